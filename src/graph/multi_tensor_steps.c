@@ -1,17 +1,17 @@
-/* One step for many kernels: where optimizers are set alike, the vectors that they step lie beside
+/* Multi-tensor steps of optimizers: where these are set alike, the vectors that they step lie beside
  * each other in four buffers, of gradients, values and the two kinds of state, and one pass goes
- * over all of it. A GPU takes some microseconds for a pass, and most vectors are short.
+ * over all of it.
  *
- * Optimizers are the kernels' own and may be set otherwise at any time. So a joint step is recorded
- * for executions alone, which look first whether its optimizers are still alike; if not, the graph
- * is recorded anew with a step for each kernel. The joint step moves the first optimizer on, and
- * the others follow it. */
+ * Optimizers are the kernels' own and may be set differently at any time. So a multi-tensor step is
+ * recorded for executions alone, which look first whether its optimizers are still alike; if not, the
+ * graph is recorded again with a step for each kernel. The pass advances the parameters of the first
+ * optimizer, which are then copied to the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "glcnn/training.h"
-#include "graph/graph.h"
+#include "graph/update.h"
 
 /* A kernel that is stepped. */
 struct layer {
@@ -30,8 +30,8 @@ static unsigned states_kept(const struct glcnn_kernel *optimizer)
     return optimizer->descriptor->optimizer->state_vectors(optimizer->parameters);
 }
 
-/* Adds one vector of the kernel. False: its update is better left to the plain form, which has
- * sentences for what is missing. */
+/* Adds one vector of the kernel. False: something is missing or does not fit; the kernel has a step
+ * of its own, which says so. */
 static bool add_vector(struct layer *layer, const struct glcnn_kernel *kernel,
                        struct glcnn_state *gradients, const char *name)
 {
@@ -61,8 +61,8 @@ static bool add_vector(struct layer *layer, const struct glcnn_kernel *kernel,
     return true;
 }
 
-/* The vectors that one gradient node's update steps; none: it is not for a joint step. */
-static struct layer look_at(const struct recording *r, size_t filter)
+/* The vectors that one gradient node's update steps; none: it has a step of its own. */
+static struct layer layer_of(const struct recording *r, size_t filter)
 {
     const struct graph_filter *f = &r->graph->filters[filter];
     struct layer layer = {.filter = filter};
@@ -83,162 +83,164 @@ static bool are_alike(const struct glcnn_kernel *a, const struct glcnn_kernel *b
            memcmp(a->parameters, b->parameters, a->descriptor->parameters_size) == 0;
 }
 
-/* ---- One joint step ---- */
+/* ---- One step ---- */
 
-/* The layers of a joint step on their way into a recording. */
-struct joining {
+/* The layers of one step, before it is recorded. */
+struct group {
     struct recording *recording;
     struct layer **layers;
     size_t layer_count;
     struct glcnn_buffer **vectors[STEP_ROLES]; /* of all layers */
     size_t vector_count;
-    struct glcnn_buffer *joined[STEP_ROLES];
+    struct glcnn_buffer *memory[STEP_ROLES];
 };
 
-static bool allocate(struct joining *j, size_t layers)
+static bool allocate(struct group *g, size_t layers)
 {
-    bool good = (j->layers = calloc(layers, sizeof(*j->layers))) != NULL;
+    bool good = (g->layers = calloc(layers, sizeof(*g->layers))) != NULL;
     for (int role = 0; role < STEP_ROLES; role++)
-        good = (j->vectors[role] = calloc(layers * PLACES, sizeof(*j->vectors[role]))) && good;
+        good = (g->vectors[role] = calloc(layers * PLACES, sizeof(*g->vectors[role]))) && good;
     return good;
 }
 
-static void release(struct joining *j)
+static void release(struct group *g)
 {
     for (int role = 0; role < STEP_ROLES; role++) {
-        free(j->vectors[role]);
-        glcnn_buffer_destroy(&j->joined[role]);
+        free(g->vectors[role]);
+        glcnn_buffer_destroy(&g->memory[role]);
     }
-    free(j->layers);
+    free(g->layers);
 }
 
-/* Takes the layer in unless the vectors would be longer than the device lets one be. */
-static void take_in(struct joining *j, struct layer *layer)
+/* Adds the layer unless the vectors would be longer than the device lets one be. */
+static void add_layer(struct group *g, struct layer *layer)
 {
-    const struct glcnn_device *device = j->recording->graph->device;
+    const struct glcnn_device *device = g->recording->graph->device;
     for (int role = 0; role < STEP_ROLES; role++)
-        memcpy(j->vectors[role] + j->vector_count, layer->vectors[role],
-               layer->count * sizeof(*j->vectors[role]));
-    size_t size = buffer_merged_size(j->vectors[STEP_VALUES], j->vector_count + layer->count);
+        memcpy(g->vectors[role] + g->vector_count, layer->vectors[role],
+               layer->count * sizeof(*g->vectors[role]));
+    size_t size = buffer_merged_size(g->vectors[STEP_VALUES], g->vector_count + layer->count);
     if (size > device->info.limits.storage_block_size)
         return;
-    j->vector_count += layer->count;
-    j->layers[j->layer_count++] = layer;
+    g->vector_count += layer->count;
+    g->layers[g->layer_count++] = layer;
 }
 
 /* *done: the vectors of every kind lie beside each other. */
-static glcnn_status join(struct joining *j, bool *done)
+static glcnn_status lay_vectors(struct group *g, bool *done)
 {
     glcnn_status status = GLCNN_SUCCESS;
     *done = true;
     for (int role = 0; role < STEP_ROLES && *done && status == GLCNN_SUCCESS; role++) {
-        if (!j->vectors[role][0])
+        if (!g->vectors[role][0])
             continue;
-        status = buffer_merge(j->vectors[role], j->vector_count, &j->joined[role]);
-        *done = j->joined[role];
+        status = buffer_merge(g->vectors[role], g->vector_count, &g->memory[role]);
+        *done = g->memory[role];
     }
     return status;
 }
 
 /* What will be read is sealed, as by any step: gradients encoded from then on start over. */
-static void keep(struct joining *j, struct glcnn_kernel **optimizers)
+static void add_step(struct group *g, struct glcnn_kernel **optimizers)
 {
-    struct recording *r = j->recording;
-    struct joint_step *step = &r->joint_steps[r->joint_step_count++];
-    for (size_t i = 0; i < j->layer_count; i++) {
-        struct layer *layer = j->layers[i];
+    struct recording *r = g->recording;
+    struct multi_tensor_steps *steps = &r->multi_tensor_steps;
+    struct multi_tensor_step *step = &steps->items[steps->count++];
+    for (size_t i = 0; i < g->layer_count; i++) {
+        struct layer *layer = g->layers[i];
         layer->taken = r->stepped[layer->filter] = true;
         optimizers[i] = kernel_retain(layer->optimizer);
         for (size_t p = 0; p < layer->count; p++)
             layer->gradients[p]->sealed = true;
     }
-    *step = (struct joint_step){.optimizers = optimizers, .count = j->layer_count};
-    memcpy(step->vectors, j->joined, sizeof step->vectors);
-    memset(j->joined, 0, sizeof j->joined);
+    *step = (struct multi_tensor_step){.optimizers = optimizers, .count = g->layer_count};
+    memcpy(step->vectors, g->memory, sizeof step->vectors);
+    memset(g->memory, 0, sizeof g->memory);
 }
 
-static glcnn_status lay(struct joining *j)
+static glcnn_status make_step(struct group *g)
 {
     bool done;
-    glcnn_status status = join(j, &done);
+    glcnn_status status = lay_vectors(g, &done);
     if (status != GLCNN_SUCCESS || !done)
         return status;
-    struct glcnn_kernel **optimizers = calloc(j->layer_count, sizeof(*optimizers));
+    struct glcnn_kernel **optimizers = calloc(g->layer_count, sizeof(*optimizers));
     if (!optimizers)
-        return device_fail(j->recording->graph->device, GLCNN_OUT_OF_MEMORY,
+        return device_fail(g->recording->graph->device, GLCNN_OUT_OF_MEMORY,
                            "out of memory recording a step");
-    keep(j, optimizers);
+    add_step(g, optimizers);
     return GLCNN_SUCCESS;
 }
 
-/* The first layer and all behind it whose optimizers are set alike. One vector alone is stepped as
- * well by itself. */
-static glcnn_status lay_together(struct recording *r, struct layer *first, size_t count)
+/* The first layer and all behind it whose optimizers are set alike. A single vector needs no
+ * multi-tensor step. */
+static glcnn_status group_layers(struct recording *r, struct layer *first, size_t count)
 {
-    struct joining j = {.recording = r};
+    struct group g = {.recording = r};
     glcnn_status status = GLCNN_SUCCESS;
-    if (!allocate(&j, count))
+    if (!allocate(&g, count))
         status =
             device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         if (!first[i].taken && are_alike(first->optimizer, first[i].optimizer))
-            take_in(&j, &first[i]);
-    if (status == GLCNN_SUCCESS && j.vector_count > 1)
-        status = lay(&j);
-    release(&j);
+            add_layer(&g, &first[i]);
+    if (status == GLCNN_SUCCESS && g.vector_count > 1)
+        status = make_step(&g);
+    release(&g);
     return status;
 }
 
 /* ---- All of them ---- */
 
-glcnn_status joint_steps_lay(struct recording *r)
+glcnn_status multi_tensor_steps_find(struct recording *r)
 {
     size_t filters = r->graph->filter_count, count = 0;
     struct layer *layers = calloc(filters + 1, sizeof *layers);
     glcnn_status status = GLCNN_SUCCESS;
-    r->joint_steps = calloc(filters + 1, sizeof *r->joint_steps);
-    if (!layers || !r->joint_steps)
+    r->multi_tensor_steps.items = calloc(filters + 1, sizeof *r->multi_tensor_steps.items);
+    if (!layers || !r->multi_tensor_steps.items)
         status =
             device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
     for (size_t i = 0; i < filters && status == GLCNN_SUCCESS; i++) {
-        layers[count] = look_at(r, i);
+        layers[count] = layer_of(r, i);
         count += layers[count].count > 0;
     }
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         if (!layers[i].taken)
-            status = lay_together(r, &layers[i], count - i);
+            status = group_layers(r, &layers[i], count - i);
     free(layers);
     return status;
 }
 
-glcnn_status joint_steps_record(const struct recording *r)
+glcnn_status multi_tensor_steps_record(const struct multi_tensor_steps *steps,
+                                       struct glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < r->joint_step_count && status == GLCNN_SUCCESS; i++) {
-        const struct joint_step *step = &r->joint_steps[i];
+    for (size_t i = 0; i < steps->count && status == GLCNN_SUCCESS; i++) {
+        const struct multi_tensor_step *step = &steps->items[i];
         struct glcnn_kernel *first = step->optimizers[0];
         status = first->descriptor->optimizer->encode_vectors(
-            r->command_buffer, first, step->vectors[STEP_GRADIENTS], step->vectors[STEP_VALUES],
+            command_buffer, first, step->vectors[STEP_GRADIENTS], step->vectors[STEP_VALUES],
             step->vectors[STEP_FIRST], step->vectors[STEP_SECOND], step->vectors[STEP_VALUES]);
     }
     return status;
 }
 
-bool joint_steps_are_alike(const struct recording *r)
+bool multi_tensor_steps_are_alike(const struct multi_tensor_steps *steps)
 {
-    for (size_t i = 0; i < r->joint_step_count; i++)
-        for (size_t k = 1; k < r->joint_steps[i].count; k++)
-            if (!are_alike(r->joint_steps[i].optimizers[0], r->joint_steps[i].optimizers[k]))
+    for (size_t i = 0; i < steps->count; i++)
+        for (size_t k = 1; k < steps->items[i].count; k++)
+            if (!are_alike(steps->items[i].optimizers[0], steps->items[i].optimizers[k]))
                 return false;
     return true;
 }
 
-void joint_steps_follow(const struct recording *r)
+void multi_tensor_steps_advance(const struct multi_tensor_steps *steps)
 {
-    for (size_t i = 0; i < r->joint_step_count; i++) {
-        const struct glcnn_kernel *first = r->joint_steps[i].optimizers[0];
-        for (size_t k = 1; k < r->joint_steps[i].count; k++)
-            memcpy(r->joint_steps[i].optimizers[k]->parameters, first->parameters,
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct glcnn_kernel *first = steps->items[i].optimizers[0];
+        for (size_t k = 1; k < steps->items[i].count; k++)
+            memcpy(steps->items[i].optimizers[k]->parameters, first->parameters,
                    first->descriptor->parameters_size);
     }
 }
@@ -253,15 +255,15 @@ static glcnn_status clear(struct glcnn_buffer *vector)
     return status;
 }
 
-glcnn_status joint_steps_clear(const struct recording *r)
+glcnn_status multi_tensor_steps_clear(const struct multi_tensor_steps *steps)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < r->joint_step_count && status == GLCNN_SUCCESS; i++)
-        status = clear(r->joint_steps[i].vectors[STEP_GRADIENTS]);
+    for (size_t i = 0; i < steps->count && status == GLCNN_SUCCESS; i++)
+        status = clear(steps->items[i].vectors[STEP_GRADIENTS]);
     return status;
 }
 
-static void release_step(struct joint_step *step)
+static void release_step(struct multi_tensor_step *step)
 {
     for (size_t i = 0; i < step->count; i++)
         glcnn_kernel_destroy(&step->optimizers[i]);
@@ -270,9 +272,9 @@ static void release_step(struct joint_step *step)
         glcnn_buffer_destroy(&step->vectors[role]);
 }
 
-void joint_steps_free(struct recording *r)
+void multi_tensor_steps_free(struct multi_tensor_steps *steps)
 {
-    for (size_t i = 0; i < r->joint_step_count; i++)
-        release_step(&r->joint_steps[i]);
-    free(r->joint_steps);
+    for (size_t i = 0; i < steps->count; i++)
+        release_step(&steps->items[i]);
+    free(steps->items);
 }

@@ -6,7 +6,7 @@
 
 #include "device/buffer.h"
 #include "device/traits.h"
-#include "graph/graph.h"
+#include "graph/compile.h"
 #include "graph/node.h"
 #include "record/program.h"
 
@@ -775,5 +775,5 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_memory_does_not_grow),
         CU_TEST_INFO_NULL,
     };
-    return fixture_run("joint_steps", tests, argc, argv);
+    return fixture_run("multi_tensor_steps", tests, argc, argv);
 }

@@ -1,7 +1,7 @@
 /* Can every layer learn? One whose weights are all zero does, unless it reads zeros, or zeros are
  * all that reaches it of the gradient, and other layers of zeros keep it so: two in a row never
- * change. What is zero, and what becomes something else in a step, is followed through the graph
- * until nothing changes any more. In doubt an image counts as something else than zero. */
+ * change. What is zero, and what becomes nonzero in a step, is followed through the graph until
+ * nothing changes any more. In doubt an image counts as nonzero. */
 #include <stdlib.h>
 
 #include "glcnn/training.h"
@@ -11,10 +11,10 @@
 /* A layer that the graph trains, by its filter. */
 struct layer {
     bool trained;
-    bool no_factor, no_term; /* weights or gamma, biases or beta: are all zero */
+    bool factors_zero, terms_zero; /* weights or gamma; biases or beta */
 };
 
-struct learning {
+struct search {
     const struct glcnn_graph *graph;
     struct layer *layers; /* [filters]; those of the first with a kernel count */
     bool *zero;           /* [images]: holds nothing but zeros */
@@ -23,7 +23,7 @@ struct learning {
 
 /* ---- Vectors ---- */
 
-/* What a pass has written may be anything, and is not read: that would wait for the device. */
+/* What a pass has written counts as nonzero: reading it would wait for the device. */
 static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
 {
     int argument = kernel_kept_argument(kernel, name);
@@ -33,42 +33,42 @@ static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
     return vector ? buffer_is_zeros(vector) : kernel->descriptor->arguments[argument].neutral == 0;
 }
 
-/* Slopes of neurons are left alone: what they make of zeros or not is in no vector by itself. */
+/* Without slopes of neurons, which alone do not say what is made of zeros. */
 static struct layer layer_of(const struct glcnn_kernel *kernel)
 {
-    struct layer layer = {.no_factor = true, .no_term = true};
+    struct layer layer = {.factors_zero = true, .terms_zero = true};
     for (const struct trained_vector *v = trained_vectors; v->name; v++) {
         if (trained_argument(kernel, v->name) < 0 || kernel->descriptor->flags & IS_NEURON)
             continue;
         layer.trained = true;
-        *(v->place ? &layer.no_term : &layer.no_factor) &= is_zero(kernel, v->name);
+        *(v->place ? &layer.terms_zero : &layer.factors_zero) &= is_zero(kernel, v->name);
     }
     return layer;
 }
 
 /* Of a forward filter: nodes that share a kernel are one layer. */
-static struct layer *layer_at(const struct learning *l, size_t filter)
+static struct layer *layer_at(const struct search *s, size_t filter)
 {
-    return &l->layers[l->graph->filters[filter].user];
+    return &s->layers[s->graph->filters[filter].user];
 }
 
-/* What another's data source, or nobody, updates may become anything. */
-static void look_at_layers(struct learning *l)
+/* Only what an optimizer of this library updates: another's data source may write anything. */
+static void find_layers(struct search *s)
 {
-    for (size_t i = 0; i < l->graph->filter_count; i++) {
-        const struct graph_filter *f = &l->graph->filters[i];
+    for (size_t i = 0; i < s->graph->filter_count; i++) {
+        const struct graph_filter *f = &s->graph->filters[i];
         const struct glcnn_filter_node *forward = f->node->forward;
         if (!f->updates || f->repeats || !glcnn_kernel_optimizer(forward->kernel) ||
             forward->style != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU)
             continue;
-        *layer_at(l, graph_find_filter(l->graph, forward)) = layer_of(forward->kernel);
+        *layer_at(s, graph_find_filter(s->graph, forward)) = layer_of(forward->kernel);
     }
 }
 
 /* ---- One step ---- */
 
-/* Does the filter make zeros of zeros, its vectors apart? A normalisation by statistics of its own
- * does not. */
+/* Does the filter make zeros of zeros, whatever its vectors hold? A normalisation by statistics of
+ * its own does not. */
 static bool keeps_zero(const struct graph_filter *f)
 {
     const struct glcnn_kernel *kernel = f->node->kernel;
@@ -78,52 +78,52 @@ static bool keeps_zero(const struct graph_filter *f)
            (!d->collector || f->collects);
 }
 
-static bool reads_zeros(const struct learning *l, const struct glcnn_filter_node *node)
+static bool reads_zeros(const struct search *s, const struct glcnn_filter_node *node)
 {
     size_t i = 0;
-    while (i < node->source_count && l->zero[node->sources[i]->index])
+    while (i < node->source_count && s->zero[node->sources[i]->index])
         i++;
     return i == node->source_count;
 }
 
-static bool makes_zeros(const struct learning *l, const struct graph_filter *f,
+static bool makes_zeros(const struct search *s, const struct graph_filter *f,
                         const struct layer *layer)
 {
     if (!keeps_zero(f) || (filter_has_weights(f->node) && !layer->trained))
         return false;
-    return layer->trained ? layer->no_term && (layer->no_factor || reads_zeros(l, f->node))
-                          : reads_zeros(l, f->node);
+    return layer->trained ? layer->terms_zero && (layer->factors_zero || reads_zeros(s, f->node))
+                          : reads_zeros(s, f->node);
 }
 
-static void clear(struct learning *l, bool *zero)
+static void clear(struct search *s, bool *zero)
 {
-    l->changed |= *zero;
+    s->changed |= *zero;
     *zero = false;
 }
 
 /* A gradient's first source is the gradient that arrives. */
-static void learn(struct learning *l, const struct graph_filter *f)
+static void follow_gradient(struct search *s, const struct graph_filter *f)
 {
     const struct glcnn_filter_node *forward = f->node->forward;
-    struct layer *layer = layer_at(l, graph_find_filter(l->graph, forward));
-    bool arrives = !l->zero[f->node->sources[0]->index];
-    l->zero[f->node->result->index] = !arrives || (layer->trained && layer->no_factor);
+    struct layer *layer = layer_at(s, graph_find_filter(s->graph, forward));
+    bool arrives = !s->zero[f->node->sources[0]->index];
+    s->zero[f->node->result->index] = !arrives || (layer->trained && layer->factors_zero);
     if (!layer->trained || !f->updates || !arrives)
         return;
-    clear(l, &layer->no_term);
-    if (!reads_zeros(l, forward))
-        clear(l, &layer->no_factor);
+    clear(s, &layer->terms_zero);
+    if (!reads_zeros(s, forward))
+        clear(s, &layer->factors_zero);
 }
 
-static void step(struct learning *l)
+static void follow_step(struct search *s)
 {
-    l->changed = false;
-    for (size_t i = 0; i < l->graph->filter_count; i++) {
-        const struct graph_filter *f = &l->graph->filters[i];
+    s->changed = false;
+    for (size_t i = 0; i < s->graph->filter_count; i++) {
+        const struct graph_filter *f = &s->graph->filters[i];
         if (f->node->forward)
-            learn(l, f);
+            follow_gradient(s, f);
         else
-            l->zero[f->node->result->index] = makes_zeros(l, f, layer_at(l, i));
+            s->zero[f->node->result->index] = makes_zeros(s, f, layer_at(s, i));
     }
 }
 
@@ -139,27 +139,27 @@ static glcnn_status refuse_zeros(const struct glcnn_graph *graph,
                        node->label, node->kernel->descriptor->name);
 }
 
-static glcnn_status check(struct learning *l)
+static glcnn_status check(struct search *s)
 {
-    look_at_layers(l);
+    find_layers(s);
     do
-        step(l);
-    while (l->changed);
-    for (size_t i = 0; i < l->graph->filter_count; i++)
-        if (l->layers[i].trained && l->layers[i].no_factor)
-            return refuse_zeros(l->graph, l->graph->filters[i].node);
+        follow_step(s);
+    while (s->changed);
+    for (size_t i = 0; i < s->graph->filter_count; i++)
+        if (s->layers[i].trained && s->layers[i].factors_zero)
+            return refuse_zeros(s->graph, s->graph->filters[i].node);
     return GLCNN_SUCCESS;
 }
 
-glcnn_status graph_check_learning(const struct glcnn_graph *graph)
+glcnn_status graph_check_zero_weights(const struct glcnn_graph *graph)
 {
-    struct learning l = {.graph = graph,
-                         .layers = calloc(graph->filter_count + 1, sizeof *l.layers),
-                         .zero = calloc(graph->image_count + 1, sizeof *l.zero)};
-    glcnn_status status = l.layers && l.zero ? check(&l)
+    struct search s = {.graph = graph,
+                       .layers = calloc(graph->filter_count + 1, sizeof *s.layers),
+                       .zero = calloc(graph->image_count + 1, sizeof *s.zero)};
+    glcnn_status status = s.layers && s.zero ? check(&s)
                                              : device_fail(graph->device, GLCNN_OUT_OF_MEMORY,
                                                            "out of memory executing a graph");
-    free(l.layers);
-    free(l.zero);
+    free(s.layers);
+    free(s.zero);
     return status;
 }
