@@ -408,11 +408,10 @@ static const struct parameter adam_parameters[] = {
     }
 
 #define OPTIMIZER(NAME, MPS, TEXT, SHORT)                                                          \
-    .name = "optimizer_" NAME, .mps_class = "MPSNNOptimizer" MPS, .text = TEXT,                    \
-    .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
-    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer_parameters),         \
-    .optimizer = &SHORT##_methods, .parameters = SHORT##_parameters, .check = check,               \
-    .plan = plan_##SHORT
+    .name = "optimizer_" NAME, .mps_class = MPS, .text = TEXT, .family = "optimizer",              \
+    .without_gradient = "it ends the backward pass", .flags = WITHOUT_PIXELS,                      \
+    .parameters_size = sizeof(struct glcnn_optimizer_parameters), .optimizer = &SHORT##_methods,   \
+    .parameters = SHORT##_parameters, .check = check, .plan = plan_##SHORT
 
 static unsigned descent_vectors(const void *parameters)
 {
@@ -448,16 +447,18 @@ static const struct optimizer_methods rms_prop_methods = METHODS(one_vector, NUL
 static const struct optimizer_methods adam_methods = METHODS(two_vectors, adam_step_back);
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
-    OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",
+    OPTIMIZER("stochastic_gradient_descent", "MPSNNOptimizerStochasticGradientDescent",
               "step against the gradient, with or without momentum", descent),
     .arguments = {GIVEN("gradient"), GIVEN("values"), UPDATED("momentum", VALUES_SYMMETRIC, true),
                   MADE("result")}};
 const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
-    OPTIMIZER("rms_prop", "RMSProp", "step scaled by the running size of the gradient", rms_prop),
+    OPTIMIZER("rms_prop", "MPSNNOptimizerRMSProp",
+              "step scaled by the running size of the gradient", rms_prop),
     .arguments = {GIVEN("gradient"), GIVEN("values"),
                   UPDATED("sum_of_squares", VALUES_POSITIVE, false), MADE("result")}};
 const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
-    OPTIMIZER("adam", "Adam", "step along running means of the gradient and its square", adam),
+    OPTIMIZER("adam", "MPSNNOptimizerAdam",
+              "step along running means of the gradient and its square", adam),
     .arguments = {GIVEN("gradient"), GIVEN("values"),
                   UPDATED("first_moment", VALUES_SYMMETRIC, false),
                   UPDATED("second_moment", VALUES_POSITIVE, false), MADE("result")}};
