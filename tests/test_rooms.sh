@@ -2,13 +2,13 @@
 # The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
 # the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
 # one header what it is for, and every source begins with a comment. Each kernel has a
-# reference. Graphs name no kernel.
+# reference. Graphs name no kernel, and no portable file names what only desktop GPUs take.
 #
 # usage: test_rooms.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels reference run graph io data interchange onnx mpi tool python'
+ladder='platform device record image encode kernels desktop reference run graph io data interchange onnx mpi tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 dmabuf:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
@@ -53,6 +53,11 @@ for file in src/graph/*.[ch]; do
             fail "$file names the kernel $kernel"
     done
 done
+
+# What src/desktop and glsl/desktop have is found by the registry alone, so that it can be left out.
+grep -rnE '\b(glcnn_)?desktop[/_]' src platform glsl include --include='*.[ch]' --include='*.comp' --include='*.glsl' |
+    grep -vE '^(src|glsl)/desktop/|^src/encode/implementation\.[ch]:' &&
+    fail 'a portable file names what only desktop GPUs take'
 
 # The package for Python reads the public headers, and no file of another room.
 grep -rnE '\b(src|platform)/' src/python --include='*.py' && fail 'src/python names a file of a room'
