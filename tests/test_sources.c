@@ -106,7 +106,7 @@ static struct model make_model(glcnn_device *on, const char *name, const struct 
 #define SUMS_BY_A_PASS ",reduced_by_a_pass" /* by the pass that stores: where runs are few */
 #define ROWS_OF_GRADIENTS                                                                          \
     ",data_together,connected_tiled,connected_eight,connected_weights_tiled,chunks_group,"         \
-    "pooling_average_alone" SUMS_BY_A_PASS
+    "pooling_direct" SUMS_BY_A_PASS
 static const struct driver drivers[] = {
     {"llvmpipe", NULL, .is_color = true},
     {"softpipe", NULL},
