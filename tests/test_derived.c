@@ -325,7 +325,7 @@ static void test_normalisations_in_a_row_are_made_by_their_readers(void)
 static void test_gradients_of_averages_are_made_by_their_readers(void)
 {
     struct outcome stored = train_averages("pooling_average_gradient_stored");
-    struct outcome derived = train_averages("pooling_average_gradient_derived");
+    struct outcome derived = train_averages("pooling_average_gradient_recomputed");
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
     CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
     CU_ASSERT_EQUAL(derived.dispatches + 3, stored.dispatches);
@@ -365,8 +365,8 @@ static const char all_stored[] = "pixels_stored,gradients_stored,coefficients_im
 static const char *all_derived(void)
 {
     return can_derive() ? "pixels_derived,gradients_derived,coefficients_vectors,"
-                          "pooling_average_gradient_derived,reduced_where_stored"
-                        : "pooling_average_gradient_derived";
+                          "pooling_average_gradient_recomputed,reduced_where_stored"
+                        : "pooling_average_gradient_recomputed";
 }
 
 static void test_every_neuron_twice_in_a_pass(void)

@@ -80,24 +80,6 @@ static bool lists(const struct glcnn_kernel_info *info, const char *implementati
     return false;
 }
 
-/* Rows that keep other forms away: their programs have the name of another table's row. */
-static bool is_taken(const glcnn_device *on, const char *implementation)
-{
-    static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
-                                          {"pooling_average_alone", "pooling_average_group"},
-                                          {"pooling_winners_anew", "pooling_winners_column"},
-                                          {"pooling_winners_anew", "pooling_winners_row"},
-                                          {"pooling_winners_anew", "pooling_winners_pair"}};
-    bool keeps_away = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(implementation, rows[i][0]) == 0) {
-            keeps_away = true;
-            if (any_program_has(on, rows[i][1]))
-                return false;
-        }
-    return keeps_away || any_program_has(on, implementation);
-}
-
 /* The quick check of one kernel that uses the implementation; GLCNN_TEST_FULL=1: the whole of all. */
 static void check_forced(const char *implementation)
 {
@@ -112,7 +94,7 @@ static void check_forced(const char *implementation)
             fprintf(stderr, "\n  %s of %s\n", implementation, info->name);
         }
     }
-    if (!is_taken(on, implementation)) {
+    if (!any_program_has(on, implementation)) {
         CU_FAIL("an implementation that is forced is not taken");
         fprintf(stderr, "\n  %s\n", implementation);
     }

@@ -1,6 +1,6 @@
-// As pooling/pooling_average.comp, a window to a group: its LANES invocations share the taps.
+// out(X) as in pooling/pooling_average.comp, a window to a group: its LANES invocations share the taps.
 // needs lib/lanes.glsl
-// needs pooling/pooling_average.glsl
+// needs pooling/average.glsl
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);
     int X = (at.x - origin_x - lane) / LANES + origin_x;

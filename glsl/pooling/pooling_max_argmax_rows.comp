@@ -1,4 +1,4 @@
-// winner(X, Y) = the source row that the winner of window (X, Y) reads: the first row with the largest
+// argmax(X, Y) = the source row that the argmax of window (X, Y) reads: the first row with the largest
 // best(X, y), so that of equal taps the first wins, row by row. The second of two passes.
 // needs lib/compare.glsl
 int row_read(int y) {
@@ -21,13 +21,13 @@ vec4 best_of_row(int X, int y, int slice, int image) {
 void invocation(ivec2 at, int slice, int image) {
     int top = first_y + stride_y * (at.y + begin_y);
     vec4 largest = best_of_row(at.x, top, slice, image);
-    vec4 winner = vec4(row_read(top));
+    vec4 argmax = vec4(row_read(top));
     for (int q = 1; q < KERNEL_HEIGHT; q++) {
         int y = top + dilation_y * q;
         vec4 value = best_of_row(at.x, y, slice, image);
         bvec4 better = wins(value, largest);
         largest = mix(largest, value, better);
-        winner = mix(winner, vec4(row_read(y)), better);
+        argmax = mix(argmax, vec4(row_read(y)), better);
     }
-    store_winner(at.x, at.y, slice, image, winner);
+    store_argmax(at.x, at.y, slice, image, argmax);
 }

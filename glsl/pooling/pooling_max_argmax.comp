@@ -1,4 +1,4 @@
-// winner(X) = tap of window X, counted row by row, with the largest value; of equal taps the first.
+// argmax(X) = tap of window X, counted row by row, with the largest value; of equal taps the first.
 // -1 is an outside zero that wins. Column and row of the image count from begin_x and begin_y.
 // needs lib/compare.glsl
 float number_of(ivec2 t, int tap) {
@@ -14,14 +14,14 @@ void invocation(ivec2 at, int slice, int image) {
     int left = first_x + stride_x * at.x;
     int top = first_y + stride_y * at.y;
     vec4 best = source_edge(left, top, slice, image);
-    vec4 winner = vec4(number_of(ivec2(left, top), 0));
+    vec4 argmax = vec4(number_of(ivec2(left, top), 0));
     for (int q = 0; q < KERNEL_HEIGHT; q++)
         for (int p = 0; p < KERNEL_WIDTH; p++) {
             ivec2 t = ivec2(left + dilation_x * p, top + dilation_y * q);
             vec4 value = source_edge(t.x, t.y, slice, image);
             bvec4 better = wins(value, best);
             best = mix(best, value, better);
-            winner = mix(winner, vec4(number_of(t, q * KERNEL_WIDTH + p)), better);
+            argmax = mix(argmax, vec4(number_of(t, q * KERNEL_WIDTH + p)), better);
         }
-    store_winners(at.x - begin_x, at.y - begin_y, slice, image, winner);
+    store_argmax(at.x - begin_x, at.y - begin_y, slice, image, argmax);
 }
