@@ -234,7 +234,7 @@ static bool could_read(const struct image_view *stored, const struct image_view 
     glcnn_command_buffer *buffer;
     struct plan plan;
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
-    buffer->planned = true;
+    buffer->deferred = true;
     plan_begin(&plan, buffer);
     struct pass *pass = plan_pass(&plan, "record/fill.comp");
     pass_image(pass, "destination", stored);

@@ -217,7 +217,7 @@ static void test_kernels_agree_with_exponentials_of_the_driver(void)
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
                                           "neuron", "neuron_gradient"};
     glcnn_device *on = open_device(NULL);
-    on->info.traits.fine_exp2 = true;
+    on->info.traits.accurate_exp2 = true;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
     glcnn_device_destroy(&on);
@@ -772,7 +772,7 @@ static glcnn_device *open_skipping(const char *without)
     return on;
 }
 
-static void test_programs_that_run_pass_the_canary(void)
+static void test_programs_that_run_pass_the_smoke_test(void)
 {
     static const char *const kernels[] = {"dropout", "optimizer_adam", "soft_max"};
     glcnn_device *on = open_skipping("no program has this");
@@ -783,7 +783,7 @@ static void test_programs_that_run_pass_the_canary(void)
     glcnn_device_destroy(&on);
 }
 
-/* A unorm8 image keeps the canary's number as 255ths. */
+/* A unorm8 image keeps the smoke test's number as 255ths. */
 static void write_pictures(glcnn_device *on, glcnn_status expected)
 {
     const uint8_t bytes[4] = {1, 2, 3, 4};
@@ -792,7 +792,7 @@ static void write_pictures(glcnn_device *on, glcnn_status expected)
     glcnn_image_destroy(&image);
 }
 
-static void test_the_canary_knows_unorm8(void)
+static void test_the_smoke_test_knows_unorm8(void)
 {
     glcnn_device *on = open_skipping("no program has this");
     write_pictures(on, GLCNN_SUCCESS);
@@ -809,7 +809,7 @@ static void test_the_next_smaller_variant_is_taken(void)
 {
     glcnn_device *on = open_skipping("// convolution_wide");
     CU_ASSERT_EQUAL(failures(on, "convolution"), 0);
-    CU_ASSERT_EQUAL(driver.skipped, 1); /* the canary: no result was left out */
+    CU_ASSERT_EQUAL(driver.skipped, 1); /* the smoke test: no result was left out */
     CU_ASSERT_PTR_NOT_NULL(strstr(said, "implementation convolution_wide and does not run it"));
     CU_ASSERT(any_program_has(on, "convolution_row"));
     glcnn_device_destroy(&on);
@@ -951,7 +951,7 @@ static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
     const struct glcnn_limits limits = {.work_group_size = {1024, 1024, 64},
                                         .work_group_invocations = most};
     const struct glcnn_device_traits traits = {.large_groups = slow};
-    struct pass pass = {.grid = {width, width, 1024}, .light = light};
+    struct pass pass = {.grid = {width, width, 1024}, .prefers_large_groups = light};
     work_group_choose(&pass, &limits, &traits);
     CU_ASSERT_EQUAL(pass.local[0], size[0]);
     CU_ASSERT_EQUAL(pass.local[1], size[1]);
@@ -1139,7 +1139,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         struct glcnn_device_traits traits = traits_find(rows[i].vendor, rows[i].renderer);
         CU_ASSERT_STRING_EQUAL(traits.family, rows[i].family);
         CU_ASSERT(traits.registers >= 8);
-        CU_ASSERT_EQUAL(traits.background_copies, strcmp(rows[i].family, "nvidia") == 0);
+        CU_ASSERT_EQUAL(traits.async_uploads, strcmp(rows[i].family, "nvidia") == 0);
     }
     CU_ASSERT_FALSE(traits_find("Panfrost", "Mali-T860 (Panfrost)").plain_uniforms);
     CU_ASSERT(traits_find("Panfrost", "Mali-G52 (Panfrost)").plain_uniforms);
@@ -1171,8 +1171,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_tiles_of_weights_follow_the_weights),
         UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_strips_need_not_divide_the_gradient),
-        UNIT_TEST(test_programs_that_run_pass_the_canary),
-        UNIT_TEST(test_the_canary_knows_unorm8),
+        UNIT_TEST(test_programs_that_run_pass_the_smoke_test),
+        UNIT_TEST(test_the_smoke_test_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),

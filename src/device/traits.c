@@ -18,11 +18,12 @@ static const struct family families[] = {
      * at an address that waits for the float before: 350 cycles for 8 texels, a load takes 20. */
     {NULL,
      "llvmpipe",
-     {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true,
-      .buffered_stores = true, .rows_in_step = true, .floats_divide = true, .sums_round = true}},
+     {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .slow_image_stores = true,
+      .stores_via_buffer = true, .subgroups_along_x = true, .float_division = true,
+      .sums_round_to_nearest = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
-     {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true}},
+     {"llvmpipe", 64, 8, .uniform_copies = true, .slow_image_stores = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
     {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
@@ -44,8 +45,8 @@ static const struct family families[] = {
     {"NVIDIA",
      NULL,
      {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
-      .busy_waits = true, .floats_divide = true, .sums_round = true, .packs_halves = true,
-      .fine_exp2 = true, .background_copies = true, .pass_bytes = 16777216}},
+      .spin_waits = true, .float_division = true, .sums_round_to_nearest = true,
+      .packs_float16 = true, .accurate_exp2 = true, .async_uploads = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

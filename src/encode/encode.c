@@ -167,7 +167,7 @@ static void complete(struct transaction *t)
         footprint_drop(&t->kept[i]);
     }
     footprint_count_reads(t->calls, t->count);
-    if (t->command_buffer->planned)
+    if (t->command_buffer->deferred)
         move_kernel_back(t);
 }
 

@@ -7,7 +7,7 @@
 
 #include "encode/descriptor.h"
 #include "encode/tune.h"
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 #include "record/program.h"
 #include "record/text.h"
 
@@ -85,7 +85,7 @@ static bool lacks(const struct glcnn_device *device, const struct implementation
                  traits->width);
     else if (row->shared_memory && !traits->shared_memory)
         snprintf(phrase, PHRASE, "shared memory on the chip");
-    else if (row->dear_stores && !traits->dear_stores)
+    else if (row->slow_image_stores && !traits->slow_image_stores)
         snprintf(phrase, PHRASE, "image stores that cost more than recomputing a value");
     else
         return false;

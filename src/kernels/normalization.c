@@ -71,7 +71,7 @@ const struct implementation_list normalization_gradient_rows = {
     "normalization_gradient_pixels",
     (const struct implementation[]){
         {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"gradients_made_again", .registers = 32, .dear_stores = true},
+        {"gradients_made_again", .registers = 32, .slow_image_stores = true},
         {"gradients_stored"},
         {0}}};
 

@@ -1,6 +1,5 @@
-/* Reductions over pixels: how rows are cut into runs, and the passes that merge what runs leave.
- * The two scratch images take turns: a pass reads `from` and writes `to`, then they change
- * places. */
+/* Reductions over pixels: how rows are cut into runs, and the ping-pong passes that merge what runs
+ * leave: each reads one scratch texture array, `from`, and writes the other, `to`, and they swap. */
 #include "kernels/pixel_reduction.h"
 
 /* ---- Results that take part ---- */
@@ -195,7 +194,7 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
         pass->cooperative = true;
     } else {
         pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, row->pixels));
-        pass_grows(pass, 0);
+        pass_batch_axis(pass, 0);
     }
     swap(r);
     r->first = pass;
@@ -236,7 +235,7 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
                                       const struct vector_view *const results[], size_t count)
 {
     /* Nothing is amended in what is not planned, and so no trial there tells the rows apart. */
-    if (!plan->command_buffer->planned)
+    if (!plan->command_buffer->deferred)
         return NULL;
     const struct implementation *place = implementation_choose(plan, &pixel_reduction_places, NULL);
     struct pass *pass = place->buffers ? plan_amend(plan, source, results, count) : NULL;
@@ -278,7 +277,7 @@ void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const c
         pass_texture(pass, "partial", &r->from);
         pass_image(pass, "merged", &r->to);
         pass_define(pass, "FAN_IN", PIXEL_FAN_IN);
-        pass_grows(pass, 0);
+        pass_batch_axis(pass, 0);
         pass_runs(pass, r);
         pass->work = PIXEL_FAN_IN * 16;
         r->span *= PIXEL_FAN_IN;

@@ -2,8 +2,6 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-#include "kernels/numbers.h"
-
 #define COLUMNS 4u /* of an invocation, at most */
 
 /* Several columns to an invocation save the work that they share, but a narrow region would leave
@@ -32,8 +30,8 @@ struct pass *plan_columns(struct plan *plan, const struct operation *operation, 
     pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
                    "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
-    pass_covers(pass, destination, operation->region_x, operation->region_y,
-                operation->region_width, operation->region_height, 1);
+    pass_overwrites(pass, destination, operation->region_x, operation->region_y,
+                    operation->region_width, operation->region_height, 1);
     bool looped = row == &pointwise_rows.rows[2];
     (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
     if (row == pointwise_rows.rows)
@@ -56,7 +54,7 @@ const struct implementation_list derivation_rows = {
     "pointwise_pixels",
     (const struct implementation[]){
         {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
+        {"pixels_made_again", .registers = 32, .slow_image_stores = true, .buffers = 16},
         {"pixels_stored"},
         {0}}};
 
@@ -108,94 +106,4 @@ void pass_gather(struct pass *pass, const struct operation *operation,
     pass_window(pass, &window);
     if (direct)
         pass_define(pass, "DIRECT", 1);
-}
-
-/* ---- References ---- */
-
-double pointwise_source(const struct window *window, const struct tensor *source, uint32_t n,
-                        uint32_t c, int32_t Y, int32_t X)
-{
-    int32_t y = axis_tap(&window->y, window->edge_mode, (int32_t)source->height, Y, 0);
-    int32_t x = axis_tap(&window->x, window->edge_mode, (int32_t)source->width, X, 0);
-    return tensor_get(source, n, c, y, x);
-}
-
-/* Position `at` where the edge mode moves it; -1: none. */
-static int32_t edge_position(glcnn_edge_mode mode, uint32_t size, int32_t at)
-{
-    const struct axis plain = {.stride = 1, .size = 1, .dilation = 1};
-    return axis_tap(&plain, mode, (int32_t)size, at, 0);
-}
-
-double pointwise_edge(const struct tensor *source, glcnn_edge_mode mode, uint32_t n, uint32_t c,
-                      int32_t y, int32_t x)
-{
-    return tensor_get(source, n, c, edge_position(mode, source->height, y),
-                      edge_position(mode, source->width, x));
-}
-
-bool pointwise_position(const struct operation *operation, const struct tensor *source, int32_t y,
-                        int32_t x, int32_t at[2])
-{
-    const struct window *w = &operation->window;
-    glcnn_edge_mode mode = operation->state_driven ? GLCNN_EDGE_MODE_ZERO : w->edge_mode;
-    at[0] = edge_position(mode, source->height, y + w->y.shift);
-    at[1] = edge_position(mode, source->width, x + w->x.shift);
-    return at[0] >= 0 && at[1] >= 0;
-}
-
-double pointwise_seen(const struct operation *operation, const struct tensor *source, uint32_t n,
-                      uint32_t c, int32_t y, int32_t x)
-{
-    int32_t at[2];
-    return pointwise_position(operation, source, y, x, at) ? tensor_get(source, n, c, at[0], at[1])
-                                                           : 0;
-}
-
-bool pointwise_is_seen(const struct operation *operation, const struct tensor *source, int32_t y,
-                       int32_t x)
-{
-    int32_t at[2];
-    return pointwise_position(operation, source, y, x, at) || !operation->state_driven;
-}
-
-/* Source pixel that result X reads; by hand one outside too. */
-static int32_t source_of(const struct operation *operation, const struct axis *axis, uint32_t size,
-                         int32_t X)
-{
-    if (!operation->state_driven)
-        return axis->first + X;
-    return axis_tap(axis, operation->window.edge_mode, (int32_t)size, X, 0);
-}
-
-bool pointwise_target(const struct operation *operation, const struct tensor *source,
-                      const struct tensor *to, int32_t Y, int32_t X, int32_t at[2])
-{
-    const struct window *w = &operation->window;
-    int32_t y = source_of(operation, &w->y, source->height, Y);
-    int32_t x = source_of(operation, &w->x, source->width, X);
-    bool reads = !operation->state_driven || (y >= 0 && x >= 0);
-    at[0] = y - w->y.shift;
-    at[1] = x - w->x.shift;
-    return reads && at[0] >= 0 && at[1] >= 0 && at[0] < (int32_t)to->height &&
-           at[1] < (int32_t)to->width;
-}
-
-void pointwise_scatter(const struct reference *r, const struct tensor *gradient,
-                       const struct tensor *source, const struct tensor *to,
-                       pointwise_derivative derivative)
-{
-    const struct window *w = &r->operation->window;
-    int32_t at[2];
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                    if (!pointwise_target(r->operation, source, to, Y, X, at))
-                        continue;
-                    double g = tensor_get(gradient, n, c, Y, X);
-                    if (derivative)
-                        g = times(derivative(r, c, pointwise_source(w, source, n, c, Y, X)), g);
-                    *tensor_at(to, n, c, at[0], at[1]) += g;
-                }
 }

@@ -1,14 +1,10 @@
 /* Passes of maxima whose winners the state keeps. */
 #include "kernels/pooling_winners.h"
 
-#include <math.h>
-
 #include "encode/window.h"
-#include "kernels/numbers.h"
 #include "kernels/pooling_shared.h"
 
-#define SIDE         8  /* of a window: a place has three bits for its column and its row */
-#define MOST_WINDOWS 9u /* that read a pixel, and a gradient reads */
+#define MOST_WINDOWS 9u                /* that read a pixel, and a gradient reads */
 #define MOST_BYTES   ((size_t)1 << 27) /* of a buffer, on any device */
 
 /* ---- The vector ---- */
@@ -17,8 +13,8 @@ static bool suits(const struct window *w)
 {
     uint32_t at = pooling_windows_at(&w->x) * pooling_windows_at(&w->y);
     bool has_taps = w->x.size > 1 || w->y.size > 1;
-    return has_taps && w->x.size <= SIDE && w->y.size <= SIDE && at <= MOST_WINDOWS &&
-           pooling_is_regular(&w->x) && pooling_is_regular(&w->y);
+    return has_taps && w->x.size <= POOLING_WINNER_SIDE && w->y.size <= POOLING_WINNER_SIDE &&
+           at <= MOST_WINDOWS && pooling_is_regular(&w->x) && pooling_is_regular(&w->y);
 }
 
 /* Each place that counts is one of a pixel inside. */
@@ -35,25 +31,6 @@ size_t pooling_winner_count(const struct window *w, const struct image_view *sou
     size_t count =
         (size_t)result->width * result->height * slice_count(result->channels) * result->images;
     return suits(w) && is_inside(w, source) && count <= MOST_BYTES / 4 ? count : 0;
-}
-
-size_t pooling_winner_index(const struct tensor *result, uint32_t image, uint32_t channel,
-                            int32_t y, int32_t x)
-{
-    size_t slice = (size_t)image * slice_count(result->channels) + channel / 4;
-    return (slice * result->height + (size_t)y) * result->width + (size_t)x;
-}
-
-double pooling_winner_number(uint32_t channel, int32_t row, int32_t column)
-{
-    return ldexp(row * SIDE + column, 6 * (int)(channel % 4));
-}
-
-void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column)
-{
-    int32_t place = bits_of(winners, 6 * (channel % 4), 6);
-    *row = place / SIDE;
-    *column = place % SIDE;
 }
 
 /* ---- Results ---- */
@@ -77,9 +54,10 @@ void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct i
     pass_inside(pass, p);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
     pass_origin(pass, p->x, p->y, 0);
-    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
+    pass_overwrites(pass, p->result, p->x, p->y, p->width, p->height, 1);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 16;
-    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
+    pass->prefers_large_groups =
+        p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
 }
 
 /* ---- Gradients ---- */
@@ -181,7 +159,7 @@ bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *p)
  * 0.98 of the time together, of halves 0.97, and rows of halves as much; rows of floats 1.04 (H200). */
 static bool reads_together(const struct implementation *form, const struct image_view *to)
 {
-    return form->width && (form->down || has_halves(to));
+    return form->width && (form->down || is_float16(to));
 }
 
 void pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *p)

@@ -156,8 +156,8 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
 
 /* ---- Comparison ---- */
 
-static double compare_arrays(const struct glcnn_descriptor *d, const struct named_array *found,
-                             const struct named_array *wanted, bool half)
+static double compare_arrays(const struct named_array *found, const struct named_array *wanted,
+                             bool half)
 {
     double worst = 0;
     size_t count = array_count(wanted);
@@ -165,7 +165,7 @@ static double compare_arrays(const struct glcnn_descriptor *d, const struct name
         return INFINITY;
     double norm = bound_norm(wanted->data, count);
     for (size_t i = 0; i < count; i++)
-        worst = fmax(worst, bound_error(d, found->data[i], wanted->data[i], norm, half));
+        worst = fmax(worst, bound_error(found->data[i], wanted->data[i], norm, half));
     return worst;
 }
 
@@ -179,7 +179,7 @@ double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct
         struct named_array *f = bag_find(found, argument->name);
         struct named_array *w = bag_find(wanted, argument->name);
         if (argument->output && f && w)
-            worst = fmax(worst, compare_arrays(d, f, w, half));
+            worst = fmax(worst, compare_arrays(f, w, half));
         else if (argument->output && (f || w))
             return INFINITY;
     }
@@ -258,7 +258,7 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
     sentence[0] = 0;
     *error = INFINITY;
-    if (check_inputs(&run, d, &d->cases[index], index, settings))
+    if (check_inputs(&run, d, &reference_of(d)->cases[index], index, settings))
         status = check_run(device, d, &run, error);
     bag_free(&bag);
     return status;
@@ -276,7 +276,7 @@ static void check_one(struct glcnn_device *device, const struct glcnn_descriptor
 {
     char sentence[GLCNN_ERROR_LENGTH];
     double error;
-    const struct check_case *c = &d->cases[index];
+    const struct check_case *c = &reference_of(d)->cases[index];
     glcnn_status status = check_case_run(device, d, index, format, &error, sentence);
     row->row.cases++;
     if (format == GLCNN_CHANNEL_FORMAT_FLOAT16) {
@@ -302,11 +302,12 @@ static void check_kernel(struct glcnn_device *device, const struct glcnn_descrip
 {
     static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
                                                    GLCNN_CHANNEL_FORMAT_FLOAT16};
+    const struct check_case *cases = reference_of(d)->cases;
     size_t format_count = descriptor_has_images(d) ? 2 : 1;
     *row = (struct row){.row.kernel = d->name};
-    for (size_t i = 0; d->cases && d->cases[i].settings; i++)
+    for (size_t i = 0; cases[i].settings; i++)
         for (size_t f = 0; f < format_count; f++)
-            if (!(quick && d->cases[i].large))
+            if (!(quick && cases[i].large))
                 check_one(device, d, i, formats[f], row);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GLCNN_CHECK_H
 #define GLCNN_CHECK_H
 
+#include "encode/reference.h"
 #include "run/run.h"
 
 #define CHECK_SETTINGS 24
