@@ -43,7 +43,7 @@ static void nothing_is_none(void)
 static void wrong_words_get_a_sentence(void)
 {
     static const char *const wrong[][2] = {
-        {"flop", "\"flop\" is no word of an augmentation; did you mean flip? There are flip, "
+        {"flop", "\"flop\" is not an augmentation; did you mean flip? There are flip, "
                  "flip_vertical, crop, rotate, scale, brightness, contrast, noise and cutout"},
         {"flip,corp=4", "did you mean crop?"},
         {"flip,", "\"\" is no word"},

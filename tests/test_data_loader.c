@@ -597,7 +597,7 @@ static void nothing_whole_is_an_error(void)
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 2, .shuffle = true});
     CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, error), GLCNN_MALFORMED_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no picture of the part is whole"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "every picture of the part is damaged"));
     glcnn_data_loader_destroy(&loader);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 3);
     glcnn_data_set_close(&data);

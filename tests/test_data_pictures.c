@@ -812,7 +812,7 @@ static void broken_tiffs_are_named_and_skipped(void)
                                     .is_float = true};
     range = 256;
     size_t size = write_tiff("floats.tif", &floats, bytes, sizeof bytes);
-    check_broken("floats.tif", bytes, size, false, "is a TIFF of a kind that is not read: Sorry");
+    check_broken("floats.tif", bytes, size, false, "is a TIFF of an unsupported kind: Sorry");
     size = write_tiff("whole.tif", &t, bytes, sizeof bytes);
     check_broken("text.tif", "not a picture", 13, false, "is no picture");
     check_broken("head.tif", bytes, 6, false, "is a damaged TIFF");
@@ -930,11 +930,11 @@ static void pictures_that_are_not_read_are_counted_and_named(void)
     glcnn_data_set_close(&data);
     data_refuses(
         "unread", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
-        "unread/a/0.HEIC: is a picture in HEIC format, which is not read; expected PNG, JPEG");
+        "unread/a/0.HEIC: is a picture in HEIC format, which is not supported; expected PNG, JPEG");
     const char *path = data_path("unread/a/1.gif");
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(error, "1.gif: is a picture in GIF format, which is not read; expected PNG"));
+        strstr(error, "1.gif: is a picture in GIF format, which is not supported; expected PNG"));
     data_write("lost/a/1.gif", "GIF89a", 6);
     data_write("lost/b/1.gif", "GIF89a", 6);
     data_refuses("lost", NULL, GLCNN_MALFORMED_DATA,
@@ -953,8 +953,11 @@ static void other_files_are_ignored_and_counted(void)
     CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 5);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
     const char *said = glcnn_data_set_decision(data, 0);
-    CU_ASSERT_TRUE(said && strstr(said, "mixed: 3 files and folders that are no pictures are "
-                                        "ignored: a/deeper is the first"));
+    CU_ASSERT_TRUE(
+        said &&
+        strstr(
+            said,
+            "mixed: 3 files and folders that are not pictures are ignored: a/deeper is the first"));
     CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 1));
     char name[64];
     glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 4, name, sizeof name);
@@ -1062,9 +1065,8 @@ static void a_folder_without_a_picture_is_refused(void)
     data_write_text("raw/y.jxl", "\xff\x0a");
     snprintf(target, sizeof target, "%s", data_path("raw"));
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error,
-                                  "raw: no picture that is read is in the folder or in those "
-                                  "below it; "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        error, "raw: the folder and those below it have no picture in a supported format; "));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "(1 JPEG XL), of which y.jxl is the first"));
 }
 

@@ -461,8 +461,8 @@ static void columns_are_recognised_or_asked_for(void)
          "csv 1x1x1 bytes: 10 0 0: 0 1 2 3 4 5 6 7 8", "the label is column 1"},
         {"0,1,2,3,4,5,6,7,8,9\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
         {"1,2,3,4,5,6,7,8,9,10\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
-        {"label,p0\na,x\n", "!line 2, field 2: \"x\" is no number; expected a value of the image",
-         NULL},
+        {"label,p0\na,x\n",
+         "!line 2, field 2: \"x\" is not a number; expected a value of the image", NULL},
         {"id,label\n1,a\n2,b\n", "!has no column of values", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -636,14 +636,14 @@ static const struct matching {
     {{"hat", "3", "0", "shoe"},
      {"shoe", "3", "hat"},
      "!the label \"0\" is the name of none of the 3 classes, \"shoe\" to \"hat\", and the label "
-     "\"hat\" is no number of one, 0 to 2; expected all labels to be names, or all to be numbers",
+     "\"hat\" is not the number of one, 0 to 2; expected all labels to be names, or all to be numbers",
      NULL},
     {{"1", "0", "3"},
      {"1", "2", "3"},
      "!the label \"0\" is the name of none of the 3 classes, "
      "\"1\" to \"3\", and the label \"3\" is no number",
      NULL},
-    {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is no number of one, 0 to 1", NULL},
+    {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is not the number of one, 0 to 1", NULL},
     {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is no number of one", NULL},
     {{"00", "01"}, {"0", "1"}, "!the label \"00\" is the name of none", NULL},
     {{"1.0", "cat"}, {"1", "cat"}, "!the label \"1.0\" is the name of none", NULL},

@@ -370,7 +370,7 @@ static void test_features(void)
     const struct features_parameters same = {
         .path = path_of("f"), .key = 7, .slots = 4, .values = 3, .limit = 1000};
     CU_ASSERT_FALSE(features_open(&same, &other, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "another run has it"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is in use by another run"));
     CU_ASSERT_PTR_NULL(other);
     features_close(&f);
     f = open_features(7); /* a run that goes on */

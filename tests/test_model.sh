@@ -129,10 +129,10 @@ same tuned damaged
 echo 'not mine' >own.features
 cp own.features copy
 tune --train last --feature-cache own.features
-says 'own.features: is no file of features, and is left alone'
+says 'own.features: is not a feature file, and is not overwritten'
 cmp own.features copy || fail 'a file of somebody else is written'
 tune --train last --augment flip --out changing.glcnn
-says '^features: those to train with are computed in each step, for --augment$'
+says '^features: those of training pictures are computed in each step, because of --augment$'
 says ' of each of 6 pictures, '
 rm -f ./*.features
 tune --train last
@@ -197,7 +197,7 @@ done
 LC_ALL=C sed 's/,\\"2\\"\]/      ]/' plain.glcnn >torn.glcnn
 ! cmp -s plain.glcnn torn.glcnn || fail 'the file has its classes in another form'
 ! "$glcnn" predict torn.glcnn images.csv >log 2>&1 || fail 'a file of fewer classes is taken'
-says 'the network makes 3 values of a picture; its file says 2'
+says 'the network makes 3 values for a picture; its file says 2'
 cp tuned.glcnn before
 train --model torn.glcnn --data five.csv --train nothing --out tuned.glcnn
 cmp before tuned.glcnn || fail 'a run that cannot begin changes its file'

@@ -397,7 +397,7 @@ static const struct wrong {
     {bound_of_no_number, GLCNN_MALFORMED_DATA, "the bound min is nan; expected a number"},
     {least_of_no_number, GLCNN_MALFORMED_DATA, "nan"},
     {leak_of_no_number, GLCNN_MALFORMED_DATA, "nan"},
-    {number_for_a_tensor, GLCNN_MALFORMED_DATA, "its value is no tensor"},
+    {number_for_a_tensor, GLCNN_MALFORMED_DATA, "its value is not a tensor"},
     {data_elsewhere, GLCNN_UNSUPPORTED, "in another file"},
     {text_for_weights, GLCNN_UNSUPPORTED, "of type 8"},
     {open_size, GLCNN_UNSUPPORTED, "leaves the size of axis 2 open; option height"},

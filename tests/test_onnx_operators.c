@@ -634,8 +634,8 @@ static void axes_that_cannot_be_resized_have_a_sentence(void)
                         batch = {NULL, false, {0, 2}, 2, {0}, {2, 2}, 0, 0, 0, 0},
                         channels = {"not_smaller", false, {1, 2}, 2, {6, 6}, {0}, 0, 0, 0, 0},
                         policy = {"larger", false, {2, 3}, 2, {6, 8}, {0}, 0, 0, 0, 0};
-    expect_sentence(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 is there twice");
-    expect_sentence(resize_model(&beyond), GLCNN_MALFORMED_DATA, "axis 4 is there twice, or not");
+    expect_sentence(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 appears twice");
+    expect_sentence(resize_model(&beyond), GLCNN_MALFORMED_DATA, "axis 4 appears twice, or does not exist");
     expect_sentence(resize_model(&batch), GLCNN_UNSUPPORTED, "resizes the batch by 2");
     expect_sentence(resize_model(&channels), GLCNN_UNSUPPORTED, "other axes than rows and columns");
     expect_sentence(resize_model(&policy), GLCNN_MALFORMED_DATA,

@@ -374,7 +374,7 @@ says kept.npy '(2,)'
 # ---- run: what is wrong --------------------------------------------------------------------------
 
 gives 2 run
-says err 'no kernel is named'
+says err 'no kernel given'
 gives 2 run no_such
 says err 'there is no kernel "no_such"'
 gives 2 run pooling_max pooling_max

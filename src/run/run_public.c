@@ -95,7 +95,7 @@ static bool check_format(const char *name, glcnn_channel_format format, struct r
     if (format == GLCNN_CHANNEL_FORMAT_NONE || format == GLCNN_CHANNEL_FORMAT_FLOAT32 ||
         format == GLCNN_CHANNEL_FORMAT_FLOAT16)
         return true;
-    return refuse(refusal, "%s: format %d is none of float32 (4) and float16 (3)", name,
+    return refuse(refusal, "%s: format %d is neither float32 (4) nor float16 (3)", name,
                   (int)format);
 }
 

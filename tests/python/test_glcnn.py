@@ -704,7 +704,7 @@ class OnnxAxes(unittest.TestCase):
                 for given in images, images.transpose(0, 3, 1, 2):
                     numpy.testing.assert_allclose(net.predict(given), expected, atol=1e-6)
         self.write_pictures(["N", "h", "w", "c"])
-        self.assertIn("axis 1 open; option height says it", self.import_it().stderr)
+        self.assertIn("axis 1 open; option height sets it", self.import_it().stderr)
         done = self.import_it("--size", "4x6", "--channels", "5")
         self.assertIn("images of 4x6x5, 5 classes", done.stdout)
 
