@@ -220,7 +220,7 @@ static void folders_are_classes_in_the_order_of_their_bytes(void)
 static void folders_that_cannot_be_trained_on_are_refused(void)
 {
     write_size("one/only/x.png", 4, 4, 0);
-    data_refuses("one", NULL, GLCNN_MALFORMED_DATA, "has one class alone, \"only\"");
+    data_refuses("one", NULL, GLCNN_MALFORMED_DATA, "has only one class, \"only\"");
     data_refuses("one/only/x.png", NULL, GLCNN_MALFORMED_DATA, "is one picture");
     data_write_text("none/a/readme.txt", "text");
     data_refuses("none", NULL, GLCNN_MALFORMED_DATA, "has no image to train on");
@@ -655,7 +655,7 @@ static void bad_loaders_are_refused(void)
         {{.batch = 9, .shuffle = true}, GLCNN_INVALID_ARGUMENT, "a batch of 9 images is more"},
         {{.batch = 4, .limit = 3, .shuffle = true}, GLCNN_INVALID_ARGUMENT, "than the 3"},
         {{.deviation = zero}, GLCNN_INVALID_ARGUMENT, "the deviation above 0"},
-        {{.bytes = true}, GLCNN_UNSUPPORTED, "bytes are asked for"},
+        {{.bytes = true}, GLCNN_UNSUPPORTED, "bytes are requested"},
     };
     data_write_text("few.csv", "a,1.5\nb,2\na,3\nb,4\na,5\nb,6\na,7\nb,8\n");
     glcnn_data_set *data = data_open("few.csv", NULL);

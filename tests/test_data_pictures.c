@@ -1052,7 +1052,7 @@ static void folders_are_judged_by_bytes(void)
                        strstr(glcnn_data_set_note(data, i), notes[i]));
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
     const char *said = glcnn_data_set_decision(data, 0);
-    CU_ASSERT_TRUE(said && strstr(said, "2 files and folders that are no pictures are ignored") &&
+    CU_ASSERT_TRUE(said && strstr(said, "2 files and folders that are not pictures are ignored") &&
                    strstr(said, "below/round is the first"));
     glcnn_data_set_close(&data);
 }

@@ -108,7 +108,7 @@ static void whole_numbers_are_bytes_and_others_stand_for_themselves(void)
     data_write_npy("kinds/images.npy", "<i8", "(2, 1)", large, sizeof large);
     check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
     data_refuses("kinds", &(struct glcnn_data_parameters){.values = GLCNN_DATA_VALUES_BYTES},
-                 GLCNN_UNSUPPORTED, "bytes are asked for");
+                 GLCNN_UNSUPPORTED, "bytes are requested");
     data_write_npy("kinds/images.npy", "<i8", "(2, 1)", below, sizeof below);
     check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
     data_write_npy("kinds/images.npy", "<f4", "(2, 1)", real, sizeof real);
@@ -222,11 +222,11 @@ static void labels_must_fit(void)
     data_write_npy("fit/labels.npy", "|u1", "(3,)", bytes, 3);
     data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "has 3 labels, and there are 2 images");
     data_write_npy("fit/labels.npy", "|u1", "(1, 2)", bytes, 2);
-    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "no list of labels");
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "is not a list of labels");
     data_write_npy("fit/labels.npy", "<f4", "(2,)", half, sizeof half);
     data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "label 1 is 0.5");
     data_write_npy("fit/labels.npy", "|u1", "(2,)", one, 2);
-    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "one class alone, \"7\"");
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "only one class, \"7\"");
     check_set("fit",
               &(struct glcnn_data_parameters){.class_count = 1,
                                               .class_names = (const char *const[]){"7"}},
@@ -266,7 +266,7 @@ static void archives_have_parts(void)
     data_write_zip("a.npz", &(struct data_entry){"images.npy", images, image_size}, 1);
     data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "has images and no labels");
     data_write_zip("a.npz", &(struct data_entry){"weights.txt", images, image_size}, 1);
-    data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "no array of it is images");
+    data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "none of its arrays is images");
 }
 
 /* An archive in which "imagez" and "labelz" are "images" and "labels": libzip adds no name twice. */
@@ -404,7 +404,7 @@ static void csv_that_is_damaged_is_refused(void)
     } rows[] = {
         {"", "is empty"},
         {"\n\n", "the file is empty"},
-        {"label,a\n", "names of columns alone"},
+        {"label,a\n", "only names of columns"},
         {"0\n1\n", "line 1: has one field"},
         {"0,1,2\n1,2\n", "line 2: has 2 fields, and the first line has 3"},
         {"0,1,2\n1,2,3,4\n", "line 2: has 4 fields"},
@@ -422,7 +422,7 @@ static void csv_that_is_damaged_is_refused(void)
         data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, rows[i].phrase);
     }
     data_write("bad.csv", "0,1\n1,\0\n", 8);
-    data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, "a byte that is 0");
+    data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, "a zero byte");
 }
 
 /* Which columns a first line makes label and values, and what is said of them; "!" and a phrase: a
@@ -635,19 +635,19 @@ static const struct matching {
     {{"0", "1"}, {"cat", "1"}, "0 1", "no class is named \"0\""},
     {{"hat", "3", "0", "shoe"},
      {"shoe", "3", "hat"},
-     "!the label \"0\" is the name of none of the 3 classes, \"shoe\" to \"hat\", and the label "
+     "!the label \"0\" is not the name of one of the 3 classes, \"shoe\" to \"hat\", and the label "
      "\"hat\" is not the number of one, 0 to 2; expected all labels to be names, or all to be numbers",
      NULL},
     {{"1", "0", "3"},
      {"1", "2", "3"},
-     "!the label \"0\" is the name of none of the 3 classes, "
+     "!the label \"0\" is not the name of one of the 3 classes, "
      "\"1\" to \"3\", and the label \"3\" is no number",
      NULL},
     {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is not the number of one, 0 to 1", NULL},
-    {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is no number of one", NULL},
-    {{"00", "01"}, {"0", "1"}, "!the label \"00\" is the name of none", NULL},
-    {{"1.0", "cat"}, {"1", "cat"}, "!the label \"1.0\" is the name of none", NULL},
-    {{"1", "2"}, {"1", "1.0", "2"}, "!the classes \"1\" and \"1.0\" are the same one", NULL},
+    {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is not the number of one", NULL},
+    {{"00", "01"}, {"0", "1"}, "!the label \"00\" is not the name of one", NULL},
+    {{"1.0", "cat"}, {"1", "cat"}, "!the label \"1.0\" is not the name of one", NULL},
+    {{"1", "2"}, {"1", "1.0", "2"}, "!the classes \"1\" and \"1.0\" are the same", NULL},
 };
 
 static void check_labels(const struct matching *m, glcnn_data_set *data)

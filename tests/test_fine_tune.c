@@ -406,7 +406,7 @@ static void test_refused_features(void)
     fputs("the only copy of a thesis, of more than thirty-two bytes", file);
     fclose(file);
     CU_ASSERT_FALSE(features_open(&p, &f, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no file of features"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is not a feature file"));
     struct stat info;
     CU_ASSERT_EQUAL(stat(path_of("f"), &info), 0);
     CU_ASSERT_EQUAL(info.st_size, 56);
@@ -442,7 +442,7 @@ static void test_name_map(void)
     CU_ASSERT_STRING_EQUAL(map.names[1].parameter, "f.biases");
     name_map_free(&map);
     CU_ASSERT_FALSE(read_map("a b\nc d e\n", &map));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "line 2 is not two names"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "line 2 must be two names"));
     name_map_free(&map);
     CU_ASSERT_FALSE(read_map("a\n", &map));
     name_map_free(&map);

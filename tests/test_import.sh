@@ -178,7 +178,7 @@ refused 1 '"zz", a value that no node makes; .* are "probabilities", "e" (--outp
     import "$golden/two.onnx" -o x.glcnn --output zz
 refused 2 'must be in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
 refused 1 'appears twice' import again.onnx -o x.glcnn --head 2
-refused 1 'has not the 0 lines of names' import "$golden/two.onnx" -o x.glcnn --class-names names
+refused 1 'must have 0 lines, one name for each class' import "$golden/two.onnx" -o x.glcnn --class-names names
 
 # ---- Numbers that train, and those that do not ---------------------------------------------------
 
@@ -247,13 +247,13 @@ refused 1 '^glcnn import: double: line 5: the name "b" is also that of line 2' \
 
 # ---- What is no such file --------------------------------------------------------------------------
 
-refused 1 'has not the 5 lines of names' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
+refused 1 'must have 5 lines, one name for each class' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
 refused 2 'no ONNX file given' import -o x.glcnn
-refused 2 'says where the model goes' import "$golden/classifier.onnx"
-refused 2 'deviations are above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
+refused 2 '--out is missing: the model file to write' import "$golden/classifier.onnx"
+refused 2 'deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
-refused 2 'says where the ONNX file goes' export net.glcnn
+refused 2 '--out is missing: the ONNX file to write' export net.glcnn
 refused 1 'no .safetensors file' export "$golden/plain.onnx" -o x.onnx
 # A size that the file leaves open: the dimension's number becomes a name without letters.
 at=$(LC_ALL=C grep -abo batch "$golden/plain.onnx" | head -n 1 | cut -d : -f 1)

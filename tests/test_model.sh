@@ -164,10 +164,10 @@ refused 1 'did you mean fully_connected_0?' --model base.glcnn --data five.csv -
 refused 1 'more layers than the 8' --model base.glcnn --data five.csv --train last:9
 refused 2 'did you mean auto?' --model base.glcnn --data five.csv --classes aut
 refused 2 'those of the model' --model base.glcnn --data five.csv --size 9
-refused 2 'both name a network' --model base.glcnn --net small --data five.csv
-refused 2 'begin a run' --model base.glcnn --resume base.glcnn --data five.csv
-refused 2 'is for --model' --classes model --data five.csv
-refused 2 'is for --load-matching' --names map --data five.csv
+refused 2 'cannot be given together' --model base.glcnn --net small --data five.csv
+refused 2 'cannot be given with --resume' --model base.glcnn --resume base.glcnn --data five.csv
+refused 2 'needs --model' --classes model --data five.csv
+refused 2 'needs --load-matching' --names map --data five.csv
 refused 1 'differs; the run began with "last"' --resume tuned.glcnn --data three.csv --train all
 refused 1 'cannot be opened' --model nothing.glcnn --data five.csv
 must_train --model base.glcnn --data five.csv --classes model --epochs 1

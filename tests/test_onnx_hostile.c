@@ -365,7 +365,7 @@ static const struct wrong {
     {no_output, GLCNN_MALFORMED_DATA, "no output"},
     {unknown_operator, GLCNN_UNSUPPORTED, "Frobnicate \"here it is\""},
     {announce_gigabytes, GLCNN_MALFORMED_DATA, "603979776 numbers, but the file has 288 bytes"},
-    {absurd_shape, GLCNN_MALFORMED_DATA, "more numbers than there can be"},
+    {absurd_shape, GLCNN_MALFORMED_DATA, "makes too many numbers"},
     {negative_shape, GLCNN_MALFORMED_DATA, "size -4 of axis 1"},
     {absurd_input, GLCNN_MALFORMED_DATA, "size 1099511627776 of axis 3"},
     {other_channels, GLCNN_MALFORMED_DATA, "an image of Nx5x6x6"},
@@ -405,7 +405,7 @@ static const struct wrong {
     {strange_name, GLCNN_MALFORMED_DATA, "not UTF-8"},
     {expand_a_constant, GLCNN_LIMIT_EXCEEDED, "out of proportion"},
     {reshape_to_more, GLCNN_MALFORMED_DATA, "cannot become one of Nx77"},
-    {constant_output, GLCNN_UNSUPPORTED, "\"weights\" is no image"},
+    {constant_output, GLCNN_UNSUPPORTED, "\"weights\" is not an image"},
 };
 enum { WRONGS = sizeof wrongs / sizeof *wrongs };
 

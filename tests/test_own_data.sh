@@ -63,7 +63,7 @@ cp fruit.safetensors there.safetensors
 for file in there.safetensors none.safetensors; do
     ! "$glcnn" train --data named --epochs 1 --force --out $file --log named.csv >log 2>&1 ||
         fail 'a name that is not UTF-8 is taken'
-    LC_ALL=C grep -aq '^glcnn train: the name of class 1, "caf.*", is not UTF-8, and no file can have it; give' log ||
+    LC_ALL=C grep -aq '^glcnn train: the name of class 1, "caf.*", is not UTF-8 and cannot be saved; rename' log ||
         fail 'the class whose name is not UTF-8 is not named'
     ! grep -q '^epoch' log || fail 'a name is refused after an epoch'
 done

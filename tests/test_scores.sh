@@ -165,7 +165,7 @@ says err 'a lower --lr, a --warmup or --clip-norm may help'
 # Too few images to set some aside: what is advised is not what was done.
 head -n 3 fine.csv >few.csv
 gives 1 train --data few.csv --channels 1 --size 8 --net small
-says err 'few.csv: has 2 images, of which a share of 0.1 is not one to validate with'
+says err 'few.csv: has 2 images, and a fraction of 0.1 of them is less than one'
 ! grep -q -e '--validation 0.1' err || fail "the default is advised: $(cat err)"
 
 # ---- Folders, and more than one class ------------------------------------------------------------

@@ -291,8 +291,9 @@ static void labels_are_matched_as_a_set(void)
                  "\"1\", 3 is \"4\"");
     expect_words("accuracy 1.0000");
     expect(glcnn("evaluate from_1.safetensors mixed.csv"), 1);
-    expect_words("the label \"cat\" is the name of none of the 4 classes, \"1\" to \"4\", and the "
-                 "label \"cat\" is not the number of one, 0 to 3");
+    expect_words(
+        "the label \"cat\" is not the name of one of the 4 classes, \"1\" to \"4\", and the "
+        "label \"cat\" is not the number of one, 0 to 3");
     expect(
         glcnn(
             "train --model from_1.safetensors --classes model --data from_0.csv --epochs 1 --lr 0.001 "

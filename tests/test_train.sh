@@ -443,14 +443,14 @@ for option in epochs batch limit seed lr decay memory warmup clip clip-norm pati
     refused 2 "--$option is" train --$option much
     refused 2 "--$option is" train --$option -1
 done
-refused 2 'what is written is a .svg file' train --plot "$work/loss.png"
-refused 2 'what is written is a .csv file' train --log "$work/log.txt"
-refused 2 'what is written is a .safetensors or .glcnn file' train --out "$work/model.pt"
+refused 2 'expected a .svg file' train --plot "$work/loss.png"
+refused 2 'expected a .csv file' train --log "$work/log.txt"
+refused 2 'expected a .safetensors or .glcnn file' train --out "$work/model.pt"
 refused 2 'cosine, exponential, step and constant' train --schedule linear
 refused 2 'did you mean cosine?' train --schedule cosin
 refused 2 'did you mean resnet8?' train --net resnet
 refused 2 '--train has 600 letters, more than the 511 that a checkpoint keeps' train --train "$(printf %600s | tr ' ' x)"
-refused 2 '--decay is for --schedule exponential or step; this run.s is cosine' train --schedule cosine --decay 0.5
+refused 2 '--decay needs --schedule exponential or step; this run has cosine' train --schedule cosine --decay 0.5
 refused 2 'did you mean batch?' train --bacth 3
 refused 2 '--augment: "flpi" is not an augmentation; did you mean flip?' train --augment flpi
 refused 2 '--augment: rotate is "200"; it must be a number in 0 .. 180' train --augment flip,rotate=200
@@ -511,7 +511,7 @@ without_digest <"$work/small" | LC_ALL=C sed '1s/"best_loss":"\([0-9]*\)\./"best
 LC_ALL=C grep -aq '"best_loss":"[0-9]\{11,\}"' "$work/large" || fail 'the best loss is not large'
 must_train --resume "$work/large" --epochs 9
 without_digest <"$work/cutout" | LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' >"$work/spoiled"
-refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
+refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is not an augmentation' train \
     --data "$work" --resume "$work/spoiled" --epochs 3
 spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'
 refused 1 small.svg train --data "$work" --resume "$work/small.svg"
@@ -521,7 +521,7 @@ refused 1 nowhere evaluate "$work/nowhere" "$work"
 refused 1 nowhere evaluate "$work/small" "$work/nowhere"
 refused 1 'nowhere/a.svg: cannot be created' evaluate "$work/small" "$work" --plot "$work/nowhere/a.svg"
 refused 2 model predict
-refused 2 images predict "$work/small"
+refused 2 pictures predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
 refused 1 small.svg predict "$work/small" "$work/small.svg"
 refused 1 'images are 14 x 28 of 1 channels, and 28 x 28 of 1 are asked for' predict "$work/small" "$work/narrow.npy"

@@ -711,12 +711,12 @@ class OnnxAxes(unittest.TestCase):
     def test_axes_that_are_taken_for_channels(self):
         onnx_file.write(self.file("m.onnx"), {"x": ["N", 6, 4, 3]}, {"y": ["N", 6, 4, 3]},
                         [onnx_file.node("Neg", ["x"], ["y"])])
-        self.assertIn("axes are taken for N,C,H,W; should they be N,H,W,C", self.import_it().stdout)
+        self.assertIn("axes are taken as N,C,H,W; a model with N,H,W,C", self.import_it().stdout)
 
     def test_more_channels_than_data_have(self):
         onnx_file.write(self.file("m.onnx"), {"x": ["N", 96, 4, 5]}, {"y": ["N", 96, 1, 1]},
                         [onnx_file.node("GlobalAveragePool", ["x"], ["y"])])
-        self.assertIn("one number for all of the 96 channels", self.import_it("--mean", "1,2").stderr)
+        self.assertIn("one number for all 96 channels", self.import_it("--mean", "1,2").stderr)
         done = self.import_it("--mean", "0.25", "--deviation", "0.5")
         self.assertIn("images of 5x4x96, 96 classes", done.stdout)
         self.assertIn("train, evaluate and predict take 64 at most", done.stdout)
