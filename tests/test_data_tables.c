@@ -234,7 +234,7 @@ static void labels_must_fit(void)
     data_write_npy("fit/labels.npy", "|u1", "(2, 1)", two_labels, 2);
     check_set("fit", NULL, "npy 2x2x1 bytes: 2 0 0: 0 1");
     data_write("fit/images.npy", bytes, 12);
-    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "is named as npy and does not begin");
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "its name is that of format npy");
 }
 
 static void archives_have_parts(void)
@@ -337,7 +337,7 @@ static void archives_that_lie_are_refused(void)
     set_size(zip, size, "PK\1\2", 24, 0xf0000000);
     set_size(zip, size, "PK\3\4", 22, 0xf0000000);
     data_write("bomb.npz", zip, size);
-    data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "or more than 2147483648 bytes");
+    data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "or above 2147483648 bytes");
     set_size(zip, size, "PK\1\2", 24, 100);
     set_size(zip, size, "PK\3\4", 22, 100);
     data_write("bomb.npz", zip, size);
@@ -408,11 +408,11 @@ static void csv_that_is_damaged_is_refused(void)
         {"0\n1\n", "line 1: has one field"},
         {"0,1,2\n1,2\n", "line 2: has 2 fields, and the first line has 3"},
         {"0,1,2\n1,2,3,4\n", "line 2: has 4 fields"},
-        {"0,1,2\n1,2,x\n", "line 2, field 3: \"x\" is no number"},
-        {"0,1,2\n1,,2\n", "line 2, field 2: \"\" is no number"},
-        {"0,1,2\n1,nan,2\n", "line 2, field 2: \"nan\" is no number"},
-        {"0,1,2\n\n\n1,1e99,2\n", "line 4, field 2: \"1e99\" is no number"},
-        {"0,1,2\n1,0x10,2\n", "is no number"},
+        {"0,1,2\n1,2,x\n", "line 2, field 3: \"x\" is not a number"},
+        {"0,1,2\n1,,2\n", "line 2, field 2: \"\" is not a number"},
+        {"0,1,2\n1,nan,2\n", "line 2, field 2: \"nan\" is not a number"},
+        {"0,1,2\n\n\n1,1e99,2\n", "line 4, field 2: \"1e99\" is not a number"},
+        {"0,1,2\n1,0x10,2\n", "is not a number"},
         {"0,1,2\n,1,2\n", "has a label of 0 bytes"},
         {"0,1,2\n1,\"2,3\n", "line 2, field 2: the quotes have no end"},
         {"0,1,2\n1,\"2\"3,4\n", "line 2, field 2: goes on behind its quotes"},
@@ -526,7 +526,7 @@ static void idx_that_is_damaged_is_refused(void)
                 {7, 1, "is too long"},
                 {7, 0, "dimension 0 is 0"},
                 {4, 255, "at most"},
-                {2, 9, "is named as idx and does not begin"}};
+                {2, 9, "its name is that of format idx"}};
     data_write("bad/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t file[sizeof idx_images];
@@ -641,7 +641,7 @@ static const struct matching {
     {{"1", "0", "3"},
      {"1", "2", "3"},
      "!the label \"0\" is not the name of one of the 3 classes, "
-     "\"1\" to \"3\", and the label \"3\" is no number",
+     "\"1\" to \"3\", and the label \"3\" is not the number",
      NULL},
     {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is not the number of one, 0 to 1", NULL},
     {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is not the number of one", NULL},

@@ -316,7 +316,7 @@ static void test_no_classifier(void)
     glcnn_image_node *x = glcnn_network_image(network, 0);
     glcnn_neuron_relu_node(x, 0); /* a second end */
     CU_ASSERT_FALSE(model_open(network, &form, BATCH, &model, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no classifier"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "not a classifier"));
     model_destroy(&model);
     network = make_network();
     CU_ASSERT_STRING_EQUAL(glcnn_filter_node_label(model_head(network)), "fully_connected_0");

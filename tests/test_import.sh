@@ -139,9 +139,9 @@ must import "$golden/two.onnx" -o two.glcnn
 says '^two.glcnn: images of 8x8x1, not a classifier: probabilities of 1x1x5, e of 4x4x16$'
 must export two.glcnn -o two.onnx
 cmp "$golden/two.onnx" two.onnx || fail 'two.onnx comes back as another file'
-refused 1 'is no classifier' train --model two.glcnn --data parts
-refused 1 'is no classifier' evaluate two.glcnn parts
-refused 1 'is no classifier' predict two.glcnn images.csv
+refused 1 'is not a classifier' train --model two.glcnn --data parts
+refused 1 'is not a classifier' evaluate two.glcnn parts
+refused 1 'is not a classifier' predict two.glcnn images.csv
 # With a head it is one, whose layer learns by what the rest makes of the pictures.
 must import "$golden/two.onnx" -o headed.glcnn --head 5
 says '^headed.glcnn: images of 8x8x1, 5 classes$'

@@ -231,7 +231,7 @@ static void npy_refuses_bad_headers(void)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, -1)}", "whole numbers"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}", "whole numbers"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 0)}", "dimension 1"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "goes on"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x", "continues after"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", "dimensions"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296,)}", "above 4294967295"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967295, 4294967295)}", "memory"},

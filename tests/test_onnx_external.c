@@ -177,7 +177,7 @@ static const struct wrong {
      GLCNN_MALFORMED_DATA,
      "length \"-1\", which is not a number"},
     {{"data/numbers.bin", "16", ""}, GLCNN_MALFORMED_DATA, "length \"\", which is not a number"},
-    {{"data/numbers.bin", "16", "9999999999999999999"}, GLCNN_MALFORMED_DATA, "is no number"},
+    {{"data/numbers.bin", "16", "9999999999999999999"}, GLCNN_MALFORMED_DATA, "is not a number"},
     {{"data/numbers.bin", "16", "284"}, GLCNN_MALFORMED_DATA, "288 bytes, but 284 bytes of"},
     {{"data/sparse.bin", "0", "17179869184"},
      GLCNN_MALFORMED_DATA,

@@ -283,7 +283,7 @@ static void environment_chooses_unless_the_request_does(void)
     platform_close(&context);
 
     setenv("GLCNN_DEVICE", "no_such_driver", 1);
-    check_refused(&by_environment, GLCNN_NO_DEVICE, "GLCNN_DEVICE=no_such_driver is none");
+    check_refused(&by_environment, GLCNN_NO_DEVICE, "GLCNN_DEVICE=no_such_driver is not one");
     struct platform_candidate candidates[CANDIDATES_MAX];
     size_t count = list_all(candidates);
     for (size_t i = 0; i < count; i++) {

@@ -42,7 +42,7 @@ static glcnn_status check_name(const char *path, const struct format *format, ch
         size_t part = strlen(f->ending);
         if (length > part && strncmp(path + length - part, f->ending, part) == 0)
             return data_fail(error, GLCNN_MALFORMED_DATA,
-                             "%.300s: is named like a %s file and does not begin like one", path,
+                             "%.300s: its name is that of format %s, its contents are not", path,
                              f->name);
     }
     return GLCNN_SUCCESS;
