@@ -778,7 +778,7 @@ class OnnxOutputs(unittest.TestCase):
     def test_one_is_chosen(self):
         net = glcnn.onnx(self.file("m.onnx"))
         with refused(self, Status.INVALID_ARGUMENT,
-                     r'has 5 outputs, scores, late, .*net.outputs\["scores"\] takes one'):
+                     r'has 5 outputs, scores, late, .*net.outputs\["scores"\] selects one'):
             net.evaluate(self.images, self.images)
         net.output = net.outputs["turned"]
         numpy.testing.assert_array_equal(net.predict(self.images), self.expected["turned"])
@@ -951,7 +951,7 @@ class ModelFiles(unittest.TestCase):
             net.train(*quarters(8))
             entries = {"channels": "1", "width": "8", "height": "8", name: text}
             glcnn.files.save_with(net, self.file("e.glcnn"), entries)
-            with refused(self, Status.MALFORMED_DATA, "e.glcnn: what it says of its images"):
+            with refused(self, Status.MALFORMED_DATA, "e.glcnn: its record of images"):
                 glcnn.load(self.file("e.glcnn"))
 
 
