@@ -85,7 +85,8 @@ gives 0 --help
 says out 'check'
 gives 0 --version
 says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glcnn/status.h")."
-for command in info kernels run check bench train evaluate predict import export; do
+"$tool" help >out
+for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     gives 0 $command --help
     says out "usage: glcnn $command"
     gives 2 $command --nonsense

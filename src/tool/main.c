@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+extern const struct tool_command command_info, command_kernels, command_run, command_check,
+    command_bench, command_train, command_evaluate, command_predict, command_import, command_export;
+
+/* In the order of "glcnn help". */
 static const struct tool_command *const commands[] = {
     &command_info,  &command_kernels,  &command_run,     &command_check,  &command_bench,
     &command_train, &command_evaluate, &command_predict, &command_import, &command_export};
