@@ -291,14 +291,14 @@ static void test_the_last_group_is_found_at_each_commit(void)
 static double error_of(glcnn_device *on, const char *kernel, const struct check_case *of)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
-    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
     CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
-    bag_free(&bag);
+    argument_map_free(&map);
     return worst;
 }
 

@@ -155,18 +155,18 @@ static void draw_case(uint32_t *seed, char *settings, size_t size, struct check_
 static void check_one(glcnn_device *on, const char *kernel, const struct check_case *c)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = INFINITY;
-    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, c, 1, settings));
     GOOD(check_run(on, d, &run, &worst));
     CU_ASSERT(worst <= 1);
     if (!(worst <= 1))
         fprintf(stderr, "\n  %s %s on %ux%u: error %g %s\n", kernel, c->settings, c->shape[2],
                 c->shape[3], worst, error);
-    bag_free(&bag);
+    argument_map_free(&map);
 }
 
 #define SWEEP 6

@@ -56,7 +56,7 @@ static bool apply_one(const struct run *run, const struct glcnn_descriptor *d,
 static bool apply_weights(const struct run *run, const struct glcnn_descriptor *d,
                           struct operation *operation)
 {
-    const struct named_array *weights = bag_find(run->bag, "weights");
+    const struct named_array *weights = argument_map_find(run->map, "weights");
     double groups = 1, value;
     bool known;
     if (!weights || weights->rank != 4 ||
@@ -232,7 +232,7 @@ static bool forward_sources(const struct run *run, struct resolved *r,
     if (beside < 0)
         return image_shape(run, source, first);
     const struct named_array *other =
-        bag_find(run->bag, r->operation.descriptor->arguments[beside].name);
+        argument_map_find(run->map, r->operation.descriptor->arguments[beside].name);
     struct glcnn_image_descriptor *second =
         &r->forward_shapes.images[descriptor_place(f, PLACE_SECONDARY)];
     if (other)
@@ -247,8 +247,8 @@ static bool forward_sources(const struct run *run, struct resolved *r,
 static bool resolve_forward(const struct run *run, struct resolved *r)
 {
     const struct glcnn_descriptor *d = r->forward.descriptor;
-    const struct named_array *source = bag_find(run->bag, "source_image");
-    const struct named_array *gradient = bag_find(run->bag, "source_gradient");
+    const struct named_array *source = argument_map_find(run->map, "source_image");
+    const struct named_array *gradient = argument_map_find(run->map, "source_gradient");
     struct glcnn_image_descriptor result;
     int to = descriptor_place(d, PLACE_DESTINATION);
     if (!source || !gradient)
@@ -327,8 +327,7 @@ static bool resolve_gradient(const struct run *run, struct resolved *r)
     return resolve_geometry(run, o, &r->shapes, manual ? NULL : &r->forward);
 }
 
-bool run_resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
-                 struct resolved *r)
+bool resolve(const struct run *run, const struct glcnn_descriptor *descriptor, struct resolved *r)
 {
     struct operation *o = &r->operation;
     *r = (struct resolved){.has_forward = descriptor->forward != NULL};
