@@ -148,8 +148,7 @@ static bool is_tested_apart(const char *implementation)
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
 static bool has_room(const char *implementation)
 {
-    bool many = strcmp(implementation, "sums_arrival") == 0 ||
-                strcmp(implementation, "sums_tiles") == 0 ||
+    bool many = strcmp(implementation, "sums_last_block") == 0 ||
                 strcmp(implementation, "coefficients_vectors") == 0;
     return !many || device->info.limits.storage_blocks >= 8;
 }
@@ -223,29 +222,29 @@ static void test_kernels_agree_with_exponentials_of_the_driver(void)
     glcnn_device_destroy(&on);
 }
 
-/* ---- Groups that finish a sum by themselves ---- */
+/* ---- Last-block reductions ---- */
 
-#define ARRIVAL_CHANNELS 6
+#define BLOCK_CHANNELS 6
 
 /* Mean and variance of each channel, as commit after commit leaves them. */
-static void read_statistics(glcnn_state *state, float values[2 * ARRIVAL_CHANNELS])
+static void read_statistics(glcnn_state *state, float values[2 * BLOCK_CHANNELS])
 {
     static const char *const names[] = {"mean", "variance"};
     for (int i = 0; i < 2; i++)
         GOOD(glcnn_buffer_read(glcnn_state_vector(state, names[i]), 0,
-                               ARRIVAL_CHANNELS * sizeof(float), values + i * ARRIVAL_CHANNELS));
+                               BLOCK_CHANNELS * sizeof(float), values + i * BLOCK_CHANNELS));
 }
 
-/* The groups are counted anew with each commit: equal images leave equal bits, in one pass. */
-static void test_groups_that_arrive_are_counted_anew(void)
+/* Groups are counted from 0 at each commit: equal images leave equal bits, in one pass. */
+static void test_the_last_group_is_found_at_each_commit(void)
 {
-    float first[2 * ARRIVAL_CHANNELS], again[2 * ARRIVAL_CHANNELS];
+    float first[2 * BLOCK_CHANNELS], again[2 * BLOCK_CHANNELS];
     glcnn_kernel *statistics, *normalize;
     glcnn_command_buffer *to;
     glcnn_state *state;
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block", 1);
     glcnn_device *on = open_device(NULL);
-    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, ARRIVAL_CHANNELS, 16, 16);
+    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, BLOCK_CHANNELS, 16, 16);
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization_statistics", &statistics));
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization", &normalize));
     GOOD_FATAL(glcnn_kernel_result_state(NULL, normalize, &(struct glcnn_encode){0}, &state));
@@ -259,7 +258,7 @@ static void test_groups_that_arrive_are_counted_anew(void)
         read_statistics(state, i ? again : first);
         CU_ASSERT(i == 0 || (memcmp(first, again, sizeof first) == 0) == (i == 2));
     }
-    CU_ASSERT(is_near((double)first[ARRIVAL_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
+    CU_ASSERT(is_near((double)first[BLOCK_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
     glcnn_command_buffer_destroy(&to);
     glcnn_state_destroy(&state);
     glcnn_kernel_destroy(&statistics);
@@ -315,7 +314,7 @@ static void test_lanes_merge_many_runs(void)
     static const char *const kernels[] = {"batch_normalization_statistics",
                                           "batch_normalization_statistics_gradient"};
     static const struct check_case of = {"", {41, 3, 23, 25}};
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival,sums_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block,sums_last_block", 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
@@ -331,11 +330,11 @@ static void test_runs_and_chunks_take_turns(void)
         const char *implementations, *kernel;
         struct check_case of;
     } rows[] = {
-        {"statistics_arrival", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
-        {"statistics_arrival", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
-        {"statistics_group", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
-        {"sums_arrival", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
-        {"sums_group", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
         {"weights_tiled", "convolution_gradient", {TURNS(3, 1), {3, 5, 37, 29}}},
         {"weights_tiled", "convolution_gradient", {TURNS(5, 1), {50, 4, 3, 5}}},
         {"weights_tiled", "convolution_gradient", {TURNS(2, 2), {2, 3, 61, 203}}},
@@ -1157,7 +1156,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_kernels_agree_with_exponentials_of_the_driver),
-        UNIT_TEST(test_groups_that_arrive_are_counted_anew),
+        UNIT_TEST(test_the_last_group_is_found_at_each_commit),
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
