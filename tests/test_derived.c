@@ -289,11 +289,13 @@ static void test_a_gradient_is_made_by_its_reader(void)
     static const char *const rows[][2] = {{"gradients_derived", ",coefficients_vectors"},
                                           {"gradients_made_again", ""},
                                           {"gradients_made_again", ",weights_one"},
-                                          {"gradients_made_again", ",weights_strips"},
+                                          {"gradients_made_again", ",weights_register_tiled"},
                                           {"gradients_made_again", ",weights_group"}};
     for (size_t i = can_derive() ? 0 : 1; i < sizeof rows / sizeof *rows; i++) {
         const char *coefficients = i > 0 ? ",coefficients_image" : "";
         char stores[80], makes[80];
+        if (!implementations_exist(rows[i][1]))
+            continue;
         snprintf(stores, sizeof stores, "gradients_stored%s%s", coefficients, rows[i][1]);
         snprintf(makes, sizeof makes, "%s%s%s", rows[i][0], coefficients, rows[i][1]);
         struct outcome stored = train(stores, false), made = train(makes, false);

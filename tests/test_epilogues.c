@@ -25,8 +25,7 @@ static const struct form forms[] = {
     {"convolution_wide", "kernel_width=3 kernel_height=3", 6, 10},
     {"convolution_wide", "kernel_width=2 kernel_height=1 neuron_type=relu", 3, 18},
     {"convolution_wide", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
-    {"convolution_first", "kernel_width=4 kernel_height=2", 1, 7},
-    {"convolution_column", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
+    {"convolution_wide", "kernel_width=4 kernel_height=2", 1, 7},
     {"convolution_shared", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
     {"convolution_shared", "kernel_width=5 kernel_height=5", 1, 10},
     {"convolution_tiled", "kernel_width=3 kernel_height=3 stride_in_pixels_x=2", 8, 10},
@@ -105,6 +104,8 @@ static bool can_reduce(void)
 
 static void compare(const struct form *form, float bias, double tolerance)
 {
+    if (!implementations_exist(form->implementation))
+        return;
     struct outcome apart = normalise("reduced_by_a_pass", form, bias);
     struct outcome stored = normalise("reduced_where_stored", form, bias);
     CU_ASSERT_EQUAL_FATAL(apart.count, stored.count);
@@ -136,7 +137,6 @@ static void test_large_means_lose_nothing(void)
 static const struct form gradient_forms[] = {
     {"convolution_wide", "kernel_width=3 kernel_height=3", 6, 10},
     {"convolution_wide", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
-    {"convolution_column", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
     {"convolution_shared", "kernel_width=5 kernel_height=5 groups=6", 6, 6},
     {"convolution_tiled", "kernel_width=1 kernel_height=1", 37, 16},
     {"convolution_tiled", "kernel_width=3 kernel_height=3", 10, 24},
@@ -213,6 +213,8 @@ static struct outcome train(const char *place, const struct form *form)
 static void test_sums_are_those_of_a_pass(void)
 {
     for (size_t i = 0; i < sizeof gradient_forms / sizeof *gradient_forms; i++) {
+        if (!implementations_exist(gradient_forms[i].implementation))
+            continue;
         struct outcome apart = train("reduced_by_a_pass", &gradient_forms[i]);
         struct outcome stored = train("reduced_where_stored", &gradient_forms[i]);
         CU_ASSERT(arrays_near(stored.values, apart.values, apart.count, 1e-5));

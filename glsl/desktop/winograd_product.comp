@@ -1,13 +1,13 @@
 // products[first + chunk][point][k][row] = sum over the depths of a chunk of
 //     left[point][depth][row] * right[point][depth][k],   k a slice of four columns
-// A product of matrices for each point. Rows come in quads. A group of 128 invocations makes 32
-// quads of 16 slices, each of them 2 quads of 2 slices. It keeps DEPTH rows of both matrices at a
+// A product of matrices for each point. Rows come in vectors. A group of 128 invocations makes 32
+// vectors of 16 slices, each of them 2 vectors of 2 slices. It keeps DEPTH rows of both matrices at a
 // time, and reads the next ones before it adds up those.
-// needs convolution/winograd_place.glsl
-#define QUADS       32
+// needs desktop/winograd_place.glsl
+#define VECTORS       32
 #define SLICES      16
 #define DEPTH       16
-#define LEFT_PITCH  (QUADS + 1) // neighbours in a column lie in different banks
+#define LEFT_PITCH  (VECTORS + 1) // neighbours in a column lie in different banks
 #define RIGHT_PITCH (SLICES + 1)
 
 shared vec4 kept_left[DEPTH * LEFT_PITCH];
@@ -17,13 +17,13 @@ int lane;                 // within the group
 vec4 read_left[4], read_right[2];
 vec4 sum[16];
 
-// Beyond the last depth, quad or slice: nothing.
-void read_depths(int point, int depth, int end, int first_quad, int first_k) {
-    int quad = first_quad + (lane & 31), k = first_k + (lane & 15);
+// Beyond the last depth, vector or slice: nothing.
+void read_depths(int point, int depth, int end, int first_vector, int first_k) {
+    int vector = first_vector + (lane & 31), k = first_k + (lane & 15);
     for (int i = 0; i < 4; i++) {
         int d = depth + (lane >> 5) + 4 * i;
-        read_left[i] = d < end && quad < quad_count
-                           ? left[(point * depth_count + d) * quad_count + quad]
+        read_left[i] = d < end && vector < vector_count
+                           ? left[(point * depth_count + d) * vector_count + vector]
                            : vec4(0.0);
     }
     for (int j = 0; j < 2; j++) {
@@ -41,7 +41,7 @@ void keep_depths() {
         kept_right[((lane >> 4) + 8 * j) * RIGHT_PITCH + (lane & 15)] = read_right[j];
 }
 
-int quad_of(int i) { return (lane >> 3) + 16 * i; }
+int vector_of(int i) { return (lane >> 3) + 16 * i; }
 
 int slice_of(int j) { return (lane & 7) + 8 * j; }
 
@@ -50,7 +50,7 @@ void add_depths() {
         vec4 w0 = kept_right[d * RIGHT_PITCH + slice_of(0)];
         vec4 w1 = kept_right[d * RIGHT_PITCH + slice_of(1)];
         for (int i = 0; i < 2; i++) {
-            vec4 x = kept_left[d * LEFT_PITCH + quad_of(i)];
+            vec4 x = kept_left[d * LEFT_PITCH + vector_of(i)];
             for (int c = 0; c < 4; c++) {
                 sum[(4 * i + c) * 2] += x[c] * w0;
                 sum[(4 * i + c) * 2 + 1] += x[c] * w1;
@@ -61,29 +61,29 @@ void add_depths() {
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    int first_quad = at.y * QUADS, first_k = (at.x - lane) / 128 * SLICES;
+    int first_vector = at.y * VECTORS, first_k = (at.x - lane) / 128 * SLICES;
     int chunk = at.z / 36;
     int point = at.z - chunk * 36;
     int begin = chunk * depths_per_chunk;
     int end = min(begin + depths_per_chunk, depth_count);
     for (int i = 0; i < 16; i++)
         sum[i] = vec4(0.0);
-    read_depths(point, begin, end, first_quad, first_k);
+    read_depths(point, begin, end, first_vector, first_k);
     for (int depth = begin; depth < end; depth += DEPTH) {
         barrier();
         keep_depths();
         barrier();
         if (depth + DEPTH < end)
-            read_depths(point, depth + DEPTH, end, first_quad, first_k);
+            read_depths(point, depth + DEPTH, end, first_vector, first_k);
         add_depths();
     }
-    int pitch = product_pitch(quad_count * 4);
+    int pitch = product_pitch(vector_count * 4);
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++) {
-            int quad = first_quad + quad_of(i), k = first_k + slice_of(j);
+            int vector = first_vector + vector_of(i), k = first_k + slice_of(j);
             for (int c = 0; c < 4; c++)
-                if (quad < quad_count && k < slice_total)
+                if (vector < vector_count && k < slice_total)
                     products[((at.z + first_product) * slice_total + k) * pitch +
-                             product_place(4 * quad + c)] = sum[(4 * i + c) * 2 + j];
+                             product_place(4 * vector + c)] = sum[(4 * i + c) * 2 + j];
         }
 }

@@ -1,8 +1,8 @@
 // dW(k, q, p) = sum over images and X of G(X, k) * in(first + X + (p, q), c)
 // db(k) = sum of G(X, k)
-// As convolution/convolution_gradient_weights_group.comp, for small windows without stride or
-// dilation: each invocation goes down strips of the gradient, of two columns and strip_rows rows. Each
-// row of the source that it reads meets the gradients of the last rows.
+// As desktop/convolution_gradient_weights_group.comp, for small windows without stride or
+// dilation: each invocation goes down register tiles of the gradient, of two columns and tile_rows
+// rows. Each row of the source that it reads meets the gradients of the last rows.
 // With ARRIVES the last group of a slice adds up what all chunks have left, else another pass does.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
@@ -19,12 +19,12 @@ void keep(int chunk, int k, int element, vec4 value) {
     parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }
 
-// First pixel and image of a strip; those of all images are numbered through.
-ivec3 place_of_strip(int strip) {
-    int row = quotient(strip, pairs);
-    int image = quotient(row, strips_down);
-    return ivec3(begin_x + 2 * (strip - row * pairs),
-                 begin_y + (row - image * strips_down) * strip_rows, image);
+// First pixel and image of a tile; those of all images are numbered through.
+ivec3 place_of_tile(int tile) {
+    int row = quotient(tile, pairs);
+    int image = quotient(row, tiles_down);
+    return ivec3(begin_x + 2 * (tile - row * pairs),
+                 begin_y + (row - image * tiles_down) * tile_rows, image);
 }
 
 // The taps of row q of the window, of the gradients q rows above.
@@ -64,8 +64,8 @@ void add_row(int row, int rows, bool both) {
 #endif
 }
 
-void add_strip(ivec3 X, int k, int slice) {
-    int rows = min(strip_rows, end_y - X.y), next = min(X.x + 1, end_x - 1);
+void add_tile(ivec3 X, int k, int slice) {
+    int rows = min(tile_rows, end_y - X.y), next = min(X.x + 1, end_x - 1);
     bool both = X.x + 1 < end_x;
     for (int row = 0; row < rows + KERNEL_HEIGHT - 1; row++) {
         for (int p = 0; p < KERNEL_WIDTH + 1; p++)
@@ -147,8 +147,8 @@ void invocation(ivec3 at) {
     int s = at.z - k * range;
     for (int t = 0; t <= TAPS; t++)
         sum[t] = vec4(0.0);
-    for (int strip = chunk * LANES + lane; strip < strip_total; strip += strips_apart)
-        add_strip(place_of_strip(strip), k, min(first_slice(k) + s, source_slices - 1));
+    for (int tile = chunk * LANES + lane; tile < tile_total; tile += tile_stride)
+        add_tile(place_of_tile(tile), k, min(first_slice(k) + s, source_slices - 1));
     keep_sums(lane, chunk, k, s);
 #ifdef ARRIVES
     if (arrives_last(lane, TAPS + 1, at.z, 0))

@@ -2,7 +2,7 @@
 // convolution/convolution_gradient_sum.comp, where there are many: each of SHARES invocations adds
 // up every SHARES-th chunk, and one of them, in their order, what all have.
 // A group of 128 owns four numbers of each of OWNED elements.
-// needs convolution/add_element.glsl
+// needs desktop/add_element.glsl
 #define OWNED  8
 #define SHARES 16
 

@@ -4,7 +4,7 @@
 // invocations shares the pixels of chunk at.x / LANES, for TAPS taps of one slice of inputs, and
 // adds up in pairs what they have. convolution/convolution_gradient_sum.comp adds the chunks.
 // needs convolution/convolution.glsl
-// needs convolution/gradient_pixels.glsl
+// needs desktop/gradient_pixels.glsl
 // needs lib/lanes.glsl
 void keep(int chunk, int k, int element, vec4 value) {
     parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;

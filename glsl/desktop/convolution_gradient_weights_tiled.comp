@@ -1,20 +1,20 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k)
-// As a product of matrices: rows are quads of elements (a tap, four inputs), columns are outputs,
-// and the sum goes over pixels. A group of 128 invocations makes QUADS quads of SLICES slices from
-// the pixels of its chunk, each of them 2 quads of 2 slices. It keeps PIXELS pixels at a time, and
+// As a product of matrices: rows are vectors of elements (a tap, four inputs), columns are outputs,
+// and the sum goes over pixels. A group of 128 invocations makes VECTORS vectors of SLICES slices from
+// the pixels of its chunk, each of them 2 vectors of 2 slices. It keeps PIXELS pixels at a time, and
 // reads the next ones before it adds up those. Chunks take turns, of turn_pixels pixels: of few, groups
 // at work read what lies near, and not a part of every image. Where a tile is small there are several
 // invocations for each sum: they share out the pixels that are kept, and each leaves a part of its own.
 // convolution/convolution_gradient_sum.comp adds the parts of all chunks. WHOLE: there is one
-// part alone, and it is stored as the gradient; inputs are a multiple of 4 then.
-// needs convolution/gradient_pixels.glsl
+// part only, and it is stored as the gradient; inputs are a multiple of 4 then.
+// needs desktop/gradient_pixels.glsl
 #define PIXELS         16
-#define SUMMERS        (QUADS * SLICES / 4) // invocations that have all sums of the group
+#define SUMMERS        (VECTORS * SLICES / 4) // invocations that have all sums of the group
 #define SHARES         (128 / SUMMERS)
-#define INPUT_READS    (QUADS / 8)
+#define INPUT_READS    (VECTORS / 8)
 #define GRADIENT_READS ((SLICES + 7) / 8)
-#define INPUT_PITCH    (QUADS + 1) // neighbours in a column lie in different banks
+#define INPUT_PITCH    (VECTORS + 1) // neighbours in a column lie in different banks
 #define GRADIENT_PITCH (SLICES + 1)
 
 shared vec4 kept_inputs[PIXELS * INPUT_PITCH];
@@ -22,7 +22,7 @@ shared vec4 kept_gradients[PIXELS * GRADIENT_PITCH];
 
 int lane;                         // within the group
 int share, summer;                // which pixels, and which sums, are its own
-ivec3 taps[INPUT_READS];          // column, row, slice of the quads that it reads for all
+ivec3 taps[INPUT_READS];          // column, row, slice of the vectors that it reads for all
 bool live_taps[INPUT_READS];
 vec4 inputs[INPUT_READS], gradients[GRADIENT_READS]; // what it has read
 bool live_inputs[INPUT_READS], live_gradients[GRADIENT_READS]; // else 0
@@ -41,7 +41,7 @@ ivec3 place_after(ivec3 X, ivec3 distance) {
     return X;
 }
 
-// Pixel, and column of quads or slices, that an invocation reads. Neighbours read neighbours: in
+// Pixel, and column of vectors or slices, that an invocation reads. Neighbours read neighbours: in
 // images of a pixel those are of other channels.
 #ifdef ONE_PIXEL
 int read_pixel() { return lane >> 3; }
@@ -53,13 +53,13 @@ int read_pixel() { return lane & 15; }
 int read_column() { return lane >> 4; }
 #endif
 
-void find_taps(int first_quad) {
+void find_taps(int first_vector) {
     for (int i = 0; i < INPUT_READS; i++) {
-        int quad = first_quad + read_column() + 8 * i;
-        int tap = quotient(quad, source_slices);
+        int vector = first_vector + read_column() + 8 * i;
+        int tap = quotient(vector, source_slices);
         int row = quotient(tap, kernel_width);
-        live_taps[i] = quad * 4 < element_count;
-        taps[i] = ivec3(tap - row * kernel_width, row, quad - tap * source_slices);
+        live_taps[i] = vector * 4 < element_count;
+        taps[i] = ivec3(tap - row * kernel_width, row, vector - tap * source_slices);
     }
 }
 
@@ -95,7 +95,7 @@ void keep_pixels() {
                 live_gradients[j] ? gradients[j] : vec4(0.0);
 }
 
-int quad_of(int i) { return summer / (SLICES / 2) + QUADS / 2 * i; }
+int vector_of(int i) { return summer / (SLICES / 2) + VECTORS / 2 * i; }
 
 int slice_of(int j) { return summer % (SLICES / 2) + SLICES / 2 * j; }
 
@@ -105,7 +105,7 @@ void add_pixels(bool with_bias) {
         vec4 g0 = kept_gradients[p * GRADIENT_PITCH + slice_of(0)];
         vec4 g1 = kept_gradients[p * GRADIENT_PITCH + slice_of(1)];
         for (int i = 0; i < 2; i++) {
-            vec4 x = kept_inputs[p * INPUT_PITCH + quad_of(i)];
+            vec4 x = kept_inputs[p * INPUT_PITCH + vector_of(i)];
             for (int c = 0; c < 4; c++) {
                 sum[(4 * i + c) * 2] += x[c] * g0;
                 sum[(4 * i + c) * 2 + 1] += x[c] * g1;
@@ -119,29 +119,29 @@ void add_pixels(bool with_bias) {
 }
 
 #ifdef WHOLE
-void store_slice(int chunk, int first_quad, int j, int k) {
+void store_slice(int chunk, int first_vector, int j, int k) {
     for (int n = 0; n < 4 && 4 * k + n < output_count; n++) {
         for (int i = 0; i < 2; i++) {
-            int quad = first_quad + quad_of(i), first = 8 * i + j;
-            if (4 * quad < element_count)
-                add_weight((4 * k + n) * (element_count / 4) + quad,
+            int vector = first_vector + vector_of(i), first = 8 * i + j;
+            if (4 * vector < element_count)
+                add_weight((4 * k + n) * (element_count / 4) + vector,
                            vec4(sum[first][n], sum[first + 2][n], sum[first + 4][n],
                                 sum[first + 6][n]));
         }
-        if (first_quad == 0 && summer < SLICES / 2)
+        if (first_vector == 0 && summer < SLICES / 2)
             add_bias(4 * k + n, bias[j][n]);
     }
 }
 #else
-void store_slice(int chunk, int first_quad, int j, int k) {
+void store_slice(int chunk, int first_vector, int j, int k) {
     int base = ((chunk * SHARES + share) * slice_total + k) * (element_count + 1);
     for (int i = 0; i < 2; i++)
         for (int c = 0; c < 4; c++) {
-            int element = 4 * (first_quad + quad_of(i)) + c;
+            int element = 4 * (first_vector + vector_of(i)) + c;
             if (element < element_count)
                 parts[base + element] = sum[(4 * i + c) * 2 + j];
         }
-    if (first_quad == 0 && summer < SLICES / 2)
+    if (first_vector == 0 && summer < SLICES / 2)
         parts[base + element_count] = bias[j];
 }
 #endif
@@ -151,7 +151,7 @@ void invocation(ivec3 at) {
     share = SHARES > 1 ? lane / SUMMERS : 0;
     summer = lane - share * SUMMERS;
     int chunk = at.z;
-    int first_quad = (at.x - lane) / 128 * QUADS, first_k = at.y * SLICES;
+    int first_vector = (at.x - lane) / 128 * VECTORS, first_k = at.y * SLICES;
     int to_turn = turn_pixels * (chunk_count - 1) + PIXELS; // from the last of a turn to the next
     ivec3 near = distance_of(PIXELS), far = distance_of(to_turn);
     for (int i = 0; i < 16; i++)
@@ -159,7 +159,7 @@ void invocation(ivec3 at) {
     bias[0] = bias[1] = vec4(0.0);
     int own = chunk * turn_pixels + read_pixel();
     ivec3 X = place_of(own);
-    find_taps(first_quad);
+    find_taps(first_vector);
     read_pixels(X, own < pixel_total, first_k);
     int left = turn_pixels; // of the turn, a multiple of PIXELS
     for (int pixel = chunk * turn_pixels; pixel < pixel_total;) {
@@ -173,9 +173,9 @@ void invocation(ivec3 at) {
         X = place_after(X, turns ? far : near);
         if (pixel < pixel_total)
             read_pixels(X, own < pixel_total, first_k);
-        add_pixels(first_quad == 0);
+        add_pixels(first_vector == 0);
     }
     for (int j = 0; j < 2; j++)
         if (first_k + slice_of(j) < slice_total)
-            store_slice(chunk, first_quad, j, first_k + slice_of(j));
+            store_slice(chunk, first_vector, j, first_k + slice_of(j));
 }

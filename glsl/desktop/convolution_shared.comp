@@ -4,8 +4,8 @@
 // slice, and each invocation makes two pixels of a column from it. The weights are read as the user
 // has them, once by a group: a network's first layer then waits for no packing.
 // needs convolution/convolution.glsl
-// needs convolution/bias.glsl
-// needs convolution/kept_source.glsl
+// needs desktop/bias.glsl
+// needs desktop/kept_source.glsl
 // needs pixel_reduction/epilogue.glsl
 #ifdef EPILOGUE
 collected own_values;

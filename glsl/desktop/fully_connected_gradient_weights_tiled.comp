@@ -1,16 +1,16 @@
 // dW(k, u, c) (+)= sum over images of G(k) * in(u, c);   db(k) (+)= sum over images of G(k)
-// As a product of matrices: rows are quads of inputs (four channels at a pixel), columns are outputs,
-// and the sum goes over images. A group of 128 invocations goes through all images for QUADS quads of
+// As a product of matrices: rows are vectors of inputs (four channels at a pixel), columns are outputs,
+// and the sum goes over images. A group of 128 invocations goes through all images for VECTORS vectors of
 // SLICES slices, each invocation for 2 of 2. It keeps IMAGES images at a time, few: groups then
 // need little of what a processor has, and while some of them read or store others add up. Inputs are
 // a multiple of 4, and weights are stored by fours. WHOLE_IMAGES: images are a multiple of IMAGES.
 // needs convolution/convolution_gradient.glsl
-#define QUADS  32
+#define VECTORS  32
 #define SLICES 16
 #define IMAGES 8
-#define READS  (IMAGES * QUADS / 128)
+#define READS  (IMAGES * VECTORS / 128)
 
-shared vec4 kept_inputs[IMAGES * QUADS];
+shared vec4 kept_inputs[IMAGES * VECTORS];
 shared vec4 kept_gradients[IMAGES * SLICES];
 
 int lane;                               // within the group
@@ -19,10 +19,10 @@ int read_slice;                         // and the slice of the gradient
 vec4 inputs[READS], own_gradient;       // what it has read
 vec4 sum[16], bias;
 
-ivec3 place_of(int quad) {
-    int pixel = quotient(quad, source_slices);
+ivec3 place_of(int vector) {
+    int pixel = quotient(vector, source_slices);
     int y = quotient(pixel, kernel_width);
-    return ivec3(pixel - y * kernel_width, y, quad - pixel * source_slices);
+    return ivec3(pixel - y * kernel_width, y, vector - pixel * source_slices);
 }
 
 #ifdef WHOLE_IMAGES
@@ -30,7 +30,7 @@ ivec3 place_of(int quad) {
 
 void read_images(int first) {
     for (int i = 0; i < READS; i++)
-        inputs[i] = source(place.x, place.y, place.z, first + lane / QUADS + 128 / QUADS * i);
+        inputs[i] = source(place.x, place.y, place.z, first + lane / VECTORS + 128 / VECTORS * i);
     own_gradient = gradient(begin_x, begin_y, read_slice, first + lane / SLICES);
 }
 #else
@@ -43,7 +43,7 @@ bool live_inputs[READS], live_gradient; // else 0
 void read_images(int first) {
     int last = source_images - 1;
     for (int i = 0; i < READS; i++) {
-        int image = first + lane / QUADS + 128 / QUADS * i;
+        int image = first + lane / VECTORS + 128 / VECTORS * i;
         inputs[i] = source(place.x, place.y, place.z, min(image, last));
         live_inputs[i] = image <= last;
     }
@@ -59,10 +59,10 @@ void keep_images() {
     kept_gradients[lane] = COUNTS(live_gradient, own_gradient);
 }
 
-// Of 32 invocations, which run in step, eight own neighbouring quads of the same slices, and store them
-// side by side. Those beside each other own the same quads, those two apart the same slices: what
-// both read of what is kept is then read for both at once (H200: 0.95 of the time of sixteen quads).
-int quad_of(int i) { return (lane >> 1 & 7 | lane >> 2 & 8) + QUADS / 2 * i; }
+// Of 32 invocations, which run in step, eight own neighbouring vectors of the same slices, and store them
+// side by side. Those beside each other own the same vectors, those two apart the same slices: what
+// both read of what is kept is then read for both at once.
+int vector_of(int i) { return (lane >> 1 & 7 | lane >> 2 & 8) + VECTORS / 2 * i; }
 
 int slice_of(int j) { return (lane & 1 | lane >> 3 & 2 | lane >> 4 & 4) + SLICES / 2 * j; }
 
@@ -71,7 +71,7 @@ void add_images() {
         vec4 g0 = kept_gradients[n * SLICES + slice_of(0)];
         vec4 g1 = kept_gradients[n * SLICES + slice_of(1)];
         for (int i = 0; i < 2; i++) {
-            vec4 x = kept_inputs[n * QUADS + quad_of(i)];
+            vec4 x = kept_inputs[n * VECTORS + vector_of(i)];
             for (int c = 0; c < 4; c++) {
                 sum[(4 * i + c) * 2] += x[c] * g0;
                 sum[(4 * i + c) * 2 + 1] += x[c] * g1;
@@ -86,27 +86,27 @@ void add_biases() {
         bias += kept_gradients[n * SLICES + lane];
 }
 
-void store_input(int quad, int o, float a, float b, float c, float d) {
-    if (quad < quad_count && o < output_count)
-        add_weight(o * quad_count + quad, vec4(a, b, c, d));
+void store_input(int vector, int o, float a, float b, float c, float d) {
+    if (vector < vector_count && o < output_count)
+        add_weight(o * vector_count + vector, vec4(a, b, c, d));
 }
 
 // Outputs one after the other and not in a loop, which compilers may leave as it is: the components
 // would not be known then.
-void store_quad(int i, int j, int first_quad, int first_k) {
-    int quad = first_quad + quad_of(i), o = 4 * (first_k + slice_of(j));
+void store_vector(int i, int j, int first_vector, int first_k) {
+    int vector = first_vector + vector_of(i), o = 4 * (first_k + slice_of(j));
     vec4 a = sum[8 * i + j], b = sum[8 * i + 2 + j], c = sum[8 * i + 4 + j], d = sum[8 * i + 6 + j];
-    store_input(quad, o, a.x, b.x, c.x, d.x);
-    store_input(quad, o + 1, a.y, b.y, c.y, d.y);
-    store_input(quad, o + 2, a.z, b.z, c.z, d.z);
-    store_input(quad, o + 3, a.w, b.w, c.w, d.w);
+    store_input(vector, o, a.x, b.x, c.x, d.x);
+    store_input(vector, o + 1, a.y, b.y, c.y, d.y);
+    store_input(vector, o + 2, a.z, b.z, c.z, d.z);
+    store_input(vector, o + 3, a.w, b.w, c.w, d.w);
 }
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    int first_quad = (at.x - lane) / 128 * QUADS, first_k = at.y * SLICES;
-    bool has_biases = first_quad == 0 && lane < SLICES;
-    place = place_of(min(first_quad + lane % QUADS, quad_count - 1));
+    int first_vector = (at.x - lane) / 128 * VECTORS, first_k = at.y * SLICES;
+    bool has_biases = first_vector == 0 && lane < SLICES;
+    place = place_of(min(first_vector + lane % VECTORS, vector_count - 1));
     read_slice = min(first_k + lane % SLICES, gradient_slices - 1);
     for (int i = 0; i < 16; i++)
         sum[i] = vec4(0.0);
@@ -122,10 +122,10 @@ void invocation(ivec3 at) {
         if (has_biases)
             add_biases();
     }
-    store_quad(0, 0, first_quad, first_k);
-    store_quad(0, 1, first_quad, first_k);
-    store_quad(1, 0, first_quad, first_k);
-    store_quad(1, 1, first_quad, first_k);
+    store_vector(0, 0, first_vector, first_k);
+    store_vector(0, 1, first_vector, first_k);
+    store_vector(1, 0, first_vector, first_k);
+    store_vector(1, 1, first_vector, first_k);
     for (int i = 0; i < 4; i++)
         if (has_biases && 4 * (first_k + lane) + i < output_count)
             add_bias(4 * (first_k + lane) + i, bias[i]);

@@ -1,7 +1,7 @@
 // U[point][input][k] = G g G^T, g the window of an input for outputs 4k .. 4k + 3
 // An invocation owns an input and a slice of outputs.
 // needs convolution/convolution.glsl
-// needs convolution/winograd.glsl
+// needs desktop/winograd.glsl
 vec4 weight(int k, int q, int p, int from) {
     vec4 value;
     for (int i = 0; i < 4; i++) {

@@ -2,23 +2,24 @@
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
 // As a product of matrices: rows are the pixels of all images, numbered through, columns are
 // outputs, and the sum goes over elements. A group of 128 invocations makes ROWS rows of SLICES
-// slices, each of them OWN rows of 2 slices. It keeps QUADS quads of elements (a quad: one tap of one
-// slice of inputs) at a time, and reads the next ones before it adds up those.
-// IN_PLACE, where rows are so few that packed weights would hardly be read again: the weights are
+// slices, each of them OWN rows of 2 slices. It keeps VECTORS vectors of elements (one tap of one
+// slice of inputs each) at a time, and reads the next ones before it adds up those.
+// UNPACKED, where rows are so few that packed weights would hardly be read again: the weights are
 // read as the user has them, WITH_OUTPUTS where those of an element's outputs lie side by side.
 // With SPLIT each layer of groups adds up some of the elements, and what it has is stored as part
-// of a sum, which convolution/convolution_tiled_finish.comp ends.
-// PLACES: a layer of groups for each of the sums of a strided data gradient.
+// of a sum, which desktop/split_k_sum.comp ends.
+// PHASES: a layer of groups for each phase of a strided data gradient.
 // needs convolution/convolution.glsl
-// needs convolution/bias.glsl
-// needs convolution/places.glsl
+// needs desktop/bias.glsl
+// needs convolution/phases.glsl
 // needs pixel_reduction/epilogue.glsl
+#define ROWS         64
 #define COLUMNS      (SLICES / 2)   // invocations that own the same rows
 #define NEAR         (32 / COLUMNS) // of 32, which run in step, those that own other rows
 #define OWN          (ROWS * COLUMNS / 128)
-#define DEPTH        (QUADS * 4)
-#define STEP         (128 / ROWS) // quads that the invocations read at a time
-#define INPUT_READS  (QUADS / STEP)
+#define DEPTH        (VECTORS * 4)
+#define STEP         (128 / ROWS) // vectors that the invocations read at a time
+#define INPUT_READS  (VECTORS / STEP)
 #define WEIGHT_READS (SLICES * DEPTH / 128)
 #define PITCH        (SLICES + 1) // neighbours in a column lie in different banks
 
@@ -26,9 +27,9 @@ shared float kept_inputs[DEPTH * ROWS];
 shared vec4 kept_weights[DEPTH * PITCH];
 
 int lane;                       // within the group
-int quad;                       // the next of its inputs
+int vector;                       // the next of its inputs
 ivec3 tap;                      // column, row and slice of that
-#ifdef PLACES
+#ifdef PHASES
 ivec3 weight_tap;               // as tap, of the next of its weights
 #endif
 int last_element;               // the one after the last
@@ -38,10 +39,10 @@ vec4 inputs[INPUT_READS], factors[WEIGHT_READS]; // what it has read
 bool live_inputs[INPUT_READS];                   // else 0
 vec4 sum[2 * OWN];
 
-ivec3 tap_of(int quad) {
-    int tap = quotient(quad, source_slices);
+ivec3 tap_of(int vector) {
+    int tap = quotient(vector, source_slices);
     int row = quotient(tap, max(TAPS.x, 1));
-    return ivec3(tap - row * TAPS.x, row, quad - tap * source_slices);
+    return ivec3(tap - row * TAPS.x, row, vector - tap * source_slices);
 }
 
 ivec3 next_tap(ivec3 tap) {
@@ -58,7 +59,7 @@ void read_input(int i) {
     ivec2 t = corner + ivec2(dilation_x, dilation_y) * tap.xy;
     ivec2 inside = clamp(t, ivec2(low_x, low_y), ivec2(high_x, high_y));
     inputs[i] = source(inside.x, inside.y, min(tap.z, source_slices - 1), image);
-    live_inputs[i] = quad * 4 < last_element;
+    live_inputs[i] = vector * 4 < last_element;
 #ifndef EDGE_CLAMP
     live_inputs[i] = live_inputs[i] && t == inside;
 #endif
@@ -68,14 +69,14 @@ void read_input(int i) {
 vec4 read_weight(int element, int k) {
     if (element >= last_element || k >= destination_slices)
         return vec4(0.0);
-#if defined(IN_PLACE) && defined(WITH_OUTPUTS)
+#if defined(UNPACKED) && defined(WITH_OUTPUTS)
     return weights[element * destination_slices + k];
-#elif defined(IN_PLACE)
-    return weights_in_place(element, k);
+#elif defined(UNPACKED)
+    return weights_unpacked(element, k);
 #else
-#ifdef PLACES
-    int place_tap = TAP0 + weight_tap.y * TAP_STEP_Y + weight_tap.x * TAP_STEP_X;
-    element = (place_tap * range + weight_tap.z) * 4 + (element & 3);
+#ifdef PHASES
+    int phase_tap = TAP0 + weight_tap.y * TAP_STEP_Y + weight_tap.x * TAP_STEP_X;
+    element = (phase_tap * range + weight_tap.z) * 4 + (element & 3);
 #endif
     return matrix(PACKED_X(element), PACKED_Y(element), 0, k);
 #endif
@@ -93,17 +94,17 @@ int weight_slice(int j) { return int(uint(lane) / uint(DEPTH)) + 128 / DEPTH * j
 #endif
 
 // An invocation reads its part of a row of the inputs, and some of the weights.
-void read_quads(int first_element, int k) {
+void read_vectors(int first_element, int k) {
     for (int j = 0; j < WEIGHT_READS; j++)
         factors[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
     for (int i = 0; i < INPUT_READS; i++) {
         read_input(i);
         for (int n = 0; n < STEP; n++)
             tap = next_tap(tap);
-        quad += STEP;
+        vector += STEP;
     }
-#ifdef PLACES
-    for (int n = 0; n < QUADS; n++)
+#ifdef PHASES
+    for (int n = 0; n < VECTORS; n++)
         weight_tap = next_tap(weight_tap);
 #endif
 }
@@ -121,7 +122,7 @@ int kept_at(int row) {
 
 int slice_of(int j) { return lane % COLUMNS + COLUMNS * j; }
 
-void keep_quads() {
+void keep_vectors() {
     int at = kept_at(lane % ROWS);
     for (int i = 0; i < INPUT_READS; i++) {
         vec4 v = live_inputs[i] ? inputs[i] : vec4(0.0);
@@ -132,7 +133,7 @@ void keep_quads() {
         kept_weights[weight_element(j) * PITCH + weight_slice(j)] = factors[j];
 }
 
-void add_quads() {
+void add_vectors() {
     int own = lane / COLUMNS * OWN;
     for (int e = 0; e < DEPTH; e++) {
         vec4 w0 = kept_weights[e * PITCH + slice_of(0)];
@@ -234,8 +235,8 @@ void invocation(ivec3 at) {
     int k = (at.x - lane) / 128 * SLICES, first_row = at.y * ROWS;
     ivec3 X = place_of(min(first_row + lane % ROWS, row_count - 1));
     image = X.z;
-#ifdef PLACES
-    find_place(at.z);
+#ifdef PHASES
+    find_phase(at.z);
     int begin = 0;
     last_element = TAPS.x * TAPS.y * source_slices * 4;
     weight_tap = tap_of((lane & (DEPTH - 1)) / 4);
@@ -244,18 +245,18 @@ void invocation(ivec3 at) {
     last_element = min(begin + elements_per_split, element_count);
 #endif
     corner = CORNER + ivec2(stride_x, stride_y) * X.xy;
-    quad = begin / 4 + lane / ROWS;
-    tap = tap_of(quad);
+    vector = begin / 4 + lane / ROWS;
+    tap = tap_of(vector);
     for (int i = 0; i < 2 * OWN; i++)
         sum[i] = vec4(0.0);
-    read_quads(begin, k);
+    read_vectors(begin, k);
     for (int element = begin; element < last_element; element += DEPTH) {
         barrier();
-        keep_quads();
+        keep_vectors();
         barrier();
         if (element + DEPTH < last_element)
-            read_quads(element + DEPTH, k);
-        add_quads();
+            read_vectors(element + DEPTH, k);
+        add_vectors();
     }
     store_rows(at.z, first_row, k);
 }

@@ -2,20 +2,20 @@
 // As a product of matrices: rows are images, columns are slices of dX at each of its pixels, and the
 // sum goes over outputs, some of them in each layer of groups. Weights are read as they are, those of
 // an output side by side. A group of 128 invocations makes ROWS images of COLUMNS columns, each of
-// them OWN images of 2 columns. It keeps QUADS slices of the gradient at a time and their weights, few:
+// them OWN images of 2 columns. It keeps VECTORS slices of the gradient at a time and their weights, few:
 // groups then need little of what a processor has, and while some of them read others add up. The next
 // ones are read before those are added up, and kept beside them. What a group has is part of a sum,
-// which convolution/convolution_tiled_finish.comp ends. Channels are multiples of 4.
+// which desktop/split_k_sum.comp ends. Channels are multiples of 4.
 // WHOLE: outputs of each layer of groups are a multiple of DEPTH, and no pixel lies outside of the
 // window, so that whatever is read counts.
 #define ROWS    64
 #define COLUMNS 32
 #define OWN     8
-#define QUADS   2
-#define DEPTH   (4 * QUADS)
+#define VECTORS   2
+#define DEPTH   (4 * VECTORS)
 #define READS   (DEPTH * COLUMNS / 128)
 
-shared vec4 kept_gradients[2 * QUADS * ROWS];
+shared vec4 kept_gradients[2 * VECTORS * ROWS];
 shared vec4 kept_weights[2 * DEPTH * COLUMNS];
 
 int lane;                          // within the group
@@ -51,14 +51,14 @@ void find_column(int own) {
 
 #ifdef WHOLE
 void read_outputs(int first) {
-    own_gradient = gradient(begin_x, begin_y, first / 4 + lane % QUADS, image);
+    own_gradient = gradient(begin_x, begin_y, first / 4 + lane % VECTORS, image);
     for (int i = 0; i < READS; i++)
         factors[i] = weights[(first + lane / COLUMNS + 128 / COLUMNS * i) * weight_columns + column];
 }
 #else
 // Whether it counts is asked when it is kept: whoever asks at once waits for the read.
 void read_outputs(int first) {
-    int k = first / 4 + lane % QUADS;
+    int k = first / 4 + lane % VECTORS;
     live_gradient = 4 * k < end;
     own_gradient = gradient(begin_x, begin_y, min(k, gradient_slices - 1), image);
     for (int i = 0; i < READS; i++) {
@@ -70,7 +70,7 @@ void read_outputs(int first) {
 #endif
 
 void keep_outputs(int side) {
-    kept_gradients[(side * QUADS + lane % QUADS) * ROWS + lane / QUADS] =
+    kept_gradients[(side * VECTORS + lane % VECTORS) * ROWS + lane / VECTORS] =
         COUNTS(live_gradient, own_gradient);
     for (int i = 0; i < READS; i++)
         kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = COUNTS(live[i], factors[i]);
@@ -92,11 +92,11 @@ void add_output(vec4 g[OWN], int c, int first) {
 
 // Components one after the other and not in a loop, which compilers may leave as it is: a component
 // that is not known by then is dear.
-void add_quad(int side, int q) {
+void add_vector(int side, int q) {
     vec4 g[OWN];
     int first = (side * DEPTH + 4 * q) * COLUMNS;
     for (int i = 0; i < OWN; i++)
-        g[i] = kept_gradients[(side * QUADS + q) * ROWS + row_of(i)];
+        g[i] = kept_gradients[(side * VECTORS + q) * ROWS + row_of(i)];
     add_output(g, 0, first);
     add_output(g, 1, first + COLUMNS);
     add_output(g, 2, first + 2 * COLUMNS);
@@ -117,7 +117,7 @@ void invocation(ivec3 at) {
     int first_column = (at.x - lane) / 128 * COLUMNS, first_row = at.y * ROWS;
     int begin = at.z * outputs_per_split, side = 0;
     end = min(begin + outputs_per_split, output_count);
-    image = min(first_row + lane / QUADS, gradient_images - 1);
+    image = min(first_row + lane / VECTORS, gradient_images - 1);
     find_column(first_column + lane % COLUMNS);
     for (int i = 0; i < 2 * OWN; i++)
         sum[i] = vec4(0.0);
@@ -127,12 +127,12 @@ void invocation(ivec3 at) {
         read_outputs(begin + DEPTH);
     for (int first = begin; first < end; first += DEPTH) {
         barrier();
-        add_quad(side, 0);
-        if (first + DEPTH < end) // between the quads: nobody waits then for what is being kept
+        add_vector(side, 0);
+        if (first + DEPTH < end) // between the vectors: nobody waits then for what is being kept
             keep_outputs(1 - side);
         if (first + 2 * DEPTH < end)
             read_outputs(first + 2 * DEPTH);
-        add_quad(side, 1);
+        add_vector(side, 1);
         side = 1 - side;
     }
     store_rows(at.z, first_row, first_column);

@@ -3,8 +3,8 @@
 // After the last tile there are zeros. A group of 96 invocations makes 16 tiles of a slice, or
 // 16 slices of a tile: each transforms a column, and then a row of what they all have kept.
 // needs convolution/input.glsl
-// needs convolution/winograd.glsl
-// needs convolution/winograd_tiles.glsl
+// needs desktop/winograd.glsl
+// needs desktop/winograd_tiles.glsl
 #define OWNED 16
 
 shared vec4 kept[POINTS * OWNED];

@@ -1,7 +1,7 @@
 // out(X, k) = neuron(b(k) + sum of parts), the parts in order
-// The parts are those that convolution/convolution_tiled.comp left.
+// The parts are those that desktop/convolution_tiled.comp left.
 // needs convolution/convolution.glsl
-// needs convolution/bias.glsl
+// needs desktop/bias.glsl
 void invocation(ivec2 at, int slice, int image) {
     int row = (image * region_height + at.y) * region_width + at.x;
     vec4 sum = bias_of(slice);

@@ -1,8 +1,8 @@
 // W[point][tile][k] = A y A^T of each tile y of 4x4 of the gradient; sums[tile][k] = the sum of y
 // After the last tile there are zeros. A group of 96 invocations makes 16 slices of a tile: 64 of
 // them transform a column each, and then all a row of what these have kept.
-// needs convolution/winograd.glsl
-// needs convolution/winograd_tiles.glsl
+// needs desktop/winograd.glsl
+// needs desktop/winograd_tiles.glsl
 #define OWNED 16
 
 shared vec4 kept[24 * OWNED], totals[4 * OWNED];

@@ -3,8 +3,8 @@
 // half of them a row each of what all have kept. The group after the last inputs owns the biases.
 // needs convolution/convolution.glsl
 // needs convolution/convolution_gradient.glsl
-// needs convolution/winograd.glsl
-// needs convolution/winograd_place.glsl
+// needs desktop/winograd.glsl
+// needs desktop/winograd_place.glsl
 #define OWNED 16
 #define LANES (6 * OWNED)
 

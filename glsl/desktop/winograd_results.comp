@@ -1,10 +1,10 @@
 // out = neuron(b + A^T M A), M[point][k][tile] the sums of a tile at the points
 // A group of 96 invocations makes 16 tiles of 4x4 results of a slice: each transforms a column, and
 // then some results, neighbours of which are stored by neighbours.
-// needs convolution/bias.glsl
-// needs convolution/winograd.glsl
-// needs convolution/winograd_tiles.glsl
-// needs convolution/winograd_place.glsl
+// needs desktop/bias.glsl
+// needs desktop/winograd.glsl
+// needs desktop/winograd_tiles.glsl
+// needs desktop/winograd_place.glsl
 #define OWNED 16
 
 shared vec4 kept[24 * OWNED];

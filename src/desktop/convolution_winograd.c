@@ -2,7 +2,7 @@
  * made at 36 points, each of which is a product of matrices over channels; the gradient of weights
  * is one over tiles. glsl/convolution/winograd.glsl has the formulas. A quarter of the products, for
  * four times the memory traffic of a pass: it pays where channels are many. */
-#include "kernels/convolution_plan.h"
+#include "desktop/convolution.h"
 
 /* Of winograd.glsl, and of a group of winograd_product.comp. */
 #define POINTS       36u
@@ -12,9 +12,7 @@
 #define GROUP_ROWS   128u
 #define GROUP_SLICES 16u
 
-/* What makes it worth the traffic: slices of inputs and of outputs, tiles, and products of these: of
- * 64 channels and 28x28 pixels 16 images have as many, which take 0.65 of the time of the tiled sum, and
- * 32 and 64 of them 0.9 (H200). */
+/* What makes it worth the traffic: slices of inputs and of outputs, tiles, and products of these. */
 #define FEWEST_SLICES    16u
 #define FEWEST_TILES     128u
 #define FEWEST_PRODUCTS  (3u << 16)
@@ -30,7 +28,7 @@ static bool is_window_of_three(const struct packing *p, const struct window *w)
            is_dense(&w->y);
 }
 
-/* Whether the weights at the points do, four times as many as there are, and part sums of them. */
+/* Whether the weights at the points do, four times as many as there are, and partial sums of them. */
 static bool fits_block(const struct plan *plan, const struct packing *p)
 {
     return plan_fits_block(plan,
@@ -64,7 +62,7 @@ static struct tiles tiles_of(const struct plan *plan, uint32_t width, uint32_t h
     return t;
 }
 
-/* Tiles from `first` on: of a block, in quads. */
+/* Tiles from `first` on: of a block, in fours. */
 static uint32_t tile_count(const struct tiles *t, uint32_t first)
 {
     return least(t->block, groups_of(t->total - first, 4) * 4);
@@ -105,12 +103,12 @@ static void plan_product(struct plan *plan, const struct implementation *row,
                          const struct product *product)
 {
     uint32_t per_chunk = groups_of(product->depths, product->chunks);
-    struct pass *pass = plan_pass(plan, "convolution/winograd_product.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_product.comp");
     pass_implementation(pass, row);
     pass_vector_of(pass, "vec4", "left", product->left, VECTOR_READ);
     pass_vector_of(pass, "vec4", "right", product->right, VECTOR_READ);
     pass_vector_of(pass, "vec4", "products", product->to, VECTOR_WRITE);
-    pass_int(pass, "quad_count", (int32_t)product->rows / 4);
+    pass_int(pass, "vector_count", (int32_t)product->rows / 4);
     pass_int(pass, "slice_total", (int32_t)product->slices);
     pass_int(pass, "depth_count", (int32_t)product->depths);
     pass_int(pass, "depths_per_chunk", (int32_t)per_chunk);
@@ -124,20 +122,20 @@ static void plan_product(struct plan *plan, const struct implementation *row,
 
 /* ---- Forward, and the data gradient ---- */
 
-bool sum_is_winograd(const void *shape)
+bool sum_is_winograd(const void *sum_problem)
 {
-    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
-    return is_window_of_three(((const struct sum_shape *)shape)->packing, &sum->window) &&
-           sum->step[0] == 1 && sum->step[1] == 1 &&
-           fits_block(((const struct sum_shape *)shape)->plan,
-                      ((const struct sum_shape *)shape)->packing);
+    const struct sum_problem *problem = sum_problem;
+    const struct sum *sum = problem->sum;
+    return is_window_of_three(problem->packing, &sum->window) && sum->step[0] == 1 &&
+           sum->step[1] == 1 && fits_block(problem->plan, problem->packing);
 }
 
-bool sum_fills_winograd(const void *shape)
+bool sum_fills_winograd(const void *sum_problem)
 {
-    const struct sum *sum = ((const struct sum_shape *)shape)->sum;
-    return fills(((const struct sum_shape *)shape)->packing, sum->extent[0], sum->extent[1],
-                 sum->destination.images, FEWEST_PRODUCTS);
+    const struct sum_problem *problem = sum_problem;
+    const struct sum *sum = problem->sum;
+    return fills(problem->packing, sum->extent[0], sum->extent[1], sum->destination.images,
+                 FEWEST_PRODUCTS);
 }
 
 static struct vector_view plan_points_of_weights(struct plan *plan, const struct packing *p,
@@ -146,7 +144,7 @@ static struct vector_view plan_points_of_weights(struct plan *plan, const struct
 {
     struct vector_view points =
         plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * p->slices * 4);
-    struct pass *pass = plan_pass(plan, "convolution/winograd_weights.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_weights.comp");
     pass_transform(pass, row);
     pass_vector(pass, "weights", weights, VECTOR_READ);
     pass_vector_of(pass, "vec4", "points", &points, VECTOR_WRITE);
@@ -162,7 +160,7 @@ static void plan_inputs(struct plan *plan, const struct packing *p,
                         const struct implementation *row, const struct sum *sum,
                         const struct tiles *t, uint32_t first, const struct vector_view *points)
 {
-    struct pass *pass = plan_pass(plan, "convolution/winograd_inputs.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_inputs.comp");
     pass_transform(pass, row);
     pass_texture(pass, "source", &sum->source);
     pass_vector(pass, "points", points, VECTOR_WRITE);
@@ -177,18 +175,19 @@ static void plan_results(struct plan *plan, const struct packing *p,
                          const struct implementation *row, const struct sum *sum,
                          const struct tiles *t, uint32_t first, const struct vector_view *product)
 {
-    struct pass *pass = plan_pass(plan, "convolution/winograd_results.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_results.comp");
     pass_transform(pass, row);
     pass_vector_of(pass, "vec4", "products", product, VECTOR_READ);
-    pass_biases_in_place(pass, sum);
+    pass_biases_unpacked(pass, sum);
     pass_sum_destination(pass, sum);
     pass_tiles(pass, t, first);
     share_transform(pass, tile_count(t, first), p->slices);
 }
 
-void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct implementation *row,
-                       const struct sum *sum)
+void plan_winograd(struct plan *plan, const struct implementation *row, const void *sum_problem)
 {
+    const struct packing *p = ((const struct sum_problem *)sum_problem)->packing;
+    const struct sum *sum = ((const struct sum_problem *)sum_problem)->sum;
     uint32_t most = p->range > p->slices ? p->range : p->slices;
     const struct tiles t =
         tiles_of(plan, sum->extent[0], sum->extent[1], sum->destination.images, most);
@@ -213,19 +212,22 @@ void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct 
 
 /* ---- The gradient of weights ---- */
 
-bool weights_are_winograd(const void *shape)
+bool weights_are_winograd(const void *weights_problem)
 {
-    const struct part_shape *s = shape;
-    return is_window_of_three(s->packing, s->window) && fits_block(s->plan, s->packing);
+    const struct weights_problem *problem = weights_problem;
+    return is_window_of_three(&problem->packing, &problem->operation->window) &&
+           fits_block(problem->plan, &problem->packing);
 }
 
-bool weights_fill_winograd(const void *shape)
+bool weights_fill_winograd(const void *weights_problem)
 {
-    const struct part_shape *s = shape;
-    const struct axis *x = &s->window->x, *y = &s->window->y;
+    const struct weights_problem *problem = weights_problem;
+    const struct operation *o = problem->operation;
+    const struct packing *p = &problem->packing;
+    const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t width = (uint32_t)(x->end - x->begin), height = (uint32_t)(y->end - y->begin);
-    return least(s->packing->slices, s->packing->range) >= SLICES_OF_SUMS &&
-           fills(s->packing, width, height, s->pixels / (width * height), PRODUCTS_OF_SUMS);
+    return least(p->slices, p->range) >= SLICES_OF_SUMS &&
+           fills(p, width, height, o->images[GRADIENT].images, PRODUCTS_OF_SUMS);
 }
 
 /* What the sums over tiles are made of. */
@@ -240,7 +242,7 @@ static void plan_deep_inputs(const struct operation *o, struct plan *plan, const
 {
     const struct image_view *source = &o->images[IMAGE];
     const struct window *w = &o->window;
-    struct pass *pass = plan_pass(plan, "convolution/winograd_inputs.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_inputs.comp");
     pass_transform(pass, row);
     pass_define(pass, "TILES_DEEP", 1);
     pass_texture(pass, "source", source);
@@ -262,7 +264,7 @@ static void plan_deep_gradients(const struct operation *o, struct plan *plan,
                                 const struct deep *d, uint32_t first)
 {
     const struct window *w = &o->window;
-    struct pass *pass = plan_pass(plan, "convolution/winograd_gradients.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_gradients.comp");
     pass_transform(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_vector_of(pass, "vec4", "points", &d->gradients, VECTOR_WRITE);
@@ -283,8 +285,8 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
     struct deep d = {.tiles = tiles_of(plan, width, height, o->images[GRADIENT].images, most)};
     uint32_t groups =
         POINTS * groups_of(p->range * 4, GROUP_ROWS) * groups_of(p->slices, GROUP_SLICES);
-    uint32_t quads = plan_workspace_vec4s(plan, PART_BYTES);
-    uint32_t room = quads / POINTS / (p->range * 4) / p->slices;
+    uint32_t numbers = plan_workspace_vec4s(plan, PART_BYTES);
+    uint32_t room = numbers / POINTS / (p->range * 4) / p->slices;
     d.chunks = least(groups_of(ALL_GROUPS, groups), groups_of(d.tiles.block, GROUP_ROWS));
     d.chunks = least(d.chunks, room > 0 ? room : 1);
     d.inputs = plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * d.tiles.block);
@@ -294,14 +296,14 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
 }
 
 static void plan_deep_sum(const struct operation *o, struct plan *plan, const struct packing *p,
-                          const struct implementation *row, const struct parts *parts,
+                          const struct implementation *row, const struct partial_sums *parts,
                           const struct deep *d)
 {
-    struct pass *pass = plan_pass(plan, "convolution/winograd_gradient_sum.comp");
+    struct pass *pass = plan_pass(plan, "desktop/winograd_gradient_sum.comp");
     pass_transform(pass, row);
     pass_vector_of(pass, "vec4", "products", &parts->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "sums", &d->sums, VECTOR_READ);
-    pass_gradients(pass, o);
+    pass_gradients(pass, "float", o);
     pass_weight_index(pass, p);
     pass_int(pass, "input_count", (int32_t)p->range * 4);
     pass_int(pass, "slice_total", (int32_t)p->slices);
@@ -311,13 +313,15 @@ static void plan_deep_sum(const struct operation *o, struct plan *plan, const st
     pass->work += parts->chunks * POINTS;
 }
 
-void plan_weights_winograd(const struct operation *o, struct plan *plan, const struct packing *p,
-                           const struct implementation *row)
+void plan_weights_winograd(struct plan *plan, const struct implementation *row,
+                           const void *weights_problem)
 {
+    const struct operation *o = ((const struct weights_problem *)weights_problem)->operation;
+    const struct packing *p = &((const struct weights_problem *)weights_problem)->packing;
     const struct deep d = begin_deep(o, plan, p);
     uint32_t blocks = groups_of(d.tiles.total, d.tiles.block);
-    struct parts parts = {.chunks = blocks * d.chunks,
-                          .numbers = POINTS * p->slices * groups_of(p->range * 4, 16) * 16};
+    struct partial_sums parts = {.chunks = blocks * d.chunks,
+                                 .numbers = POINTS * p->slices * groups_of(p->range * 4, 16) * 16};
     parts.vector = plan_workspace_vector(plan, (size_t)parts.chunks * parts.numbers * 4);
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t first = b * d.tiles.block;
@@ -333,6 +337,6 @@ void plan_weights_winograd(const struct operation *o, struct plan *plan, const s
                                        .chunks = d.chunks,
                                        .first = b * d.chunks * POINTS});
     }
-    merge_parts(plan, &parts);
+    merge_partial_sums(plan, &parts);
     plan_deep_sum(o, plan, p, row, &parts, &d);
 }
