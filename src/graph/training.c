@@ -380,14 +380,20 @@ glcnn_kernel *glcnn_kernel_optimizer(const glcnn_kernel *kernel)
     return t ? t->optimizer : NULL;
 }
 
+unsigned glcnn_kernel_optimizer_vector_count(const glcnn_kernel *kernel, const char *vector)
+{
+    const struct trainer *t = trainer_of(kernel);
+    bool is_stepped = t && vector && place_of(vector) >= 0 && trained_argument(kernel, vector) >= 0;
+    return is_stepped ? vectors_kept(t->optimizer) : 0;
+}
+
 glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const char *vector,
                                             unsigned index)
 {
-    struct trainer *t = trainer_of(kernel);
-    int place = vector ? place_of(vector) : -1;
-    int argument = t && place >= 0 ? trained_argument(kernel, vector) : -1;
-    if (argument < 0 || index >= vectors_kept(t->optimizer))
+    if (index >= glcnn_kernel_optimizer_vector_count(kernel, vector))
         return NULL;
+    struct trainer *t = trainer_of(kernel);
+    int place = place_of(vector), argument = trained_argument(kernel, vector);
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
     const struct glcnn_buffer *own = kernel->vectors[argument];
     size_t length = own ? own->size / 4
