@@ -392,12 +392,12 @@ static void test_every_producer_twice_in_a_pass(void)
 }
 
 /* A device takes the row that its traits ask for. */
-static void test_dear_stores_are_saved(void)
+static void test_slow_image_stores_are_saved(void)
 {
     struct glcnn_device_traits traits = glcnn_device_info(device)->traits;
-    traits.shared_memory = traits.dear_stores = false;
+    traits.shared_memory = traits.slow_image_stores = false;
     struct outcome stored = train_with(&traits, "", false);
-    traits.dear_stores = true;
+    traits.slow_image_stores = true;
     struct outcome saved = train_with(&traits, "", false);
     CU_ASSERT(!can_derive() || traits.registers < 32 || saved.dispatches < stored.dispatches);
 }
@@ -453,7 +453,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_gradients_of_averages_are_made_by_their_readers),
         UNIT_TEST(test_every_neuron_twice_in_a_pass),
         UNIT_TEST(test_every_producer_twice_in_a_pass),
-        UNIT_TEST(test_dear_stores_are_saved),
+        UNIT_TEST(test_slow_image_stores_are_saved),
         UNIT_TEST(test_a_long_chain_is_stored_in_between),
         UNIT_TEST(test_an_exported_image_is_stored),
         CU_TEST_INFO_NULL};

@@ -66,7 +66,8 @@ static void open_with(const char *place, const char *implementation)
     char implementations[120];
     fixture_close();
     snprintf(implementations, sizeof implementations,
-             "%s,%s,statistics_arrival,sums_arrival,coefficients_vectors", place, implementation);
+             "%s,%s,statistics_last_block,sums_last_block,coefficients_vectors", place,
+             implementation);
     setenv("GLCNN_IMPLEMENTATIONS", implementations, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
     unsetenv("GLCNN_IMPLEMENTATIONS");
@@ -81,7 +82,7 @@ static struct outcome normalise(const char *place, const struct form *form, floa
     glcnn_image_node *result = make_layer(net, form, bias);
     glcnn_graph *graph = graph_of(result);
     glcnn_image *source = make_image(BATCH, form->inputs, HEIGHT, WIDTH);
-    for (uint32_t i = 0; i < 2; i++) { /* the counters of arrivals are as they were */
+    for (uint32_t i = 0; i < 2; i++) { /* the counters of groups are as they were */
         fill_noise(source, i);
         count_gl(&count);
         run_graph(graph, &source);
@@ -234,7 +235,7 @@ static bool could_read(const struct image_view *stored, const struct image_view 
     glcnn_command_buffer *buffer;
     struct plan plan;
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
-    buffer->planned = true;
+    buffer->deferred = true;
     plan_begin(&plan, buffer);
     struct pass *pass = plan_pass(&plan, "record/fill.comp");
     pass_image(pass, "destination", stored);

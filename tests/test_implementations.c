@@ -148,8 +148,7 @@ static bool is_tested_apart(const char *implementation)
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
 static bool has_room(const char *implementation)
 {
-    bool many = strcmp(implementation, "sums_arrival") == 0 ||
-                strcmp(implementation, "sums_tiles") == 0 ||
+    bool many = strcmp(implementation, "sums_last_block") == 0 ||
                 strcmp(implementation, "coefficients_vectors") == 0;
     return !many || device->info.limits.storage_blocks >= 8;
 }
@@ -217,35 +216,35 @@ static void test_kernels_agree_with_exponentials_of_the_driver(void)
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
                                           "neuron", "neuron_gradient"};
     glcnn_device *on = open_device(NULL);
-    on->info.traits.fine_exp2 = true;
+    on->info.traits.accurate_exp2 = true;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
     glcnn_device_destroy(&on);
 }
 
-/* ---- Groups that finish a sum by themselves ---- */
+/* ---- Last-block reductions ---- */
 
-#define ARRIVAL_CHANNELS 6
+#define BLOCK_CHANNELS 6
 
 /* Mean and variance of each channel, as commit after commit leaves them. */
-static void read_statistics(glcnn_state *state, float values[2 * ARRIVAL_CHANNELS])
+static void read_statistics(glcnn_state *state, float values[2 * BLOCK_CHANNELS])
 {
     static const char *const names[] = {"mean", "variance"};
     for (int i = 0; i < 2; i++)
         GOOD(glcnn_buffer_read(glcnn_state_vector(state, names[i]), 0,
-                               ARRIVAL_CHANNELS * sizeof(float), values + i * ARRIVAL_CHANNELS));
+                               BLOCK_CHANNELS * sizeof(float), values + i * BLOCK_CHANNELS));
 }
 
-/* The groups are counted anew with each commit: equal images leave equal bits, in one pass. */
-static void test_groups_that_arrive_are_counted_anew(void)
+/* Groups are counted from 0 at each commit: equal images leave equal bits, in one pass. */
+static void test_the_last_group_is_found_at_each_commit(void)
 {
-    float first[2 * ARRIVAL_CHANNELS], again[2 * ARRIVAL_CHANNELS];
+    float first[2 * BLOCK_CHANNELS], again[2 * BLOCK_CHANNELS];
     glcnn_kernel *statistics, *normalize;
     glcnn_command_buffer *to;
     glcnn_state *state;
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block", 1);
     glcnn_device *on = open_device(NULL);
-    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, ARRIVAL_CHANNELS, 16, 16);
+    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, BLOCK_CHANNELS, 16, 16);
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization_statistics", &statistics));
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization", &normalize));
     GOOD_FATAL(glcnn_kernel_result_state(NULL, normalize, &(struct glcnn_encode){0}, &state));
@@ -259,7 +258,7 @@ static void test_groups_that_arrive_are_counted_anew(void)
         read_statistics(state, i ? again : first);
         CU_ASSERT(i == 0 || (memcmp(first, again, sizeof first) == 0) == (i == 2));
     }
-    CU_ASSERT(is_near((double)first[ARRIVAL_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
+    CU_ASSERT(is_near((double)first[BLOCK_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
     glcnn_command_buffer_destroy(&to);
     glcnn_state_destroy(&state);
     glcnn_kernel_destroy(&statistics);
@@ -315,7 +314,7 @@ static void test_lanes_merge_many_runs(void)
     static const char *const kernels[] = {"batch_normalization_statistics",
                                           "batch_normalization_statistics_gradient"};
     static const struct check_case of = {"", {41, 3, 23, 25}};
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival,sums_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block,sums_last_block", 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
@@ -331,11 +330,11 @@ static void test_runs_and_chunks_take_turns(void)
         const char *implementations, *kernel;
         struct check_case of;
     } rows[] = {
-        {"statistics_arrival", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
-        {"statistics_arrival", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
-        {"statistics_group", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
-        {"sums_arrival", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
-        {"sums_group", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
         {"weights_tiled", "convolution_gradient", {TURNS(3, 1), {3, 5, 37, 29}}},
         {"weights_tiled", "convolution_gradient", {TURNS(5, 1), {50, 4, 3, 5}}},
         {"weights_tiled", "convolution_gradient", {TURNS(2, 2), {2, 3, 61, 203}}},
@@ -772,7 +771,7 @@ static glcnn_device *open_skipping(const char *without)
     return on;
 }
 
-static void test_programs_that_run_pass_the_canary(void)
+static void test_programs_that_run_pass_the_smoke_test(void)
 {
     static const char *const kernels[] = {"dropout", "optimizer_adam", "soft_max"};
     glcnn_device *on = open_skipping("no program has this");
@@ -783,7 +782,7 @@ static void test_programs_that_run_pass_the_canary(void)
     glcnn_device_destroy(&on);
 }
 
-/* A unorm8 image keeps the canary's number as 255ths. */
+/* A unorm8 image keeps the smoke test's number as 255ths. */
 static void write_pictures(glcnn_device *on, glcnn_status expected)
 {
     const uint8_t bytes[4] = {1, 2, 3, 4};
@@ -792,7 +791,7 @@ static void write_pictures(glcnn_device *on, glcnn_status expected)
     glcnn_image_destroy(&image);
 }
 
-static void test_the_canary_knows_unorm8(void)
+static void test_the_smoke_test_knows_unorm8(void)
 {
     glcnn_device *on = open_skipping("no program has this");
     write_pictures(on, GLCNN_SUCCESS);
@@ -809,7 +808,7 @@ static void test_the_next_smaller_variant_is_taken(void)
 {
     glcnn_device *on = open_skipping("// convolution_wide");
     CU_ASSERT_EQUAL(failures(on, "convolution"), 0);
-    CU_ASSERT_EQUAL(driver.skipped, 1); /* the canary: no result was left out */
+    CU_ASSERT_EQUAL(driver.skipped, 1); /* the smoke test: no result was left out */
     CU_ASSERT_PTR_NOT_NULL(strstr(said, "implementation convolution_wide and does not run it"));
     CU_ASSERT(any_program_has(on, "convolution_row"));
     glcnn_device_destroy(&on);
@@ -951,7 +950,7 @@ static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
     const struct glcnn_limits limits = {.work_group_size = {1024, 1024, 64},
                                         .work_group_invocations = most};
     const struct glcnn_device_traits traits = {.large_groups = slow};
-    struct pass pass = {.grid = {width, width, 1024}, .light = light};
+    struct pass pass = {.grid = {width, width, 1024}, .prefers_large_groups = light};
     work_group_choose(&pass, &limits, &traits);
     CU_ASSERT_EQUAL(pass.local[0], size[0]);
     CU_ASSERT_EQUAL(pass.local[1], size[1]);
@@ -1139,7 +1138,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         struct glcnn_device_traits traits = traits_find(rows[i].vendor, rows[i].renderer);
         CU_ASSERT_STRING_EQUAL(traits.family, rows[i].family);
         CU_ASSERT(traits.registers >= 8);
-        CU_ASSERT_EQUAL(traits.background_copies, strcmp(rows[i].family, "nvidia") == 0);
+        CU_ASSERT_EQUAL(traits.async_uploads, strcmp(rows[i].family, "nvidia") == 0);
     }
     CU_ASSERT_FALSE(traits_find("Panfrost", "Mali-T860 (Panfrost)").plain_uniforms);
     CU_ASSERT(traits_find("Panfrost", "Mali-G52 (Panfrost)").plain_uniforms);
@@ -1157,7 +1156,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_kernels_agree_with_exponentials_of_the_driver),
-        UNIT_TEST(test_groups_that_arrive_are_counted_anew),
+        UNIT_TEST(test_the_last_group_is_found_at_each_commit),
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
@@ -1171,8 +1170,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_tiles_of_weights_follow_the_weights),
         UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_strips_need_not_divide_the_gradient),
-        UNIT_TEST(test_programs_that_run_pass_the_canary),
-        UNIT_TEST(test_the_canary_knows_unorm8),
+        UNIT_TEST(test_programs_that_run_pass_the_smoke_test),
+        UNIT_TEST(test_the_smoke_test_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),

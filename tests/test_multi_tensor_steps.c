@@ -48,7 +48,7 @@ static void set_optimizer_of(glcnn_network *net, const char *optimizer)
  * too. */
 static struct trainee begin(const char *optimizer)
 {
-    device->info.traits.dear_stores = false;
+    device->info.traits.slow_image_stores = false;
     program_refuse(device, "pixels_derived");
     reduce_by_passes();
     struct trainee t = {.cnn = make_cnn()};
@@ -593,7 +593,7 @@ static size_t passes_with(const struct layers *l, const char *shader)
 /* Weights of the large layer after a step; `apart`: of a device whose stores are dear. */
 static float *packed(bool apart)
 {
-    device->info.traits.dear_stores = apart;
+    device->info.traits.slow_image_stores = apart;
     struct layers l = train_layers();
     run_graph(l.graph, l.sources);
     CU_ASSERT_EQUAL(passes_with(&l, "convolution_pack.comp") > 0, apart);
@@ -639,8 +639,8 @@ static void test_joined_buffers_lie_in_order(void)
 {
     glcnn_buffer *parts[PARTS], *whole = NULL, *again = NULL, *other = NULL;
     make_parts(parts);
-    GOOD_FATAL(buffer_join(parts, PARTS, &whole));
-    CU_ASSERT_EQUAL(glcnn_buffer_size(whole), buffer_joined_size(parts, PARTS));
+    GOOD_FATAL(buffer_merge(parts, PARTS, &whole));
+    CU_ASSERT_EQUAL(glcnn_buffer_size(whole), buffer_merged_size(parts, PARTS));
     float *values = vector_values(whole);
     for (int i = 0; i < PARTS; i++) {
         float *own = vector_values(parts[i]);
@@ -654,12 +654,12 @@ static void test_joined_buffers_lie_in_order(void)
         CU_ASSERT_FATAL(i + 1 < vector_count(whole) || sum == PARTS - 1); /* 0 between them */
     }
     free(values);
-    GOOD(buffer_join(parts, PARTS, &again));
+    GOOD(buffer_merge(parts, PARTS, &again));
     CU_ASSERT_PTR_EQUAL(again, whole);
-    GOOD(buffer_join(parts, PARTS - 1, &other)); /* not all of the whole */
+    GOOD(buffer_merge(parts, PARTS - 1, &other)); /* not all of the whole */
     CU_ASSERT_PTR_NULL(other);
     glcnn_buffer *const turned[] = {parts[1], parts[0], parts[2]};
-    GOOD(buffer_join(turned, PARTS, &other));
+    GOOD(buffer_merge(turned, PARTS, &other));
     CU_ASSERT_PTR_NULL(other);
     glcnn_buffer_destroy(&again);
     glcnn_buffer_destroy(&whole); /* the parts keep it */
@@ -673,7 +673,7 @@ static void test_parts_and_whole_wait_for_each_other(void)
 {
     glcnn_buffer *parts[PARTS], *whole = NULL;
     make_parts(parts);
-    GOOD_FATAL(buffer_join(parts, PARTS, &whole));
+    GOOD_FATAL(buffer_merge(parts, PARTS, &whole));
     buffer_mark_written(parts[0], 1000);
     buffer_mark_read(parts[1], 1001);
     CU_ASSERT_EQUAL(buffer_hazard(whole).written, 1000);

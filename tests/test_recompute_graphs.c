@@ -334,7 +334,7 @@ static void test_gradients_of_sums_need_no_forward_image(void)
     good(runner_create_training(&model, BATCH, &(struct glcnn_graph_descriptor){0}, &runner));
     CU_ASSERT_FATAL(runner.graph->image_count <= sizeof stored);
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
-    buffer->planned = true;
+    buffer->deferred = true;
     GOOD_FATAL(recording_make(&r, runner.graph, buffer, runner.sources,
                               &(struct memory_choice){.sub_batches = 1, .stored = stored}));
     CU_ASSERT_TRUE_FATAL(recompute_model_make(&m, &r, NULL, 1));

@@ -62,7 +62,7 @@ static glcnn_device *open_idle(const struct driver *driver)
     on->gl.DispatchCompute = dispatch_nothing;
     on->info.traits = traits_find(driver->renderer, driver->renderer);
     on->info.limits.storage_block_size = UINT32_MAX; /* above it images are stored otherwise */
-    on->info.traits.may_skip_programs = false;       /* a canary would find that nothing runs */
+    on->info.traits.may_skip_programs = false;       /* a smoke test would find that nothing runs */
     on->dispatch_work = 1u << 28;                    /* the device's speed, as if measured before */
     return on;
 }

@@ -40,6 +40,8 @@ row() {
         { print }
         END { exit rows != 1 }' "$1" >"$work/edited" || fail "$1 has no table $2"
     cp "$work/edited" "$1"
+    # Dependencies on headers name the folder of the build that was copied.
+    grep -rl "/${1##*/}\"" "$work/tree/src" | xargs touch
 }
 
 # replaced FILE EXPRESSION: sed changes the file.

@@ -30,7 +30,7 @@ struct implementation {
      * invocations that run in step, and storage blocks of a pass where they may be more than the 4 of
      * every device. */
     uint32_t registers;
-    bool shared_memory, dear_stores;
+    bool shared_memory, slow_image_stores;
     uint32_t width, buffers;
     /* Whether it can compute the problem, and whether it is faster there than the rows behind it. A
      * row that is forced need not be profitable. */

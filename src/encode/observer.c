@@ -377,7 +377,7 @@ static bool any_moves(const struct pass *passes, uint32_t count)
 {
     bool moves = false;
     for (uint32_t i = 0; i < count; i++)
-        moves = moves || pass_moves(&passes[i]);
+        moves = moves || pass_has_moving_uniforms(&passes[i]);
     return moves;
 }
 
@@ -400,7 +400,7 @@ static struct observer *make_observer(const struct operation *operation, const s
     o->moves = any_moves(plan->passes + first, o->steps);
     /* The first commit of a planned buffer moves already. */
     o->verifies = plan->device->checks & DEBUG_VERIFY && !operation->accumulate &&
-                  !(o->moves && plan->command_buffer->planned);
+                  !(o->moves && plan->command_buffer->deferred);
     bind_arguments(o, plan->passes + first);
     return o;
 }

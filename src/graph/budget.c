@@ -99,7 +99,7 @@ static glcnn_status make_draft(const struct budget *b, const struct glcnn_graph 
     glcnn_status status = glcnn_command_buffer_create(graph->device, &draft->buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    draft->buffer->planned = true;
+    draft->buffer->deferred = true;
     return recording_make(&draft->recording, graph, draft->buffer, sources, &choice);
 }
 

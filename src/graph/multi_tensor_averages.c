@@ -78,9 +78,9 @@ static glcnn_status record(struct group *g)
 {
     struct multi_tensor_averages *a = &g->averages;
     const struct averager_methods *methods = a->kernels[0]->descriptor->averages;
-    glcnn_status status = buffer_join(a->batch, 2 * a->count, &a->batch_memory);
+    glcnn_status status = buffer_merge(a->batch, 2 * a->count, &a->batch_memory);
     if (status == GLCNN_SUCCESS)
-        status = buffer_join(a->running, 2 * a->count, &a->running_memory);
+        status = buffer_merge(a->running, 2 * a->count, &a->running_memory);
     if (status != GLCNN_SUCCESS || !a->batch_memory || !a->running_memory)
         return status;
     status = methods->encode_multi_tensor(g->recording->command_buffer, a);
@@ -91,7 +91,7 @@ static glcnn_status record(struct group *g)
 
 static bool fits(const struct multi_tensor_averages *a, const struct glcnn_limits *limits)
 {
-    size_t size = buffer_joined_size(a->batch, 2 * a->count);
+    size_t size = buffer_merged_size(a->batch, 2 * a->count);
     return 2 * size <= limits->storage_block_size; /* the pass has two numbers for each element */
 }
 

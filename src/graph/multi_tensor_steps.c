@@ -119,7 +119,7 @@ static void add_layer(struct group *g, struct layer *layer)
     for (int role = 0; role < STEP_ROLES; role++)
         memcpy(g->vectors[role] + g->vector_count, layer->vectors[role],
                layer->count * sizeof(*g->vectors[role]));
-    size_t size = buffer_joined_size(g->vectors[STEP_VALUES], g->vector_count + layer->count);
+    size_t size = buffer_merged_size(g->vectors[STEP_VALUES], g->vector_count + layer->count);
     if (size > device->info.limits.storage_block_size)
         return;
     g->vector_count += layer->count;
@@ -134,7 +134,7 @@ static glcnn_status lay_vectors(struct group *g, bool *done)
     for (int role = 0; role < STEP_ROLES && *done && status == GLCNN_SUCCESS; role++) {
         if (!g->vectors[role][0])
             continue;
-        status = buffer_join(g->vectors[role], g->vector_count, &g->memory[role]);
+        status = buffer_merge(g->vectors[role], g->vector_count, &g->memory[role]);
         *done = g->memory[role];
     }
     return status;

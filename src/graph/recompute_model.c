@@ -12,7 +12,7 @@ struct rates {
     double store; /* bytes that could be loaded while one is stored */
     double operations;
 };
-static const struct rates gpu = {1, 10}, dear_stores = {12, 2}, buffered_stores = {4, 2};
+static const struct rates gpu = {1, 10}, slow_image_stores = {12, 2}, stores_via_buffer = {4, 2};
 
 /* ---- Time ---- */
 
@@ -31,8 +31,8 @@ static uint64_t view_bytes(const struct image_view *view)
 static const struct rates *rates_of(const struct recording *r, const struct pass *pass)
 {
     if (stores_are_buffered(pass))
-        return &buffered_stores;
-    return r->graph->device->info.traits.dear_stores ? &dear_stores : &gpu;
+        return &stores_via_buffer;
+    return r->graph->device->info.traits.slow_image_stores ? &slow_image_stores : &gpu;
 }
 
 static double pass_time(const struct recording *r, const struct pass *pass)
@@ -60,7 +60,7 @@ double recording_time(const struct recording *r)
 {
     const struct glcnn_command_buffer *buffer = r->command_buffer;
     double time = 0;
-    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].wave : 0;
+    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].level : 0;
     for (size_t i = 0; i < buffer->pass_count; i++)
         time += pass_time(r, &buffer->passes[i]);
     return time +
@@ -130,7 +130,7 @@ static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t part
 static uint64_t held_by(const struct recording *r, uint32_t parts)
 {
     return recording_held(r) + r->command_buffer->held_size +
-           part_of(r, r->command_buffer->lent_size, parts) +
+           part_of(r, r->command_buffer->workspace_size, parts) +
            command_buffer_place_uniforms(r->command_buffer) * parts;
 }
 

@@ -421,7 +421,7 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
     settings->most_textures = most.textures;
     settings->most_buffers = most.buffers;
     if (r->graph->wanted[result->index] || is_chosen_to_be_stored(r, result) ||
-        !r->command_buffer->planned || is_stored_to_verify(r, f))
+        !r->command_buffer->deferred || is_stored_to_verify(r, f))
         settings->may_derive = DERIVATIVE_NONE;
 }
 
@@ -617,7 +617,7 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
                             struct glcnn_command_buffer *command_buffer,
                             struct glcnn_image *const *sources, const struct memory_choice *choice)
 {
-    command_buffer->lent_most = choice->lent;
+    command_buffer->workspace_limit = choice->lent;
     glcnn_status status = recording_begin(r, graph, command_buffer, sources, choice);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -627,7 +627,7 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
     r->step_passes = command_buffer->pass_count;
     if (status == GLCNN_SUCCESS)
         status = update_record(r);
-    if (command_buffer->planned)
+    if (command_buffer->deferred)
         stores_plan(graph->device, command_buffer->passes, command_buffer->pass_count,
                     choice->stores);
     return status;

@@ -157,7 +157,7 @@ glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);
     r->command_buffer->skips_nan = loss_scale_is_used(r->graph);
-    if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_differ)
+    if (status == GLCNN_SUCCESS && r->command_buffer->deferred && !r->graph->steps_differ)
         status = multi_tensor_steps_find(r);
     if (status == GLCNN_SUCCESS)
         status = exchange_record_gradients(r);
@@ -165,7 +165,7 @@ glcnn_status update_record(struct recording *r)
         status = gradient_norm_record(r);
     if (status == GLCNN_SUCCESS)
         status = multi_tensor_steps_record(&r->multi_tensor_steps, r->command_buffer);
-    if (status == GLCNN_SUCCESS && r->command_buffer->planned)
+    if (status == GLCNN_SUCCESS && r->command_buffer->deferred)
         status = multi_tensor_averages_record(r);
     return status == GLCNN_SUCCESS
                ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)

@@ -408,7 +408,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     struct pass *pass = plan_placing(o, plan);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_placing(pass, o);
-    pass->light = true;
+    pass->prefers_large_groups = true;
     if (!reduced) {
         pass_term(pass, o);
         return;

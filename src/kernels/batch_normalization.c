@@ -174,7 +174,7 @@ static enum derivative gradient_derivative(const struct operation *o, struct pla
         return DERIVATIVE_NONE;
     const struct implementation *row =
         implementation_choose(plan, &normalization_gradient_rows, NULL);
-    return row->dear_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
+    return row->slow_image_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
 }
 
 static struct image_view prepare_derived_gradient(const struct operation *o, struct plan *plan)

@@ -240,8 +240,8 @@ static void pass_wide(struct pass *pass, const struct packing *p, const struct s
     uint32_t slices = share.slices, pixels = share.pixels;
     uint32_t lines = groups_of(sum->extent[down], pixels), places = pass_places(pass, sum->places);
     if (sum->step[0] == 1 && sum->step[1] == 1)
-        pass_covers_images(pass, &sum->destination, sum->origin[0], sum->origin[1], sum->extent[0],
-                           sum->extent[1], lines * sum->extent[!down]);
+        pass_overwrites_images(pass, &sum->destination, sum->origin[0], sum->origin[1],
+                               sum->extent[0], sum->extent[1], lines * sum->extent[!down]);
     if (down)
         pass_define(pass, "DOWN", 1);
     pass_int(pass, "stride_x", sum->window.x.stride);
@@ -298,7 +298,7 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
     pass_define(pass, "PIXELS", (int)pixels);
     pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1],
               p->slices * sum->destination.images);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass->work = (p->elements + 1) * pixels * 8;
 }
 

@@ -170,7 +170,7 @@ void plan_groups(const struct operation *o, struct plan *plan, const struct pack
 {
     const struct share s = row->taps ? lanes_of(p, row->taps) : tiles_of(p);
     uint32_t pixels = weights_pixels(o);
-    uint32_t wanted = chunks_of(p, &s, pixels, plan_lent_quads(plan, PART_BYTES));
+    uint32_t wanted = chunks_of(p, &s, pixels, plan_workspace_vec4s(plan, PART_BYTES));
     uint32_t per_chunk = groups_of(pixels, wanted);
     uint32_t chunks = groups_of(pixels, per_chunk);
     struct pass *pass = row->taps ? plan_lanes(o, plan, p, row, chunks, parts)

@@ -124,7 +124,7 @@ static struct shares share_out(const struct operation *o, const struct plan *pla
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     uint32_t fewest = fewest_rows(p, &s, (uint32_t)(x->end - x->begin),
                                   size_of_chunks(row, &plan->device->info.traits),
-                                  plan_lent_quads(plan, CHUNK_BYTES));
+                                  plan_workspace_vec4s(plan, CHUNK_BYTES));
     s.rows_per_chunk = chunk_rows(s.rows, fewest);
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
     return s;
@@ -154,7 +154,7 @@ static void pass_narrow_parts(struct pass *pass, const struct operation *o, cons
     pass_define(pass, "dilation_x", w->x.dilation);
     pass_define(pass, "TAPS", (int)s->taps_x);
     pass_grid(pass, s->chunks, groups + 1, p->slices * p->range);
-    pass_grows(pass, 0);
+    pass_batch_axis(pass, 0);
 }
 
 struct pass *plan_parts_pass(const struct operation *o, struct plan *plan, const struct packing *p,
@@ -183,7 +183,7 @@ struct pass *plan_parts(const struct operation *o, struct plan *plan, const stru
     struct pass *pass = plan_parts_pass(o, plan, p, row);
     parts->chunks = chunks;
     parts->numbers = p->slices * (p->elements + 1);
-    parts->vector = plan_lent_vector(plan, (size_t)chunks * parts->numbers * 4);
+    parts->vector = plan_workspace_vector(plan, (size_t)chunks * parts->numbers * 4);
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_WRITE);
     return pass;
 }
@@ -235,7 +235,7 @@ void merge_parts(struct plan *plan, struct parts *parts)
         runs++;
     uint32_t per_run = groups_of(parts->chunks, runs);
     runs = groups_of(parts->chunks, per_run);
-    struct vector_view merged = plan_lent_vector(plan, (size_t)runs * parts->numbers * 4);
+    struct vector_view merged = plan_workspace_vector(plan, (size_t)runs * parts->numbers * 4);
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "merged", &merged, VECTOR_WRITE);

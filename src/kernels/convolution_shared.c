@@ -81,7 +81,7 @@ bool weights_fill_strips(const void *shape)
 
 /* Strips of two columns and `rows` rows of the gradient, those of all images numbered through, and
  * how they are shared out: among ALL_GROUPS, with MOST_TAPS sums and a bias each, so that part sums
- * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_lent_quads). Groups
+ * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_workspace_vec4s). Groups
  * take them in turns, so that those which run at one time read what lies together. */
 struct strips {
     uint32_t pairs, down, rows, total, turns;

@@ -109,7 +109,7 @@ struct splits {
 static uint32_t most_splits(const struct sum_shape *shape, uint32_t wanted)
 {
     const struct packing *p = shape->packing;
-    uint32_t quads = plan_lent_quads(shape->plan, SPLIT_BYTES);
+    uint32_t quads = plan_workspace_vec4s(shape->plan, SPLIT_BYTES);
     uint32_t room = quads / p->slices / row_count(shape->sum);
     return shape->sum->places ? 1 : least(least(wanted, p->elements / SPLIT_DEPTH), room);
 }
@@ -254,7 +254,7 @@ void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct imp
             : (struct splits){p->elements, 1};
     struct vector_view parts = {0};
     if (splits.count > 1)
-        parts = plan_lent_vector(plan, (size_t)splits.count * row_count(sum) * p->slices * 4);
+        parts = plan_workspace_vector(plan, (size_t)splits.count * row_count(sum) * p->slices * 4);
     if (!implementation_choose(plan, &convolution_place_implementations, &shape)->supported.holds) {
         packed = plan_pack(plan, p, sum->weights, sum->biases);
         matrix = &packed;

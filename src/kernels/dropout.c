@@ -197,7 +197,7 @@ static void plan_gradient_words(const struct operation *o, struct plan *plan)
     const struct image_view *to = &o->images[DESTINATION];
     struct pass *pass = plan_words(o, plan, &o->images[GRADIENT], to);
     pass_vector(pass, "mask", &o->vectors[GRADIENT_MASK], VECTOR_READ);
-    pass_covers(pass, to, 0, 0, o->region_width, o->region_height, 4);
+    pass_overwrites(pass, to, 0, 0, o->region_width, o->region_height, 4);
     pass_implementation(pass, &gradient_rows.rows[WORDS]);
 }
 

@@ -238,7 +238,7 @@ static void pass_pixels(struct plan *plan, struct pass *pass, const struct opera
     pass_implementation(pass, row);
     pass_library(pass, row->shader);
     pass_grid(pass, o->region_width * lanes, o->region_height, o->images[DESTINATION].images);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass->work = slice_count(o->images[DESTINATION].channels) * 300 / lanes + 1;
     if (lanes == 1)
         return;

@@ -71,14 +71,15 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
     pass_origin(pass, p->x, p->y, 0);
-    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
+    pass_overwrites(pass, p->result, p->x, p->y, p->width, p->height, 1);
     pass_texture(pass, "source", p->source);
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
     p->add_padding(p->operation, pass);
     pass_inside(pass, p);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8;
-    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
+    pass->prefers_large_groups =
+        p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
     pass_implementation(pass, row);
 }
 
@@ -189,7 +190,7 @@ static void plan_average_gradient(const struct operation *o, struct plan *plan)
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     add_padding(o, pass);
-    pass->light = windows_at(o) == 1;
+    pass->prefers_large_groups = windows_at(o) == 1;
     pass_implementation(pass, row);
 }
 
@@ -297,7 +298,8 @@ static void plan_max_gradient_tiles(const struct pooled_gradient *p, struct plan
         plan_fill_image(plan, p->destination);
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_tiles.comp");
     if (whole)
-        pass_covers(pass, p->destination, 0, 0, p->destination->width, p->destination->height, 1);
+        pass_overwrites(pass, p->destination, 0, 0, p->destination->width, p->destination->height,
+                        1);
     pass_texture(pass, "gradient", p->gradient);
     if (p->winners) {
         pass_define(pass, "WINNERS", 1);
@@ -415,7 +417,7 @@ static const struct implementation_list average_derivation_rows = {
     "pooling_average_gradient_pixels",
     (const struct implementation[]){
         {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
-        {"pooling_average_gradient_made_again", .registers = 32, .dear_stores = true},
+        {"pooling_average_gradient_made_again", .registers = 32, .slow_image_stores = true},
         {"pooling_average_gradient_stored"},
         {0}}};
 
@@ -423,7 +425,7 @@ static enum derivative average_derivative(const struct operation *o, struct plan
 {
     const struct image_view *source = &o->images[IMAGE];
     const struct implementation *row = implementation_choose(plan, &average_derivation_rows, o);
-    return (row->shared_memory || row->dear_stores) &&
+    return (row->shared_memory || row->slow_image_stores) &&
                    has_one_window(&o->window.x, source->width) &&
                    has_one_window(&o->window.y, source->height)
                ? DERIVATIVE_PIXELS

@@ -271,7 +271,7 @@ bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradien
                                   const char *fold, const struct implementation **row)
 {
     const struct operation *o = p->operation;
-    bool halves = has_halves(p->destination);
+    bool halves = is_float16(p->destination);
     uint32_t height = tile_height(o, fold, halves);
     const struct tiles tiles = {.operation = o,
                                 .source = p->source,

@@ -35,7 +35,7 @@ static bool fill_strips(const void *pooled)
 static bool are_maxima_of_halves(const void *pooled)
 {
     const struct pooled *p = pooled;
-    return has_halves(p->source) && strcmp(p->fold, "LARGEST") == 0 &&
+    return is_float16(p->source) && strcmp(p->fold, "LARGEST") == 0 &&
            p->window.x.size * p->window.y.size <= TAPS;
 }
 
@@ -53,7 +53,7 @@ static int32_t extent_of(const struct axis *axis)
  * winners are told. Floats take 1.03 of it then (H200, 3x3 windows two apart). */
 static uint32_t strips_of(const struct pooled *p)
 {
-    return has_halves(p->source) ? 1 : 2;
+    return is_float16(p->source) ? 1 : 2;
 }
 
 /* Results of a row. */
@@ -113,7 +113,7 @@ static void pass_fold(struct pass *pass, const struct pooled *p)
     p->add_padding(p->operation, pass);
     pass_define(pass, p->fold, 1);
     pass_norm(pass, p->fold);
-    if (has_halves(p->source))
+    if (is_float16(p->source))
         pass_define(pass, "NUMBERS", 1);
 }
 
@@ -166,7 +166,7 @@ static void plan_alone(struct plan *plan, const struct pooled *p, const struct i
                    p->result);
     pass_origin(pass, p->x, 0, 0);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8 * strip;
-    pass->light = strip == 1 && p->window.x.stride > 1; /* as windows alone */
+    pass->prefers_large_groups = strip == 1 && p->window.x.stride > 1; /* as windows alone */
 }
 
 bool pooling_plan_strips(struct plan *plan, const struct pooled *p,

@@ -54,9 +54,10 @@ void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct i
     pass_inside(pass, p);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
     pass_origin(pass, p->x, p->y, 0);
-    pass_covers(pass, p->result, p->x, p->y, p->width, p->height, 1);
+    pass_overwrites(pass, p->result, p->x, p->y, p->width, p->height, 1);
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 16;
-    pass->light = p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
+    pass->prefers_large_groups =
+        p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
 }
 
 /* ---- Gradients ---- */
@@ -158,7 +159,7 @@ bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *p)
  * 0.98 of the time together, of halves 0.97, and rows of halves as much; rows of floats 1.04 (H200). */
 static bool reads_together(const struct implementation *form, const struct image_view *to)
 {
-    return form->width && (form->down || has_halves(to));
+    return form->width && (form->down || is_float16(to));
 }
 
 void pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *p)

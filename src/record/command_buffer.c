@@ -39,11 +39,11 @@ glcnn_status glcnn_command_buffer_create(glcnn_device *device,
 
 /* ---- Storage of temporary images ---- */
 
-glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_buffer,
-                                         uint32_t width, uint32_t height, uint32_t layers,
-                                         glcnn_channel_format format, struct storage **storage)
+glcnn_status command_buffer_acquire_storage(struct glcnn_command_buffer *command_buffer,
+                                            uint32_t width, uint32_t height, uint32_t layers,
+                                            glcnn_channel_format format, struct storage **storage)
 {
-    if (command_buffer->planned) {
+    if (command_buffer->deferred) {
         glcnn_status status =
             storage_create(command_buffer->device, width, height, layers, format, storage);
         if (status == GLCNN_SUCCESS) {
@@ -68,7 +68,7 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage)
 {
-    if (command_buffer->planned) {
+    if (command_buffer->deferred) {
         storage_release(storage);
         return;
     }
@@ -77,12 +77,12 @@ void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
 }
 
 /* The smallest that is large enough: passes already recorded use it before those to come do. */
-glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
-                                        struct glcnn_buffer **buffer)
+glcnn_status command_buffer_acquire_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
+                                           struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer **best = NULL;
-    if (command_buffer->planned)
-        return command_buffer_lend_vector(command_buffer, size, buffer);
+    if (command_buffer->deferred)
+        return command_buffer_create_workspace(command_buffer, size, buffer);
     for (struct glcnn_buffer **at = &command_buffer->free_buffers; *at; at = &(*at)->next)
         if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
             best = at;
@@ -221,7 +221,7 @@ static void move(const struct glcnn_command_buffer *buffer, struct pass *pass)
 {
     const struct pass *first = buffer->passes;
     if (!pass->repeats) {
-        pass_move(pass);
+        pass_move_uniforms(pass);
         return;
     }
     while (first->number != pass->repeats)
@@ -247,7 +247,7 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
     glcnn_status status = device_check(buffer->device, "glcnn_command_buffer_commit");
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &buffer->passes[i];
-        if (!pass_moves(pass))
+        if (!pass_has_moving_uniforms(pass))
             continue;
         gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
                           (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
@@ -260,7 +260,7 @@ static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
     /* A planned buffer leaves kernels as they were while it is recorded: its first commit
      * counts. */
-    size_t count = buffer->planned ? buffer->pass_count : buffer->issued;
+    size_t count = buffer->deferred ? buffer->pass_count : buffer->issued;
     refresh(buffer, count);
     return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)
                                                           : upload_refreshed(buffer, count);
@@ -301,16 +301,16 @@ static unsigned needed_barriers(struct glcnn_device *device, const struct pass *
     return bits;
 }
 
-/* Before the first pass of a wave all that the wave needs: what one of them asked for later, those
+/* Before the first pass of a level all that the level needs: what one of them asked for later, those
  * before it would be waited for. */
-static void wait_for_wave(const struct glcnn_command_buffer *buffer, size_t first)
+static void wait_for_level(const struct glcnn_command_buffer *buffer, size_t first)
 {
     const struct pass *passes = buffer->passes;
     unsigned bits = 0;
-    if (first && passes_are_beside(&passes[first - 1], &passes[first]))
+    if (first && passes_share_level(&passes[first - 1], &passes[first]))
         return;
     for (size_t i = first;
-         i < buffer->pass_count && (i == first || passes_are_beside(&passes[first], &passes[i]));
+         i < buffer->pass_count && (i == first || passes_share_level(&passes[first], &passes[i]));
          i++)
         bits |= needed_barriers(buffer->device, &passes[i]);
     device_barrier(buffer->device, bits);
@@ -482,15 +482,16 @@ static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GL
         gl->PopDebugGroupKHR();
     if (status == GLCNN_SUCCESS)
         return fence_count(device, pass_work(pass), AMID_PASSES);
-    device_forgive(device, AMID_PASSES); /* a group that did not begin cannot end: told already */
+    device_clear_error(device,
+                       AMID_PASSES); /* a group that did not begin cannot end: told already */
     return status;
 }
 
-static glcnn_status follow(const struct pass *pass)
+static glcnn_status run_callbacks(const struct pass *pass)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    for (struct pass_follower *f = pass->follower; f && status == GLCNN_SUCCESS; f = f->next)
-        status = f->follow(f);
+    for (struct pass_callback *f = pass->callback; f && status == GLCNN_SUCCESS; f = f->next)
+        status = f->call(f);
     return status;
 }
 
@@ -514,7 +515,7 @@ static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
         status = finish(device, pass);
     if (status == GLCNN_SUCCESS && observer)
         status = observer->after(observer, pass);
-    return status == GLCNN_SUCCESS ? follow(pass) : status;
+    return status == GLCNN_SUCCESS ? run_callbacks(pass) : status;
 }
 
 /* ---- Passes outside of any command buffer ---- */
@@ -629,7 +630,7 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     struct glcnn_device *device = buffer->device;
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
-        wait_for_wave(buffer, i);
+        wait_for_level(buffer, i);
         status = issue(device, &buffer->passes[race_order(buffer, i)], buffer->uniform_buffer);
     }
     buffer->issued = buffer->pass_count;
@@ -660,7 +661,7 @@ static bool is_small(const struct glcnn_command_buffer *buffer)
 }
 
 /* Of a buffer for which nobody asked the last time nobody is expected to ask. */
-static bool may_owe(const struct glcnn_command_buffer *buffer)
+static bool may_defer_fence(const struct glcnn_command_buffer *buffer)
 {
     return follows_itself(buffer) || (buffer->commits && !buffer->is_asked && !is_small(buffer));
 }
@@ -690,7 +691,8 @@ static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
 
 glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
 {
-    glcnn_status status = fence_settle(command_buffer->device, "glcnn_command_buffer_commit");
+    glcnn_status status =
+        fence_flush_deferred(command_buffer->device, "glcnn_command_buffer_commit");
     return status == GLCNN_SUCCESS ? issue_behind(command_buffer) : status;
 }
 
@@ -700,15 +702,15 @@ glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
     glcnn_status status = enter(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    bool owes = may_owe(command_buffer);
+    bool defers = may_defer_fence(command_buffer);
     if (!follows_itself(command_buffer) && !is_small(command_buffer))
-        status = fence_settle(command_buffer->device, where);
+        status = fence_flush_deferred(command_buffer->device, where);
     if (status == GLCNN_SUCCESS)
         status = issue_behind(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
     command_buffer->is_asked = false;
-    status = (owes ? fence_owe : fence_mark)(command_buffer->device, where);
+    status = (defers ? fence_defer : fence_mark)(command_buffer->device, where);
     command_buffer->device->gl.Flush();
     return status;
 }

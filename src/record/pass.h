@@ -28,15 +28,15 @@
 #include "device/buffer.h"
 #include "device/storage.h"
 
-#define PASS_TEXTURES   16
-#define PASS_IMAGES     4
-#define PASS_BUFFERS    16
-#define PASS_DEFINES    24
-#define PASS_UNIFORMS   128
-#define PASS_LIBRARIES  96
-#define PASS_VIEW_WORDS 12 /* uniform words of one view; the second half places its layers */
-#define PASS_ROW_WORDS  16
-#define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
+#define PASS_TEXTURES    16
+#define PASS_IMAGES      4
+#define PASS_BUFFERS     16
+#define PASS_DEFINES     24
+#define PASS_UNIFORMS    128
+#define PASS_LIBRARIES   96
+#define PASS_VIEW_WORDS  12 /* uniform words of one view; the second half places its layers */
+#define PASS_ENTRY_WORDS 16
+#define PASS_WORDS       (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */
 struct extent {
@@ -137,9 +137,9 @@ struct pass_observer {
 
 /* What the processor does once a pass has been issued; several follow in the order of the list. What
  * fails fails the commit, and the passes behind are not issued. */
-struct pass_follower {
-    glcnn_status (*follow)(struct pass_follower *follower);
-    struct pass_follower *next;
+struct pass_callback {
+    glcnn_status (*call)(struct pass_callback *callback);
+    struct pass_callback *next;
 };
 
 /* What a pass says whose body hands the vectors that it stores, each of its image's once, to another
@@ -151,10 +151,10 @@ struct pass_epilogue {
 };
 
 /* What a shader that runs many passes as one, each a row of a table, is told of this pass beside
- * its image and its vectors (command_join.c). */
-struct pass_row {
+ * its image and its vectors (command_merge.c). */
+struct pass_entry {
     const char *shader; /* NULL: the pass runs by itself */
-    int32_t words[PASS_ROW_WORDS];
+    int32_t words[PASS_ENTRY_WORDS];
     uint32_t count;
 };
 
@@ -177,22 +177,22 @@ struct pass {
     struct pass_buffer buffers[PASS_BUFFERS];
     struct pass_define defines[PASS_DEFINES];
     struct pass_uniform uniforms[PASS_UNIFORMS];
-    struct pass_row row;
+    struct pass_entry entry;
     struct pass_epilogue epilogue;
     struct pass_stores stores;
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
     uint32_t grid[3];   /* invocations wanted */
-    uint32_t growing;   /* axes of the grid, a mask: pass_grows */
+    uint32_t growing;   /* axes of the grid, a mask: pass_batch_axis */
     const char *over;   /* the grid's z counts slices and images of this one; NULL: it does not */
     uint32_t origin[3]; /* added to the invocation's position */
     uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
     uint32_t registers; /* that the device's traits tell: what may be kept at once */
     uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
-    bool light;         /* gains by large work groups, as was measured */
+    bool prefers_large_groups; /* gains by large work groups, as was measured */
     bool cooperative;
     bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
     bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
-    bool packs_halves;              /* float16 images are bound as whole numbers; likewise */
+    bool packs_float16;             /* float16 images are bound as whole numbers; likewise */
     bool follows;                   /* a uniform follows a value */
     pass_refresh refresh;           /* may be NULL */
     struct glcnn_kernel *kernel;    /* for refresh */
@@ -200,8 +200,8 @@ struct pass {
     uint32_t repeats;               /* takes the uniforms of the pass of that number, which comes
                                        before it, instead of a refresh; 0: of none */
     struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
-    uint32_t wave;                  /* of command_buffer_order; 0: it is beside none */
-    struct pass_follower *follower; /* NULL: none. It lives as long as the command buffer */
+    uint32_t level;                 /* of command_buffer_order; 0: it is beside none */
+    struct pass_callback *callback; /* NULL: none. It lives as long as the command buffer */
     uint32_t step;                  /* the encode's pass of this number, for the observer */
     const char *implementation; /* row of a table of implementations that it is made by, or NULL */
     const struct program *program;
@@ -232,7 +232,7 @@ void pass_float_of(struct pass *pass, const char *name, const float *value);
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 /* Says that this axis of the grid grows with the batch. The work group is then chosen as for a long
  * one, whatever it is now, so that batches of all sizes share a program. */
-void pass_grows(struct pass *pass, int axis);
+void pass_batch_axis(struct pass *pass, int axis);
 /* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);
@@ -240,22 +240,22 @@ void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const ch
  * nothing else: each invocation along z so many layers behind those of the one before it. What is
  * said wrongly gives wrong results where stores are buffered: assemble.c refuses a count that is not
  * the image's, and test_kernels sees a wrong order. */
-void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height, uint32_t layers);
+void pass_overwrites(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
+                     uint32_t width, uint32_t height, uint32_t layers);
 /* The same, where an image of the view takes so many invocations along x. */
-void pass_covers_images(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                        uint32_t width, uint32_t height, uint32_t invocations);
+void pass_overwrites_images(struct pass *pass, const struct image_view *view, uint32_t x,
+                            uint32_t y, uint32_t width, uint32_t height, uint32_t invocations);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 
 /* Says that a planned command buffer may run the pass before all others, as one with others of the
  * shader `rows`. It then has a single image and no texture, and reads its vectors alone. */
-void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
+void pass_table_entry(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
 
 /* Does a uniform move from commit to commit? */
-bool pass_moves(const struct pass *pass);
+bool pass_has_moving_uniforms(const struct pass *pass);
 /* Moves those that do. */
-void pass_move(struct pass *pass);
+void pass_move_uniforms(struct pass *pass);
 
 /* Sets a uniform that the pass already has. */
 void pass_update_float(struct pass *pass, const char *name, float value);
@@ -268,7 +268,7 @@ static inline uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static inline bool has_halves(const struct image_view *view)
+static inline bool is_float16(const struct image_view *view)
 {
     return view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
@@ -276,13 +276,13 @@ static inline bool has_halves(const struct image_view *view)
 /* Is it stored as whole numbers, the bits of halves? */
 static inline bool pass_packs(const struct pass *pass, const struct storage *storage)
 {
-    return pass->packs_halves && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    return pass->packs_float16 && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
 /* Does neither use what the other writes? */
-static inline bool passes_are_beside(const struct pass *a, const struct pass *b)
+static inline bool passes_share_level(const struct pass *a, const struct pass *b)
 {
-    return a->wave && a->wave == b->wave;
+    return a->level && a->level == b->level;
 }
 
 /* Groups of `size` that hold all of `count`; the last may be smaller. */

@@ -9,7 +9,7 @@
 #include "record/assemble.h"
 #include "record/binary.h"
 #include "record/binary_file.h"
-#include "record/canary.h"
+#include "record/smoke_test.h"
 #include "record/compile.h"
 #include "record/source_file.h"
 
@@ -202,11 +202,11 @@ static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
 /* A binary that does not run says nothing of its source. */
 static glcnn_status prove(struct glcnn_device *device, const struct pass *pass, bool *runs)
 {
-    glcnn_status status = canary_test(device, pass, runs);
+    glcnn_status status = smoke_test_run(device, pass, runs);
     if (status != GLCNN_SUCCESS || *runs || !pass->program->loaded)
         return status;
     status = program_rebuild(device, pass);
-    return status == GLCNN_SUCCESS ? canary_test(device, pass, runs) : status;
+    return status == GLCNN_SUCCESS ? smoke_test_run(device, pass, runs) : status;
 }
 
 static glcnn_status test(struct glcnn_device *device, const struct pass *pass)

@@ -26,12 +26,12 @@ static bool is_copied_at_once(const struct image_view *view)
            (view->images == 1 || view->layer_stride == slice_count(view->channels));
 }
 
-/* In a context that it borrows the library keeps to the state that glcnn/device.h tells of, a canary
- * (record/canary.h) stores into the image, and plain uniforms lie where the first layer does. */
+/* In a context that it borrows the library keeps to the state that glcnn/device.h tells of, a smoke test
+ * (record/smoke_test.h) stores into the image, and plain uniforms lie where the first layer does. */
 static bool may_be_buffered(const struct glcnn_device *device, const struct pass *pass)
 {
     const struct glcnn_device_traits *traits = &device->info.traits;
-    return pass->stores.layers && traits->buffered_stores && !traits->may_skip_programs &&
+    return pass->stores.layers && traits->stores_via_buffer && !traits->may_skip_programs &&
            !traits->plain_uniforms && !device->caller_state && pass->image_count == 1 &&
            pass->buffer_count < device->info.limits.storage_blocks &&
            is_copied_at_once(&pass->images[0].view);
@@ -46,7 +46,7 @@ glcnn_status stores_check(struct glcnn_device *device, const struct pass *pass)
     if (pass->image_count != 1)
         return device_fail(device, GLCNN_SHADER_ERROR,
                            "%s: the pass says that it stores all of its only image, and has %u; "
-                           "call pass_covers for passes of one",
+                           "call pass_overwrites for passes of one",
                            pass->shader, pass->image_count);
     const struct pass_texture *image = &pass->images[0];
     uint64_t told = (uint64_t)wanted * stores->layers, layers = stored_layers(&image->view);
@@ -55,7 +55,7 @@ glcnn_status stores_check(struct glcnn_device *device, const struct pass *pass)
     return device_fail(device, GLCNN_SHADER_ERROR,
                        "%s: the pass says that %u invocations along %c store %u layers of %s, so "
                        "its %u store %g, but the image has %" PRIu64
-                       "; tell pass_covers or pass_covers_images what the body stores",
+                       "; tell pass_overwrites or pass_overwrites_images what the body stores",
                        pass->shader, stores->invocations, "xyz"[stores->axis], stores -> layers,
                        image -> name, wanted, (double)told / stores -> invocations, layers);
 }

@@ -57,7 +57,7 @@ static bool takes_large(const struct pass *pass, const struct glcnn_device_trait
     uint64_t wanted = 1;
     for (int axis = 0; axis < 3; axis++)
         wanted *= extent_of(pass, axis);
-    return traits->large_groups && pass->light &&
+    return traits->large_groups && pass->prefers_large_groups &&
            covered(pass, closest(pass, large)) <= wanted + wanted / 4;
 }
 

@@ -61,8 +61,8 @@ static bool add_input(struct run *run, const struct argument *argument, uint32_t
 {
     struct named_array *array = bag_add(run->bag, argument->name, rank, shape);
     bool image = argument->place < PLACE_LABELS || argument->place == PLACE_FORWARD;
-    if (!array)
-        return false;
+    if (!array || run->bag->shapes_only)
+        return array != NULL;
     size_t count = array_count(array);
     for (size_t i = 0; i < count; i++)
         array->data[i] = draw(argument->values, seed);
@@ -89,7 +89,7 @@ static bool gradient_shape(const struct run *run, const struct glcnn_descriptor 
                            const struct check_case *c, uint32_t shape[4])
 {
     const struct glcnn_descriptor *f = descriptor_find(d->forward);
-    struct bag bag = {0};
+    struct bag bag = {.shapes_only = true};
     struct run inner = *run;
     struct resolved *r = calloc(1, sizeof *r);
     bool good = r != NULL;
@@ -213,16 +213,21 @@ static bool parse_settings(const struct glcnn_descriptor *d, const char *text,
     return true;
 }
 
+bool check_add_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
+                      bool with_optional, uint64_t seed)
+{
+    return add_images(run, d, c, with_optional, &seed) &&
+           add_vectors(run, d, c, with_optional, &seed);
+}
+
 bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS])
 {
     size_t count;
-    uint64_t seed = 0x5eed + index;
     if (!parse_settings(d, c->settings, settings, &count, run->refusal.sentence) ||
         !run_settings_read(settings, count, &run->settings))
         return false;
-    return add_images(run, d, c, index % 2 == 0, &seed) &&
-           add_vectors(run, d, c, index % 2 == 0, &seed);
+    return check_add_inputs(run, d, c, index % 2 == 0, 0x5eed + index);
 }
 
 glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descriptor *d,

@@ -12,6 +12,10 @@
 bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS]);
 
+/* The same without settings, which the run has already, and with optional inputs or without. */
+bool check_add_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
+                      bool with_optional, uint64_t seed);
+
 /* Adds a copy of each array; false when out of memory or room. */
 bool check_copy(const struct bag *from, struct bag *to);
 

@@ -1,10 +1,10 @@
 // As neuron/neuron_slope_gradient.comp, a run to a group: its LANES invocations share the pixels of
 // run at.x / LANES, each BLOCK at a time, and add up their sums in pairs. Runs take turns, turn_rows
-// rows each, as those of normalization/normalization_sums_group.comp do.
+// rows each, as those of desktop/sums_last_block.comp do.
 // needs lib/lanes.glsl
 // needs neuron/neuron.glsl
-// needs pixel_reduction/walk.glsl
-#ifdef ARRIVES
+// needs desktop/walk.glsl
+
 // The last group adds up what all have left.
 void finish(int lane, int run, int slice, vec4 sum) {
     if (lane == 0)
@@ -16,7 +16,6 @@ void finish(int lane, int run, int slice, vec4 sum) {
     if (lane == 0)
         finish_sums(slice, 0, source_channels, sum, vec4(0.0));
 }
-#endif
 
 // Of a block, as far as there are pixels.
 vec4 sum_of_block(inout walker w, int slice) {
@@ -43,10 +42,5 @@ void invocation(ivec3 at) {
             sum += sum_of_block(w, at.y);
     }
     sum = sum_of_lanes(lane, sum);
-#ifdef ARRIVES
     finish(lane, run, at.y, sum);
-#else
-    if (lane == 0)
-        store_merged(run, 0, at.y, 0, sum);
-#endif
 }

@@ -13,13 +13,13 @@
 #include "record/uniforms.h"
 
 /* Of an image: a longer pass is worth its own. Joined passes store by way of all textures, which
- * takes three times as long where stores are dear: 0.1 us a texel, and a pass 10 (llvmpipe). */
+ * takes three times as long where stores are slow: 0.1 us a texel, and a pass 10 (llvmpipe). */
 #define MOST_TEXELS      65536u
-#define MOST_DEAR_TEXELS 256u
+#define MOST_SLOW_TEXELS 256u
 
 #define ROW_VECTORS 2 /* of a pass at most */
 #define ROW_HEAD    2 /* words: the first invocation, the texture */
-#define ROW_WORDS   (ROW_HEAD + PASS_VIEW_WORDS + ROW_VECTORS + PASS_ROW_WORDS)
+#define ROW_WORDS   (ROW_HEAD + PASS_VIEW_WORDS + ROW_VECTORS + PASS_ENTRY_WORDS)
 
 static const char *const texture_names[PASS_IMAGES] = {"joined_0", "joined_1", "joined_2",
                                                        "joined_3"};
@@ -27,19 +27,19 @@ static const char *const texture_names[PASS_IMAGES] = {"joined_0", "joined_1", "
 static const uint32_t heights[PASS_IMAGES] = {1, 8, 32, UINT32_MAX};
 
 /* A texture of the images of many passes. */
-struct joined_texture {
+struct merged_texture {
     uint32_t width, height, layers;
     struct storage *storage;
 };
 
 /* Passes on their way into one. */
-struct joining {
+struct merging {
     struct glcnn_command_buffer *buffer;
     const char *shader;
     struct glcnn_buffer *memory; /* that all their vectors lie in */
     size_t *passes;              /* indices; NULL until it is known that there are some */
     size_t count;
-    struct joined_texture textures[PASS_IMAGES];
+    struct merged_texture textures[PASS_IMAGES];
     uint32_t invocations;
     int32_t *rows;
 };
@@ -63,15 +63,15 @@ static struct glcnn_buffer *shared_memory(const struct pass *pass)
 
 static bool is_short(const struct image_view *view)
 {
-    bool dear = view->storage->device->info.traits.dear_stores;
+    bool slow = view->storage->device->info.traits.slow_image_stores;
     return (uint64_t)view->width * view->height * view->storage->layers <=
-           (dear ? MOST_DEAR_TEXELS : MOST_TEXELS);
+           (slow ? MOST_SLOW_TEXELS : MOST_TEXELS);
 }
 
 static bool can_be_row(const struct pass *pass)
 {
     const struct image_view *view = &pass->images[0].view;
-    return pass->row.shader && !pass->observer && !pass->follower && pass->image_count == 1 &&
+    return pass->entry.shader && !pass->observer && !pass->callback && pass->image_count == 1 &&
            !pass->texture_count && pass->buffer_count <= ROW_VECTORS && !view->storage->within &&
            !view->storage->texture && view->first_layer == 0 && is_short(view);
 }
@@ -87,14 +87,14 @@ static bool writes(const struct pass *pass, const struct glcnn_buffer *memory)
     return false;
 }
 
-static bool has_place_for(const struct joining *j, const struct pass *pass)
+static bool has_place_for(const struct merging *j, const struct pass *pass)
 {
-    return can_be_row(pass) && strcmp(pass->row.shader, j->shader) == 0 &&
+    return can_be_row(pass) && strcmp(pass->entry.shader, j->shader) == 0 &&
            shared_memory(pass) == j->memory;
 }
 
 /* From pass `first` on, until one writes the vectors. */
-static void list_passes(struct joining *j, size_t first)
+static void list_passes(struct merging *j, size_t first)
 {
     const struct glcnn_command_buffer *buffer = j->buffer;
     for (size_t i = 0; i < buffer->pass_count && !writes(&buffer->passes[i], j->memory); i++)
@@ -104,7 +104,7 @@ static void list_passes(struct joining *j, size_t first)
 
 /* ---- Where their images lie ---- */
 
-static const struct image_view *image_of(const struct joining *j, size_t index)
+static const struct image_view *image_of(const struct merging *j, size_t index)
 {
     return &j->buffer->passes[j->passes[index]].images[0].view;
 }
@@ -124,7 +124,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 
 /* One of a texel where it has no image: the pass stores into all, so that one program serves networks
  * and batches of all sizes. */
-static glcnn_status make_texture(struct joining *j, struct joined_texture *texture)
+static glcnn_status make_texture(struct merging *j, struct merged_texture *texture)
 {
     glcnn_status status =
         storage_create(j->buffer->device, larger(texture->width, 1), larger(texture->height, 1),
@@ -139,7 +139,7 @@ static glcnn_status make_texture(struct joining *j, struct joined_texture *textu
 }
 
 /* Layers of the texture that the image takes. */
-static uint32_t cells_of(const struct joined_texture *texture, const struct image_view *view,
+static uint32_t cells_of(const struct merged_texture *texture, const struct image_view *view,
                          uint32_t *across, uint32_t *down)
 {
     *across = placement_power_within(texture->width / view->width);
@@ -148,17 +148,17 @@ static uint32_t cells_of(const struct joined_texture *texture, const struct imag
 }
 
 /* False: they take more layers than a texture has. */
-static bool measure(struct joining *j)
+static bool measure(struct merging *j)
 {
     uint32_t across, down;
     for (size_t i = 0; i < j->count; i++) {
         const struct image_view *view = image_of(j, i);
-        struct joined_texture *texture = &j->textures[texture_for(view)];
+        struct merged_texture *texture = &j->textures[texture_for(view)];
         texture->width = larger(texture->width, view->width);
         texture->height = larger(texture->height, view->height);
     }
     for (size_t i = 0; i < j->count; i++) {
-        struct joined_texture *texture = &j->textures[texture_for(image_of(j, i))];
+        struct merged_texture *texture = &j->textures[texture_for(image_of(j, i))];
         texture->layers += cells_of(texture, image_of(j, i), &across, &down);
         if (texture->layers > j->buffer->device->info.limits.array_layers)
             return false;
@@ -166,7 +166,7 @@ static bool measure(struct joining *j)
     return true;
 }
 
-static glcnn_status make_textures(struct joining *j)
+static glcnn_status make_textures(struct merging *j)
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t i = 0; i < PASS_IMAGES && status == GLCNN_SUCCESS; i++)
@@ -174,13 +174,13 @@ static glcnn_status make_textures(struct joining *j)
     return status;
 }
 
-static void place_images(struct joining *j)
+static void place_images(struct merging *j)
 {
     uint32_t used[PASS_IMAGES] = {0}, across, down;
     for (size_t i = 0; i < j->count; i++) {
         const struct image_view *view = image_of(j, i);
         uint32_t at = texture_for(view);
-        const struct joined_texture *texture = &j->textures[at];
+        const struct merged_texture *texture = &j->textures[at];
         uint32_t cells = cells_of(texture, view, &across, &down);
         storage_place(view->storage, texture->storage, used[at], across, down);
         used[at] += cells;
@@ -189,7 +189,7 @@ static void place_images(struct joining *j)
 
 /* ---- The table ---- */
 
-static void write_row(struct joining *j, size_t index)
+static void write_row(struct merging *j, size_t index)
 {
     const struct pass *pass = &j->buffer->passes[j->passes[index]];
     const struct image_view *view = &pass->images[0].view;
@@ -203,11 +203,11 @@ static void write_row(struct joining *j, size_t index)
         vectors[i] =
             i < pass->buffer_count ? (int32_t)(vector->buffer->offset / 4 + vector->offset) : -1;
     }
-    memcpy(vectors + ROW_VECTORS, pass->row.words, pass->row.count * sizeof *row);
+    memcpy(vectors + ROW_VECTORS, pass->entry.words, pass->entry.count * sizeof *row);
     j->invocations += view->width * view->height * view->storage->layers;
 }
 
-static struct vector_view plan_rows(struct plan *plan, struct joining *j)
+static struct vector_view plan_rows(struct plan *plan, struct merging *j)
 {
     for (size_t i = 0; i < j->count; i++)
         write_row(j, i);
@@ -216,7 +216,7 @@ static struct vector_view plan_rows(struct plan *plan, struct joining *j)
 
 /* ---- The pass ---- */
 
-static void describe(struct joining *j, struct pass *pass, const struct vector_view *table)
+static void describe(struct merging *j, struct pass *pass, const struct vector_view *table)
 {
     const struct vector_view memory = {j->memory, 0, j->memory->size / 4};
     for (uint32_t i = 0; i < PASS_IMAGES; i++) {
@@ -238,7 +238,7 @@ static void describe(struct joining *j, struct pass *pass, const struct vector_v
 }
 
 /* The last pass becomes the first, and those that it stands for go. */
-static void replace_passes(struct joining *j)
+static void replace_passes(struct merging *j)
 {
     struct glcnn_command_buffer *buffer = j->buffer;
     struct pass last = buffer->passes[buffer->pass_count - 1];
@@ -254,7 +254,7 @@ static void replace_passes(struct joining *j)
     memmove(buffer->passes, buffer->passes + kept, buffer->pass_count * sizeof last);
 }
 
-static glcnn_status record(struct joining *j)
+static glcnn_status record(struct merging *j)
 {
     struct plan plan;
     plan_begin(&plan, j->buffer);
@@ -268,7 +268,7 @@ static glcnn_status record(struct joining *j)
 
 /* ---- All of it ---- */
 
-static void release(struct joining *j)
+static void release(struct merging *j)
 {
     for (uint32_t i = 0; i < PASS_IMAGES; i++)
         if (j->textures[i].storage)
@@ -277,7 +277,7 @@ static void release(struct joining *j)
     free(j->rows);
 }
 
-static glcnn_status join(struct joining *j)
+static glcnn_status merge(struct merging *j)
 {
     glcnn_status status = make_textures(j);
     if (status != GLCNN_SUCCESS)
@@ -290,10 +290,10 @@ static glcnn_status join(struct joining *j)
 
 /* The pass and all behind it that can be run along. One alone goes the same way, since how many there
  * are depends on the batch. */
-static glcnn_status join_from(struct glcnn_command_buffer *buffer, size_t first)
+static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first)
 {
-    struct joining j = {.buffer = buffer,
-                        .shader = buffer->passes[first].row.shader,
+    struct merging j = {.buffer = buffer,
+                        .shader = buffer->passes[first].entry.shader,
                         .memory = shared_memory(&buffer->passes[first]),
                         .passes = calloc(buffer->pass_count, sizeof(size_t)),
                         .rows = calloc(buffer->pass_count * ROW_WORDS, sizeof(int32_t))};
@@ -303,18 +303,18 @@ static glcnn_status join_from(struct glcnn_command_buffer *buffer, size_t first)
     else
         list_passes(&j, first);
     if (status == GLCNN_SUCCESS && j.count > 0 && measure(&j))
-        status = join(&j);
+        status = merge(&j);
     release(&j);
     return status;
 }
 
-glcnn_status command_buffer_join(struct glcnn_command_buffer *command_buffer)
+glcnn_status command_buffer_merge(struct glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < command_buffer->pass_count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &command_buffer->passes[i];
         if (can_be_row(pass) && shared_memory(pass))
-            status = join_from(command_buffer, i);
+            status = merge_from(command_buffer, i);
     }
     return status;
 }

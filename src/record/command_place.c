@@ -28,7 +28,7 @@ static size_t find(const struct collection *c, const struct storage *storage)
 }
 
 /* Passes are taken in order, so the last one to use a storage is the one at hand. `time`: its
- * place, or that of its wave. */
+ * place, or that of its level. */
 static void enter(struct collection *c, struct storage *storage, uint32_t time)
 {
     if (!command_buffer_places(storage))
@@ -60,7 +60,7 @@ static void collect(struct collection *c, const struct glcnn_command_buffer *buf
     for (uint32_t p = 0; p < buffer->pass_count; p++) {
         const struct pass *pass = &buffer->passes[p];
         for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++)
-            enter(c, storage_of(pass, i), pass->wave ? pass->wave : p);
+            enter(c, storage_of(pass, i), pass->level ? pass->level : p);
     }
 }
 
@@ -85,7 +85,7 @@ static void find_together(struct collection *c, const struct glcnn_command_buffe
     const struct pass *end = buffer->passes + buffer->pass_count;
     for (const struct pass *pass = buffer->passes; pass < end; pass++) {
         mark_written(c, pass, pass);
-        for (const struct pass *other = pass + 1; other < end && passes_are_beside(pass, other);
+        for (const struct pass *other = pass + 1; other < end && passes_share_level(pass, other);
              other++) {
 
             mark_written(c, pass, other);
@@ -181,7 +181,7 @@ glcnn_status command_buffer_place(struct glcnn_command_buffer *command_buffer,
         *memory = (struct command_memory){others + texture_bytes(&c),
                                           others + placement_size_without_sharing(&c.placement),
                                           others + c.placement.lower_bound};
-        status = command_buffer_place_vectors(command_buffer, memory);
+        status = command_buffer_place_workspace(command_buffer, memory);
     }
     free_collection(&c);
     return status;
@@ -191,7 +191,7 @@ glcnn_status command_buffer_compile(struct glcnn_command_buffer *command_buffer)
 {
     glcnn_status status =
         programs_find(command_buffer->device, command_buffer->passes, command_buffer->pass_count);
-    return status == GLCNN_SUCCESS ? command_buffer_make_vectors(command_buffer) : status;
+    return status == GLCNN_SUCCESS ? command_buffer_allocate_workspace(command_buffer) : status;
 }
 
 static void exchange(struct pass_texture *items, uint32_t count, struct storage *a,

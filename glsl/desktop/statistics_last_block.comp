@@ -1,12 +1,8 @@
 // As normalization/normalization_statistics.comp, a run to a group: its LANES invocations share the
-// pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs. Runs that the
-// last group merges take turns, turn_rows rows each, as those of normalization_sums_group.comp do.
+// pixels of run at.x / LANES, each BLOCK at a time, and merge what they have in pairs. Runs take turns,
+// turn_rows rows each, as those of desktop/sums_last_block.comp do, and the last group merges them.
 // needs pixel_reduction/merge_lanes.glsl
-// needs pixel_reduction/walk.glsl
-#ifndef ARRIVES // passes that merge runs know them as rows side by side
-#define turns 1
-#define turn_rows span
-#endif
+// needs desktop/walk.glsl
 
 // mean, M2 of a block, as far as there are pixels.
 void merge_block(inout statistics s, inout walker w, int slice, vec4 pivot) {
@@ -27,7 +23,6 @@ void merge_block(inout statistics s, inout walker w, int slice, vec4 pivot) {
     merge(s, n, mean, m2);
 }
 
-#ifdef ARRIVES
 // Each has all its rows of the turns that are whole, and what the last leaves it.
 float pixels_of(int run) {
     int whole = rows / (runs * turn_rows);
@@ -50,7 +45,6 @@ void finish(int lane, int run, int slice, int group, vec4 pivot, statistics s) {
     if (lane == 0)
         finish_statistics(slice, group, source_channels, pivot, s);
 }
-#endif
 
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex), run = at.x / LANES;
@@ -63,12 +57,5 @@ void invocation(ivec3 at) {
             merge_block(s, w, at.y, pivot);
     }
     merge_lanes(lane, 1, s);
-#ifdef ARRIVES
     finish(lane, run, at.y, at.z, pivot, s);
-#else
-    if (lane > 0)
-        return;
-    store_merged(run, 0, at.y, 2 * at.z, s.mean);
-    store_merged(run, 0, at.y, 2 * at.z + 1, s.m2);
-#endif
 }

@@ -7,18 +7,18 @@
 
 #define CELL 256 /* bytes: a multiple of what any device wants an offset to be one of */
 
-struct lending {
+struct workspace_placement {
     struct glcnn_buffer **vectors;
     struct placement placement;
     bool *together; /* none is: passes may use vectors of one buffer */
 };
 
 /* Passes are taken in order, so the last one to use a vector is the one at hand. `time`: its place,
- * or that of its wave. */
-static void enter(struct lending *l, struct glcnn_buffer *buffer, uint32_t time)
+ * or that of its level. */
+static void enter(struct workspace_placement *l, struct glcnn_buffer *buffer, uint32_t time)
 {
     struct placement *p = &l->placement;
-    if (!buffer || !buffer_is_bare(buffer))
+    if (!buffer || !buffer_is_unallocated(buffer))
         return;
     size_t index = buffer->item;
     if (index >= p->item_count || l->vectors[index] != buffer) {
@@ -35,7 +35,7 @@ static void enter(struct lending *l, struct glcnn_buffer *buffer, uint32_t time)
     p->items[index].last = time;
 }
 
-static bool make_lending(struct lending *l, const struct glcnn_command_buffer *buffer)
+static bool make_placement(struct workspace_placement *l, const struct glcnn_command_buffer *buffer)
 {
     size_t most = buffer->pass_count * PASS_BUFFERS + 1;
     l->vectors = calloc(most, sizeof(*l->vectors));
@@ -45,7 +45,7 @@ static bool make_lending(struct lending *l, const struct glcnn_command_buffer *b
     for (uint32_t p = 0; p < buffer->pass_count; p++) {
         const struct pass *pass = &buffer->passes[p];
         for (uint32_t i = 0; i < pass->buffer_count; i++)
-            enter(l, pass->buffers[i].view.buffer, pass->wave ? pass->wave : p);
+            enter(l, pass->buffers[i].view.buffer, pass->level ? pass->level : p);
     }
     size_t n = l->placement.item_count;
     l->together = calloc(n * n + 1, sizeof *l->together);
@@ -54,7 +54,7 @@ static bool make_lending(struct lending *l, const struct glcnn_command_buffer *b
     return l->together && l->placement.textures && placement_solve(&l->placement);
 }
 
-static void free_lending(struct lending *l)
+static void free_placement(struct workspace_placement *l)
 {
     free(l->vectors);
     free(l->placement.items);
@@ -62,33 +62,34 @@ static void free_lending(struct lending *l)
     free(l->together);
 }
 
-static glcnn_status lend(struct glcnn_device *device, const struct lending *l)
+static glcnn_status suballocate(struct glcnn_device *device, const struct workspace_placement *l)
 {
     const struct placement *p = &l->placement;
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t t = 0; t < p->texture_count && status == GLCNN_SUCCESS; t++) {
         struct glcnn_buffer *whole = NULL;
-        status = buffer_create_bare(device, (size_t)p->textures[t].layers * CELL, &whole);
+        status = buffer_create_unallocated(device, (size_t)p->textures[t].layers * CELL, &whole);
         for (size_t i = 0; i < p->item_count && status == GLCNN_SUCCESS; i++)
             if (p->items[i].texture == t)
-                buffer_lend(l->vectors[i], whole, (size_t)p->items[i].cell * CELL);
+                buffer_suballocate(l->vectors[i], whole, (size_t)p->items[i].cell * CELL);
         glcnn_buffer_destroy(&whole);
     }
     return status;
 }
 
-glcnn_status command_buffer_lend_vector(struct glcnn_command_buffer *command_buffer, size_t size,
-                                        struct glcnn_buffer **buffer)
+glcnn_status command_buffer_create_workspace(struct glcnn_command_buffer *command_buffer,
+                                             size_t size, struct glcnn_buffer **buffer)
 {
-    return buffer_create_bare(command_buffer->device, (size + CELL - 1) / CELL * CELL, buffer);
+    return buffer_create_unallocated(command_buffer->device, (size + CELL - 1) / CELL * CELL,
+                                     buffer);
 }
 
-glcnn_status command_buffer_place_vectors(struct glcnn_command_buffer *command_buffer,
-                                          struct command_memory *memory)
+glcnn_status command_buffer_place_workspace(struct glcnn_command_buffer *command_buffer,
+                                            struct command_memory *memory)
 {
-    struct lending l = {0};
-    glcnn_status status = make_lending(&l, command_buffer)
-                              ? lend(command_buffer->device, &l)
+    struct workspace_placement l = {0};
+    glcnn_status status = make_placement(&l, command_buffer)
+                              ? suballocate(command_buffer->device, &l)
                               : device_fail(command_buffer->device, GLCNN_OUT_OF_MEMORY,
                                             "out of memory planning vectors");
     if (status == GLCNN_SUCCESS) {
@@ -96,18 +97,18 @@ glcnn_status command_buffer_place_vectors(struct glcnn_command_buffer *command_b
         memory->without_sharing += placement_size_without_sharing(&l.placement);
         memory->lower_bound += l.placement.lower_bound;
     }
-    free_lending(&l);
+    free_placement(&l);
     return status;
 }
 
-glcnn_status command_buffer_make_vectors(struct glcnn_command_buffer *command_buffer)
+glcnn_status command_buffer_allocate_workspace(struct glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t p = 0; p < command_buffer->pass_count; p++) {
         const struct pass *pass = &command_buffer->passes[p];
         for (uint32_t i = 0; i < pass->buffer_count && status == GLCNN_SUCCESS; i++) {
             struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
-            if (buffer && buffer->within && buffer_is_bare(buffer->within))
+            if (buffer && buffer->within && buffer_is_unallocated(buffer->within))
                 status = buffer_allocate(buffer->within);
         }
     }

@@ -1,13 +1,13 @@
 // As normalization/normalization_sums.comp, a run to a group: its LANES invocations share the
 // pixels of run at.x / LANES, each BLOCK at a time, and add up their sums in pairs. Runs take turns,
 // turn_rows rows each: groups at work then read what lies near, and not a part of every image.
-//     image 2 at.z: sum g',   image 2 at.z + 1: sum g' xh
+//     sum g',   sum g' xh
 //     xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
 // needs lib/lanes.glsl
 // needs normalization/normalization.glsl
-// needs pixel_reduction/walk.glsl
-#ifdef ARRIVES
+// needs desktop/walk.glsl
+
 // The last group adds up what all have left.
 void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
     if (lane == 0) {
@@ -23,7 +23,6 @@ void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
     if (lane == 0)
         finish_sums(slice, group, source_channels, sum, sum_xh);
 }
-#endif
 
 // Of the slice; vectors of the user's may be called mean and beta.
 vec4 own_mean, own_scale, own_beta, own_slope;
@@ -60,12 +59,5 @@ void invocation(ivec3 at) {
     }
     sum = sum_of_lanes(lane, sum);
     sum_xh = sum_of_lanes(lane, sum_xh) * rate_of(at.y, at.z);
-#ifdef ARRIVES
     finish(lane, run, at.y, at.z, sum, sum_xh);
-#else
-    if (lane > 0)
-        return;
-    store_merged(run, 0, at.y, 2 * at.z, sum);
-    store_merged(run, 0, at.y, 2 * at.z + 1, sum_xh);
-#endif
 }

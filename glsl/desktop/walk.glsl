@@ -1,38 +1,9 @@
-// How a lane of a group walks the pixels of its run, row after row of image after image: LANES apart
-// or, with TILE_COLUMNS, in a row of its own, where so many lanes beside it walk too and the others
-// in the rows below; rows then are whole numbers of TILE_COLUMNS * BLOCK pixels. Each place follows
-// from the one before by sums, so that no pixel takes a division. With DIVIDES it takes them: beside
-// loads of two textures they cost less than what a walker keeps.
+// How a lane of a group walks the pixels of its run, row after row of image after image, LANES apart.
+// Each place follows from the one before by sums, so that no pixel takes a division. With DIVIDES it
+// takes them: beside loads of two textures they cost less than what a walker keeps.
 struct place {
     int x, y, image;
 };
-
-#ifdef TILE_COLUMNS
-#define APART TILE_COLUMNS
-
-struct walker {
-    place at;
-    int next, end; // pixels of the row
-};
-
-// Through `count` pixels from the first of row `first_row` on; rows are counted through the images.
-walker walker_of(int lane, int count, int first_row) {
-    int line = lane / TILE_COLUMNS, column = lane - line * TILE_COLUMNS;
-    int row = first_row + line;
-    int image = quotient(row, image_rows);
-    return walker(place(column, row - image * image_rows, image),
-                  column, line * row_pixels < count ? row_pixels : 0);
-}
-
-place next_place(inout walker w) {
-    place here = w.at;
-    w.at.x += TILE_COLUMNS;
-    return here;
-}
-
-bool is_walked(walker w, int b) { return true; }
-#else
-#define APART LANES
 
 // Of a pixel that is counted from the first of row `first_row`; rows are counted through the images.
 place place_of(int pixel, int first_row) {
@@ -85,8 +56,7 @@ place next_place(inout walker w) {
 
 // Whether pixel b of the block is one of the run.
 bool is_walked(walker w, int b) { return w.next + b * LANES < w.end; }
-#endif
 
 // For each of its blocks.
 #define WALK(w, lane, count, first_row) \
-    for (walker w = walker_of(lane, count, first_row); w.next < w.end; w.next += BLOCK * APART)
+    for (walker w = walker_of(lane, count, first_row); w.next < w.end; w.next += BLOCK * LANES)

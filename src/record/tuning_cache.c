@@ -1,6 +1,6 @@
 /* Choices by their keys: in a list, and as files beside the binaries of programs, of which they are
  * no more than a short kind. */
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 const char *const tuning_names[TUNINGS] = {"off", "full"};
 
-struct choice {
-    struct choice *next;
+struct tuning_entry {
+    struct tuning_entry *next;
     const char *row;
     char key[];
 };
@@ -24,7 +24,7 @@ static uint64_t real_clock(void)
     return clock_nanoseconds();
 }
 
-glcnn_status choices_create(struct glcnn_device *device, struct choices **choices)
+glcnn_status tuning_cache_create(struct glcnn_device *device, struct tuning_cache **cache)
 {
     const char *wanted = platform_variable("GLCNN_TUNE");
     int tuning = TUNING_OFF;
@@ -34,22 +34,22 @@ glcnn_status choices_create(struct glcnn_device *device, struct choices **choice
     if (tuning == TUNINGS)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
                            "GLCNN_TUNE is \"%.64s\"; the values it takes are off and full", wanted);
-    *choices = calloc(1, sizeof **choices);
-    if (!*choices)
+    *cache = calloc(1, sizeof **cache);
+    if (!*cache)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
-    (*choices)->tuning = (enum tuning)tuning;
-    (*choices)->clock = real_clock;
+    (*cache)->tuning = (enum tuning)tuning;
+    (*cache)->clock = real_clock;
     return GLCNN_SUCCESS;
 }
 
-void choices_destroy(struct choices *choices)
+void tuning_cache_destroy(struct tuning_cache *cache)
 {
-    while (choices && choices->first) {
-        struct choice *gone = choices->first;
-        choices->first = gone->next;
+    while (cache && cache->first) {
+        struct tuning_entry *gone = cache->first;
+        cache->first = gone->next;
         free(gone);
     }
-    free(choices);
+    free(cache);
 }
 
 /* ---- Files ---- */
@@ -94,34 +94,34 @@ static void write_file(struct glcnn_device *device, const char *key, const char 
 /* ---- The list ---- */
 
 /* Without memory for it the file is read again. */
-static const char *add(struct choices *choices, const char *key, const char *row)
+static const char *add(struct tuning_cache *cache, const char *key, const char *row)
 {
-    struct choice *made = calloc(1, sizeof *made + strlen(key) + 1);
+    struct tuning_entry *made = calloc(1, sizeof *made + strlen(key) + 1);
     if (!made)
         return row;
     strcpy(made->key, key);
     made->row = row;
-    made->next = choices->first;
-    choices->first = made;
+    made->next = cache->first;
+    cache->first = made;
     return row;
 }
 
-const char *choice_find(struct glcnn_device *device, const char *key, const char *const *rows)
+const char *tuning_cache_find(struct glcnn_device *device, const char *key, const char *const *rows)
 {
-    const struct choice *at = device->choices->first;
+    const struct tuning_entry *at = device->tuning_cache->first;
     while (at && strcmp(at->key, key) != 0)
         at = at->next;
     if (at)
         return at->row;
     const char *row = read_file(device, key, rows);
-    return row ? add(device->choices, key, row) : NULL;
+    return row ? add(device->tuning_cache, key, row) : NULL;
 }
 
-const char *choice_keep(struct glcnn_device *device, const char *key, const char *const *rows,
-                        const char *row)
+const char *tuning_cache_keep(struct glcnn_device *device, const char *key, const char *const *rows,
+                              const char *row)
 {
     const char *earlier = read_file(device, key, rows);
     if (!earlier)
         write_file(device, key, row);
-    return add(device->choices, key, earlier ? earlier : row);
+    return add(device->tuning_cache, key, earlier ? earlier : row);
 }
