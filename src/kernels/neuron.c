@@ -11,12 +11,15 @@
 
 /* ---- Types ---- */
 
-#define VALUE_OF(NAME, a, b, c, VALUE, DERIVATIVE) FUNCTION(NAME##_value, VALUE)
+#define VALUE_OF(NAME, ENUM, a, b, c, VALUE, DERIVATIVE) FUNCTION(NAME##_value, VALUE)
 
 NEURON_TYPES(VALUE_OF)
 
-#define TYPE(NAME, a, b, c, VALUE, DERIVATIVE)                                                     \
-    {"neuron/neuron_" #NAME ".glsl", {(float)a, (float)b, (float)c}, NAME##_value},
+/* clang-format off */
+#define TYPE(NAME, ENUM, a, b, c, VALUE, DERIVATIVE)                                               \
+    [GLCNN_NEURON_TYPE_##ENUM] = {                                                                 \
+        "neuron/neuron_" #NAME ".glsl", {(float)a, (float)b, (float)c}, NAME##_value},
+/* clang-format on */
 
 static const struct neuron_type {
     const char *shader;
@@ -25,9 +28,12 @@ static const struct neuron_type {
 } types[] = {NEURON_TYPES(TYPE)};
 #define TYPES (sizeof types / sizeof *types)
 
-#define TYPE_NAME(NAME, ...) #NAME,
+#define COUNT(...) +1
+_Static_assert(TYPES == NEURON_TYPES(COUNT), "each type has a row and an enumerator of its own");
 
-const char *const neuron_type_names[] = {NEURON_TYPES(TYPE_NAME) NULL};
+#define TYPE_NAME(NAME, ENUM, ...) [GLCNN_NEURON_TYPE_##ENUM] = #NAME,
+
+const char *const neuron_type_names[TYPES + 1] = {NEURON_TYPES(TYPE_NAME)};
 
 struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type)
 {
