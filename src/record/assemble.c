@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/smoke_test.h"
 #include "record/shader_source.h"
+#include "record/smoke_branch.h"
 #include "record/stores.h"
 #include "record/uniforms.h"
 #include "record/work_group.h"
@@ -344,7 +344,7 @@ static void write_main(struct text *t, const struct pass *pass,
     if (traits->uniform_copies)
         uniforms_copy(t, pass);
     if (traits->may_skip_programs)
-        smoke_test_add_branch(t, pass);
+        smoke_branch_add(t, pass);
     find_invocation(t, pass, traits);
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");

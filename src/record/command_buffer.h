@@ -38,20 +38,6 @@ struct glcnn_command_buffer {
 #define AMID_PASSES                                                                                \
     "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
 
-/* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is
- * empty. Textures must have been made. */
-void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
-
-/* Binds and dispatches a pass outside of any command buffer. Barriers are the caller's. */
-void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pass,
-                              GLuint uniform_buffer);
-
-/* Finds the program, uploads the uniforms, and runs it behind what it depends on. */
-glcnn_status command_buffer_run_once(struct glcnn_device *device, struct pass *pass,
-                                     const char *where);
-/* What sets all of a storage to 0. */
-void command_buffer_describe_fill(struct storage *storage, struct pass *pass);
-
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
  * something later is committed or awaited. The fence that commits before owe is set. */
 glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);

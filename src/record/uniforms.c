@@ -159,3 +159,9 @@ size_t program_uniforms(const struct pass *pass, uint32_t *words)
             memcpy(words + count, &pass->uniforms[i].value, sizeof *words);
     return count;
 }
+
+/* Rounded up to 16 bytes, as std140 does, so that the bound range covers the block. */
+size_t uniforms_size(const struct pass *pass)
+{
+    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
+}
