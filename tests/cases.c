@@ -75,7 +75,7 @@ bool case_prepare(struct case_run *c, const struct glcnn_descriptor *d, size_t i
 {
     *c = (struct case_run){0};
     c->run = (struct run){.format = format, .bag = &c->bag, .refusal = {c->error, sizeof c->error}};
-    if (check_inputs(&c->run, d, &d->cases[index], index, c->settings))
+    if (check_inputs(&c->run, d, &reference_of(d)->cases[index], index, c->settings))
         return true;
     CU_FAIL("a case without inputs");
     case_report(d, index, "no inputs: %s", c->error);
@@ -89,7 +89,7 @@ void case_release(struct case_run *c)
 
 void case_report(const struct glcnn_descriptor *d, size_t index, const char *format, ...)
 {
-    const struct check_case *c = &d->cases[index];
+    const struct check_case *c = &reference_of(d)->cases[index];
     va_list arguments;
     fprintf(stderr, "\n  %s, case %zu, %ux%ux%ux%u %s:\n    ", d->name, index, c->shape[0],
             c->shape[1], c->shape[2], c->shape[3], c->settings);

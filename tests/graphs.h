@@ -29,7 +29,7 @@ glcnn_graph *graph_of(glcnn_image_node *result);
 /* Of one needed result and further ones that are not needed; float32. */
 glcnn_graph *training_graph(glcnn_image_node *needed, glcnn_filter_node *const *ends, size_t count,
                             uint64_t budget);
-/* Calls the test on the device as it is, and with the traits of a family that other rows of variants
+/* Calls the test on the device as it is, and with the traits of a family that other rows of implementations
  * suit; the device is opened anew for each, and behind them. */
 void on_families(void (*test)(void));
 /* Sums and gradients are made by passes of their own from then on, until the device is opened anew.

@@ -84,7 +84,7 @@ spills Nouveau "$nouveau" 0 160
 
 # Compiled anew for other textures: one of the two is enough.
 { late_program 1 "$(printf "$v3d" 2:3)" && line dispatched 1 9 "$(printf "$v3d" 0:0)"; } |
-    judge 'one variant that spills' '1 0 1 0 0' 1
+    judge 'one implementation that spills' '1 0 1 0 0' 1
 
 good=$(printf "$bifrost" 0:0)
 echo '* other.comp 9 it is large' >"$work/permitted"

@@ -360,7 +360,7 @@ static void verify_knows_winners_that_a_state_keeps(void)
 /* What it is given and no pass reads lives as long as what is to be committed. */
 static void verify_keeps_what_no_pass_reads(void)
 {
-    setenv("GLCNN_VARIANTS", "pooling_winners_anew", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "pooling_winners_anew", 1);
     use("nan,verify");
     struct pool p = make_pool();
     glcnn_command_buffer *later = make_commands();
@@ -369,7 +369,7 @@ static void verify_keeps_what_no_pass_reads(void)
     glcnn_state_destroy(&p.state);
     finish(&later);
     end_pool(&p);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 /* Whatever a program has put in place of the winners: both may differ about it, neither fails. */

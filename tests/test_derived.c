@@ -187,10 +187,10 @@ static void run_steps(const struct net *n, glcnn_graph *graph, bool with_sum, st
     destroy_images(sources, 2);
 }
 
-static void open_with(const char *variants)
+static void open_with(const char *implementations)
 {
     fixture_close();
-    setenv("GLCNN_VARIANTS", variants, 1);
+    setenv("GLCNN_IMPLEMENTATIONS", implementations, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
 }
 
@@ -205,36 +205,36 @@ static struct outcome train_net(struct net *n, bool with_sum)
     run_steps(n, graph, with_sum, &outcome);
     glcnn_graph_destroy(&graph);
     glcnn_network_destroy(&n->net);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
     return outcome;
 }
 
-/* On a device of its own, with these traits and variants. */
-static struct outcome train_with(const struct glcnn_device_traits *traits, const char *variants,
-                                 bool with_sum)
+/* On a device of its own, with these traits and implementations. */
+static struct outcome train_with(const struct glcnn_device_traits *traits,
+                                 const char *implementations, bool with_sum)
 {
-    open_with(variants);
+    open_with(implementations);
     if (traits)
         device->info.traits = *traits;
     struct net n = make_net();
     return train_net(&n, with_sum);
 }
 
-static struct outcome train_made(const char *variants, struct net make(void))
+static struct outcome train_made(const char *implementations, struct net make(void))
 {
-    open_with(variants);
+    open_with(implementations);
     struct net n = make();
     return train_net(&n, false);
 }
 
-static struct outcome train_averages(const char *variants)
+static struct outcome train_averages(const char *implementations)
 {
-    return train_made(variants, make_averages);
+    return train_made(implementations, make_averages);
 }
 
-static struct outcome train(const char *variants, bool with_sum)
+static struct outcome train(const char *implementations, bool with_sum)
 {
-    return train_with(NULL, variants, with_sum);
+    return train_with(NULL, implementations, with_sum);
 }
 
 /* Passes cannot take the buffers that this needs everywhere. */
@@ -344,10 +344,10 @@ static struct glcnn_neuron_descriptor mild(glcnn_neuron_type type)
 }
 
 /* Of all types, one after the other. Returns how many there are. */
-static size_t train_neurons(const char *variants, struct outcome outcomes[MOST_TYPES])
+static size_t train_neurons(const char *implementations, struct outcome outcomes[MOST_TYPES])
 {
     size_t type = 0;
-    open_with(variants);
+    open_with(implementations);
     for (; neuron_type_names[type]; type++) {
         CU_ASSERT_TRUE_FATAL(type < MOST_TYPES);
         const struct glcnn_neuron_descriptor neuron = mild((glcnn_neuron_type)type);
@@ -415,10 +415,10 @@ static void test_an_exported_image_is_stored(void)
 /* A pass has no room for what a dozen layers make: some of them are stored. */
 static void test_a_long_chain_is_stored_in_between(void)
 {
-    static const char *const variants[] = {"pixels_stored", "pixels_made_again"};
+    static const char *const implementations[] = {"pixels_stored", "pixels_made_again"};
     float losses[2][BATCH];
     for (int i = 0; i < 2; i++) {
-        open_with(variants[i]);
+        open_with(implementations[i]);
         glcnn_graph *graph;
         glcnn_image *sources[2];
         struct net n = begin_net();
@@ -437,7 +437,7 @@ static void test_a_long_chain_is_stored_in_between(void)
         destroy_images(sources, 2);
         glcnn_graph_destroy(&graph);
         glcnn_network_destroy(&n.net);
-        unsetenv("GLCNN_VARIANTS");
+        unsetenv("GLCNN_IMPLEMENTATIONS");
     }
     CU_ASSERT(arrays_near(losses[1], losses[0], BATCH, 1e-5));
 }

@@ -383,7 +383,7 @@ static void both_forms_draw_the_same_masks(void)
     glcnn_device *kept = device;
     float *masks[2], *results[2];
     for (int i = 0; i < 2; i++) {
-        setenv("GLCNN_VARIANTS", forms[i], 1);
+        setenv("GLCNN_IMPLEMENTATIONS", forms[i], 1);
         CU_ASSERT_EQUAL_FATAL(glcnn_device_create(NULL, &device), GLCNN_SUCCESS);
         glcnn_kernel *kernel = make_kernel(0.4f, 21);
         glcnn_image *source = make_image(2, C, H, W), *result = NULL;
@@ -401,7 +401,7 @@ static void both_forms_draw_the_same_masks(void)
         glcnn_kernel_destroy(&kernel);
         glcnn_device_destroy(&device);
     }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
     device = kept;
     CU_ASSERT_TRUE(same_masks(masks[0], masks[1], COUNT));
     CU_ASSERT_TRUE(same_masks(results[0], results[1], COUNT));

@@ -14,7 +14,7 @@
 /* A way to convolve, and a layer that takes it; what of two by two pixels, or so many, stands before
  * it, and whether its gradient has lanes that do not merge in pairs, and so no epilogue. */
 struct form {
-    const char *variant, *settings;
+    const char *implementation, *settings;
     uint32_t inputs, outputs;
     const char *pooling;
     int window;
@@ -61,22 +61,22 @@ static glcnn_image_node *make_layer(glcnn_network *net, const struct form *form,
     return glcnn_node(x, "batch_normalization", "epsilon=1e-5 flags=always");
 }
 
-static void open_with(const char *place, const char *variant)
+static void open_with(const char *place, const char *implementation)
 {
-    char variants[120];
+    char implementations[120];
     fixture_close();
-    snprintf(variants, sizeof variants,
-             "%s,%s,statistics_arrival,sums_arrival,coefficients_vectors", place, variant);
-    setenv("GLCNN_VARIANTS", variants, 1);
+    snprintf(implementations, sizeof implementations,
+             "%s,%s,statistics_arrival,sums_arrival,coefficients_vectors", place, implementation);
+    setenv("GLCNN_IMPLEMENTATIONS", implementations, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 static struct outcome normalise(const char *place, const struct form *form, float bias)
 {
     struct outcome outcome;
     struct gl_count count;
-    open_with(place, form->variant);
+    open_with(place, form->implementation);
     glcnn_network *net = make_network();
     glcnn_image_node *result = make_layer(net, form, bias);
     glcnn_graph *graph = graph_of(result);
@@ -189,7 +189,7 @@ static struct outcome train(const char *place, const struct form *form)
     struct gl_count count;
     glcnn_image *sources[2];
     glcnn_graph *graph;
-    open_with(place, form->variant);
+    open_with(place, form->implementation);
     glcnn_network *net = make_network();
     glcnn_filter_node *loss = make_trained(net, form);
     GOOD_FATAL(glcnn_training_graph_create(loss, NULL, NULL, &graph));

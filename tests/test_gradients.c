@@ -334,8 +334,8 @@ static void gradient_is_the_derivative(void)
 {
     const struct glcnn_descriptor *d = cases_kernel();
     size_t checked = 0;
-    for (size_t i = 0; d->cases[i].settings; i++)
-        if (!d->cases[i].large)
+    for (size_t i = 0; reference_of(d)->cases[i].settings; i++)
+        if (!reference_of(d)->cases[i].large)
             checked += check_case(d, i);
     CU_ASSERT(checked >= FEWEST_CASES);
 }
@@ -386,8 +386,8 @@ static void loss_gradient_is_the_derivative(void)
 {
     const struct glcnn_descriptor *d = descriptor_find("loss");
     size_t checked = 0;
-    for (size_t i = 0; d->cases[i].settings; i++)
-        if (!d->cases[i].large)
+    for (size_t i = 0; reference_of(d)->cases[i].settings; i++)
+        if (!reference_of(d)->cases[i].large)
             checked += check_loss_case(d, i);
     CU_ASSERT(checked >= GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE);
 }

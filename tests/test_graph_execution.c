@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "device/traits.h"
-#include "graph/graph.h"
+#include "graph/compile.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT
 

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "kernels/neuron.h"
+#include "reference/neuron.h"
 #include "tests/fixture.h"
 
 #define COUNT 512

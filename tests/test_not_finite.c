@@ -215,9 +215,9 @@ static void what_is_not_finite_goes_through(void)
 {
     const struct glcnn_descriptor *kernel = cases_kernel();
     size_t step = cases_quick() ? QUICK_STEP : 1;
-    for (size_t i = 0; kernel->cases[i].settings; i++)
-        if (i % step == 0 && !kernel->cases[i].large)
-            try_case(kernel, &kernel->cases[i], i);
+    for (size_t i = 0; reference_of(kernel)->cases[i].settings; i++)
+        if (i % step == 0 && !reference_of(kernel)->cases[i].large)
+            try_case(kernel, &reference_of(kernel)->cases[i], i);
     for (size_t i = 0; i < MORE_CASES; i++)
         if (strcmp(more_cases[i].kernel, kernel->name) == 0)
             for (size_t with_optional = 0; with_optional < 2; with_optional++)

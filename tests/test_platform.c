@@ -135,7 +135,7 @@ static void keep_error(void *user, glcnn_log_level level, const char *text)
         snprintf(user, PLATFORM_ERROR, "%s", text);
 }
 
-/* What the environment has made of a device: variants, a folder of shaders, one of programs. */
+/* What the environment has made of a device: implementations, a folder of shaders, one of programs. */
 static int print_device(const char *unused)
 {
     char text[PLATFORM_ERROR] = "";
@@ -146,7 +146,7 @@ static int print_device(const char *unused)
     glcnn_status status = glcnn_device_create(&parameters, &device);
     if (device != NULL)
         snprintf(text, sizeof text, "%s,%s,%s",
-                 device->forced_variants != NULL ? device->forced_variants : "",
+                 device->forced_implementations != NULL ? device->forced_implementations : "",
                  device->shader_folder != NULL ? device->shader_folder : "",
                  device->info.program_folder);
     printf("%d %s\n", (int)status, text);
@@ -329,7 +329,7 @@ static const struct {
     {"GLCNN_LIMITS=none", GLCNN_INVALID_ARGUMENT, "GLCNN_LIMITS"},
     {"GLCNN_DEBUG=none", GLCNN_INVALID_ARGUMENT, "GLCNN_DEBUG"},
     {"GLCNN_TUNE=none", GLCNN_INVALID_ARGUMENT, "GLCNN_TUNE"},
-    {"GLCNN_VARIANTS=convolution_tiled", GLCNN_SUCCESS, "convolution_tiled,,"},
+    {"GLCNN_IMPLEMENTATIONS=convolution_tiled", GLCNN_SUCCESS, "convolution_tiled,,"},
     {"GLCNN_SHADERS=/tmp/glcnn-shaders", GLCNN_SUCCESS, ",/tmp/glcnn-shaders,"},
     {"GLCNN_CACHE_DIR=/tmp/glcnn-cache", GLCNN_SUCCESS, ",,/tmp/glcnn-cache"},
     {"XDG_CACHE_HOME=/tmp/glcnn-home", GLCNN_SUCCESS, ",,/tmp/glcnn-home"},

@@ -90,12 +90,12 @@ static void a_window_like_the_source_gives_the_mean_of_each_map(void)
 
 /* ---- Forms ---- */
 
-static glcnn_device *open_forced(const char *variants)
+static glcnn_device *open_forced(const char *implementations)
 {
     glcnn_device *on = NULL;
-    setenv("GLCNN_VARIANTS", variants, 1);
+    setenv("GLCNN_IMPLEMENTATIONS", implementations, 1);
     CU_ASSERT_EQUAL_FATAL(glcnn_device_create(NULL, &on), GLCNN_SUCCESS);
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
     return on;
 }
 
@@ -110,10 +110,10 @@ static void look(void *user, const struct program *program)
     search->found += strstr(program->source, search->line) != NULL;
 }
 
-static size_t programs_of(const glcnn_device *on, const char *variant)
+static size_t programs_of(const glcnn_device *on, const char *implementation)
 {
     struct search search = {.found = 0};
-    snprintf(search.line, sizeof search.line, "// %s\n", variant);
+    snprintf(search.line, sizeof search.line, "// %s\n", implementation);
     program_cache_each(on->programs, look, &search);
     return search.found;
 }

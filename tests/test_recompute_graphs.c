@@ -8,7 +8,8 @@
 
 #include "device/traits.h"
 #include "examples/support/random.h"
-#include "graph/graph.h"
+#include "graph/budget.h"
+#include "graph/compile.h"
 #include "tool/model.h"
 
 #define STEPS 3

@@ -1,15 +1,15 @@
 #!/bin/sh
 # The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
 # the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
-# one header what it is for, and every source begins with a comment. Graphs name no kernel. Within the
-# folders of `circles` no more files than the number use each other in a circle, by the symbols of
-# their objects.
+# one header what it is for, and every source begins with a comment. Each kernel has a
+# reference. Graphs name no kernel. Within the folders of `circles` no more files than the number use
+# each other in a circle, by the symbols of their objects.
 #
 # usage: test_rooms.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels run graph io data interchange onnx mpi tool python'
+ladder='platform device record image encode kernels reference run graph io data interchange onnx mpi tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 dmabuf:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
@@ -28,6 +28,14 @@ fail() {
 failed=
 
 [ -n "$kernels" ] || fail "no kernel is found in src/kernels"
+references=$(sed -n 's/^const struct glcnn_reference glcnn_reference_\([a-z0-9_]*\) = {.*/\1/p' \
+    src/reference/*.c)
+for kernel in $kernels; do
+    echo "$references" | grep -qx "$kernel" || fail "src/reference has no reference of the kernel $kernel"
+done
+for kernel in $references; do
+    echo "$kernels" | grep -qx "$kernel" || fail "src/reference has one of $kernel, which is no kernel"
+done
 for folder in src/*/; do
     room=$(basename "$folder")
     case " $ladder " in *" $room "*) ;; *) fail "src/$room has no place on the ladder" ;; esac

@@ -45,7 +45,7 @@ static void compile_everything(void)
     cases_device()->gl.DispatchCompute = dispatch_nothing;
     cases_device()->dispatch_work = 1u << 28; /* the device's speed, as if measured before */
     for (size_t k = 0; glcnn_registry[k]; k++)
-        for (size_t i = 0; glcnn_registry[k]->cases[i].settings; i++)
+        for (size_t i = 0; reference_of(glcnn_registry[k])->cases[i].settings; i++)
             for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
                 compile_case(glcnn_registry[k], i, formats[f]);
 }
@@ -69,7 +69,7 @@ static void compile_weights_in_parts(void)
     cases_device()->info.limits.buffer_offset_alignment = 16;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         const struct glcnn_descriptor *d = descriptor_find(kernels[k]);
-        for (size_t i = 0; d->cases[i].settings; i++) {
+        for (size_t i = 0; reference_of(d)->cases[i].settings; i++) {
             struct case_run c;
             if (case_prepare(&c, d, i, GLCNN_CHANNEL_FORMAT_FLOAT32)) {
                 c.run.device = cases_device();

@@ -16,7 +16,7 @@ static void count(void *user, const struct glcnn_compilation *compilation)
     compilations += compilation->seconds == 0;
     if (compilation->seconds == 0 && strlen(names) + 128 < sizeof names)
         snprintf(names + strlen(names), 128, "\n    %s %s", compilation->shader,
-                 compilation->variant ? compilation->variant : "");
+                 compilation->implementation ? compilation->implementation : "");
 }
 
 static void GL_APIENTRY make_no_texture(GLenum target, GLsizei levels, GLenum format, GLsizei width,
@@ -44,17 +44,17 @@ static void GL_APIENTRY dispatch_nothing(GLuint x, GLuint y, GLuint z)
     (void)x, (void)y, (void)z;
 }
 
-/* What a device is opened as, and with which pictures. `variants` NULL: with those that it would
+/* What a device is opened as, and with which pictures. `implementations` NULL: with those that it would
  * choose. */
 struct driver {
-    const char *renderer, *variants;
+    const char *renderer, *implementations;
     bool is_color;
 };
 
 static glcnn_device *open_idle(const struct driver *driver)
 {
     glcnn_device *on;
-    setenv("GLCNN_VARIANTS", driver->variants ? driver->variants : "", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", driver->implementations ? driver->implementations : "", 1);
     GOOD_FATAL(glcnn_device_create(&(struct glcnn_device_parameters){.compile = count}, &on));
     on->gl.TexStorage3D = make_no_texture;
     on->gl.BindImageTexture = bind_no_image;
@@ -101,7 +101,7 @@ static struct model make_model(glcnn_device *on, const char *name, const struct 
     return model;
 }
 
-/* Drivers of every kind of variants. One that fills a large GPU chooses by the batch: with the same
+/* Drivers of every kind of implementations. One that fills a large GPU chooses by the batch: with the same
  * rows chosen it compiles nothing more either. */
 #define SUMS_BY_A_PASS ",reduced_by_a_pass" /* by the pass that stores: where runs are few */
 #define ROWS_OF_GRADIENTS                                                                          \
@@ -150,11 +150,11 @@ static void test_a_second_batch_compiles_nothing(void)
             device = on;
             /* Where one chunk holds all pixels of a large GPU, a gradient is stored as it is. */
             check_batches(on, nets[n], drivers[d].is_color ? &color : &gray,
-                          drivers[d].variants ? many : batches);
+                          drivers[d].implementations ? many : batches);
             device = kept;
             glcnn_device_destroy(&on);
         }
-    unsetenv("GLCNN_VARIANTS");
+    unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
 int main(int argc, char *argv[])

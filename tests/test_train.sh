@@ -318,7 +318,8 @@ grep -q 'checkpoints: none, .*; give --out' "$work/log" && grep -q '^not saved; 
 
 cp "$work/small" "$work/longer"
 must_train --resume "$work/longer" --epochs 9 --out "$work/longer"
-"$glcnn" evaluate "$work/longer" "$work" >"$work/table" 2>"$work/err" || fail 'evaluate fails'
+"$glcnn" evaluate "$work/longer" "$work" --plot "$work/matrix.svg" >"$work/table" 2>"$work/err" ||
+    fail 'evaluate fails'
 grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images' "$work/table" || fail 'evaluate has no accuracy'
 sed '1d' "$work/table" >"$work/matrix"
 sed -n '/accuracy *taken for/,/^$/p' "$work/log" | sed '$d' >"$work/said"
@@ -329,6 +330,10 @@ tr ']' '\n' <"$work/json" | sed -n 's/.*"taken_for":\[//p' >"$work/rows"
 [ "$(wc -l <"$work/rows")" = 8 ] || fail 'the JSON has not a row for each class'
 awk -F , '{ s = 0; for (i = 1; i <= NF; i++) s += $i; if (s != 5 || NF != 8) exit 1 }' "$work/rows" ||
     fail 'a row of the confusion matrix does not add up'
+# The picture has the numbers that are not 0, row by row.
+sed -n 's/.*class="\(cell\|light\)".*>\([0-9]*\)<.*/\2/p' "$work/matrix.svg" >"$work/drawn"
+tr , '\n' <"$work/rows" | grep -vx 0 | cmp - "$work/drawn" || fail 'the picture has other confusions'
+[ "$(grep -c 'rotate(-90)' "$work/matrix.svg")" = 8 ] || fail 'the picture has not a name for each class'
 # The diagonal is the accuracy.
 awk -F , '{ s += $NR } END { printf "accuracy %.4f,", s / 40 }' "$work/rows" >"$work/share"
 grep -q "^$(cat "$work/share")" "$work/table" || fail "the diagonal does not add up to the accuracy"
@@ -514,6 +519,7 @@ refused 2 model evaluate
 refused 2 data evaluate "$work/small"
 refused 1 nowhere evaluate "$work/nowhere" "$work"
 refused 1 nowhere evaluate "$work/small" "$work/nowhere"
+refused 1 'nowhere/a.svg: cannot be created' evaluate "$work/small" "$work" --plot "$work/nowhere/a.svg"
 refused 2 model predict
 refused 2 images predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"

@@ -1,4 +1,4 @@
-/* Variants by timed trials (GLCNN_TUNE), by a clock that the test moves: which row is chosen is kept
+/* Implementations by timed trials (GLCNN_TUNE), by a clock that the test moves: which row is chosen is kept
  * and taken again, results are those of any row, and nothing of the kept file is believed that was not
  * written so. */
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static glcnn_device *open_tuning(const char *tuning, const char *family, bool ri
 #define SIDE     9
 #define CHANNELS 8
 
-/* The variant that a convolution is planned by, and its result, which the caller frees. */
+/* The implementation that a convolution is planned by, and its result, which the caller frees. */
 static const char *convolve(glcnn_device *on, float **values)
 {
     static const struct glcnn_convolution_descriptor descriptor = {
@@ -74,23 +74,23 @@ static const char *convolve(glcnn_device *on, float **values)
     GOOD_FATAL(glcnn_command_buffer_create(on, &commands));
     GOOD(glcnn_kernel_encode(commands, kernel,
                              &(struct glcnn_encode){.source = x, .destination = y}));
-    const char *variant = commands->passes[commands->pass_count - 1].variant;
+    const char *implementation = commands->passes[commands->pass_count - 1].implementation;
     CU_ASSERT_TRUE(image_is_constant(y, 3)); /* trials write elsewhere */
     finish(&commands);
     *values = read_image(y);
     glcnn_kernel_destroy(&kernel);
     glcnn_image_destroy(&x);
     glcnn_image_destroy(&y);
-    return variant;
+    return implementation;
 }
 
 /* On a device of its own. */
 static const char *convolve_tuned(const char *tuning, bool rising, float **values)
 {
     glcnn_device *on = open_tuning(tuning, NULL, rising);
-    const char *variant = convolve(on, values);
+    const char *implementation = convolve(on, values);
     glcnn_device_destroy(&on);
-    return variant;
+    return implementation;
 }
 
 static bool are_near(const float *a, const float *b)
@@ -116,9 +116,9 @@ static void test_without_tuning_nothing_is_timed(void)
 static void test_the_fastest_row_is_taken(void)
 {
     float *plain, *usual, *other;
-    const char *variant = convolve_tuned("off", false, &plain);
+    const char *implementation = convolve_tuned("off", false, &plain);
     folder_empty(folder);
-    CU_ASSERT_STRING_EQUAL(convolve_tuned("full", true, &usual), variant);
+    CU_ASSERT_STRING_EQUAL(convolve_tuned("full", true, &usual), implementation);
     CU_ASSERT(readings > 0);
     CU_ASSERT_EQUAL(memcmp(plain, usual, 2 * CHANNELS * SIDE * SIDE * sizeof *plain), 0);
     folder_empty(folder);
@@ -190,7 +190,7 @@ static void test_what_is_kept_must_be_a_row(void)
 {
     static const char *const rows[] = {"one", "two", NULL}, *const others[] = {"one", NULL};
     folder_empty(folder);
-    glcnn_device *on = open_tuning("quick", NULL, true), *beside = open_tuning("quick", NULL, true);
+    glcnn_device *on = open_tuning("full", NULL, true), *beside = open_tuning("full", NULL, true);
     CU_ASSERT_PTR_NULL(tuning_cache_find(on, "key", rows));
     CU_ASSERT_STRING_EQUAL(tuning_cache_keep(on, "key", rows, "two"), "two");
     CU_ASSERT_PTR_NULL(tuning_cache_find(beside, "key", others));
@@ -225,7 +225,7 @@ static void check_kernels(const char *tuning, const char *family)
 
 static void test_kernels_agree_with_their_references(void)
 {
-    check_kernels("quick", "NVIDIA");
+    check_kernels("full", "NVIDIA");
     check_kernels("full", NULL);
 }
 
@@ -244,7 +244,7 @@ static void test_an_unknown_word_is_refused(void)
         glcnn_device_create(&(struct glcnn_device_parameters){.log = hear, .log_user = said}, &on),
         GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_PTR_NULL(on);
-    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\"fast\"; the values it takes are off, quick and full"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "\"fast\"; the values it takes are off and full"));
     unsetenv("GLCNN_TUNE");
 }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A new type of neuron or loss is one shader and one row of a table: added to a copy of the tree,
-# x^3 and (y - t)^4 have a name, pass the self-check, and the neuron is fused too.
+# A new type of neuron is one shader and one row of a table, a new type of loss one row more, of its
+# reference: added to a copy of the tree, x^3 and (y - t)^4 have a name, pass the self-check, and the
+# neuron is fused too.
 #
 # Runs from the top of the tree, after a build in $O. MAKE may be given.
 
@@ -47,19 +48,20 @@ replaced() {
     cp "$work/edited" "$1"
 }
 
-kernels=$work/tree/src/kernels
-row "$kernels/neuron.c" NEURON_TYPES 'ROW(cube, 1, 0, 0, A * x * x * x, 3 * A * x * x)'
-row "$kernels/loss.c" LOSS_TYPES 'ROW(quartic, .loss = quartic, .gradient = quartic_gradient)'
+kernels=$work/tree/src/kernels references=$work/tree/src/reference
+row "$kernels/neuron_types.h" NEURON_TYPES 'ROW(cube, 1, 0, 0, A * x * x * x, 3 * A * x * x)'
+row "$kernels/loss.h" LOSS_TYPES 'ROW(quartic)'
 quartic='static double quartic(double y, double t, const struct glcnn_loss_parameters *p)\
 { (void)p; return pow(y - t, 4); }\
 static double quartic_gradient(double y, double t, const struct glcnn_loss_parameters *p)\
 { (void)p; return 4 * pow(y - t, 3); }'
-replaced "$kernels/loss.c" "s/^#define LOSS_TYPES(ROW).*/$quartic\\
-&/"
+replaced "$references/loss.c" "s/^typedef double (\*element).*/&\\
+$quartic/"
+replaced "$references/loss.c" '/GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE/s/$/ {quartic, quartic_gradient},/'
 neuron_case='{"neuron_type=cube neuron_a=0.5", {1, 3, 4, 5}}'
 loss_case='{"loss_type=quartic reduction_type=sum", {1, 5, 3, 4}}'
-replaced "$kernels/neuron.c" "s/cases\[\] = {/&$neuron_case, /"
-replaced "$kernels/loss.c" "s/check_case cases\[\] = {/&$loss_case, /"
+replaced "$references/neuron.c" "s/cases\[\] = {/&$neuron_case, /"
+replaced "$references/loss.c" "s/check_case cases\[\] = {/&$loss_case, /"
 
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 $make -C "$work/tree" O="$work/out" >"$work/log" 2>&1 || { cat "$work/log"; fail 'the types do not build'; }

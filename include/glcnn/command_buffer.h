@@ -55,10 +55,10 @@ GLCNN_API size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *com
 
 /* A pass as a commit ran it. */
 struct glcnn_pass_timing {
-    const char *kernel;  /* that it is a part of; "" for none, as of an upload */
-    const char *shader;  /* "convolution/convolution.comp" */
-    const char *variant; /* one of glcnn_kernel_info's, NULL where the shader has none */
-    uint32_t dispatches; /* that it was issued in: a long pass is split */
+    const char *kernel;         /* that it is a part of; "" for none, as of an upload */
+    const char *shader;         /* "convolution/convolution.comp" */
+    const char *implementation; /* one of glcnn_kernel_info's, NULL where the shader has none */
+    uint32_t dispatches;        /* that it was issued in: a long pass is split */
     /* Whether the times are those of the GPU (GL_EXT_disjoint_timer_query), nanoseconds from any
      * moment; else they are wall time between two waits for the GPU, which adds some microseconds
      * to each pass. Both are 0 where the GPU tells that its clock was disturbed. */

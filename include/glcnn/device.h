@@ -25,9 +25,9 @@ typedef struct glcnn_device glcnn_device; /* MTLDevice with its command queue */
 /* A program that the driver compiles: what the first use of a kernel or graph waits for. Those that
  * an earlier process left on disk (glcnn_device_create) are not compiled. */
 struct glcnn_compilation {
-    const char *shader;    /* "convolution/convolution.comp" */
-    const char *variant;   /* one of glcnn_kernel_info's, NULL where the shader has none */
-    uint32_t number;       /* of those that the device compiles, counted from 1 */
+    const char *shader;         /* "convolution/convolution.comp" */
+    const char *implementation; /* one of glcnn_kernel_info's, NULL where the shader has none */
+    uint32_t number;            /* of those that the device compiles, counted from 1 */
     uint32_t pass, passes; /* for pass number `pass`, from 1, of those that are made ready now */
     float seconds;         /* that it took of this thread; 0: it is about to begin */
 };
@@ -102,19 +102,18 @@ struct glcnn_device_parameters {
  * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
  * log, of level GLCNN_LOG_INFO, and nothing fails.
  *
- * Where several variants of a kernel's passes suit a device, its traits and the sizes choose. With
- * GLCNN_TUNE=quick an encode of a convolution whose next variant is about as fast is tried with
- * both, with GLCNN_TUNE=full an encode of any kernel with all that suit: on images and vectors of
- * the same sizes, which take memory meanwhile, and whose programs take time to compile. The fastest
- * is taken for all encodes of that shape and kept in the folder above, to be believed as a program
- * is; so the same choice is made from then on, and results, which differ between variants by
+ * Where several implementations of a kernel's passes suit a device, its traits and the sizes choose.
+ * With GLCNN_TUNE=full an encode of a kernel is tried with all that suit, on images and vectors of the
+ * same sizes, which take memory meanwhile, and whose programs take time to compile. The fastest is
+ * taken for all encodes of that shape and kept in the folder above, to be believed as a program
+ * is; so the same choice is made from then on, and results, which differ between implementations by
  * rounding, are the same bits again. An encode is timed by itself: beside others of a graph, which
  * may hide what it waits for, the choice need be no gain. Where a trial fails nothing but the choice
  * is left out. "off" or nothing tries none; any other word is refused with GLCNN_INVALID_ARGUMENT.
  *
  * A program that runs with other rights than who started it has, of another user or group (set-uid,
  * set-gid) or by capabilities, reads none of these variables, nor GLCNN_DEVICE, GLCNN_LIMITS and
- * GLCNN_VARIANTS: it writes no shaders and keeps no programs.
+ * GLCNN_IMPLEMENTATIONS: it writes no shaders and keeps no programs.
  *
  * A display of EGL that nobody had initialised before the library did is terminated when the library
  * is unloaded or the process ends, unless a device is open on it; the driver's threads end with it. A
@@ -184,7 +183,7 @@ struct glcnn_limits {
 };
 
 /* What is known of a device's compiler and memory, by the names that its driver gives. Kernels
- * choose by it between variants of their passes; every variant gives the same result within
+ * choose by it between implementations of their passes; every implementation gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
     const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nvidia", "nouveau",

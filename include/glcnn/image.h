@@ -36,7 +36,7 @@
  *
  * A NaN goes on to all that depends on it: no clamp, maximum or comparison of a kernel hides one,
  * and what does not depend on it stays as it is. Infinities follow the formulas. The headers of the
- * families say what is particular to each. One form of convolution reaches further (variants
+ * families say what is particular to each. One form of convolution reaches further (implementations
  * convolution_winograd and weights_winograd, for 3x3 windows of 64 channels and more on GPUs with
  * shared memory): its results come in tiles of 4x4 pixels, and a NaN or an infinity makes NaN of the
  * whole tile, or of all taps of its channels' weights.

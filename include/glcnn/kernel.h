@@ -326,9 +326,9 @@ struct glcnn_kernel_info {
     size_t argument_count, parameter_count;
     const struct glcnn_argument_info *arguments;
     const struct glcnn_parameter_info *parameters;
-    /* Names of the variants that its passes choose from, NULL at the end: what the environment's
-     * GLCNN_VARIANTS takes, separated by commas. */
-    const char *const *variants;
+    /* Names of the implementations that its passes choose from, NULL at the end: what the environment's
+     * GLCNN_IMPLEMENTATIONS takes, separated by commas. */
+    const char *const *implementations;
 };
 
 /* How many kernels there are, and one of them in the order of names; NULL beyond the last. Without

@@ -209,11 +209,6 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
     return GLCNN_SUCCESS;
 }
 
-size_t set_values(const glcnn_data_set *set)
-{
-    return (size_t)set->info.width * set->info.height * set->info.channels;
-}
-
 static void tell_passed_over(glcnn_data_set *set)
 {
     char sentence[GLCNN_ERROR_LENGTH];

@@ -89,24 +89,6 @@ bool path_is_folder(const char *path)
 
 /* ---- Pictures ---- */
 
-FILE *open_picture(const char *path, struct picture_file *file)
-{
-    struct stat info;
-    int descriptor;
-    if (glcnn_file_open(path, &descriptor, NULL, NULL) != GLCNN_SUCCESS)
-        return NULL;
-    bool known = fstat(descriptor, &info) == 0;
-    FILE *stream = known ? fdopen(descriptor, "rb") : NULL;
-    file->bytes = known ? info.st_size : 0;
-    file->changed = known ? info.st_mtim : (struct timespec){0};
-    if (!stream) {
-        int reason = errno;
-        close(descriptor);
-        errno = reason;
-    }
-    return stream;
-}
-
 static bool add_file(glcnn_data_set *set, const struct picture_file *file)
 {
     if (set->file_count == set->file_capacity) {
@@ -120,20 +102,6 @@ static bool add_file(glcnn_data_set *set, const struct picture_file *file)
     set->files[set->file_count] = *file;
     set->files[set->file_count].path = strdup(file->path);
     return set->files[set->file_count++].path != NULL;
-}
-
-bool part_add(struct part *part, const struct item *item)
-{
-    if (part->count == part->capacity) {
-        uint32_t capacity = part->capacity ? part->capacity * 2 : 256;
-        struct item *items = realloc(part->items, capacity * sizeof *items);
-        if (!items)
-            return false;
-        part->items = items;
-        part->capacity = capacity;
-    }
-    part->items[part->count++] = *item;
-    return true;
 }
 
 static glcnn_status look_inside(FILE *stream, const char *path, const char *unread,

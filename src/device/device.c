@@ -246,7 +246,7 @@ void device_unreference(struct glcnn_device *device)
 {
     if (--device->references > 0)
         return;
-    free(device->forced_variants);
+    free(device->forced_implementations);
     free(device->shader_folder);
     free(device->caller_state);
     free(device);

@@ -46,10 +46,10 @@ struct glcnn_device {
     struct glcnn_device_properties info;
     uint64_t serial;                        /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
-    uint64_t dispatch_work; /* operations that one dispatch may take; 0: not measured yet */
-    char *forced_variants;  /* the environment's GLCNN_VARIANTS at opening, or NULL */
-    char *shader_folder;    /* its GLCNN_SHADERS; NULL too once a file could not be written */
-    unsigned checks;        /* that its GLCNN_DEBUG asks for, of debug.h */
+    uint64_t dispatch_work;       /* operations that one dispatch may take; 0: not measured yet */
+    char *forced_implementations; /* the environment's GLCNN_IMPLEMENTATIONS at opening, or NULL */
+    char *shader_folder;          /* its GLCNN_SHADERS; NULL too once a file could not be written */
+    unsigned checks;              /* that its GLCNN_DEBUG asks for, of debug.h */
     struct {
         glcnn_compile_callback callback;
         void *user;
@@ -60,7 +60,7 @@ struct glcnn_device {
     } compilation;
     struct program_cache *programs;
     struct binary_folder *binaries;    /* of programs, between runs; NULL: none are kept */
-    struct tuning_cache *tuning_cache; /* between variants, by timed trials */
+    struct tuning_cache *tuning_cache; /* between implementations, by timed trials */
     struct storage_pool *pool;
     struct caller_state *caller_state; /* NULL: the context is the library's own */
     struct smoke_test *smoke_test;     /* NULL until a program is tested */

@@ -36,6 +36,7 @@ struct commit_count {
     uint32_t issued;                /* commits that the number will have counted */
     uint64_t serials[COMMITS_KEPT]; /* of the passes that count the last of them, a ring */
     uint64_t checked;               /* passes up to this serial number are known to have run */
+    bool proven;                    /* it has counted once, when the device was opened */
 };
 
 struct reset_watch {
@@ -59,7 +60,8 @@ glcnn_status reset_lose(struct glcnn_device *device, const char *where, const ch
 glcnn_status reset_check(struct glcnn_device *device, const char *where);
 
 /* Behind a wait, once progress.completed is set: whether all commits that have finished were
- * counted. Not looked at where more than COMMITS_KEPT are still in flight. */
+ * counted. Not looked at where more than COMMITS_KEPT are still in flight; nothing is said of a driver
+ * that has never counted, which runs nothing at all (commit_count_create). */
 glcnn_status reset_check_count(struct glcnn_device *device, const char *where);
 
 /* Why a loss is assumed, by what glGetError has said last: its code and name, NULL for none. NULL:

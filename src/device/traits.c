@@ -2,6 +2,7 @@
  * compilers in Mesa 22.3 and 25.0 make of the library's shaders without a spill. */
 #include "device/traits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PASS_BYTES 262144 /* where a family says nothing */
@@ -55,17 +56,42 @@ static bool has(const char *text, const char *part)
     return !part || (text && strstr(text, part));
 }
 
-static const struct glcnn_device_traits *find_family(const char *vendor, const char *renderer)
+static struct glcnn_device_traits complete(const struct glcnn_device_traits *of)
 {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (has(vendor, families[i].vendor) && has(renderer, families[i].renderer))
-            return &families[i].traits;
-    return &unknown;
+    struct glcnn_device_traits traits = *of;
+    traits.pass_bytes = traits.pass_bytes ? traits.pass_bytes : PASS_BYTES;
+    return traits;
 }
 
 struct glcnn_device_traits traits_find(const char *vendor, const char *renderer)
 {
-    struct glcnn_device_traits traits = *find_family(vendor, renderer);
-    traits.pass_bytes = traits.pass_bytes ? traits.pass_bytes : PASS_BYTES;
-    return traits;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (has(vendor, families[i].vendor) && has(renderer, families[i].renderer))
+            return complete(&families[i].traits);
+    return complete(&unknown);
+}
+
+bool traits_of_name(const char *name, struct glcnn_device_traits *traits)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(name, families[i].traits.family) == 0) {
+            *traits = complete(&families[i].traits);
+            return true;
+        }
+    *traits = traits_find(name, name);
+    return strcmp(traits->family, unknown.family) != 0 || strcmp(name, unknown.family) == 0;
+}
+
+void traits_list(char *text, size_t size)
+{
+    const char *last = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof families / sizeof *families && used < size; i++) {
+        const char *family = families[i].traits.family;
+        if (strcmp(family, last) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%s, ", family);
+        last = family;
+    }
+    if (used < size)
+        snprintf(text + used, size - used, "%s", unknown.family);
 }

@@ -1,4 +1,4 @@
-/* Looking through descriptors, and what references share. */
+/* Looking through descriptors. */
 #include "encode/descriptor.h"
 
 #include <string.h>
@@ -60,26 +60,4 @@ void operation_retain(const struct operation *o, struct plan *plan)
         if (o->vectors[i].buffer)
             plan_retain_buffer(plan, o->vectors[i].buffer);
     }
-}
-
-double *tensor_at(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x)
-{
-    size_t row = ((size_t)n * tensor->channels + c) * tensor->height + (size_t)y;
-    return &tensor->data[row * tensor->width + (size_t)x];
-}
-
-double tensor_get(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x)
-{
-    if (x < 0 || y < 0 || x >= (int32_t)tensor->width || y >= (int32_t)tensor->height ||
-        n >= tensor->images || c >= tensor->channels)
-        return 0;
-    return *tensor_at(tensor, n, c, y, x);
-}
-
-int32_t axis_tap(const struct axis *axis, glcnn_edge_mode mode, int32_t size, int32_t X, int32_t p)
-{
-    int32_t t = axis->first + axis->stride * X + axis->dilation * p;
-    if (mode == GLCNN_EDGE_MODE_CLAMP)
-        return t < 0 ? 0 : t >= size ? size - 1 : t;
-    return t < 0 || t >= size ? -1 : t;
 }

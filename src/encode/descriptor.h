@@ -1,6 +1,6 @@
 /* Kernels as data: what one operation is, for everything that plans, checks, runs, documents or
- * tests it. Adding an operation adds descriptors in a file of src/kernels/ and shader bodies in
- * glsl/; the build finds them.
+ * tests it. Adding an operation adds descriptors in a file of src/kernels/, its references in one of
+ * src/reference/ and shader bodies in glsl/; the build finds them.
  *
  * A file defines each as   const struct glcnn_descriptor glcnn_kernel_NAME = { ... };
  */
@@ -10,7 +10,7 @@
 #include "glcnn/kernel.h"
 #include "record/command_buffer.h"
 #include "encode/refusal.h"
-#include "encode/variant.h"
+#include "encode/implementation.h"
 
 #define MAX_ARGUMENTS       12
 #define MAX_PARAMETER_BYTES 256 /* of a family's parameters */
@@ -128,27 +128,6 @@ struct operation {
 /* All of its arguments live as long as the plan's command buffer, also those that no pass has. */
 void operation_retain(const struct operation *operation, struct plan *plan);
 
-/* Arrays of the reference: the operation's views and vectors in double precision. */
-struct tensor {
-    double *data; /* [n][c][h][w] of the view; NULL: not given */
-    uint32_t images, channels, height, width;
-};
-
-struct reference {
-    const struct operation *operation;
-    struct tensor images[MAX_ARGUMENTS];
-    double *vectors[MAX_ARGUMENTS]; /* NULL: not given; outputs come zeroed */
-};
-
-/* A case of the self-check: settings ("kernel_width=3 edge_mode=clamp") and the source's shape
- * [n][c][h][w]. `secondary` is the second source's shape, all 0: the same. */
-struct check_case {
-    const char *settings;
-    uint32_t shape[4];
-    uint32_t secondary[4];
-    bool large; /* left out of a quick check */
-};
-
 enum descriptor_flags {
     HAS_WINDOW = 1, /* kernel_width, kernel_height */
     HAS_STRIDE = 2,
@@ -220,15 +199,15 @@ struct optimizer_methods {
 
 /* The averages of several layers as one: a kernel for each, what is averaged and the averages, two
  * of each in turn. Vectors of a kind lie beside each other in one buffer, in equal places. */
-struct joint_averages {
+struct multi_tensor_averages {
     struct glcnn_kernel **kernels;
     size_t count;
     struct glcnn_buffer **batch, **running; /* [2 * count] */
-    struct glcnn_buffer *joined_batch, *joined_running;
+    struct glcnn_buffer *batch_memory, *running_memory;
 };
 struct averager_methods {
-    glcnn_status (*encode_joint)(glcnn_command_buffer *command_buffer,
-                                 const struct joint_averages *averages);
+    glcnn_status (*encode_multi_tensor)(glcnn_command_buffer *command_buffer,
+                                        const struct multi_tensor_averages *averages);
 };
 
 /* How the passes that read a result can make it themselves. */
@@ -308,15 +287,10 @@ struct glcnn_descriptor {
     bool (*check)(const struct operation *operation, struct refusal refusal);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
-    /* The passes, and the tables of variants that they choose from: NULL at the end; may be
+    /* The passes, and the tables of implementations that they choose from: NULL at the end; may be
      * NULL. */
-    const struct variant *const *variants;
+    const struct implementation_list *const *implementations;
     void (*plan)(const struct operation *operation, struct plan *plan);
-    /* The same in double precision, from the formulas alone. */
-    void (*reference)(const struct reference *reference);
-    const struct check_case *cases; /* settings NULL at the end */
-    /* Error allowed by the check, relative to max(1, norm) of the output; 0: 1e-5. */
-    double bound;
 };
 
 extern const struct glcnn_descriptor *const glcnn_registry[]; /* by name; NULL at the end */
@@ -393,12 +367,14 @@ static inline int32_t dilated_size(int32_t size, int32_t dilation)
     return (size - 1) * dilation + 1;
 }
 
-/* ---- Help for references ---- */
-
-/* Element of a tensor; 0 outside. */
-double tensor_get(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x);
-double *tensor_at(const struct tensor *tensor, uint32_t n, uint32_t c, int32_t y, int32_t x);
 /* Source pixel that tap p of destination pixel X reads, after the edge mode; -1: none (zero). */
-int32_t axis_tap(const struct axis *axis, glcnn_edge_mode mode, int32_t size, int32_t X, int32_t p);
+static inline int32_t axis_tap(const struct axis *axis, glcnn_edge_mode mode, int32_t size,
+                               int32_t X, int32_t p)
+{
+    int32_t t = axis->first + axis->stride * X + axis->dilation * p;
+    if (mode == GLCNN_EDGE_MODE_CLAMP)
+        return t < 0 ? 0 : t >= size ? size - 1 : t;
+    return t < 0 || t >= size ? -1 : t;
+}
 
 #endif

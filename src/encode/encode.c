@@ -189,7 +189,7 @@ static glcnn_status attempt(struct transaction *t)
     return status;
 }
 
-/* Again with smaller variants where the driver does not run the larger. */
+/* Again with smaller implementations where the driver does not run the larger. */
 glcnn_status transaction_record(struct transaction *t)
 {
     glcnn_status status;
@@ -263,4 +263,32 @@ glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_ker
                                  const struct glcnn_encode *arguments)
 {
     return glcnn_kernel_encode_batch(command_buffer, kernel, arguments, 1);
+}
+
+static glcnn_status plan_dry(struct transaction *t,
+                             void (*visit)(void *user, const struct pass *pass), void *user)
+{
+    struct plan plan;
+    plan_begin(&plan, t->command_buffer);
+    plan_all(t, &plan);
+    for (size_t i = 0; i < plan.pass_count && plan.status == GLCNN_SUCCESS; i++)
+        visit(user, &plan.passes[i]);
+    glcnn_status status = plan.status;
+    plan_free(&plan);
+    roll_back(t);
+    return status;
+}
+
+glcnn_status encode_dry(struct glcnn_command_buffer *command_buffer, struct glcnn_kernel *kernel,
+                        const struct glcnn_encode *arguments,
+                        void (*visit)(void *user, const struct pass *pass), void *user)
+{
+    struct transaction t;
+    glcnn_status status = transaction_begin(&t, command_buffer, kernel, NULL, arguments, 1);
+    if (status == GLCNN_SUCCESS)
+        status = call_begin(&t.calls[0], true);
+    if (status == GLCNN_SUCCESS)
+        status = plan_dry(&t, visit, user);
+    transaction_free(&t);
+    return status;
 }

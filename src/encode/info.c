@@ -79,23 +79,24 @@ static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
     return true;
 }
 
-static size_t count_variants(const struct glcnn_descriptor *d)
+/* The names of all rows, and how many there are; `names` may be NULL. */
+static size_t name_implementations(const struct glcnn_descriptor *d, const char **names)
 {
     size_t count = 0;
-    for (const struct variant *const *table = d->variants; table && *table; table++)
-        for (const struct variant *row = *table; row->name; row++)
-            count++;
+    const struct implementation *row;
+    for (const struct implementation_list *const *list = d->implementations; list && *list; list++)
+        for (size_t i = 0; (row = implementation_at(*list, i)); i++, count++)
+            if (names)
+                names[count] = row->name;
     return count;
 }
 
-static bool add_variants(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
+static bool add_implementations(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
 {
-    const char **names = calloc(count_variants(d) + 1, sizeof *names);
-    size_t count = 0;
-    for (const struct variant *const *table = d->variants; names && table && *table; table++)
-        for (const struct variant *row = *table; row->name; row++)
-            names[count++] = row->name;
-    info->variants = names;
+    const char **names = calloc(name_implementations(d, NULL) + 1, sizeof *names);
+    if (names)
+        name_implementations(d, names);
+    info->implementations = names;
     return names;
 }
 
@@ -104,7 +105,7 @@ static void free_tables(struct glcnn_kernel_info *tables, size_t count)
     for (size_t i = 0; i < count; i++) {
         free((void *)(uintptr_t)tables[i].arguments);
         free((void *)(uintptr_t)tables[i].parameters);
-        free((void *)(uintptr_t)tables[i].variants);
+        free((void *)(uintptr_t)tables[i].implementations);
     }
     free(tables);
 }
@@ -122,7 +123,7 @@ static struct glcnn_kernel_info *build(size_t count)
                                                .gradient = d->gradient,
                                                .without_gradient = d->without_gradient};
         good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d) &&
-               add_variants(&tables[i], d);
+               add_implementations(&tables[i], d);
     }
     if (good || !tables)
         return tables;

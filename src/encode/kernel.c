@@ -19,7 +19,7 @@ glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descr
     *kernel = NULL;
     glcnn_status status = device_enter(device);
     if (status == GLCNN_SUCCESS)
-        status = variants_check(device);
+        status = implementations_check(device);
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_kernel *made = calloc(1, sizeof *made);

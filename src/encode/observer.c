@@ -13,6 +13,7 @@
 
 #include "device/debug.h"
 #include "encode/bound.h"
+#include "encode/reference.h"
 #include "image/image.h"
 
 #define NEVER UINT32_MAX
@@ -199,7 +200,6 @@ static bool is_sum(const struct observer *o, size_t index)
 static glcnn_status compare(const struct observer *o, size_t index, const double *wanted,
                             const double *sums)
 {
-    const struct glcnn_descriptor *d = o->operation.descriptor;
     const struct storage *storage = o->operation.images[index].storage;
     const double *found = o->outputs[index];
     bool half =
@@ -207,7 +207,7 @@ static glcnn_status compare(const struct observer *o, size_t index, const double
     size_t count = element_count(o, index);
     double norm = bound_norm(wanted, count);
     for (size_t i = 0; i < count; i++) {
-        double error = bound_error(d, found[i], wanted[i], sums ? fmax(norm, sums[i]) : norm, half);
+        double error = bound_error(found[i], wanted[i], sums ? fmax(norm, sums[i]) : norm, half);
         char place[160];
         if (error <= 1 || !is_written(o, index, i))
             continue;
@@ -260,7 +260,7 @@ static bool run_reference(const struct observer *o, bool magnitudes, struct refe
 {
     bool good = set_reference(o, magnitudes, r);
     if (good)
-        o->operation.descriptor->reference(r);
+        reference_of(o->operation.descriptor)->compute(r);
     return good;
 }
 

@@ -1,5 +1,5 @@
-/* Trials of variants. Tables are decided in the order in which the plan asks for them, each with
- * what was decided before, since what a row plans asks for tables of its own. */
+/* Trials of implementations. Lists are decided in the order in which the plan asks for them, each with
+ * what was decided before, since what a row plans asks for lists of its own. */
 #include "encode/tune.h"
 
 #include <inttypes.h>
@@ -110,13 +110,13 @@ static glcnn_status time_rounds(struct glcnn_command_buffer *commands, uint64_t 
 
 /* Nanoseconds that the operation takes with `row`; UINT64_MAX where it cannot be told. */
 static uint64_t time_row(const struct operation *copy, bool alone, const struct tuned *tuned,
-                         const struct variant *row)
+                         const struct implementation *row)
 {
     struct glcnn_command_buffer *commands = NULL;
     struct tuned with = *tuned;
     struct plan plan;
     uint64_t best = UINT64_MAX;
-    with.decided[with.count].table = tuned->table;
+    with.decided[with.count].list = tuned->list;
     with.decided[with.count++].row = row;
     with.asks = false;
     if (glcnn_command_buffer_create(copy->device, &commands) != GLCNN_SUCCESS)
@@ -130,10 +130,11 @@ static uint64_t time_row(const struct operation *copy, bool alone, const struct 
 
 /* The fastest of the rows; that which is taken without trials unless another is faster by more than
  * the noise. NULL where that one cannot be timed: then nothing is decided. */
-static const struct variant *try_rows(const struct operation *o, bool alone, struct tuned *tuned)
+static const struct implementation *try_rows(const struct operation *o, bool alone,
+                                             struct tuned *tuned)
 {
     struct operation copy;
-    const struct variant *best = NULL;
+    const struct implementation *best = NULL;
     uint64_t least = UINT64_MAX;
     if (make_copy(o, &copy) != GLCNN_SUCCESS)
         return NULL;
@@ -197,7 +198,7 @@ static const char *choose(const struct operation *o, bool alone, struct tuned *t
     for (size_t i = 0; i < tuned->row_count; i++)
         names[i] = tuned->rows[i]->name;
     const char *kept = tuning_cache_find(o->device, key, names);
-    const struct variant *best = kept ? NULL : try_rows(o, alone, tuned);
+    const struct implementation *best = kept ? NULL : try_rows(o, alone, tuned);
     if (best)
         kept = tuning_cache_keep(o->device, key, names, best->name);
     return kept ? kept : tuned->rows[0]->name;
@@ -211,19 +212,19 @@ static void decide(const struct operation *o, bool alone, struct tuned *tuned)
     size_t i = 0;
     while (i + 1 < tuned->row_count && strcmp(tuned->rows[i]->name, name) != 0)
         i++;
-    tuned->decided[tuned->count].table = tuned->table;
+    tuned->decided[tuned->count].list = tuned->list;
     tuned->decided[tuned->count++].row = tuned->rows[i];
     text_free(&key);
 }
 
-/* Plans once, for nothing but the tables that it asks for. */
-static bool find_table(const struct operation *o, bool alone, struct tuned *tuned)
+/* Plans once, for nothing but the lists that it asks for. */
+static bool find_list(const struct operation *o, bool alone, struct tuned *tuned)
 {
     struct glcnn_command_buffer *commands = NULL;
     struct plan plan;
-    tuned->table = NULL;
+    tuned->list = NULL;
     tuned->row_count = 0;
-    if (tuned->count == TUNED_TABLES - 1 ||
+    if (tuned->count == TUNED_LISTS - 1 ||
         glcnn_command_buffer_create(o->device, &commands) != GLCNN_SUCCESS)
         return false;
     tuned->asks = true;
@@ -232,17 +233,17 @@ static bool find_table(const struct operation *o, bool alone, struct tuned *tune
     bool planned = plan.status == GLCNN_SUCCESS;
     plan_free(&plan);
     glcnn_command_buffer_destroy(&commands);
-    return planned && tuned->table;
+    return planned && tuned->list;
 }
 
 void tune(const struct operation *o, struct plan *plan, struct tuned *tuned)
 {
     bool alone = !plan->command_buffer->deferred;
     *tuned = (struct tuned){0};
-    if (o->device->tuning_cache->tuning == TUNING_OFF || !o->descriptor->variants ||
+    if (o->device->tuning_cache->tuning == TUNING_OFF || !o->descriptor->implementations ||
         plan->status != GLCNN_SUCCESS)
         return;
-    while (!o->device->lost && find_table(o, alone, tuned))
+    while (!o->device->lost && find_list(o, alone, tuned))
         decide(o, alone, tuned);
     plan->tuned = tuned;
 }

@@ -2,7 +2,8 @@
  * graph's budget. */
 #include <stdlib.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
+#include "graph/compile.h"
 #include "image/image.h"
 
 #define TRIES      24  /* choices recorded within a budget */

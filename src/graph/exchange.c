@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "device/fence.h"
-#include "graph/graph.h"
+#include "graph/exchange.h"
+#include "graph/update.h"
 
 #define LEAST_BUCKET ((size_t)64 << 10) /* bytes */
 #define MOST_BUCKET  ((size_t)4 << 20)
@@ -236,13 +237,6 @@ static bool is_summed_up(const struct exchange *x, const struct glcnn_buffer *bu
 
 /* ---- Which vectors are in which bucket ---- */
 
-static bool leads(const struct recording *r, size_t filter)
-{
-    const struct graph_filter *f = &r->graph->filters[filter];
-    return update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU) ||
-           update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU);
-}
-
 static void add_vector(struct exchange *x, const struct glcnn_buffer *buffer)
 {
     struct glcnn_buffer *memory = buffer->within ? buffer->within : (struct glcnn_buffer *)buffer;
@@ -253,7 +247,7 @@ static void add_vector(struct exchange *x, const struct glcnn_buffer *buffer)
 static void list_vectors(const struct recording *r, struct exchange *x)
 {
     for (size_t i = 0; i < r->graph->filter_count; i++) {
-        if (!leads(r, i))
+        if (!update_leads_any(r->graph, &r->graph->filters[i]))
             continue;
         const struct glcnn_state *state = update_state(r, &r->graph->filters[i]);
         for (size_t v = 0; v < state->vector_count; v++)

@@ -1,9 +1,12 @@
 /* Executing what was compiled, and encoding for the user. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "glcnn/training.h"
-#include "graph/graph.h"
+#include "graph/compile.h"
+#include "graph/loss_scale.h"
+#include "graph/update.h"
 #include "platform/platform.h"
 #include "record/program.h"
 
@@ -122,6 +125,25 @@ static bool updates_on_cpu(const struct glcnn_graph *graph)
     return false;
 }
 
+/* By what the step left of its gradients: with a loss scale this grows or falls, and a skipped step
+ * takes back what was counted of it. */
+static glcnn_status follow_loss_scale(struct glcnn_graph *graph, struct recording *r)
+{
+    float sum = 0;
+    if (!r->gradient_sum)
+        return GLCNN_SUCCESS;
+    glcnn_status status = glcnn_buffer_read(r->gradient_sum, 0, sizeof sum, &sum);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    r->skipped = !isfinite(sum);
+    if (!r->skipped) {
+        loss_scale_count_good(graph);
+        return GLCNN_SUCCESS;
+    }
+    update_step_back(graph);
+    return loss_scale_count_skipped(graph);
+}
+
 glcnn_status glcnn_graph_wait(glcnn_graph *graph)
 {
     if (!graph)
@@ -133,7 +155,7 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
     glcnn_status status = glcnn_command_buffer_wait(graph->executing->command_buffer);
     struct recording *recording = &graph->executing->recording;
     if (status == GLCNN_SUCCESS)
-        status = loss_scale_follow(graph, recording);
+        status = follow_loss_scale(graph, recording);
     if (status == GLCNN_SUCCESS && !recording->skipped)
         status = update_on_cpu(recording);
     graph->handler = NULL;
@@ -237,7 +259,7 @@ static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
-/* The driver may turn out not to run a variant: what was recorded with it is recorded anew with a
+/* The driver may turn out not to run an implementation: what was recorded with it is recorded anew with a
  * smaller one. */
 static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
                                   glcnn_image *const *sources)
@@ -273,11 +295,19 @@ static void forget(struct glcnn_graph *graph, struct compiled *c)
 static glcnn_status separate_steps(struct glcnn_graph *graph, struct compiled *c,
                                    glcnn_image *const *sources)
 {
-    if (joint_steps_are_alike(&c->recording))
+    if (multi_tensor_steps_are_alike(&c->recording.multi_tensor_steps))
         return GLCNN_SUCCESS;
-    graph->steps_apart = true;
+    graph->steps_differ = true;
     c->has_programs = false;
     return record_anew(graph, c, sources);
+}
+
+static glcnn_status clear_skipped(struct recording *r)
+{
+    glcnn_status status =
+        r->skipped ? multi_tensor_steps_clear(&r->multi_tensor_steps) : GLCNN_SUCCESS;
+    r->skipped = r->skipped && status != GLCNN_SUCCESS;
+    return status;
 }
 
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
@@ -291,11 +321,11 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
         return status;
     }
     c->has_programs = true;
-    status = loss_scale_prepare(&c->recording);
+    status = clear_skipped(&c->recording);
     if (status != GLCNN_SUCCESS)
         return status;
     status = glcnn_command_buffer_commit(c->command_buffer);
-    joint_steps_follow(&c->recording);
+    multi_tensor_steps_advance(&c->recording.multi_tensor_steps);
     if (status == GLCNN_SUCCESS)
         graph->executing = c;
     return status;
@@ -318,9 +348,9 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     glcnn_status status = device_enter(graph->device);
     if (status == GLCNN_SUCCESS)
         status = wait_if_watched(graph);
-    if (status == GLCNN_SUCCESS && !graph->learns) {
-        status = graph_check_learning(graph);
-        graph->learns = status == GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS && !graph->may_learn) {
+        status = graph_check_zero_weights(graph);
+        graph->may_learn = status == GLCNN_SUCCESS;
     }
     if (status == GLCNN_SUCCESS)
         status = find_for_images(graph, sources, &c);
@@ -336,24 +366,6 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     return GLCNN_SUCCESS;
 }
 
-glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph, const struct glcnn_exchange *exchange)
-{
-    if (!graph)
-        return GLCNN_INVALID_ARGUMENT;
-    if (exchange && !(exchange->begin && exchange->finish))
-        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_graph_set_exchange: %s is NULL",
-                           exchange->begin ? "finish" : "begin");
-    if (exchange && exchange->sum && !exchange->images)
-        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_graph_set_exchange: images is 0; statistics that are summed up "
-                           "need the images of all processes");
-    glcnn_status status = glcnn_graph_wait(graph);
-    compiled_free_all(graph);
-    graph->exchange = exchange ? *exchange : (struct glcnn_exchange){0};
-    return status;
-}
-
 /* ---- What became of it ---- */
 
 bool glcnn_graph_poll(glcnn_graph *graph)
@@ -364,6 +376,19 @@ bool glcnn_graph_poll(glcnn_graph *graph)
         return false;
     glcnn_graph_wait(graph);
     return true;
+}
+
+glcnn_status glcnn_graph_get_loss_scale(glcnn_graph *graph,
+                                        struct glcnn_dynamic_loss_scale *loss_scale)
+{
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!loss_scale)
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_get_loss_scale: loss_scale is NULL");
+    glcnn_status status = glcnn_graph_wait(graph);
+    *loss_scale = graph->loss_scale;
+    return status;
 }
 
 int glcnn_graph_fence_descriptor(glcnn_graph *graph)
@@ -387,23 +412,4 @@ glcnn_state *glcnn_graph_state(const glcnn_graph *graph, const glcnn_state_node 
         return NULL;
     size_t filter = graph_find_filter(graph, node->filter);
     return filter == SIZE_MAX ? NULL : recording_state(&graph->executing->recording, filter, 0, 0);
-}
-
-void glcnn_graph_destroy(glcnn_graph **graph)
-{
-    if (!graph || !*graph)
-        return;
-    glcnn_graph *old = *graph;
-    *graph = NULL;
-    if (old->pending)
-        glcnn_graph_wait(old);
-    compiled_free_all(old);
-    free(old->filters);
-    free(old->sources);
-    free(old->source_descriptors);
-    free(old->results);
-    free(old->result_is_needed);
-    free(old->wanted);
-    device_unreference(old->device);
-    free(old);
 }

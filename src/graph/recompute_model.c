@@ -1,7 +1,7 @@
 /* The model of a recording: its steps, what they read and make, and the time that they may take. */
 #include <stdlib.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
 #include "record/dispatch_work.h"
 #include "record/stores.h"
 
@@ -89,7 +89,7 @@ static bool is_of_node(const struct recording *r, const struct storage *storage)
 }
 
 /* Has an earlier texture or image of the step's passes this storage? */
-static bool came_before(const struct recording *r, size_t first, size_t pass, uint32_t item,
+static bool is_repeated(const struct recording *r, size_t first, size_t pass, uint32_t item,
                         const struct storage *storage)
 {
     for (size_t p = first; p <= pass; p++) {
@@ -111,7 +111,7 @@ static uint64_t scratch_of(const struct recording *r, size_t s)
         const struct pass *pass = &r->command_buffer->passes[p];
         for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++) {
             const struct storage *storage = storage_of(pass, i);
-            if (!storage->clear && !is_of_node(r, storage) && !came_before(r, first, p, i, storage))
+            if (!storage->clear && !is_of_node(r, storage) && !is_repeated(r, first, p, i, storage))
                 bytes += storage_bytes(storage);
         }
     }
@@ -173,7 +173,7 @@ static void describe_step(struct recompute_model *m, const struct recording *r,
     m->steps[s] = (struct recompute_step){
         .reads = reads,
         .read_count = read_count,
-        .results = {step->collector ? SIZE_MAX : recording_result(f)->index,
+        .results = {step->collector ? SIZE_MAX : graph_filter_result(f)->index,
                     step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
         .scratch = part_of(r, scratch_of(r, s), parts),
         .time = time_of_step(r, s, parts),
@@ -225,7 +225,8 @@ static void mark_read_later(struct recompute_model *m, size_t image, size_t s, c
 static bool may_run_again(const struct recompute_model *m, const struct recording *r, size_t s)
 {
     const struct graph_filter *f = &r->graph->filters[r->steps[s].filter];
-    return s < m->forward_count && !f->node->loss && !r->graph->wanted[recording_result(f)->index];
+    return s < m->forward_count && !f->node->loss &&
+           !r->graph->wanted[graph_filter_result(f)->index];
 }
 
 /* What is dropped is what is read when other things are not: in the backward pass, or in another
@@ -268,7 +269,6 @@ bool recompute_model_make(struct recompute_model *m, const struct recording *r,
     describe_images(m, r, derived, parts);
     describe_steps(m, r, derived, parts);
     m->held = held_by(r, parts);
-    m->other_time = passes_time(r, r->step_passes, r->command_buffer->pass_count, 1);
     return mark_droppable(m, r);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "encode/number.h"
-#include "graph/graph.h"
+#include "graph/update.h"
 #include "encode/state.h"
 
 struct trainer {

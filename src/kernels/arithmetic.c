@@ -2,7 +2,7 @@
  * source; along an axis of stride 0 all results read the same. A gradient first sums its terms over
  * such axes, block by block in scratch images, in an order that the shape alone fixes, and then
  * hands each source pixel what the results that read it have. */
-#include "glcnn/kernels/arithmetic.h"
+#include "kernels/arithmetic.h"
 
 #include <float.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "encode/kernel.h"
 #include "encode/number.h"
 #include "encode/window.h"
-#include "kernels/numbers.h"
 #include "kernels/pointwise.h"
 
 #define BLOCK 64 /* elements summed by one invocation, about */
@@ -20,48 +19,14 @@
  */
 static const char *const families[] = {"add",     "subtract", "multiply", "divide",
                                        "maximum", "minimum",  "power"};
-enum operation_kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, POWER };
 
-struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
-{
-    struct glcnn_arithmetic_parameters *parameters = NULL;
-    for (int i = ADD; i <= POWER && !parameters; i++)
-        parameters = kernel_parameters(kernel, families[i]);
-    return parameters;
-}
-
-static enum operation_kind kind_of(const struct operation *o)
+enum operation_kind arithmetic_kind(const struct operation *o)
 {
     int kind = ADD;
     while (kind < POWER && strcmp(families[kind], o->descriptor->family) != 0)
         kind++;
     return (enum operation_kind)kind;
 }
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME, glcnn_kernel_##NAME##_gradient;      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }                                                                                              \
-    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
-        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        glcnn_status status = kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);      \
-        if (status == GLCNN_SUCCESS)                                                               \
-            glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;    \
-        return status;                                                                             \
-    }
-
-DEFINE_CREATE(add)
-DEFINE_CREATE(subtract)
-DEFINE_CREATE(multiply)
-DEFINE_CREATE(divide)
-DEFINE_CREATE(maximum)
-DEFINE_CREATE(minimum)
-DEFINE_CREATE(power)
 
 /* ---- What gradients are of, and given ---- */
 
@@ -89,9 +54,6 @@ static struct operands quotient_operands(const void *parameters)
 
 /* ---- Vectors of the state ---- */
 
-enum { PRIMARY, SECONDARY, RESULT, MASK, KEPT };               /* arguments of a forward kernel */
-enum { GRADIENT, GIVEN, DESTINATION, BESIDE, G_MASK, G_KEPT }; /* of a gradient kernel */
-
 static bool is_gradient(const struct operation *o)
 {
     return o->descriptor->flags & IS_GRADIENT;
@@ -103,9 +65,9 @@ static bool is_clamped(const struct operation *o)
     return p->minimum_value > -FLT_MAX || p->maximum_value < FLT_MAX;
 }
 
-static bool has_shares(const struct operation *o)
+bool arithmetic_has_shares(const struct operation *o)
 {
-    return kind_of(o) == MAXIMUM || kind_of(o) == MINIMUM;
+    return arithmetic_kind(o) == MAXIMUM || arithmetic_kind(o) == MINIMUM;
 }
 
 /* A mask has a number for four channels of a result pixel, and so has what is kept besides of a
@@ -116,10 +78,13 @@ static size_t length(const struct operation *o, size_t index)
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     const struct image_view *view = &o->images[is_gradient(o) ? GRADIENT : RESULT];
     bool mask = (int)index == descriptor_argument(o->descriptor, "clamp_mask");
-    bool wanted = mask ? is_clamped(o)
-                       : !is_gradient(o) || p->is_secondary_source_filter || kind_of(o) != DIVIDE;
+    bool wanted =
+        mask ? is_clamped(o)
+             : !is_gradient(o) || p->is_secondary_source_filter || arithmetic_kind(o) != DIVIDE;
     size_t pixels = (size_t)view->width * view->height * view->images;
-    return wanted ? pixels * slice_count(view->channels) * (mask || has_shares(o) ? 1 : 4) : 0;
+    return wanted
+               ? pixels * slice_count(view->channels) * (mask || arithmetic_has_shares(o) ? 1 : 4)
+               : 0;
 }
 
 static bool check(const struct operation *o, struct refusal refusal)
@@ -169,7 +134,7 @@ static void pass_state(struct pass *pass, const struct operation *o, int mask, i
         pass_define(pass, "CLAMP_MASK", 1);
         pass_vector(pass, "clamp_mask", &o->vectors[mask], access);
     }
-    if (o->given[kept] && has_shares(o)) {
+    if (o->given[kept] && arithmetic_has_shares(o)) {
         pass_define(pass, "SHARES", 1);
         pass_vector(pass, "shares", &o->vectors[kept], access);
     } else if (o->given[kept]) {
@@ -199,8 +164,8 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     pass_operand(pass, &primary_names, &o->window);
     pass_operand(pass, &secondary_names, &o->secondary_window);
     pass_state(pass, o, MASK, KEPT, VECTOR_WRITE);
-    pass_define(pass, "OPERATION", (int)kind_of(o));
-    if (kind_of(o) == POWER)
+    pass_define(pass, "OPERATION", (int)arithmetic_kind(o));
+    if (arithmetic_kind(o) == POWER)
         pass_library(pass, "lib/math.glsl");
     pass_float(pass, "primary_scale", p->primary_scale);
     pass_float(pass, "secondary_scale", p->secondary_scale);
@@ -221,8 +186,8 @@ static enum derivative forward_derivative(const struct operation *o, struct plan
 {
     const struct window *y = &o->secondary_window;
     const struct image_view *result = &o->images[RESULT];
-    bool plain = kind_of(o) == ADD && !o->given[MASK] && !o->given[KEPT] && !is_clamped(o) &&
-                 o->window.channel_stride == 1 && y->channel_stride == 1 &&
+    bool plain = arithmetic_kind(o) == ADD && !o->given[MASK] && !o->given[KEPT] &&
+                 !is_clamped(o) && o->window.channel_stride == 1 && y->channel_stride == 1 &&
                  is_direct(&y->x, result->width, o->images[SECONDARY].width) &&
                  is_direct(&y->y, result->height, o->images[SECONDARY].height);
     return plain ? pointwise_derivative_of(o, plan, &o->images[PRIMARY], result) : DERIVATIVE_NONE;
@@ -241,10 +206,7 @@ static void derive_sum(const struct operation *o, struct pass *pass, struct deri
 
 /* ---- Terms of a gradient ---- */
 
-/* arithmetic/arithmetic_term.glsl */
-enum term { SCALED, PRODUCT, BY_DIVIDEND, BY_DIVISOR, SHARED, REST, BY_BASE, BY_EXPONENT };
-
-static enum term term_of(const struct operation *o)
+enum term arithmetic_term(const struct operation *o)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     static const enum term terms[][2] = {
@@ -252,17 +214,15 @@ static enum term term_of(const struct operation *o)
         [MULTIPLY] = {PRODUCT, PRODUCT}, [DIVIDE] = {BY_DIVIDEND, BY_DIVISOR},
         [MAXIMUM] = {SHARED, REST},      [MINIMUM] = {SHARED, REST},
         [POWER] = {BY_BASE, BY_EXPONENT}};
-    return terms[kind_of(o)][p->is_secondary_source_filter];
+    return terms[arithmetic_kind(o)][p->is_secondary_source_filter];
 }
 
-/* A constant factor of dr/dv. A kernel addressed by hand has scales of its own, which the program
- * sets as it wants them. */
-static double scale_of(const struct operation *o)
+double arithmetic_scale(const struct operation *o)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     double ps = (double)p->primary_scale, ss = (double)p->secondary_scale;
     bool secondary = p->is_secondary_source_filter && o->state_driven;
-    switch (kind_of(o)) {
+    switch (arithmetic_kind(o)) {
     case SUBTRACT:
         return secondary ? -ss : ps;
     case MULTIPLY:
@@ -281,7 +241,7 @@ static bool reads_given(enum term term)
 
 static void pass_term(struct pass *pass, const struct operation *o)
 {
-    enum term term = term_of(o);
+    enum term term = arithmetic_term(o);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     if (reads_given(term)) {
         pass_texture(pass, "secondary", &o->images[GIVEN]);
@@ -294,7 +254,7 @@ static void pass_term(struct pass *pass, const struct operation *o)
     }
     pass_state(pass, o, G_MASK, G_KEPT, VECTOR_READ);
     pass_define(pass, "OPERATION", (int)term);
-    pass_float(pass, "scale", (float)scale_of(o));
+    pass_float(pass, "scale", (float)arithmetic_scale(o));
     pass_library(pass, "arithmetic/arithmetic_term.glsl");
 }
 
@@ -343,7 +303,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     return partial;
 }
 
-/* One more pass of sums, into the other of two scratch images. */
+/* One more of the ping-pong passes of sums, into the other of two scratch images. */
 static struct image_view plan_merge(struct plan *plan, const struct image_view *partial,
                                     const struct block *b, struct image_view *spare)
 {
@@ -415,7 +375,8 @@ static void pass_placing(struct pass *pass, const struct operation *o)
 static enum derivative gradient_derivative(const struct operation *o, struct plan *plan)
 {
     (void)plan;
-    bool same = term_of(o) == SCALED && scale_of(o) == 1 && !o->given[G_MASK] && is_in_place(o);
+    bool same = arithmetic_term(o) == SCALED && arithmetic_scale(o) == 1 && !o->given[G_MASK] &&
+                is_in_place(o);
     return same ? DERIVATIVE_COPY : DERIVATIVE_NONE;
 }
 
@@ -425,7 +386,7 @@ static struct pass *plan_placing(const struct operation *o, struct plan *plan)
 {
     static const char shader[] = "arithmetic/arithmetic_gradient.comp";
     const struct image_view *to = &o->images[DESTINATION];
-    if (term_of(o) != SCALED)
+    if (arithmetic_term(o) != SCALED)
         return plan_pixels(plan, o, shader, to);
     struct pass *pass = plan_columns(plan, o, shader, to, PAIR);
     pass_define(pass, "COLUMNS", 1);
@@ -455,270 +416,6 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     pass_define(pass, "REDUCED", 1);
     pass_texture(pass, "reduced", &sums);
 }
-
-/* ---- References ---- */
-
-/* What result (Y, X, k) reads of a source. */
-static double operand(const struct tensor *source, const struct window *w, uint32_t n, uint32_t k,
-                      int32_t Y, int32_t X)
-{
-    int32_t y = axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0);
-    int32_t x = axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0);
-    return tensor_get(source, n, k * w->channel_stride, y, x);
-}
-
-static double combine(enum operation_kind kind, double x, double y)
-{
-    switch (kind) {
-    case ADD:
-        return x + y;
-    case SUBTRACT:
-        return x - y;
-    case MULTIPLY:
-        return x * y;
-    case DIVIDE:
-        return x / y;
-    case MAXIMUM:
-        return isnan(x) || x > y ? x : y;
-    case MINIMUM:
-        return isnan(x) || x < y ? x : y;
-    case POWER:
-        return pow(x, y);
-    }
-    return 0;
-}
-
-/* The primary source's share, in halves; of equals each has half. */
-static int share_of(enum operation_kind kind, double x, double y)
-{
-    int share = x > y ? 2 : x < y ? 0 : 1;
-    return kind == MAXIMUM ? share : 2 - share;
-}
-
-/* Index of a slice of four channels in the vectors of a state. */
-static size_t slice_index(const struct tensor *result, uint32_t n, uint32_t k, int32_t Y, int32_t X)
-{
-    size_t layer = (size_t)n * slice_count(result->channels) + k / 4;
-    return (layer * result->height + (size_t)Y) * result->width + (size_t)X;
-}
-
-static void reference_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
-{
-    const struct operation *o = r->operation;
-    const struct glcnn_arithmetic_parameters *p = o->parameters;
-    const struct tensor *to = &r->images[RESULT];
-    double x = operand(&r->images[PRIMARY], &o->window, n, k, Y, X);
-    double y = operand(&r->images[SECONDARY], &o->secondary_window, n, k, Y, X);
-    x *= (double)p->primary_scale;
-    y *= (double)p->secondary_scale;
-    double value = combine(kind_of(o), x, y);
-    double low = (double)p->minimum_value, high = (double)p->maximum_value;
-    double sum = value + (double)p->bias;
-    size_t index = slice_index(to, n, k, Y, X);
-    *tensor_at(to, n, k, Y, X) = held(sum, low, high);
-    if (r->vectors[MASK] && sum >= low && sum <= high)
-        r->vectors[MASK][index] += 1 << k % 4;
-    if (r->vectors[KEPT] && has_shares(o))
-        r->vectors[KEPT][index] += share_of(kind_of(o), x, y) << 2 * (k % 4);
-    else if (r->vectors[KEPT])
-        r->vectors[KEPT][index * 4 + k % 4] = kind_of(o) == POWER ? x : x / y;
-}
-
-static void reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *to = &r->images[RESULT];
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t k = 0; k < to->channels; k++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    reference_at(r, n, k, Y, X);
-}
-
-/* What the state kept of a result. */
-static double kept_at(const struct reference *r, size_t index, uint32_t k)
-{
-    const double *kept = r->vectors[G_KEPT];
-    if (!kept)
-        return 0;
-    return has_shares(r->operation) ? bits_of(kept[index], 2 * (k % 4), 2) / 2.0
-                                    : kept[index * 4 + k % 4];
-}
-
-/* d r / d v of the source v that the kernel differentiates by. */
-static double rate_at(const struct reference *r, uint32_t n, uint32_t k, int32_t Y, int32_t X)
-{
-    const struct operation *o = r->operation;
-    size_t index = slice_index(&r->images[GRADIENT], n, k, Y, X);
-    const struct glcnn_arithmetic_parameters *p = o->parameters;
-    double given = operand(&r->images[GIVEN], &o->secondary_window, n, k, Y, X);
-    double kept = kept_at(r, index, k);
-    double y = (double)p->secondary_scale * given;
-    switch (term_of(o)) {
-    case SCALED:
-        return scale_of(o);
-    case PRODUCT:
-        return scale_of(o) * given;
-    case BY_DIVIDEND:
-        return scale_of(o) / given;
-    case BY_DIVISOR:
-        return -kept / given;
-    case SHARED:
-        return scale_of(o) * kept;
-    case REST:
-        return scale_of(o) * (1 - kept);
-    case BY_BASE:
-        return scale_of(o) * times(y, pow(kept, y - 1));
-    case BY_EXPONENT:
-        return kept == 0 && y >= 0 ? 0 : scale_of(o) * times(pow(kept, y), log(kept));
-    }
-    return 0;
-}
-
-static double reference_term(const struct reference *r, uint32_t n, uint32_t k, int32_t Y,
-                             int32_t X)
-{
-    const struct tensor *g = &r->images[GRADIENT];
-    const double *mask = r->vectors[G_MASK];
-    double rate = rate_at(r, n, k, Y, X), value = tensor_get(g, n, k, Y, X);
-    if (!mask)
-        return value * rate;
-    bool within = bits_of(mask[slice_index(g, n, k, Y, X)], k % 4, 1);
-    return times(within ? value : 0, rate);
-}
-
-static void gradient_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *g = &r->images[GRADIENT], *to = &r->images[DESTINATION];
-    for (uint32_t n = 0; n < g->images; n++)
-        for (uint32_t k = 0; k < g->channels; k++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                    int32_t at[2];
-                    if (pointwise_target(r->operation, to, to, Y, X, at))
-                        *tensor_at(to, n, k * w->channel_stride, at[0], at[1]) +=
-                            reference_term(r, n, k, Y, X);
-                }
-}
-
-/* ---- Cases ---- */
-
-#define STRIDES(WHICH, X, Y, C)                                                                    \
-    WHICH "_stride_in_pixels_x=" #X " " WHICH "_stride_in_pixels_y=" #Y " " WHICH                  \
-          "_stride_in_feature_channels=" #C
-
-#define SCALES "primary_scale=0.75 secondary_scale=-1.25 bias=0.5 "
-#define BOUNDS "minimum_value=-0.37 maximum_value=0.57 "
-
-#define CASES(FILTER)                                                                              \
-    {FILTER "", {1, 1, 3, 4}}, {FILTER SCALES, {2, 5, 4, 3}}, {FILTER BOUNDS, {2, 3, 5, 5}},       \
-        {FILTER SCALES BOUNDS, {1, 9, 6, 7}},                                                      \
-        {FILTER SCALES STRIDES("secondary", 0, 0, 1), {2, 6, 5, 7}, {2, 6, 1, 1}},                 \
-        {FILTER SCALES BOUNDS STRIDES("secondary", 0, 0, 0), {3, 7, 4, 6}, {3, 1, 1, 1}},          \
-        {FILTER SCALES STRIDES("secondary", 1, 1, 0), {2, 8, 3, 5}, {2, 1, 3, 5}},                 \
-        {FILTER STRIDES("primary", 0, 1, 1), {2, 2, 6, 1}, {2, 2, 6, 9}},                          \
-        {FILTER SCALES STRIDES("primary", 1, 0, 0), {1, 1, 1, 5}, {1, 10, 4, 5}},                  \
-        {FILTER BOUNDS STRIDES("primary", 0, 1, 1) " " STRIDES("secondary", 1, 0, 1),              \
-         {2, 4, 5, 1},                                                                             \
-         {2, 4, 1, 6}},                                                                            \
-        {FILTER STRIDES("secondary", 0, 0, 1) " secondary_offset_x=2 secondary_offset_y=1",        \
-         {2, 3, 4, 5},                                                                             \
-         {2, 3, 3, 4}},                                                                            \
-        {FILTER BOUNDS "primary_edge_mode=clamp primary_offset_x=-2 secondary_edge_mode=clamp "    \
-                       "secondary_offset_y=-1 destination_width=9 destination_height=6",           \
-         {1, 6, 4, 5},                                                                             \
-         {1, 6, 5, 6}},                                                                            \
-        {FILTER SCALES BOUNDS "clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "  \
-                              "clip_rect_size_height=2",                                           \
-         {2, 6, 6, 7}},                                                                            \
-        {FILTER "clip_rect_origin_x=1 clip_rect_size_height=3 " STRIDES("secondary", 0, 0, 0),     \
-         {2, 3, 5, 6},                                                                             \
-         {2, 5, 2, 2}},                                                                            \
-        {FILTER BOUNDS "primary_source_feature_channel_offset=4 "                                  \
-                       "primary_source_feature_channel_max_count=3",                               \
-         {2, 9, 4, 4},                                                                             \
-         {2, 3, 4, 4}},                                                                            \
-    {                                                                                              \
-        FILTER SCALES                                                                              \
-            "secondary_edge_mode=clamp secondary_offset_x=9 secondary_offset_y=-3 " STRIDES(       \
-                "secondary", 0, 0, 1),                                                             \
-            {1, 4, 3, 3},                                                                          \
-        {                                                                                          \
-            1, 4, 2, 2                                                                             \
-        }                                                                                          \
-    }
-
-/* Reads outside a source: 0, or for a divisor the nearest pixel. */
-#define OUTSIDE_CASES(FILTER)                                                                      \
-    {FILTER SCALES "primary_offset_x=1 primary_offset_y=-1 secondary_offset_x=-1 "                 \
-                   "secondary_offset_y=2 destination_width=7 destination_height=6",                \
-     {2, 5, 6, 6},                                                                                 \
-     {2, 5, 8, 7}},                                                                                \
-    {                                                                                              \
-        FILTER STRIDES("secondary", 0, 1, 1) " secondary_offset_x=-1", {1, 2, 3, 4},               \
-        {                                                                                          \
-            1, 2, 3, 1                                                                             \
-        }                                                                                          \
-    }
-
-#define DIVISOR_CASES(FILTER)                                                                      \
-    {                                                                                              \
-        FILTER SCALES "primary_offset_x=1 primary_offset_y=-1 secondary_offset_x=-1 "              \
-                      "secondary_edge_mode=clamp destination_width=7 destination_height=6",        \
-            {2, 5, 6, 6},                                                                          \
-        {                                                                                          \
-            2, 5, 8, 7                                                                             \
-        }                                                                                          \
-    }
-
-#define LARGE_CASES(FILTER)                                                                        \
-    {FILTER SCALES STRIDES("secondary", 0, 0, 1), {3, 37, 61, 83}, {3, 37, 1, 1}, true},           \
-        {FILTER BOUNDS STRIDES("secondary", 0, 1, 0), {2, 130, 9, 71}, {2, 1, 9, 1}, true},        \
-    {                                                                                              \
-        FILTER BOUNDS, {9, 37, 14, 13}, {0}, true                                                  \
-    }
-
-static const struct check_case forward_cases[] = {
-    CASES(""), OUTSIDE_CASES(""), LARGE_CASES(""), {0}};
-static const struct check_case divide_cases[] = {
-    CASES(""), DIVISOR_CASES(""), LARGE_CASES(""), {0}};
-
-#define BY_SECONDARY "is_secondary_source_filter=1 "
-
-static const struct check_case gradient_cases[] = {CASES(""),
-                                                   OUTSIDE_CASES(""),
-                                                   LARGE_CASES(""),
-                                                   CASES(BY_SECONDARY),
-                                                   OUTSIDE_CASES(BY_SECONDARY),
-                                                   LARGE_CASES(BY_SECONDARY),
-                                                   {0}};
-static const struct check_case divide_gradient_cases[] = {CASES(""),
-                                                          DIVISOR_CASES(""),
-                                                          LARGE_CASES(""),
-                                                          CASES(BY_SECONDARY),
-                                                          DIVISOR_CASES(BY_SECONDARY),
-                                                          LARGE_CASES(BY_SECONDARY),
-                                                          {0}};
-
-/* Sources that differ where they are equally drawn, and no result on a bound: neither has a
- * difference quotient. */
-#define UNEQUAL "secondary_scale=0.875 bias=0.0625 "
-
-static const struct check_case extreme_cases[] = {
-    CASES(UNEQUAL), OUTSIDE_CASES(UNEQUAL), LARGE_CASES(UNEQUAL), {0}};
-static const struct check_case extreme_gradient_cases[] = {CASES(UNEQUAL),
-                                                           OUTSIDE_CASES(UNEQUAL),
-                                                           LARGE_CASES(UNEQUAL),
-                                                           CASES(UNEQUAL BY_SECONDARY),
-                                                           OUTSIDE_CASES(UNEQUAL BY_SECONDARY),
-                                                           LARGE_CASES(UNEQUAL BY_SECONDARY),
-                                                           {0}};
-
-/* Nothing is read outside of a base, where it would be 0. */
-static const struct check_case power_cases[] = {CASES(""), LARGE_CASES(""), {0}};
-static const struct check_case power_gradient_cases[] = {
-    CASES(""), LARGE_CASES(""), CASES(BY_SECONDARY), LARGE_CASES(BY_SECONDARY), {0}};
 
 /* ---- Descriptors ---- */
 
@@ -754,7 +451,7 @@ static const struct parameter gradient_parameters[] = {
     .length = length, .check = check
 
 /* VALUES are the secondary source's: a divisor stays away from 0. */
-#define FORWARD(NAME, MPS, TEXT, FLAGS, FIRST, VALUES, CASES_OF, ...)                              \
+#define FORWARD(NAME, MPS, TEXT, FLAGS, FIRST, VALUES, ...)                                        \
     .name = NAME, .mps_class = MPS, .text = TEXT, COMMON(NAME), .parameters = parameters,          \
     .gradient = NAME "_gradient",                                                                  \
     .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                       \
@@ -764,10 +461,10 @@ static const struct parameter gradient_parameters[] = {
          {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
          {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
          __VA_ARGS__},                                                                             \
-    .derivative = forward_derivative, .derive = derive_sum, .variants = pointwise_variants,        \
-    .plan = plan_forward, .reference = reference, .cases = CASES_OF
+    .derivative = forward_derivative, .derive = derive_sum,                                        \
+    .implementations = pointwise_implementations, .plan = plan_forward
 
-#define BACKWARD(NAME, MPS, OPERANDS, FIRST, VALUES, CASES_OF, ...)                                \
+#define BACKWARD(NAME, MPS, OPERANDS, FIRST, VALUES, ...)                                          \
     .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \
     COMMON(NAME), .parameters = gradient_parameters,                                               \
     .without_gradient = "it is a gradient itself", .forward = NAME,                                \
@@ -788,40 +485,38 @@ static const struct parameter gradient_parameters[] = {
           .optional = true,                                                                        \
           .filled_by = NAME},                                                                      \
          __VA_ARGS__},                                                                             \
-    .derivative = gradient_derivative, .variants = pointwise_variants, .plan = plan_gradient,      \
-    .reference = gradient_reference, .cases = CASES_OF
+    .derivative = gradient_derivative, .implementations = pointwise_implementations,               \
+    .plan = plan_gradient
 
 const struct glcnn_descriptor glcnn_kernel_add = {FORWARD("add", "MPSCNNAdd", "sum of two images",
                                                           IS_SUM, VALUES_SYMMETRIC,
-                                                          VALUES_SYMMETRIC, forward_cases, {0}),
+                                                          VALUES_SYMMETRIC, {0}),
                                                   .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
-    BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-             gradient_cases, {0})};
+    BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0})};
 const struct glcnn_descriptor glcnn_kernel_subtract = {
     FORWARD("subtract", "MPSCNNSubtract", "difference of two images", 0, VALUES_SYMMETRIC,
-            VALUES_SYMMETRIC, forward_cases, {0}),
+            VALUES_SYMMETRIC, {0}),
     .keeps_zero = keeps_zero};
-const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
-    BACKWARD("subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-             gradient_cases, {0})};
+const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {BACKWARD(
+    "subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0})};
 const struct glcnn_descriptor glcnn_kernel_multiply = {
     FORWARD("multiply", "MPSCNNMultiply", "product of two images", 0, VALUES_SYMMETRIC,
-            VALUES_SYMMETRIC, forward_cases, {0}),
+            VALUES_SYMMETRIC, {0}),
     .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
     BACKWARD("multiply", "MPSCNNMultiplyGradient", product_operands, VALUES_SYMMETRIC,
-             VALUES_SYMMETRIC, gradient_cases, {0})};
+             VALUES_SYMMETRIC, {0})};
 const struct glcnn_descriptor glcnn_kernel_divide = {FORWARD(
     "divide", "MPSCNNDivide", "quotient of two images", 0, VALUES_SYMMETRIC, VALUES_POSITIVE,
-    divide_cases, {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
-const struct glcnn_descriptor glcnn_kernel_divide_gradient = {BACKWARD(
-    "divide", NULL, quotient_operands, VALUES_SYMMETRIC, VALUES_POSITIVE, divide_gradient_cases,
-    {.name = "quotient",
-     .place = PLACE_STATE,
-     .input = true,
-     .optional = true,
-     .filled_by = "divide"})};
+    {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
+const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
+    BACKWARD("divide", NULL, quotient_operands, VALUES_SYMMETRIC, VALUES_POSITIVE,
+             {.name = "quotient",
+              .place = PLACE_STATE,
+              .input = true,
+              .optional = true,
+              .filled_by = "divide"})};
 
 #define KEPT_OUT(NAME)                                                                             \
     {                                                                                              \
@@ -834,21 +529,52 @@ const struct glcnn_descriptor glcnn_kernel_divide_gradient = {BACKWARD(
 
 const struct glcnn_descriptor glcnn_kernel_maximum = {
     FORWARD("maximum", NULL, "the larger of two images", 0, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-            extreme_cases, KEPT_OUT("primary_share")),
+            KEPT_OUT("primary_share")),
     .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
     BACKWARD("maximum", NULL, sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-             extreme_gradient_cases, KEPT_IN("primary_share", "maximum"))};
+             KEPT_IN("primary_share", "maximum"))};
 const struct glcnn_descriptor glcnn_kernel_minimum = {
     FORWARD("minimum", NULL, "the smaller of two images", 0, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-            extreme_cases, KEPT_OUT("primary_share")),
+            KEPT_OUT("primary_share")),
     .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
     BACKWARD("minimum", NULL, sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-             extreme_gradient_cases, KEPT_IN("primary_share", "minimum"))};
+             KEPT_IN("primary_share", "minimum"))};
 const struct glcnn_descriptor glcnn_kernel_power = {
     FORWARD("power", NULL, "one image to the power of another", 0, VALUES_POSITIVE,
-            VALUES_SYMMETRIC, power_cases, KEPT_OUT("base"))};
-const struct glcnn_descriptor glcnn_kernel_power_gradient = {
-    BACKWARD("power", NULL, quotient_operands, VALUES_POSITIVE, VALUES_SYMMETRIC,
-             power_gradient_cases, KEPT_IN("base", "power"))};
+            VALUES_SYMMETRIC, KEPT_OUT("base"))};
+const struct glcnn_descriptor glcnn_kernel_power_gradient = {BACKWARD(
+    "power", NULL, quotient_operands, VALUES_POSITIVE, VALUES_SYMMETRIC, KEPT_IN("base", "power"))};
+
+/* ---- Constructors ---- */
+
+struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
+{
+    struct glcnn_arithmetic_parameters *p = NULL;
+    for (int i = ADD; i <= POWER && !p; i++)
+        p = kernel_parameters(kernel, families[i]);
+    return p;
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }                                                                                              \
+    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
+        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        glcnn_status status = kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);      \
+        if (status == GLCNN_SUCCESS)                                                               \
+            glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;    \
+        return status;                                                                             \
+    }
+
+DEFINE_CREATE(add)
+DEFINE_CREATE(subtract)
+DEFINE_CREATE(multiply)
+DEFINE_CREATE(divide)
+DEFINE_CREATE(maximum)
+DEFINE_CREATE(minimum)
+DEFINE_CREATE(power)

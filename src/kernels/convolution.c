@@ -1,140 +1,14 @@
 /* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
  * Values of the data source are in convolution_weights.c, passes in the files that
- * convolution_plan.h names, references in convolution_reference.c. */
+ * convolution_plan.h names. */
 #include "kernels/convolution.h"
 
-extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
-    glcnn_kernel_fully_connected, glcnn_kernel_fully_connected_gradient;
-
-struct glcnn_convolution_parameters *glcnn_convolution(glcnn_kernel *kernel)
-{
-    static const char *const families[] = {"convolution", "fully_connected",
-                                           "convolution_transpose"};
-    struct glcnn_convolution_parameters *parameters = NULL;
-    for (int i = 0; i < 3 && !parameters; i++)
-        parameters = kernel_parameters(kernel, families[i]);
-    return parameters;
-}
-
-/* ---- Constructors ---- */
+extern const struct glcnn_descriptor glcnn_kernel_convolution;
 
 static uint32_t one_if_zero(uint32_t value)
 {
     return value ? value : 1;
 }
-
-/* A fully connected layer has none of what a convolution has a choice of. */
-static glcnn_status check_connected(const glcnn_kernel *kernel,
-                                    const struct glcnn_convolution_descriptor *d)
-{
-    const struct {
-        const char *name;
-        uint32_t value;
-    } fixed[] = {{"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
-                 {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
-                 {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
-                 {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
-                 {"groups", one_if_zero(d->groups)}};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        if (fixed[i].value != 1)
-            return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                               "%s: %s is %u; a fully connected layer has only 1",
-                               kernel->descriptor->name, fixed[i].name, fixed[i].value);
-    return GLCNN_SUCCESS;
-}
-
-static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
-{
-    const uint32_t window[6] = {d->kernel_width,
-                                d->kernel_height,
-                                one_if_zero(d->stride_in_pixels_x),
-                                one_if_zero(d->stride_in_pixels_y),
-                                one_if_zero(d->dilation_rate_x),
-                                one_if_zero(d->dilation_rate_y)};
-    struct glcnn_convolution_parameters *parameters = glcnn_convolution(kernel);
-    bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
-    glcnn_status status = connected ? check_connected(kernel, d) : GLCNN_SUCCESS;
-    kernel_set_window(kernel, window);
-    parameters->input_feature_channels = d->input_feature_channels;
-    parameters->output_feature_channels = d->output_feature_channels;
-    parameters->without_biases = d->without_biases;
-    if (!connected)
-        parameters->groups = one_if_zero(d->groups);
-    return status;
-}
-
-static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
-{
-    if (!(kernel->descriptor->flags & IS_GRADIENT))
-        return neuron_set(kernel, &glcnn_convolution(kernel)->neuron, neuron);
-    if (neuron->type == GLCNN_NEURON_TYPE_NONE)
-        return GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_UNSUPPORTED,
-                       "%s: a kernel with a fused neuron has no gradient; use a neuron kernel",
-                       kernel->descriptor->name);
-}
-
-static glcnn_status set_scale_factor(glcnn_kernel *kernel,
-                                     const struct glcnn_convolution_descriptor *d)
-{
-    uint32_t factor = one_if_zero(d->sub_pixel_scale_factor);
-    if (factor == 1)
-        return GLCNN_SUCCESS;
-    if (kernel->descriptor != &glcnn_kernel_convolution)
-        return device_fail(kernel->device, GLCNN_UNSUPPORTED,
-                           "%s: sub_pixel_scale_factor is %u; only convolution has sub-pixels, and "
-                           "then no gradient",
-                           kernel->descriptor->name, factor);
-    if (factor <= 256 && d->output_feature_channels % (factor * factor) == 0)
-        return glcnn_convolution(kernel)->sub_pixel_scale_factor = factor, GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: %u output channels do not divide into sub-pixels of %u x %u",
-                       kernel->descriptor->name, d->output_feature_channels, factor, factor);
-}
-
-static glcnn_status check_descriptor(glcnn_device *device, const char *name,
-                                     const struct glcnn_convolution_descriptor *d)
-{
-    if (!d)
-        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: descriptor is NULL", name);
-    uint32_t groups = one_if_zero(d->groups);
-    if (d->input_feature_channels == 0 || d->input_feature_channels % groups ||
-        d->output_feature_channels % groups)
-        return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %u input and %u output channels in %u groups; there must be some, "
-                           "and groups of equal size",
-                           name, d->input_feature_channels, d->output_feature_channels, groups);
-    return GLCNN_SUCCESS;
-}
-
-glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                                const struct glcnn_convolution_descriptor *d,
-                                const struct glcnn_convolution_weights *weights,
-                                glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = check_descriptor(device, descriptor->name, d);
-    if (status == GLCNN_SUCCESS)
-        status = set_numbers(*kernel, d);
-    if (status == GLCNN_SUCCESS)
-        status = set_neuron(*kernel, &d->neuron);
-    if (status == GLCNN_SUCCESS)
-        status = set_scale_factor(*kernel, d);
-    status = kernel_finish(kernel, status);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = convolution_set_weights(*kernel, d, weights);
-    if (status != GLCNN_SUCCESS)
-        glcnn_kernel_destroy(kernel);
-    return status;
-}
-
-DEFINE_CONVOLUTION_CREATE(convolution)
-DEFINE_CONVOLUTION_CREATE(convolution_gradient)
-DEFINE_CONVOLUTION_CREATE(fully_connected)
-DEFINE_CONVOLUTION_CREATE(fully_connected_gradient)
 
 /* ---- What the numbers come to ---- */
 
@@ -398,189 +272,6 @@ static bool connected_gradient_check(const struct operation *o, struct refusal r
     return convolution_gradient_check(o, refusal) && check_source_size(o, refusal);
 }
 
-/* ---- Cases ---- */
-
-#define WINDOW_CASES                                                                               \
-    {"output_feature_channels=3 kernel_width=3 kernel_height=3", {2, 2, 5, 6}},                    \
-        {"output_feature_channels=5 kernel_width=3 kernel_height=3", {1, 1, 7, 9}},                \
-        {"output_feature_channels=9 kernel_width=2 kernel_height=3 stride_in_pixels_x=2",          \
-         {3, 3, 8, 7}},                                                                            \
-        {"output_feature_channels=8 kernel_width=3 kernel_height=3 edge_mode=clamp",               \
-         {2, 4, 6, 5}},                                                                            \
-        {"output_feature_channels=7 kernel_width=4 kernel_height=5 stride_in_pixels_x=3 "          \
-         "stride_in_pixels_y=2 padding=valid",                                                     \
-         {2, 5, 9, 11}},                                                                           \
-        {"output_feature_channels=6 kernel_width=3 kernel_height=2 dilation_rate_x=2 "             \
-         "dilation_rate_y=3",                                                                      \
-         {1, 6, 9, 8}},                                                                            \
-        {"output_feature_channels=4 kernel_width=3 kernel_height=3 dilation_rate_x=2 "             \
-         "stride_in_pixels_y=2 edge_mode=clamp offset_x=-2 offset_y=3 destination_width=6 "        \
-         "destination_height=5",                                                                   \
-         {2, 3, 7, 6}},                                                                            \
-        {"output_feature_channels=8 kernel_width=3 kernel_height=3 groups=2", {2, 6, 5, 5}},       \
-        {"output_feature_channels=6 kernel_width=3 kernel_height=3 groups=3 stride_in_pixels_x=2", \
-         {1, 9, 6, 7}},                                                                            \
-        {"output_feature_channels=9 kernel_width=3 kernel_height=3 groups=9", {2, 9, 6, 6}},       \
-        {"output_feature_channels=15 kernel_width=3 kernel_height=2 groups=5 edge_mode=clamp",     \
-         {1, 5, 5, 7}},                                                                            \
-        {"output_feature_channels=16 kernel_width=1 kernel_height=1", {2, 8, 7, 3}},               \
-        {"output_feature_channels=1 kernel_width=9 kernel_height=1 padding=full", {1, 7, 4, 12}},  \
-        {"output_feature_channels=2 kernel_width=1 kernel_height=7 offset_x=5 offset_y=-4 "        \
-         "destination_width=4 destination_height=9",                                               \
-         {1, 4, 6, 8}},                                                                            \
-        {"output_feature_channels=5 kernel_width=3 kernel_height=3 clip_rect_origin_x=1 "          \
-         "clip_rect_origin_y=2 clip_rect_size_width=3 clip_rect_size_height=2 "                    \
-         "stride_in_pixels_x=2",                                                                   \
-         {2, 4, 8, 13}},                                                                           \
-        {"output_feature_channels=4 kernel_width=3 kernel_height=3 clip_rect_origin_x=2 "          \
-         "clip_rect_size_width=4",                                                                 \
-         {2, 3, 5, 9}},                                                                            \
-        {"output_feature_channels=4 kernel_width=2 kernel_height=2 "                               \
-         "source_feature_channel_offset=4 "                                                        \
-         "source_feature_channel_max_count=3",                                                     \
-         {2, 9, 5, 4}},                                                                            \
-        {"output_feature_channels=36 kernel_width=5 kernel_height=5", {2, 34, 9, 8}},              \
-        {"output_feature_channels=3 kernel_width=8 kernel_height=3 dilation_rate_y=2",             \
-         {1, 2, 7, 15}},                                                                           \
-        {"output_feature_channels=5 kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "          \
-         "stride_in_pixels_y=2 dilation_rate_x=2 dilation_rate_y=2",                               \
-         {2, 3, 7, 8}},                                                                            \
-        {"output_feature_channels=4 kernel_width=1 kernel_height=1 stride_in_pixels_x=2 "          \
-         "stride_in_pixels_y=2",                                                                   \
-         {1, 5, 6, 7}},                                                                            \
-        {"output_feature_channels=5 kernel_width=3 kernel_height=3 stride_in_pixels_x=4 "          \
-         "offset_x=1",                                                                             \
-         {1, 3, 4, 15}},                                                                           \
-        {"output_feature_channels=11 kernel_width=3 kernel_height=2", {90, 12, 3, 3}},             \
-        {"output_feature_channels=32 kernel_width=3 kernel_height=3", {8, 16, 14, 14}, {0}, true}, \
-    {                                                                                              \
-        "output_feature_channels=40 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "          \
-        "stride_in_pixels_y=2",                                                                    \
-            {2, 300, 7, 7}, {0}, true                                                              \
-    }
-
-/* FACTOR * FACTOR * CHANNELS = OUTPUTS */
-#define SUB_PIXELS(OUTPUTS, FACTOR, WIDTH, HEIGHT, MORE)                                           \
-    "output_feature_channels=" #OUTPUTS " sub_pixel_scale_factor=" #FACTOR " kernel_width=" #WIDTH \
-    " kernel_height=" #HEIGHT " " MORE
-
-#define SUB_PIXEL_CASES                                                                            \
-    {SUB_PIXELS(4, 2, 3, 3, ""), {1, 1, 4, 5}}, {SUB_PIXELS(8, 2, 3, 3, ""), {2, 2, 5, 4}},        \
-        {SUB_PIXELS(12, 2, 2, 3, "neuron_type=prelu"), {2, 3, 4, 6}},                              \
-        {SUB_PIXELS(16, 2, 1, 1, ""), {3, 4, 3, 3}},                                               \
-        {SUB_PIXELS(45, 3, 3, 3, "neuron_type=tanh neuron_a=1 neuron_b=1"), {2, 5, 4, 3}},         \
-        {SUB_PIXELS(36, 3, 3, 2, "groups=2"), {1, 6, 3, 5}},                                       \
-        {SUB_PIXELS(16, 4, 3, 3, "groups=16 dilation_rate_x=2"), {1, 16, 4, 5}},                   \
-        {SUB_PIXELS(28, 2, 3, 3, "stride_in_pixels_x=2 padding=valid edge_mode=clamp"),            \
-         {1, 7, 6, 9}},                                                                            \
-        {SUB_PIXELS(20, 2, 3, 3,                                                                   \
-                    "offset_x=-1 offset_y=2 destination_width=7 destination_height=9"),            \
-         {2, 3, 5, 4}},                                                                            \
-        {SUB_PIXELS(27, 3, 3, 3,                                                                   \
-                    "offset_x=1 clip_rect_origin_x=1 clip_rect_origin_y=2 "                        \
-                    "clip_rect_size_width=7 clip_rect_size_height=8"),                             \
-         {2, 2, 4, 5}},                                                                            \
-        {SUB_PIXELS(24, 2, 2, 2,                                                                   \
-                    "source_feature_channel_offset=4 source_feature_channel_max_count=2 "          \
-                    "destination_feature_channel_offset=4 clip_rect_origin_z=1 offset_z=1"),       \
-         {3, 6, 4, 3}},                                                                            \
-    {                                                                                              \
-        SUB_PIXELS(48, 4, 5, 5, ""), {4, 24, 9, 8}, {0}, true                                      \
-    }
-
-/* More than one tile of rows, elements and outputs, none of them whole; and many chunks of
- * pixels. */
-#define TILED_CASES                                                                                \
-    {"output_feature_channels=69 kernel_width=3 kernel_height=2 stride_in_pixels_x=2 "             \
-     "padding=same",                                                                               \
-     {3, 23, 9, 13},                                                                               \
-     .large = true},                                                                               \
-        {"output_feature_channels=34 kernel_width=3 kernel_height=3",                              \
-         {7, 61, 4, 4},                                                                            \
-         .large = true},                                                                           \
-    {                                                                                              \
-        "output_feature_channels=5 kernel_width=3 kernel_height=3 padding=same edge_mode=clamp",   \
-            {6, 6, 48, 47}, .large = true                                                          \
-    }
-
-static const struct check_case convolution_cases[] = {
-    WINDOW_CASES,
-    TILED_CASES,
-    {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=tanh neuron_a=1.5 "
-     "neuron_b=0.5",
-     {2, 3, 5, 7}},
-    {"output_feature_channels=7 kernel_width=2 kernel_height=2 groups=7 neuron_type=prelu",
-     {1, 7, 6, 5}},
-    {"output_feature_channels=16 kernel_width=3 kernel_height=3 neuron_type=prelu", {2, 1, 6, 5}},
-    {"output_feature_channels=6 kernel_width=3 kernel_height=2 without_biases=1", {2, 3, 5, 6}},
-    {"output_feature_channels=9 kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
-     "neuron_type=relu neuron_a=0.25",
-     {2, 5, 6, 5}},
-    SUB_PIXEL_CASES,
-    /* The least that shares reads; virgl, where it is run by hand, stored it a pixel too far. */
-    {"output_feature_channels=1 kernel_width=2 kernel_height=1", {1, 1, 1, 5}},
-    {0}};
-
-static const struct check_case gradient_cases[] = {
-    WINDOW_CASES,
-    TILED_CASES,
-    {"output_feature_channels=5 kernel_width=3 kernel_height=3 gradient_option=data", {2, 3, 5, 4}},
-    {"output_feature_channels=5 kernel_width=3 kernel_height=3 "
-     "gradient_option=weights_and_biases",
-     {2, 3, 5, 4}},
-    {"output_feature_channels=6 kernel_width=3 kernel_height=2 without_biases=1", {2, 3, 5, 6}},
-    {"output_feature_channels=9 kernel_width=3 kernel_height=3 groups=9 without_biases=1",
-     {2, 9, 6, 6}},
-    {"output_feature_channels=3 kernel_width=3 kernel_height=4 kernel_offset_x=2 "
-     "kernel_offset_y=-1 secondary_offset_x=-1 secondary_offset_y=1",
-     {1, 2, 7, 6}},
-    {"output_feature_channels=4 kernel_width=2 kernel_height=3 stride_in_pixels_x=2 "
-     "secondary_dilation_rate_y=2 primary_offset_x=1 kernel_offset_x=1",
-     {2, 4, 7, 8}},
-    {"output_feature_channels=4 kernel_width=3 kernel_height=3 primary_offset_y=1 "
-     "source_size_width=2 source_size_height=3 edge_mode=clamp",
-     {2, 5, 6, 7}},
-    {0}};
-
-#define CONNECTED_CASES                                                                            \
-    {"output_feature_channels=1 kernel_width=1 kernel_height=1", {1, 1, 1, 1}},                    \
-        {"output_feature_channels=21 kernel_width=1 kernel_height=1", {9, 18, 1, 1}},              \
-        {"output_feature_channels=2 kernel_width=3 kernel_height=4", {3, 1, 4, 3}},                \
-        {"output_feature_channels=3 kernel_width=5 kernel_height=2", {2, 2, 2, 5}},                \
-        {"output_feature_channels=4 kernel_width=2 kernel_height=2", {5, 3, 2, 2}},                \
-        {"output_feature_channels=5 kernel_width=4 kernel_height=3", {4, 4, 3, 4}},                \
-        {"output_feature_channels=6 kernel_width=7 kernel_height=1", {1, 5, 1, 7}},                \
-        {"output_feature_channels=7 kernel_width=1 kernel_height=6", {9, 6, 6, 1}},                \
-        {"output_feature_channels=8 kernel_width=3 kernel_height=3", {3, 7, 3, 3}},                \
-        {"output_feature_channels=9 kernel_width=2 kernel_height=3", {2, 8, 3, 2}},                \
-        {"output_feature_channels=10 kernel_width=4 kernel_height=4", {6, 9, 4, 4}},               \
-        {"output_feature_channels=35 kernel_width=2 kernel_height=2", {7, 37, 2, 2}},              \
-        {"output_feature_channels=12 kernel_width=2 kernel_height=3", {5, 8, 3, 2}},               \
-        {"output_feature_channels=5 kernel_width=3 kernel_height=3 "                               \
-         "source_feature_channel_offset=4 "                                                        \
-         "source_feature_channel_max_count=5 offset_x=3",                                          \
-         {2, 11, 3, 3}},                                                                           \
-        {"output_feature_channels=6 kernel_width=3 kernel_height=2 clip_rect_origin_z=1 "          \
-         "clip_rect_size_depth=2",                                                                 \
-         {4, 4, 2, 3}},                                                                            \
-    {                                                                                              \
-        "output_feature_channels=10 kernel_width=7 kernel_height=7", {16, 32, 7, 7}, {0}, true     \
-    }
-
-static const struct check_case connected_cases[] = {
-    CONNECTED_CASES,
-    {"output_feature_channels=6 kernel_width=3 kernel_height=3 neuron_type=prelu", {3, 3, 3, 3}},
-    {"output_feature_channels=5 kernel_width=2 kernel_height=3 neuron_type=sigmoid", {3, 5, 3, 2}},
-    {"output_feature_channels=5 kernel_width=2 kernel_height=3 without_biases=1", {3, 5, 3, 2}},
-    {0}};
-static const struct check_case connected_gradient_cases[] = {
-    CONNECTED_CASES,
-    {"output_feature_channels=6 kernel_width=3 kernel_height=2 gradient_option=data", {2, 5, 2, 3}},
-    {"output_feature_channels=6 kernel_width=3 kernel_height=2 gradient_option=weights_and_biases",
-     {2, 5, 2, 3}},
-    {"output_feature_channels=6 kernel_width=3 kernel_height=2 without_biases=1", {2, 5, 2, 3}},
-    {0}};
-
 /* ---- Descriptors ---- */
 
 static const char *const option_names[] = {"none", "data", "weights_and_biases", "all", NULL};
@@ -658,10 +349,8 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .length = convolution_length,
     .lacks = convolution_lacks,
     .check = convolution_check,
-    .variants = convolution_variants,
+    .implementations = convolution_implementations,
     .plan = plan_convolution,
-    .reference = convolution_reference,
-    .cases = convolution_cases,
 };
 
 /* Of a single channel all taps of a small window are summed up by one invocation. */
@@ -685,10 +374,8 @@ const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     .length = convolution_gradient_length,
     .check = convolution_gradient_check,
     .reads_gradient_once = reads_gradient_once,
-    .variants = convolution_variants,
+    .implementations = convolution_implementations,
     .plan = plan_convolution_gradient,
-    .reference = convolution_gradient_reference,
-    .cases = gradient_cases,
 };
 
 const struct glcnn_descriptor glcnn_kernel_fully_connected = {
@@ -707,10 +394,8 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .length = convolution_length,
     .lacks = convolution_lacks,
     .check = connected_check,
-    .variants = convolution_variants,
+    .implementations = convolution_implementations,
     .plan = plan_convolution,
-    .reference = convolution_reference,
-    .cases = connected_cases,
 };
 
 const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
@@ -727,8 +412,131 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .prepare = connect_all,
     .length = convolution_gradient_length,
     .check = connected_gradient_check,
-    .variants = convolution_variants,
+    .implementations = convolution_implementations,
     .plan = plan_fully_connected_gradient,
-    .reference = convolution_gradient_reference,
-    .cases = connected_gradient_cases,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_convolution_parameters *glcnn_convolution(glcnn_kernel *kernel)
+{
+    static const char *const families[] = {"convolution", "fully_connected",
+                                           "convolution_transpose"};
+    struct glcnn_convolution_parameters *parameters = NULL;
+    for (int i = 0; i < 3 && !parameters; i++)
+        parameters = kernel_parameters(kernel, families[i]);
+    return parameters;
+}
+
+/* A fully connected layer has none of what a convolution has a choice of. */
+static glcnn_status check_connected(const glcnn_kernel *kernel,
+                                    const struct glcnn_convolution_descriptor *d)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } fixed[] = {{"stride_in_pixels_x", one_if_zero(d->stride_in_pixels_x)},
+                 {"stride_in_pixels_y", one_if_zero(d->stride_in_pixels_y)},
+                 {"dilation_rate_x", one_if_zero(d->dilation_rate_x)},
+                 {"dilation_rate_y", one_if_zero(d->dilation_rate_y)},
+                 {"groups", one_if_zero(d->groups)}};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (fixed[i].value != 1)
+            return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                               "%s: %s is %u; a fully connected layer has only 1",
+                               kernel->descriptor->name, fixed[i].name, fixed[i].value);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status set_numbers(glcnn_kernel *kernel, const struct glcnn_convolution_descriptor *d)
+{
+    const uint32_t window[6] = {d->kernel_width,
+                                d->kernel_height,
+                                one_if_zero(d->stride_in_pixels_x),
+                                one_if_zero(d->stride_in_pixels_y),
+                                one_if_zero(d->dilation_rate_x),
+                                one_if_zero(d->dilation_rate_y)};
+    struct glcnn_convolution_parameters *parameters = glcnn_convolution(kernel);
+    bool connected = !(kernel->descriptor->flags & HAS_STRIDE);
+    glcnn_status status = connected ? check_connected(kernel, d) : GLCNN_SUCCESS;
+    kernel_set_window(kernel, window);
+    parameters->input_feature_channels = d->input_feature_channels;
+    parameters->output_feature_channels = d->output_feature_channels;
+    parameters->without_biases = d->without_biases;
+    if (!connected)
+        parameters->groups = one_if_zero(d->groups);
+    return status;
+}
+
+static glcnn_status set_neuron(glcnn_kernel *kernel, const struct glcnn_neuron_descriptor *neuron)
+{
+    if (!(kernel->descriptor->flags & IS_GRADIENT))
+        return neuron_set(kernel, &glcnn_convolution(kernel)->neuron, neuron);
+    if (neuron->type == GLCNN_NEURON_TYPE_NONE)
+        return GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                       "%s: a kernel with a fused neuron has no gradient; use a neuron kernel",
+                       kernel->descriptor->name);
+}
+
+static glcnn_status set_scale_factor(glcnn_kernel *kernel,
+                                     const struct glcnn_convolution_descriptor *d)
+{
+    uint32_t factor = one_if_zero(d->sub_pixel_scale_factor);
+    if (factor == 1)
+        return GLCNN_SUCCESS;
+    if (kernel->descriptor != &glcnn_kernel_convolution)
+        return device_fail(kernel->device, GLCNN_UNSUPPORTED,
+                           "%s: sub_pixel_scale_factor is %u; only convolution has sub-pixels, and "
+                           "then no gradient",
+                           kernel->descriptor->name, factor);
+    if (factor <= 256 && d->output_feature_channels % (factor * factor) == 0)
+        return glcnn_convolution(kernel)->sub_pixel_scale_factor = factor, GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                       "%s: %u output channels do not divide into sub-pixels of %u x %u",
+                       kernel->descriptor->name, d->output_feature_channels, factor, factor);
+}
+
+static glcnn_status check_descriptor(glcnn_device *device, const char *name,
+                                     const struct glcnn_convolution_descriptor *d)
+{
+    if (!d)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: descriptor is NULL", name);
+    uint32_t groups = one_if_zero(d->groups);
+    if (d->input_feature_channels == 0 || d->input_feature_channels % groups ||
+        d->output_feature_channels % groups)
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s: %u input and %u output channels in %u groups; there must be some, "
+                           "and groups of equal size",
+                           name, d->input_feature_channels, d->output_feature_channels, groups);
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status convolution_create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                                const struct glcnn_convolution_descriptor *d,
+                                const struct glcnn_convolution_weights *weights,
+                                glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = check_descriptor(device, descriptor->name, d);
+    if (status == GLCNN_SUCCESS)
+        status = set_numbers(*kernel, d);
+    if (status == GLCNN_SUCCESS)
+        status = set_neuron(*kernel, &d->neuron);
+    if (status == GLCNN_SUCCESS)
+        status = set_scale_factor(*kernel, d);
+    status = kernel_finish(kernel, status);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = convolution_set_weights(*kernel, d, weights);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(kernel);
+    return status;
+}
+
+DEFINE_CONVOLUTION_CREATE(convolution)
+DEFINE_CONVOLUTION_CREATE(convolution_gradient)
+DEFINE_CONVOLUTION_CREATE(fully_connected)
+DEFINE_CONVOLUTION_CREATE(fully_connected_gradient)

@@ -119,17 +119,11 @@ size_t convolution_gradient_length(const struct operation *operation, size_t ind
 bool convolution_check(const struct operation *operation, struct refusal refusal);
 bool convolution_gradient_check(const struct operation *operation, struct refusal refusal);
 
-extern const struct variant *const convolution_variants[];
+extern const struct implementation_list *const convolution_implementations[];
 void plan_convolution(const struct operation *operation, struct plan *plan);
 /* The operation, its sums for biases to be lost where nobody wants them. */
 struct operation convolution_with_sums(const struct operation *operation, struct plan *plan);
 void plan_convolution_gradient(const struct operation *operation, struct plan *plan);
 void plan_fully_connected_gradient(const struct operation *operation, struct plan *plan);
-void convolution_reference(const struct reference *reference);
-void convolution_gradient_reference(const struct reference *reference);
-/* Biases and neuron of the region of a forward kernel's result, whose sums are made. */
-void convolution_reference_finish(const struct reference *reference);
-/* Sums of the gradient into gradient_for_biases. */
-void convolution_reference_biases(const struct reference *reference);
 
 #endif

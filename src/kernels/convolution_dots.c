@@ -26,12 +26,12 @@ bool sum_fills_dots(const void *shape)
            groups * s->packing->elements <= MOST_ELEMENTS;
 }
 
-void plan_sum_dots(struct plan *plan, const struct packing *p, const struct variant *variant,
+void plan_sum_dots(struct plan *plan, const struct packing *p, const struct implementation *row,
                    const struct sum *sum)
 {
     uint32_t lanes = p->elements / 4 <= AT_ONCE * FEW_LANES ? FEW_LANES : ALL_LANES;
     uint32_t pixels = sum->extent[0] * sum->extent[1] * sum->destination.images;
-    struct pass *pass = plan_sum_pass(plan, p, variant, sum);
+    struct pass *pass = plan_sum_pass(plan, p, row, sum);
     pass_biases_in_place(pass, sum);
     pass_vector_of(pass, "vec4", "weights", sum->weights, VECTOR_READ);
     pass_define(pass, "LANES", (int)lanes);

@@ -41,41 +41,45 @@ static bool is_first(const void *shape)
 
 /* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the
  * line, of stride and dilation 1, read each pixel once for all of them. */
-const struct variant convolution_sum_variants[] = {
-    {"convolution_dots", "convolution/convolution_dots.comp", 32, .shared_memory = true,
-     .can = sum_is_dots, .pays = sum_fills_dots, .images = 1, .close = true},
-    {"connected_quads", "convolution/fully_connected_tiled.comp", 32, .shared_memory = true,
-     .can = sum_has_quads, .pays = sum_fills_quads, .in_place = true, .close = true},
-    {"convolution_winograd", .registers = 48, .shared_memory = true, .can = sum_is_winograd,
-     .pays = sum_fills_winograd, .close = true},
-    {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
-     .can = is_product, .pays = sum_fills_tiles, .close = true},
-    {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
-     .can = sum_is_shared, .pays = sum_fills_shared, .pixels = 2, .close = true},
-    {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
-     .slices = 4, .taps = SHARED_TAPS, .down = true, .pays = is_read_by_rows, .close = true},
-    {"convolution_first", "convolution/convolution.comp", 32, .shared_memory = true,
-     .can = is_first, .pixels = 8, .slices = 4, .taps = SHARED_TAPS, .in_place = true},
-    {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
-     .taps = SHARED_TAPS},
-    {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1,
-     .taps = 5},
-    {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1,
-     .masks = true},
-    {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
-    {0}};
+const struct implementation_list convolution_sum_implementations = {
+    "convolution_sum",
+    (const struct implementation[]){
+        {"convolution_dots", "convolution/convolution_dots.comp", 32, .shared_memory = true,
+         .supported.holds = sum_is_dots, .profitable.holds = sum_fills_dots, .images = 1},
+        {"connected_quads", "convolution/fully_connected_tiled.comp", 32, .shared_memory = true,
+         .supported.holds = sum_has_quads, .profitable.holds = sum_fills_quads, .in_place = true},
+        {"convolution_winograd", .registers = 48, .shared_memory = true,
+         .supported.holds = sum_is_winograd, .profitable.holds = sum_fills_winograd},
+        {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
+         .supported.holds = is_product, .profitable.holds = sum_fills_tiles},
+        {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
+         .supported.holds = sum_is_shared, .profitable.holds = sum_fills_shared, .pixels = 2},
+        {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
+         .slices = 4, .taps = SHARED_TAPS, .down = true, .profitable.holds = is_read_by_rows},
+        {"convolution_first", "convolution/convolution.comp", 32, .shared_memory = true,
+         .supported.holds = is_first, .pixels = 8, .slices = 4, .taps = SHARED_TAPS,
+         .in_place = true},
+        {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
+         .taps = SHARED_TAPS},
+        {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1,
+         .taps = 5},
+        {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1,
+         .masks = true},
+        {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
+        {0}}};
 
-const struct variant *const convolution_variants[] = {convolution_sum_variants,
-                                                      convolution_tile_variants,
-                                                      convolution_split_variants,
-                                                      convolution_place_variants,
-                                                      convolution_line_variants,
-                                                      convolution_part_variants,
-                                                      convolution_chunk_variants,
-                                                      convolution_data_variants,
-                                                      fully_connected_data_variants,
-                                                      fully_connected_weights_variants,
-                                                      NULL};
+const struct implementation_list *const convolution_implementations[] = {
+    &convolution_sum_implementations,
+    &convolution_tile_implementations,
+    &convolution_split_implementations,
+    &convolution_place_implementations,
+    &convolution_line_implementations,
+    &convolution_part_implementations,
+    &convolution_chunk_implementations,
+    &convolution_data_implementations,
+    &fully_connected_data_implementations,
+    &fully_connected_weights_implementations,
+    NULL};
 
 /* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
 static uint32_t pixels_for(uint32_t width, uint32_t most)
@@ -213,20 +217,21 @@ static bool fills_lanes(const void *shape)
 
 /* What an invocation makes of a line: `pixels` of one slice or of two. `taps`: they go without a
  * loop, at whose end llvmpipe stores all sums by a mask. */
-const struct variant convolution_line_variants[] = {
-    {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .slices = 1,
-     .pays = leaves_invocations_idle, .close = true},
-    {"lines_broad", .registers = 64, .can = has_few_taps, .pays = fills_lanes,
-     .pixels = BROAD_PIXELS, .slices = 2, .taps = FEW_TAPS},
-    {"lines_long", .pixels = PAIR_PIXELS, .slices = 2},
-    {0}};
+const struct implementation_list convolution_line_implementations = {
+    "convolution_lines",
+    (const struct implementation[]){
+        {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .slices = 1,
+         .profitable.holds = leaves_invocations_idle},
+        {"lines_broad", .registers = 64, .supported.holds = has_few_taps,
+         .profitable.holds = fills_lanes, .pixels = BROAD_PIXELS, .slices = 2, .taps = FEW_TAPS},
+        {"lines_long", .pixels = PAIR_PIXELS, .slices = 2},
+        {0}}};
 
-static struct share share_of(const struct variant *variant, const struct line_shape *shape)
+static struct share share_of(const struct implementation *row, const struct line_shape *shape)
 {
     uint32_t length = line_length(shape);
-    return variant->slices == 1
-               ? (struct share){1, groups_of(length, groups_of(length, variant->pixels))}
-               : full_share(shape, variant->pixels);
+    return row->slices == 1 ? (struct share){1, groups_of(length, groups_of(length, row->pixels))}
+                            : full_share(shape, row->pixels);
 }
 
 static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down,
@@ -266,10 +271,10 @@ static void pass_unrolled(struct pass *pass, const struct packing *p, const stru
 
 /* How many lines of taps a long sum adds up by themselves: then there are about as many such stretches
  * as there are additions to one. 0: the sum is short. */
-static uint32_t stretch_of(const struct packing *p, const struct variant *variant,
+static uint32_t stretch_of(const struct packing *p, const struct implementation *row,
                            const struct axis *along)
 {
-    uint32_t at_once = sum_is_wide(variant) ? p->components : 1;
+    uint32_t at_once = sum_is_wide(row) ? p->components : 1;
     uint32_t additions = p->elements / at_once;
     uint32_t line = (uint32_t)(along->size > 0 ? along->size : 1) * p->components / at_once;
     return additions < LONG_SUM ? 0 : groups_of((uint32_t)sqrt((double)additions), line);
@@ -284,10 +289,10 @@ static struct share half_share(struct share share)
 
 /* Few registers want steps that are constants. */
 static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
-                        const struct variant *variant, uint32_t stretch)
+                        const struct implementation *row, uint32_t stretch)
 {
-    uint32_t pixels = least(stretch ? variant->pixels / 2 : variant->pixels, sum->extent[0]);
-    pass_outside(pass, variant);
+    uint32_t pixels = least(stretch ? row->pixels / 2 : row->pixels, sum->extent[0]);
+    pass_outside(pass, row);
     pass_define(pass, "stride_x", sum->window.x.stride);
     pass_define(pass, "dilation_x", sum->window.x.dilation);
     pass_define(pass, "PIXELS", (int)pixels);
@@ -298,10 +303,10 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
 }
 
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
-                           const struct variant *variant, const struct sum *sum)
+                           const struct implementation *row, const struct sum *sum)
 {
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", &sum->source);
     pass_packing(pass, p);
     pass_axes(pass, &sum->window);
@@ -312,79 +317,81 @@ struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
 
 /* How wide a window's taps may share their reads. Of a channel by itself four pixels and five taps
  * are more than the registers of a row of few hold. */
-static uint32_t shared_taps(const struct variant *variant, const struct packing *p)
+static uint32_t shared_taps(const struct implementation *row, const struct packing *p)
 {
-    return sum_is_wide(variant) || p->components > 1 ? variant->taps : least(variant->taps, 3);
+    return sum_is_wide(row) || p->components > 1 ? row->taps : least(row->taps, 3);
 }
 
 static void plan_wide(struct plan *plan, struct pass *pass, const struct packing *p,
                       const struct sum *sum, bool down, uint32_t stretch)
 {
     const struct line_shape shape = {p, sum, down};
-    const struct variant *lines = variant_choose(plan, convolution_line_variants, &shape);
+    const struct implementation *lines =
+        implementation_choose(plan, &convolution_line_implementations, &shape);
     const struct share share = share_of(lines, &shape);
     pass_wide(pass, p, sum, down, stretch ? half_share(share) : share);
     if (lines->taps && !stretch)
         pass_unrolled(pass, p, &share, down ? &sum->window.x : &sum->window.y);
 }
 
-void plan_lines(struct plan *plan, const struct packing *p, const struct variant *variant,
+void plan_lines(struct plan *plan, const struct packing *p, const struct implementation *row,
                 const struct sum *sum)
 {
     struct image_view matrix;
-    if (!variant->in_place)
+    if (!row->in_place)
         matrix = plan_pack(plan, p, sum->weights, sum->biases);
-    const struct axis *along = variant->down ? &sum->window.y : &sum->window.x;
-    struct pass *pass = plan_sum_pass(plan, p, variant, sum);
-    if (variant->in_place)
+    const struct axis *along = row->down ? &sum->window.y : &sum->window.x;
+    struct pass *pass = plan_sum_pass(plan, p, row, sum);
+    if (row->in_place)
         pass_weights_in_place(pass, sum);
     else
         pass_matrix(pass, &matrix);
-    if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(variant, p))
+    if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(row, p))
         pass_define(pass, "SHARED_TAPS", along->size);
-    uint32_t stretch = stretch_of(p, variant, along);
+    uint32_t stretch = stretch_of(p, row, along);
     if (stretch)
         pass_define(pass, "STRETCH", (int)stretch);
-    if (sum_is_wide(variant))
-        plan_wide(plan, pass, p, sum, variant->down, stretch);
+    if (sum_is_wide(row))
+        plan_wide(plan, pass, p, sum, row->down, stretch);
     else
-        pass_narrow(pass, p, sum, variant, stretch);
+        pass_narrow(pass, p, sum, row, stretch);
 }
 
-bool sum_is_wide(const struct variant *variant)
+bool sum_is_wide(const struct implementation *row)
 {
-    return variant->slices > 1;
+    return row->slices > 1;
 }
 
-bool sum_is_tiled(const struct variant *variant)
+bool sum_is_tiled(const struct implementation *row)
 {
-    return variant->shader && variant->slices == 0 && variant->pixels == 0 &&
-           variant->images == 0 && !variant->in_place;
+    return row->shader && row->slices == 0 && row->pixels == 0 && row->images == 0 &&
+           !row->in_place;
 }
 
-const struct variant *sum_variant(struct plan *plan, const struct packing *p, const struct sum *sum)
+const struct implementation *sum_variant(struct plan *plan, const struct packing *p,
+                                         const struct sum *sum)
 {
     const struct sum_shape shape = {p, sum, plan};
-    return variant_choose(plan, convolution_sum_variants, &shape);
+    return implementation_choose(plan, &convolution_sum_implementations, &shape);
 }
 
 /* Rows that go by lines say how many slices and pixels an invocation takes, that of shared memory
  * how many pixels; Winograd's has several shaders. */
 void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
-    const struct variant *variant = sum_variant(plan, p, sum);
-    if (variant->slices > 0)
-        plan_lines(plan, p, variant, sum);
-    else if (variant->pixels > 0)
-        plan_sum_shared(plan, p, variant, sum);
-    else if (variant->images > 0)
-        plan_sum_dots(plan, p, variant, sum);
-    else if (variant->in_place)
-        plan_sum_quads(plan, p, variant, sum);
-    else if (sum_is_tiled(variant))
-        plan_sum_tiles(plan, p, variant, sum);
+    const struct implementation *row = sum_variant(plan, p, sum);
+    if (row->slices > 0)
+        plan_lines(plan, p, row, sum);
+    else if (row->pixels > 0)
+        plan_sum_shared(plan, p, row, sum);
+    else if (row->images > 0)
+        plan_sum_dots(plan, p, row, sum);
+    else if (row->in_place)
+        plan_sum_quads(plan, p, row, sum);
+    else if (sum_is_tiled(row))
+        plan_sum_tiles(plan, p, row, sum);
     else
-        plan_sum_winograd(plan, p, variant, sum);
+        plan_sum_winograd(plan, p, row, sum);
 }
 
 /* The sums of the operation's region, from pixel (x, y) on of `destination`. */

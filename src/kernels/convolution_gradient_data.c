@@ -97,7 +97,7 @@ static bool plan_place(struct plan *plan, const struct packing *p, const struct 
 /* By a row that can take all places at once, whichever it is. */
 static bool is_for_all(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
-    const struct variant *row = sum_variant(plan, p, sum);
+    const struct implementation *row = sum_variant(plan, p, sum);
     return sum_is_wide(row) || sum_is_tiled(row);
 }
 
@@ -129,7 +129,7 @@ static void lay_places(struct axis *axis, uint32_t origin, uint32_t extent, uint
 }
 
 static void plan_data_together(const struct operation *o, struct plan *plan,
-                               const struct variant *variant)
+                               const struct implementation *whole)
 {
     const uint32_t corner[2] = {0, 0};
     struct packing p;
@@ -137,7 +137,7 @@ static void plan_data_together(const struct operation *o, struct plan *plan,
     struct places places;
     struct window w = convolution_data_window(o);
     place_sum(o, corner, &p, &sum);
-    const struct variant *row = sum_variant(plan, &p, &sum);
+    const struct implementation *row = sum_variant(plan, &p, &sum);
     lay_places(&w.x, o->region_x, o->region_width, sum.extent, &places, 0);
     lay_places(&w.y, o->region_y, o->region_height, sum.extent, &places, 1);
     sum.window = w;
@@ -148,7 +148,7 @@ static void plan_data_together(const struct operation *o, struct plan *plan,
         plan_sum_tiles(plan, &p, row, &sum);
     else
         plan_lines(plan, &p, row, &sum);
-    plan_variant(plan, first, variant);
+    plan_implementation(plan, first, whole);
 }
 
 /* ---- Pixels that gather ---- */
@@ -192,16 +192,19 @@ static bool can_together(const void *shape)
            each_place(o, s->plan, is_for_all);
 }
 
-/* Passes of the last row are those of sums, which have variants of their own. */
-const struct variant convolution_data_variants[] = {
-    {"data_together", .registers = 32, .can = can_together}, {"data_apart"}, {0}};
+/* Passes of the last row are those of sums, which have implementations of their own. */
+const struct implementation_list convolution_data_implementations = {
+    "convolution_data",
+    (const struct implementation[]){
+        {"data_together", .registers = 32, .supported.holds = can_together}, {"data_apart"}, {0}}};
 
 void plan_data(const struct operation *o, struct plan *plan)
 {
     const struct data_shape shape = {o, plan};
-    const struct variant *variant = variant_choose(plan, convolution_data_variants, &shape);
-    if (variant->can)
-        plan_data_together(o, plan, variant);
+    const struct implementation *row =
+        implementation_choose(plan, &convolution_data_implementations, &shape);
+    if (row->supported.holds)
+        plan_data_together(o, plan, row);
     else if (can_turn(o))
         each_place(o, plan, plan_place);
     else

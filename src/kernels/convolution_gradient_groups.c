@@ -121,19 +121,19 @@ static bool has_one_pixel(const struct operation *o)
 }
 
 static struct pass *plan_tiles(const struct operation *o, struct plan *plan,
-                               const struct packing *p, const struct variant *variant,
+                               const struct packing *p, const struct implementation *row,
                                const struct share *s, uint32_t chunks, struct parts *parts)
 {
     struct pass *pass;
     if (is_whole(o, s, chunks)) {
-        pass = plan_parts_pass(o, plan, p, variant);
+        pass = plan_parts_pass(o, plan, p, row);
         pass_define(pass, "WHOLE", 1);
         pass_library(pass, "convolution/convolution_gradient.glsl");
         pass_gradients_of(pass, "vec4", o);
         pass_int(pass, "output_count", (int32_t)p->channels.outputs);
         parts->chunks = 0;
     } else
-        pass = plan_parts(o, plan, p, variant, chunks * s->parts, parts);
+        pass = plan_parts(o, plan, p, row, chunks * s->parts, parts);
     pass_define(pass, "QUADS", (int)s->quads);
     pass_define(pass, "SLICES", (int)s->slices);
     if (has_one_pixel(o))
@@ -142,11 +142,11 @@ static struct pass *plan_tiles(const struct operation *o, struct plan *plan,
 }
 
 static struct pass *plan_lanes(const struct operation *o, struct plan *plan,
-                               const struct packing *p, const struct variant *variant,
+                               const struct packing *p, const struct implementation *row,
                                uint32_t chunks, struct parts *parts)
 {
-    struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
-    pass_define(pass, "TAPS", (int)least(variant->taps, (uint32_t)p->layer_taps));
+    struct pass *pass = plan_parts(o, plan, p, row, chunks, parts);
+    pass_define(pass, "TAPS", (int)least(row->taps, (uint32_t)p->layer_taps));
     pass_define(pass, "LANES", GROUP_SIZE);
     return pass;
 }
@@ -166,19 +166,19 @@ static uint32_t turn_pixels(const struct operation *o, uint32_t per_chunk)
 }
 
 void plan_groups(const struct operation *o, struct plan *plan, const struct packing *p,
-                 const struct variant *variant, struct parts *parts)
+                 const struct implementation *row, struct parts *parts)
 {
-    const struct share s = variant->taps ? lanes_of(p, variant->taps) : tiles_of(p);
+    const struct share s = row->taps ? lanes_of(p, row->taps) : tiles_of(p);
     uint32_t pixels = weights_pixels(o);
     uint32_t wanted = chunks_of(p, &s, pixels, plan_workspace_vec4s(plan, PART_BYTES));
     uint32_t per_chunk = groups_of(pixels, wanted);
     uint32_t chunks = groups_of(pixels, per_chunk);
-    struct pass *pass = variant->taps ? plan_lanes(o, plan, p, variant, chunks, parts)
-                                      : plan_tiles(o, plan, p, variant, &s, chunks, parts);
+    struct pass *pass = row->taps ? plan_lanes(o, plan, p, row, chunks, parts)
+                                  : plan_tiles(o, plan, p, row, &s, chunks, parts);
     pass_int(pass, "stride_x", o->window.x.stride);
     pass_int(pass, "dilation_x", o->window.x.dilation);
     pass_int(pass, "pixel_total", (int32_t)pixels);
-    if (variant->taps) {
+    if (row->taps) {
         pass_int(pass, "pixels_per_chunk", (int32_t)per_chunk);
         pass_grid(pass, chunks * GROUP_SIZE, s.y, s.z);
     } else { /* tiles of a chunk follow each other, and find what they share in caches */

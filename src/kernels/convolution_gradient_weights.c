@@ -12,24 +12,28 @@ static bool shares_rows(const void *shape)
 /* Part sums of the gradient of weights, of `taps` columns of the window and `pixels` of the
  * gradient at once. The first row takes all of up to 9 taps of windows of one channel, or 7 of a
  * row. */
-const struct variant convolution_part_variants[] = {
-    {"weights_winograd", .registers = 48, .shared_memory = true, .can = weights_are_winograd,
-     .pays = weights_fill_winograd, .close = true},
-    {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
-     .shared_memory = true, .can = weights_are_product, .pays = weights_fill_tiles, .close = true},
-    {"weights_strips", "convolution/convolution_gradient_weights_strips.comp", 32,
-     .shared_memory = true, .can = weights_are_small, .pays = weights_fill_strips, .pixels = 2,
-     .close = true},
-    {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
-     .shared_memory = true, .can = weights_are_single, .taps = 9},
-    {"weights_broad", "convolution/convolution_gradient_weights.comp", 64, .can = shares_rows,
-     .pixels = 7, .slices = 2, .taps = 3},
-    {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3, .taps = 3},
-    {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1,
-     .taps = 2},
-    {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1,
-     .taps = 1},
-    {0}};
+const struct implementation_list convolution_part_implementations = {
+    "convolution_weights",
+    (const struct implementation[]){
+        {"weights_winograd", .registers = 48, .shared_memory = true,
+         .supported.holds = weights_are_winograd, .profitable.holds = weights_fill_winograd},
+        {"weights_tiled", "convolution/convolution_gradient_weights_tiled.comp", 32,
+         .shared_memory = true, .supported.holds = weights_are_product,
+         .profitable.holds = weights_fill_tiles},
+        {"weights_strips", "convolution/convolution_gradient_weights_strips.comp", 32,
+         .shared_memory = true, .supported.holds = weights_are_small,
+         .profitable.holds = weights_fill_strips, .pixels = 2},
+        {"weights_group", "convolution/convolution_gradient_weights_group.comp", 32,
+         .shared_memory = true, .supported.holds = weights_are_single, .taps = 9},
+        {"weights_broad", "convolution/convolution_gradient_weights.comp", 64,
+         .supported.holds = shares_rows, .pixels = 7, .slices = 2, .taps = 3},
+        {"weights_wide", "convolution/convolution_gradient_weights.comp", 32, .pixels = 3,
+         .taps = 3},
+        {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12, .pixels = 1,
+         .taps = 2},
+        {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8, .pixels = 1,
+         .taps = 1},
+        {0}}};
 
 #define CHUNK_BYTES (16u << 20) /* of part sums, unless one chunk takes more */
 
@@ -95,31 +99,31 @@ static uint32_t fewest_rows(const struct packing *p, const struct shares *s, uin
     return by_work > by_count ? by_work : by_count;
 }
 
-static const struct chunk_size *size_of_chunks(const struct variant *variant,
+static const struct chunk_size *size_of_chunks(const struct implementation *row,
                                                const struct glcnn_device_traits *traits)
 {
-    if (variant->slices > 1)
+    if (row->slices > 1)
         return &processor;
-    return variant->pixels > 1 && traits->shared_memory ? &large_gpu : &small_gpu;
+    return row->pixels > 1 && traits->shared_memory ? &large_gpu : &small_gpu;
 }
 
 static struct shares share_out(const struct operation *o, const struct plan *plan,
-                               const struct packing *p, const struct variant *variant)
+                               const struct packing *p, const struct implementation *row)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     uint32_t width = (uint32_t)x->size, height = (uint32_t)y->size;
-    bool wide = variant->pixels > 1, one = p->components == 1, small = one && width * height <= 9;
+    bool wide = row->pixels > 1, one = p->components == 1, small = one && width * height <= 9;
     struct shares s = {.shared = is_dense(x) && is_dense(y)};
-    uint32_t most = !one ? variant->taps : wide ? 7 : 4 * variant->taps; /* as many sums */
+    uint32_t most = !one ? row->taps : wide ? 7 : 4 * row->taps; /* as many sums */
     s.taps_x = wide && small ? width : least(width, most);
     s.taps_y = wide && small ? height : 1;
-    s.slices = variant->slices ? variant->slices : 1;
-    s.columns = columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : variant->pixels);
+    s.slices = row->slices ? row->slices : 1;
+    s.columns = columns_for((uint32_t)(x->end - x->begin), wide && one ? 4 : row->pixels);
     s.invocations =
         p->slices / s.slices * p->range * groups_of(width, s.taps_x) * groups_of(height, s.taps_y);
     s.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     uint32_t fewest = fewest_rows(p, &s, (uint32_t)(x->end - x->begin),
-                                  size_of_chunks(variant, &plan->device->info.traits),
+                                  size_of_chunks(row, &plan->device->info.traits),
                                   plan_workspace_vec4s(plan, CHUNK_BYTES));
     s.rows_per_chunk = chunk_rows(s.rows, fewest);
     s.chunks = groups_of(s.rows, s.rows_per_chunk);
@@ -141,11 +145,11 @@ static void pass_wide_parts(struct pass *pass, const struct operation *o, const 
 }
 
 static void pass_narrow_parts(struct pass *pass, const struct operation *o, const struct packing *p,
-                              const struct shares *s, const struct variant *variant)
+                              const struct shares *s, const struct implementation *row)
 {
     const struct window *w = &o->window;
     uint32_t groups = groups_of((uint32_t)w->x.size, s->taps_x) * (uint32_t)w->y.size;
-    pass_outside(pass, variant);
+    pass_outside(pass, row);
     pass_define(pass, "stride_x", w->x.stride);
     pass_define(pass, "dilation_x", w->x.dilation);
     pass_define(pass, "TAPS", (int)s->taps_x);
@@ -154,11 +158,11 @@ static void pass_narrow_parts(struct pass *pass, const struct operation *o, cons
 }
 
 struct pass *plan_parts_pass(const struct operation *o, struct plan *plan, const struct packing *p,
-                             const struct variant *variant)
+                             const struct implementation *row)
 {
     const struct window *w = &o->window;
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_packing(pass, p);
@@ -174,9 +178,9 @@ struct pass *plan_parts_pass(const struct operation *o, struct plan *plan, const
 }
 
 struct pass *plan_parts(const struct operation *o, struct plan *plan, const struct packing *p,
-                        const struct variant *variant, uint32_t chunks, struct parts *parts)
+                        const struct implementation *row, uint32_t chunks, struct parts *parts)
 {
-    struct pass *pass = plan_parts_pass(o, plan, p, variant);
+    struct pass *pass = plan_parts_pass(o, plan, p, row);
     parts->chunks = chunks;
     parts->numbers = p->slices * (p->elements + 1);
     parts->vector = plan_workspace_vector(plan, (size_t)chunks * parts->numbers * 4);
@@ -185,18 +189,18 @@ struct pass *plan_parts(const struct operation *o, struct plan *plan, const stru
 }
 
 static void plan_rows(const struct operation *o, struct plan *plan, const struct packing *p,
-                      const struct variant *variant, struct parts *parts)
+                      const struct implementation *row, struct parts *parts)
 {
     const struct window *w = &o->window;
-    struct shares s = share_out(o, plan, p, variant);
-    struct pass *pass = plan_parts(o, plan, p, variant, s.chunks, parts);
+    struct shares s = share_out(o, plan, p, row);
+    struct pass *pass = plan_parts(o, plan, p, row, s.chunks, parts);
     pass_int(pass, "chunk_count", (int32_t)s.chunks);
     pass_int(pass, "rows_per_chunk", (int32_t)s.rows_per_chunk);
     pass_int(pass, "row_total", (int32_t)s.rows);
-    if (variant->pixels > 1)
+    if (row->pixels > 1)
         pass_wide_parts(pass, o, &s);
     else
-        pass_narrow_parts(pass, o, p, &s, variant);
+        pass_narrow_parts(pass, o, p, &s, row);
     pass->work = s.rows_per_chunk * (uint32_t)(w->x.end - w->x.begin) * s.taps_x * s.taps_y *
                  s.slices * p->components * 8;
 }
@@ -262,13 +266,15 @@ static bool has_few_chunks(const void *shape)
 
 /* The sum of the chunks: by the groups that make them, in one pass by work groups, or by invocations
  * that each go through some chunks, in two passes where these are many. */
-const struct variant convolution_chunk_variants[] = {
-    {"chunks_arrive", .registers = 32, .shared_memory = true, .buffers = 4, .arrives = true,
-     .can = can_arrive, .pays = has_few_chunks},
-    {"chunks_group", "convolution/convolution_gradient_sum_group.comp", 32, .shared_memory = true,
-     .pays = has_many_chunks},
-    {"chunks_alone", "convolution/convolution_gradient_sum.comp"},
-    {0}};
+const struct implementation_list convolution_chunk_implementations = {
+    "convolution_weights_sum",
+    (const struct implementation[]){
+        {"chunks_arrive", .registers = 32, .shared_memory = true, .buffers = 4, .arrives = true,
+         .supported.holds = can_arrive, .profitable.holds = has_few_chunks},
+        {"chunks_group", "convolution/convolution_gradient_sum_group.comp", 32,
+         .shared_memory = true, .profitable.holds = has_many_chunks},
+        {"chunks_alone", "convolution/convolution_gradient_sum.comp"},
+        {0}}};
 
 static void share_chunks(struct pass *pass, const struct packing *p)
 {
@@ -296,15 +302,16 @@ static void pass_sum_of_chunks(struct plan *plan, const struct operation *o,
 static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
                                const struct packing *p, struct parts *parts)
 {
-    const struct variant *variant = variant_choose(plan, convolution_chunk_variants, parts);
-    if (variant->arrives) {
+    const struct implementation *row =
+        implementation_choose(plan, &convolution_chunk_implementations, parts);
+    if (row->arrives) {
         pass_sum_of_chunks(plan, o, p, parts);
         return;
     }
-    if (!variant->shared_memory)
+    if (!row->shared_memory)
         merge_parts(plan, parts);
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_vector_of(pass, "vec4", "parts", &parts->vector, VECTOR_READ);
     pass_gradients(pass, o);
     pass_weight_index(pass, p);
@@ -313,7 +320,7 @@ static void plan_sum_of_chunks(const struct operation *o, struct plan *plan,
     pass_grid(pass, p->elements + 1, p->slices, 1);
     pass_local(pass, 32, 1, 1);
     pass->work = parts->chunks * 4 + 64;
-    if (variant->shared_memory)
+    if (row->shared_memory)
         share_chunks(pass, p);
 }
 
@@ -321,18 +328,19 @@ void plan_weights(const struct operation *o, struct plan *plan)
 {
     struct packing p = packing_of(o, false);
     const struct part_shape shape = {&p, &o->window, weights_pixels(o), plan};
-    const struct variant *variant = variant_choose(plan, convolution_part_variants, &shape);
+    const struct implementation *row =
+        implementation_choose(plan, &convolution_part_implementations, &shape);
     struct parts parts = {.sums = 0};
-    if (!variant->shader) {
-        plan_weights_winograd(o, plan, &p, variant);
+    if (!row->shader) {
+        plan_weights_winograd(o, plan, &p, row);
         return;
     }
-    if (variant->shared_memory && variant->pixels > 0)
-        plan_weights_strips(o, plan, &p, variant, &parts);
-    else if (variant->shared_memory)
-        plan_groups(o, plan, &p, variant, &parts);
+    if (row->shared_memory && row->pixels > 0)
+        plan_weights_strips(o, plan, &p, row, &parts);
+    else if (row->shared_memory)
+        plan_groups(o, plan, &p, row, &parts);
     else
-        plan_rows(o, plan, &p, variant, &parts);
+        plan_rows(o, plan, &p, row, &parts);
     if (parts.chunks == 0)
         return;
     plan_sum_of_chunks(o, plan, &p, &parts);

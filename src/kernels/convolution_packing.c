@@ -213,8 +213,8 @@ void pass_region(struct pass *pass, const struct operation *o)
     pass_int(pass, "region_height", (int32_t)o->region_height);
 }
 
-void pass_outside(struct pass *pass, const struct variant *variant)
+void pass_outside(struct pass *pass, const struct implementation *row)
 {
-    if (variant->masks)
+    if (row->masks)
         pass_define(pass, "MASKS", 1);
 }

@@ -16,12 +16,14 @@
  * bound must hold where all of them round the same way. */
 #define LONG_SUM 768u
 
-/* Tables of variants: convolution_forward.c, convolution_tiles.c, convolution_gradient_weights.c,
+/* Tables of implementations: convolution_forward.c, convolution_tiles.c, convolution_gradient_weights.c,
  * convolution_gradient_data.c, fully_connected.c. What differs with the batch is a row of one. */
-extern const struct variant convolution_sum_variants[], convolution_tile_variants[],
-    convolution_split_variants[], convolution_place_variants[], convolution_line_variants[],
-    convolution_part_variants[], convolution_chunk_variants[], convolution_data_variants[],
-    fully_connected_data_variants[], fully_connected_weights_variants[];
+extern const struct implementation_list convolution_sum_implementations,
+    convolution_tile_implementations, convolution_split_implementations,
+    convolution_place_implementations, convolution_line_implementations,
+    convolution_part_implementations, convolution_chunk_implementations,
+    convolution_data_implementations, fully_connected_data_implementations,
+    fully_connected_weights_implementations;
 
 /* ---- Packed weights (convolution_packing.c) ---- */
 
@@ -66,8 +68,8 @@ uint32_t outputs_within(const struct plan *plan, size_t elements, size_t each);
 void pass_axes(struct pass *pass, const struct window *window);
 void pass_region(struct pass *pass, const struct operation *operation);
 bool is_dense(const struct axis *axis);
-/* What the narrow variants read beyond a row's ends. */
-void pass_outside(struct pass *pass, const struct variant *variant);
+/* What the narrow implementations read beyond a row's ends. */
+void pass_outside(struct pass *pass, const struct implementation *row);
 
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient
  * (convolution_forward.c) ---- */
@@ -94,16 +96,16 @@ struct sum {
 };
 
 /* The row of the table for a sum. */
-const struct variant *sum_variant(struct plan *plan, const struct packing *packing,
-                                  const struct sum *sum);
+const struct implementation *sum_variant(struct plan *plan, const struct packing *packing,
+                                         const struct sum *sum);
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
 /* By lines of pixels, each of several slices. These and tiles can take places. */
-bool sum_is_wide(const struct variant *variant);
-void plan_lines(struct plan *plan, const struct packing *packing, const struct variant *variant,
+bool sum_is_wide(const struct implementation *row);
+void plan_lines(struct plan *plan, const struct packing *packing, const struct implementation *row,
                 const struct sum *sum);
 /* The pass of a row of the table, but for its weights and sizes. */
 struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
-                           const struct variant *variant, const struct sum *sum);
+                           const struct implementation *row, const struct sum *sum);
 void pass_sum_destination(struct pass *pass, const struct sum *sum);
 /* Says that the body takes an epilogue, whose groups are of so many lanes, where the sum is all of an
  * image that holds what the sums come to. */
@@ -119,7 +121,7 @@ uint32_t pass_places(struct pass *pass, const struct places *places);
 void pass_biases_in_place(struct pass *pass, const struct sum *sum);
 void pass_weights_in_place(struct pass *pass, const struct sum *sum);
 
-/* What rows of convolution_sum_variants are asked about. */
+/* What rows of convolution_sum_implementations are asked about. */
 struct sum_shape {
     const struct packing *packing;
     const struct sum *sum;
@@ -131,15 +133,15 @@ bool sum_fits_block(const struct sum_shape *shape);
 
 /* By tiles (convolution_tiles.c). */
 bool sum_fills_tiles(const void *shape);
-bool sum_is_tiled(const struct variant *variant);
-void plan_sum_tiles(struct plan *plan, const struct packing *packing, const struct variant *variant,
-                    const struct sum *sum);
+bool sum_is_tiled(const struct implementation *row);
+void plan_sum_tiles(struct plan *plan, const struct packing *packing,
+                    const struct implementation *row, const struct sum *sum);
 
 /* By tiles of few rows, whose weights are read as they are by quads (fully_connected_tiles.c). */
 bool sum_has_quads(const void *shape);
 bool sum_fills_quads(const void *shape);
-void plan_sum_quads(struct plan *plan, const struct packing *packing, const struct variant *variant,
-                    const struct sum *sum);
+void plan_sum_quads(struct plan *plan, const struct packing *packing,
+                    const struct implementation *row, const struct sum *sum);
 
 /* What splits of the elements have left in `parts`, for each of them and each pixel of all images a
  * row of slices, is added up. */
@@ -150,19 +152,19 @@ void plan_sum_of_splits(struct plan *plan, const struct packing *packing, const 
 bool sum_is_shared(const void *shape);
 bool sum_fills_shared(const void *shape);
 void plan_sum_shared(struct plan *plan, const struct packing *packing,
-                     const struct variant *variant, const struct sum *sum);
+                     const struct implementation *row, const struct sum *sum);
 
 /* Of few results (convolution_dots.c). */
 bool sum_is_dots(const void *shape);
 bool sum_fills_dots(const void *shape);
-void plan_sum_dots(struct plan *plan, const struct packing *packing, const struct variant *variant,
-                   const struct sum *sum);
+void plan_sum_dots(struct plan *plan, const struct packing *packing,
+                   const struct implementation *row, const struct sum *sum);
 
 /* By Winograd's filtering (convolution_winograd.c). */
 bool sum_is_winograd(const void *shape);
 bool sum_fills_winograd(const void *shape);
 void plan_sum_winograd(struct plan *plan, const struct packing *packing,
-                       const struct variant *variant, const struct sum *sum);
+                       const struct implementation *row, const struct sum *sum);
 
 /* ---- Gradients ---- */
 
@@ -186,12 +188,12 @@ struct parts {
 };
 /* The pass that makes them, begun; without the parts, or with them. The sizes of chunks are not set. */
 struct pass *plan_parts_pass(const struct operation *operation, struct plan *plan,
-                             const struct packing *packing, const struct variant *variant);
+                             const struct packing *packing, const struct implementation *row);
 struct pass *plan_parts(const struct operation *operation, struct plan *plan,
-                        const struct packing *packing, const struct variant *variant,
+                        const struct packing *packing, const struct implementation *row,
                         uint32_t chunks, struct parts *parts);
 
-/* By work groups (convolution_gradient_groups.c). What rows of convolution_part_variants are asked
+/* By work groups (convolution_gradient_groups.c). What rows of convolution_part_implementations are asked
  * about is a part_shape. */
 struct part_shape {
     const struct packing *packing;
@@ -204,7 +206,8 @@ bool weights_are_product(const void *shape);
 bool weights_are_single(const void *shape);
 bool weights_fill_tiles(const void *shape);
 void plan_groups(const struct operation *operation, struct plan *plan,
-                 const struct packing *packing, const struct variant *variant, struct parts *parts);
+                 const struct packing *packing, const struct implementation *row,
+                 struct parts *parts);
 
 /* Adds up chunks, where there are many, in runs of as many as there are runs. */
 void merge_parts(struct plan *plan, struct parts *parts);
@@ -213,25 +216,25 @@ void merge_parts(struct plan *plan, struct parts *parts);
 bool weights_are_small(const void *shape);
 bool weights_fill_strips(const void *shape);
 void plan_weights_strips(const struct operation *operation, struct plan *plan,
-                         const struct packing *packing, const struct variant *variant,
+                         const struct packing *packing, const struct implementation *row,
                          struct parts *parts);
 
 /* By Winograd's filtering (convolution_winograd.c). */
 bool weights_are_winograd(const void *shape);
 bool weights_fill_winograd(const void *shape);
 void plan_weights_winograd(const struct operation *operation, struct plan *plan,
-                           const struct packing *packing, const struct variant *variant);
+                           const struct packing *packing, const struct implementation *row);
 
 /* Of fully connected layers, by tiles (fully_connected_tiles.c). What rows are asked about is the
  * operation. */
 bool connected_data_has_quads(const void *operation);
 bool connected_data_fills_tiles(const void *operation);
 void plan_connected_data_tiles(const struct operation *operation, struct plan *plan,
-                               const struct variant *variant);
+                               const struct implementation *row);
 bool connected_weights_have_quads(const void *operation);
 bool connected_weights_fill_tiles(const void *operation);
 void plan_connected_weights_tiles(const struct operation *operation, struct plan *plan,
-                                  const struct variant *variant);
+                                  const struct implementation *row);
 
 /* The vectors that gradients of weights are stored in. Outputs that hold sums already are added
  * to. */

@@ -44,10 +44,10 @@ bool sum_fills_shared(const void *shape)
     return p->x.count * p->y.count > 1 && fills(sum->extent[0], sum->extent[1]);
 }
 
-void plan_sum_shared(struct plan *plan, const struct packing *p, const struct variant *variant,
+void plan_sum_shared(struct plan *plan, const struct packing *p, const struct implementation *row,
                      const struct sum *sum)
 {
-    struct pass *pass = plan_sum_pass(plan, p, variant, sum);
+    struct pass *pass = plan_sum_pass(plan, p, row, sum);
     pass_weight_places(pass, p);
     pass_vector(pass, "weights", sum->weights, VECTOR_READ);
     pass_biases_in_place(pass, sum);
@@ -103,11 +103,11 @@ static struct strips strips_of(const struct operation *o, const struct packing *
 }
 
 void plan_weights_strips(const struct operation *o, struct plan *plan, const struct packing *p,
-                         const struct variant *variant, struct parts *parts)
+                         const struct implementation *row, struct parts *parts)
 {
     const struct strips s = strips_of(o, p);
     uint32_t chunks = groups_of(s.total, s.turns * GROUP_SIZE);
-    struct pass *pass = plan_parts(o, plan, p, variant, chunks, parts);
+    struct pass *pass = plan_parts(o, plan, p, row, chunks, parts);
     parts->pass = pass;
     parts->sums = p->slices * p->range;
     pass_define(pass, "LANES", GROUP_SIZE);

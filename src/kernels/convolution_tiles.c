@@ -60,31 +60,34 @@ static bool fills_high_tiles(const void *shape)
 }
 
 /* Rows are `pixels`; slices are as many as the outputs want where a row says none. */
-const struct variant convolution_tile_variants[] = {
-    {"tiles_broad", .pixels = FEW_ROWS, .slices = MANY_SLICES, .pays = fills_broad_tiles},
-    {"tiles_few", .pixels = FEW_ROWS, .slices = TILE_SLICES, .pays = has_few_rows},
-    {"tiles_high", .pixels = TILE_ROWS, .pays = fills_high_tiles, .close = true},
-    {"tiles_low", .pixels = FEW_ROWS},
-    {0}};
+const struct implementation_list convolution_tile_implementations = {
+    "convolution_tiles",
+    (const struct implementation[]){
+        {"tiles_broad", .pixels = FEW_ROWS, .slices = MANY_SLICES,
+         .profitable.holds = fills_broad_tiles},
+        {"tiles_few", .pixels = FEW_ROWS, .slices = TILE_SLICES, .profitable.holds = has_few_rows},
+        {"tiles_high", .pixels = TILE_ROWS, .profitable.holds = fills_high_tiles},
+        {"tiles_low", .pixels = FEW_ROWS},
+        {0}}};
 
 struct tile {
     uint32_t rows, slices, quads;
 };
 
-static struct tile tile_of(const struct variant *variant, const struct packing *p)
+static struct tile tile_of(const struct implementation *row, const struct packing *p)
 {
-    uint32_t slices = variant->slices ? variant->slices : usual_slices(p);
-    bool small = variant->pixels == FEW_ROWS && slices == FEW_SLICES && p->elements > FEW_ELEMENTS;
+    uint32_t slices = row->slices ? row->slices : usual_slices(p);
+    bool small = row->pixels == FEW_ROWS && slices == FEW_SLICES && p->elements > FEW_ELEMENTS;
     if (small && p->slices <= NARROW_SLICES)
         slices = NARROW_SLICES;
-    return (struct tile){variant->pixels, slices, small ? MANY_QUADS : TILE_QUADS};
+    return (struct tile){row->pixels, slices, small ? MANY_QUADS : TILE_QUADS};
 }
 
 /* Unless another is forced. */
 static struct tile usual_tile(const struct sum_shape *shape)
 {
-    const struct variant *row = convolution_tile_variants;
-    while (row->pays && !row->pays(shape))
+    const struct implementation *row = convolution_tile_implementations.rows;
+    while (row->profitable.holds && !row->profitable.holds(shape))
         row++;
     return tile_of(row, shape->packing);
 }
@@ -130,8 +133,12 @@ static bool leaves_groups_idle(const void *shape)
     return ENOUGH_GROUPS / tile_count(shape, usual_tile(shape)) >= 2;
 }
 
-const struct variant convolution_split_variants[] = {
-    {"elements_split", .can = can_split, .pays = leaves_groups_idle}, {"elements_whole"}, {0}};
+const struct implementation_list convolution_split_implementations = {
+    "convolution_splits",
+    (const struct implementation[]){
+        {"elements_split", .supported.holds = can_split, .profitable.holds = leaves_groups_idle},
+        {"elements_whole"},
+        {0}}};
 
 static uint32_t usual_groups(const struct sum_shape *shape)
 {
@@ -176,8 +183,12 @@ static bool is_read_by_few(const void *shape)
     return row_count(((const struct sum_shape *)shape)->sum) <= 2 * TILE_ROWS;
 }
 
-const struct variant convolution_place_variants[] = {
-    {"factors_in_place", .can = can_stay, .pays = is_read_by_few}, {"factors_packed"}, {0}};
+const struct implementation_list convolution_place_implementations = {
+    "convolution_weights_layout",
+    (const struct implementation[]){
+        {"factors_in_place", .supported.holds = can_stay, .profitable.holds = is_read_by_few},
+        {"factors_packed"},
+        {0}}};
 
 void pass_biases_in_place(struct pass *pass, const struct sum *sum)
 {
@@ -230,23 +241,25 @@ void plan_sum_of_splits(struct plan *plan, const struct packing *p, const struct
     pass->work = splits * 4 + 32;
 }
 
-void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct variant *variant,
+void plan_sum_tiles(struct plan *plan, const struct packing *p, const struct implementation *row,
                     const struct sum *sum)
 {
     struct image_view packed, *matrix = NULL;
     const struct sum_shape shape = {p, sum, plan};
-    const struct tile tile = tile_of(variant_choose(plan, convolution_tile_variants, &shape), p);
-    const struct splits splits = variant_choose(plan, convolution_split_variants, &shape)->can
-                                     ? split_elements(&shape, tile)
-                                     : (struct splits){p->elements, 1};
+    const struct tile tile =
+        tile_of(implementation_choose(plan, &convolution_tile_implementations, &shape), p);
+    const struct splits splits =
+        implementation_choose(plan, &convolution_split_implementations, &shape)->supported.holds
+            ? split_elements(&shape, tile)
+            : (struct splits){p->elements, 1};
     struct vector_view parts = {0};
     if (splits.count > 1)
         parts = plan_workspace_vector(plan, (size_t)splits.count * row_count(sum) * p->slices * 4);
-    if (!variant_choose(plan, convolution_place_variants, &shape)->can) {
+    if (!implementation_choose(plan, &convolution_place_implementations, &shape)->supported.holds) {
         packed = plan_pack(plan, p, sum->weights, sum->biases);
         matrix = &packed;
     }
-    struct pass *pass = plan_sum_pass(plan, p, variant, sum);
+    struct pass *pass = plan_sum_pass(plan, p, row, sum);
     pass_weights(pass, p, sum, matrix);
     pass_define(pass, "ROWS", (int)tile.rows);
     pass_define(pass, "SLICES", (int)tile.slices);

@@ -80,9 +80,9 @@ static void pass_tiles(struct pass *pass, const struct tiles *t, uint32_t first)
 }
 
 /* Bytes, and not operations, decide how long an invocation of a transform takes. */
-static void pass_transform(struct pass *pass, const struct variant *variant)
+static void pass_transform(struct pass *pass, const struct implementation *row)
 {
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass->work = POINTS * 32;
 }
 
@@ -101,12 +101,12 @@ struct product {
     uint32_t rows, slices, depths, chunks, first;
 };
 
-static void plan_product(struct plan *plan, const struct variant *variant,
+static void plan_product(struct plan *plan, const struct implementation *row,
                          const struct product *product)
 {
     uint32_t per_chunk = groups_of(product->depths, product->chunks);
     struct pass *pass = plan_pass(plan, "convolution/winograd_product.comp");
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_vector_of(pass, "vec4", "left", product->left, VECTOR_READ);
     pass_vector_of(pass, "vec4", "right", product->right, VECTOR_READ);
     pass_vector_of(pass, "vec4", "products", product->to, VECTOR_WRITE);
@@ -141,13 +141,13 @@ bool sum_fills_winograd(const void *shape)
 }
 
 static struct vector_view plan_points_of_weights(struct plan *plan, const struct packing *p,
-                                                 const struct variant *variant,
+                                                 const struct implementation *row,
                                                  const struct vector_view *weights)
 {
     struct vector_view points =
         plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * p->slices * 4);
     struct pass *pass = plan_pass(plan, "convolution/winograd_weights.comp");
-    pass_transform(pass, variant);
+    pass_transform(pass, row);
     pass_vector(pass, "weights", weights, VECTOR_READ);
     pass_vector_of(pass, "vec4", "points", &points, VECTOR_WRITE);
     pass_weight_index(pass, p);
@@ -158,12 +158,12 @@ static struct vector_view plan_points_of_weights(struct plan *plan, const struct
     return points;
 }
 
-static void plan_inputs(struct plan *plan, const struct packing *p, const struct variant *variant,
-                        const struct sum *sum, const struct tiles *t, uint32_t first,
-                        const struct vector_view *points)
+static void plan_inputs(struct plan *plan, const struct packing *p,
+                        const struct implementation *row, const struct sum *sum,
+                        const struct tiles *t, uint32_t first, const struct vector_view *points)
 {
     struct pass *pass = plan_pass(plan, "convolution/winograd_inputs.comp");
-    pass_transform(pass, variant);
+    pass_transform(pass, row);
     pass_texture(pass, "source", &sum->source);
     pass_vector(pass, "points", points, VECTOR_WRITE);
     pass_int(pass, "first_x", sum->window.x.first);
@@ -173,12 +173,12 @@ static void plan_inputs(struct plan *plan, const struct packing *p, const struct
     share_transform(pass, tile_count(t, first), p->range);
 }
 
-static void plan_results(struct plan *plan, const struct packing *p, const struct variant *variant,
-                         const struct sum *sum, const struct tiles *t, uint32_t first,
-                         const struct vector_view *product)
+static void plan_results(struct plan *plan, const struct packing *p,
+                         const struct implementation *row, const struct sum *sum,
+                         const struct tiles *t, uint32_t first, const struct vector_view *product)
 {
     struct pass *pass = plan_pass(plan, "convolution/winograd_results.comp");
-    pass_transform(pass, variant);
+    pass_transform(pass, row);
     pass_vector_of(pass, "vec4", "products", product, VECTOR_READ);
     pass_biases_in_place(pass, sum);
     pass_sum_destination(pass, sum);
@@ -186,20 +186,20 @@ static void plan_results(struct plan *plan, const struct packing *p, const struc
     share_transform(pass, tile_count(t, first), p->slices);
 }
 
-void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct variant *variant,
+void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct implementation *row,
                        const struct sum *sum)
 {
     uint32_t most = p->range > p->slices ? p->range : p->slices;
     const struct tiles t =
         tiles_of(plan, sum->extent[0], sum->extent[1], sum->destination.images, most);
-    struct vector_view weights = plan_points_of_weights(plan, p, variant, sum->weights);
+    struct vector_view weights = plan_points_of_weights(plan, p, row, sum->weights);
     struct vector_view inputs =
         plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * t.block);
     struct vector_view results =
         plan_workspace_vector(plan, (size_t)POINTS * p->slices * 4 * groups_of(t.block, 16) * 16);
     for (uint32_t first = 0; first < t.total; first += t.block) {
-        plan_inputs(plan, p, variant, sum, &t, first, &inputs);
-        plan_product(plan, variant,
+        plan_inputs(plan, p, row, sum, &t, first, &inputs);
+        plan_product(plan, row,
                      &(struct product){.left = &inputs,
                                        .right = &weights,
                                        .to = &results,
@@ -207,7 +207,7 @@ void plan_sum_winograd(struct plan *plan, const struct packing *p, const struct 
                                        .slices = p->slices,
                                        .depths = p->range * 4,
                                        .chunks = 1});
-        plan_results(plan, p, variant, sum, &t, first, &results);
+        plan_results(plan, p, row, sum, &t, first, &results);
     }
 }
 
@@ -236,12 +236,12 @@ struct deep {
 };
 
 static void plan_deep_inputs(const struct operation *o, struct plan *plan, const struct packing *p,
-                             const struct variant *variant, const struct deep *d, uint32_t first)
+                             const struct implementation *row, const struct deep *d, uint32_t first)
 {
     const struct image_view *source = &o->images[IMAGE];
     const struct window *w = &o->window;
     struct pass *pass = plan_pass(plan, "convolution/winograd_inputs.comp");
-    pass_transform(pass, variant);
+    pass_transform(pass, row);
     pass_define(pass, "TILES_DEEP", 1);
     pass_texture(pass, "source", source);
     pass_vector_of(pass, "vec4", "points", &d->inputs, VECTOR_WRITE);
@@ -258,12 +258,12 @@ static void plan_deep_inputs(const struct operation *o, struct plan *plan, const
 }
 
 static void plan_deep_gradients(const struct operation *o, struct plan *plan,
-                                const struct packing *p, const struct variant *variant,
+                                const struct packing *p, const struct implementation *row,
                                 const struct deep *d, uint32_t first)
 {
     const struct window *w = &o->window;
     struct pass *pass = plan_pass(plan, "convolution/winograd_gradients.comp");
-    pass_transform(pass, variant);
+    pass_transform(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_vector_of(pass, "vec4", "points", &d->gradients, VECTOR_WRITE);
     pass_vector_of(pass, "vec4", "sums", &d->sums, VECTOR_WRITE);
@@ -294,11 +294,11 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
 }
 
 static void plan_deep_sum(const struct operation *o, struct plan *plan, const struct packing *p,
-                          const struct variant *variant, const struct parts *parts,
+                          const struct implementation *row, const struct parts *parts,
                           const struct deep *d)
 {
     struct pass *pass = plan_pass(plan, "convolution/winograd_gradient_sum.comp");
-    pass_transform(pass, variant);
+    pass_transform(pass, row);
     pass_vector_of(pass, "vec4", "products", &parts->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "sums", &d->sums, VECTOR_READ);
     pass_gradients(pass, o);
@@ -312,7 +312,7 @@ static void plan_deep_sum(const struct operation *o, struct plan *plan, const st
 }
 
 void plan_weights_winograd(const struct operation *o, struct plan *plan, const struct packing *p,
-                           const struct variant *variant)
+                           const struct implementation *row)
 {
     const struct deep d = begin_deep(o, plan, p);
     uint32_t blocks = groups_of(d.tiles.total, d.tiles.block);
@@ -321,9 +321,9 @@ void plan_weights_winograd(const struct operation *o, struct plan *plan, const s
     parts.vector = plan_workspace_vector(plan, (size_t)parts.chunks * parts.numbers * 4);
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t first = b * d.tiles.block;
-        plan_deep_inputs(o, plan, p, variant, &d, first);
-        plan_deep_gradients(o, plan, p, variant, &d, first);
-        plan_product(plan, variant,
+        plan_deep_inputs(o, plan, p, row, &d, first);
+        plan_deep_gradients(o, plan, p, row, &d, first);
+        plan_product(plan, row,
                      &(struct product){.left = &d.inputs,
                                        .right = &d.gradients,
                                        .to = &parts.vector,
@@ -334,5 +334,5 @@ void plan_weights_winograd(const struct operation *o, struct plan *plan, const s
                                        .first = b * d.chunks * POINTS});
     }
     merge_parts(plan, &parts);
-    plan_deep_sum(o, plan, p, variant, &parts, &d);
+    plan_deep_sum(o, plan, p, row, &parts, &d);
 }

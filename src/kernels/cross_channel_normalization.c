@@ -2,9 +2,7 @@
  * small and registers many, an invocation goes through the slices of a pixel. Otherwise the gradient
  * takes two passes: the first leaves in a scratch image what every channel contributes to its
  * neighbours, so that the second has one power to compute a texel, not one for each neighbour. */
-#include "glcnn/kernels/cross_channel_normalization.h"
-
-#include <math.h>
+#include "kernels/cross_channel_normalization.h"
 
 #include "encode/kernel.h"
 #include "encode/window.h"
@@ -13,38 +11,7 @@
 
 typedef struct glcnn_cross_channel_normalization_parameters numbers;
 
-numbers *glcnn_cross_channel_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "cross_channel_normalization");
-}
-
-/* ---- Constructors ---- */
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           uint32_t kernel_size, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_cross_channel_normalization(*kernel)->kernel_size = kernel_size;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_size,                 \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return create(device, &glcnn_kernel_##NAME, kernel_size, kernel);                          \
-    }
-
-DEFINE_CREATE(cross_channel_normalization)
-DEFINE_CREATE(cross_channel_normalization_gradient)
-
 /* ---- Passes ---- */
-
-enum { SOURCE, RESULT };               /* arguments of the forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION }; /* of the gradient kernel */
 
 static void pass_numbers(struct pass *pass, const numbers *p)
 {
@@ -69,18 +36,22 @@ static bool reads_halves(const void *operation)
 /* By invocations that go through slices of a pixel, or that make one each. Read ahead of stores,
  * halves take 0.89 of the time, floats 1.01 to 1.02 (H200). */
 enum { AHEAD, NEAR, EACH };
-static const struct variant forward_rows[] = {
-    [AHEAD] = {"cross_channel_ahead", .registers = 32, .width = 32, .can = is_near,
-               .pays = reads_halves},
-    [NEAR] = {"cross_channel_near", .registers = 14, .can = is_near},
-    [EACH] = {"cross_channel_each"},
-    {0}};
-static const struct variant gradient_rows[] = {
-    {"cross_channel_gradient_near", .registers = 32, .can = is_near},
-    {"cross_channel_gradient_each"},
-    {0}};
-static const struct variant *const forward_variants[] = {forward_rows, NULL};
-static const struct variant *const gradient_variants[] = {gradient_rows, NULL};
+static const struct implementation_list forward_rows = {
+    "cross_channel_normalization",
+    (const struct implementation[]){
+        [AHEAD] = {"cross_channel_ahead", .registers = 32, .width = 32, .supported.holds = is_near,
+                   .profitable.holds = reads_halves},
+        [NEAR] = {"cross_channel_near", .registers = 14, .supported.holds = is_near},
+        [EACH] = {"cross_channel_each"},
+        {0}}};
+static const struct implementation_list gradient_rows = {
+    "cross_channel_normalization_gradient",
+    (const struct implementation[]){
+        {"cross_channel_gradient_near", .registers = 32, .supported.holds = is_near},
+        {"cross_channel_gradient_each"},
+        {0}}};
+static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
 
 /* Slices that an invocation goes through: those beside a run are read twice, but a few long runs
  * would leave a GPU idle. */
@@ -99,20 +70,20 @@ static void pass_runs(struct pass *pass, const struct operation *o,
 
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, forward_rows, o);
-    bool near = variant != &forward_rows[EACH];
+    const struct implementation *row = implementation_choose(plan, &forward_rows, o);
+    bool near = row != &forward_rows.rows[EACH];
     struct pass *pass = plan_pixels(plan, o,
                                     near ? "normalization/cross_channel_normalization_near.comp"
                                          : "normalization/cross_channel_normalization.comp",
                                     &o->images[RESULT]);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
     pass_numbers(pass, o->parameters);
     if (near)
         pass_runs(pass, o, &o->images[RESULT]);
-    if (variant == &forward_rows[AHEAD])
+    if (row == &forward_rows.rows[AHEAD])
         pass_define(pass, "TOGETHER", 4);
 }
 
@@ -177,127 +148,10 @@ static void plan_gradient_each(const struct operation *o, struct plan *plan)
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
     size_t first = plan->pass_count;
-    const struct variant *variant = variant_choose(plan, gradient_rows, o);
-    (variant == gradient_rows ? plan_gradient_near : plan_gradient_each)(o, plan);
-    plan_variant(plan, first, variant);
+    const struct implementation *row = implementation_choose(plan, &gradient_rows, o);
+    (row == gradient_rows.rows ? plan_gradient_near : plan_gradient_each)(o, plan);
+    plan_implementation(plan, first, row);
 }
-
-/* ---- References ---- */
-
-struct pixel {
-    const struct reference *r;
-    const struct tensor *source;
-    uint32_t n;
-    int32_t Y, X; /* of the result */
-};
-
-static double value(const struct pixel *p, uint32_t c)
-{
-    return pointwise_source(&p->r->operation->window, p->source, p->n, c, p->Y, p->X);
-}
-
-/* First channel of the window of channel k, and the one after its last. */
-static void window_of(const numbers *p, uint32_t k, uint32_t channels, uint32_t range[2])
-{
-    uint32_t before = p->kernel_size / 2, after = (p->kernel_size - 1) / 2;
-    range[0] = k > before ? k - before : 0;
-    range[1] = channels - k > after ? k + after + 1 : channels;
-}
-
-static double scale(const struct pixel *p, uint32_t k)
-{
-    const numbers *of = p->r->operation->parameters;
-    uint32_t range[2];
-    double sum = 0;
-    window_of(of, k, p->source->channels, range);
-    for (uint32_t q = range[0]; q < range[1]; q++)
-        sum += pow(value(p, q), 2);
-    return (double)of->delta + (double)of->alpha / of->kernel_size * sum;
-}
-
-typedef void (*visit_pixel)(const struct pixel *p);
-
-/* Visits every pixel of the result. */
-static void for_each_pixel(const struct reference *r, const struct tensor *source,
-                           visit_pixel visit)
-{
-    const struct window *w = &r->operation->window;
-    struct pixel p = {.r = r, .source = source};
-    for (p.n = 0; p.n < source->images; p.n++)
-        for (p.Y = w->y.begin; p.Y < w->y.end; p.Y++)
-            for (p.X = w->x.begin; p.X < w->x.end; p.X++)
-                visit(&p);
-}
-
-static void normalise_pixel(const struct pixel *p)
-{
-    const numbers *of = p->r->operation->parameters;
-    for (uint32_t k = 0; k < p->source->channels; k++)
-        *tensor_at(&p->r->images[RESULT], p->n, k, p->Y, p->X) =
-            value(p, k) * pow(scale(p, k), -(double)of->beta);
-}
-
-/* d Y(r) / d X(k) over the window of r, row by row of the Jacobian. */
-static void add_row(const struct pixel *p, uint32_t row, double g, int32_t y, int32_t x)
-{
-    const numbers *of = p->r->operation->parameters;
-    double beta = (double)of->beta, l = scale(p, row);
-    double slope = -beta * pow(l, -beta - 1) * 2 * (double)of->alpha / of->kernel_size;
-    uint32_t range[2];
-    window_of(of, row, p->source->channels, range);
-    for (uint32_t k = range[0]; k < range[1]; k++)
-        *tensor_at(&p->r->images[DESTINATION], p->n, k, y, x) +=
-            g * (value(p, row) * slope * value(p, k) + (k == row ? pow(l, -beta) : 0));
-}
-
-static void differentiate_pixel(const struct pixel *p)
-{
-    const struct tensor *to = &p->r->images[DESTINATION];
-    int32_t at[2];
-    if (!pointwise_target(p->r->operation, p->source, to, p->Y, p->X, at))
-        return;
-    for (uint32_t row = 0; row < p->source->channels; row++)
-        add_row(p, row, tensor_get(&p->r->images[GRADIENT], p->n, row, p->Y, p->X), at[0], at[1]);
-}
-
-static void reference(const struct reference *r)
-{
-    for_each_pixel(r, &r->images[SOURCE], normalise_pixel);
-}
-
-static void gradient_reference(const struct reference *r)
-{
-    for_each_pixel(r, &r->images[IMAGE], differentiate_pixel);
-}
-
-/* ---- Cases ---- */
-
-static const struct check_case cases[] = {
-    {"", {1, 1, 3, 3}},
-    {"kernel_size=3", {2, 2, 4, 3}},
-    {"kernel_size=3 beta=1", {1, 3, 5, 2}},
-    {"kernel_size=4 beta=0.75", {3, 4, 2, 5}},
-    {"kernel_size=2 alpha=0.5 beta=-0.5 delta=2", {1, 5, 7, 6}},
-    {"alpha=3 beta=0.5 delta=0.25", {2, 6, 3, 3}},
-    {"kernel_size=1 beta=1.5", {1, 7, 5, 2}},
-    {"kernel_size=8 alpha=-0.5 delta=1.5 beta=0.75", {9, 8, 1, 1}},
-    {"kernel_size=25 beta=0.75", {2, 9, 4, 4}},
-    {"kernel_size=7 alpha=0.0001 beta=0.75 delta=2", {2, 10, 3, 5}},
-    {"kernel_size=6 beta=2.5", {1, 21, 4, 3}},
-    {"kernel_size=9 beta=0.75 alpha=0.5", {1, 41, 3, 2}},
-    {"kernel_size=3 beta=0", {2, 6, 3, 2}},
-    {"kernel_size=3 offset_x=1 offset_y=-2", {2, 3, 6, 5}},
-    {"kernel_size=4 beta=0.5 offset_x=-3 offset_y=2 edge_mode=clamp", {1, 6, 6, 7}},
-    {"offset_x=-1 offset_y=1 destination_width=7 destination_height=3 edge_mode=clamp",
-     {1, 5, 4, 4}},
-    {"kernel_size=3 clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "
-     "clip_rect_size_height=2",
-     {2, 5, 5, 6}},
-    {"kernel_size=3 source_feature_channel_offset=4 source_feature_channel_max_count=3",
-     {2, 9, 3, 4}},
-    {"beta=0.75", {4, 37, 14, 14}, {0}, true},
-    {"kernel_size=64 alpha=2 beta=0.75", {1, 96, 6, 5}, {0}, true},
-    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -316,7 +170,7 @@ static const struct parameter parameters[] = {
 
 #define COMMON                                                                                     \
     .family = "cross_channel_normalization", .parameters_size = sizeof(numbers),                   \
-    .parameters = parameters, .cases = cases
+    .parameters = parameters
 
 const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .name = "cross_channel_normalization",
@@ -327,9 +181,8 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .flags = MAKES_STATE,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
-    .variants = forward_variants,
+    .implementations = forward_implementations,
     .plan = plan_forward,
-    .reference = reference,
 };
 
 const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient = {
@@ -343,7 +196,33 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
-    .variants = gradient_variants,
+    .implementations = gradient_implementations,
     .plan = plan_gradient,
-    .reference = gradient_reference,
 };
+
+/* ---- Constructors ---- */
+
+numbers *glcnn_cross_channel_normalization(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "cross_channel_normalization");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           uint32_t kernel_size, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_cross_channel_normalization(*kernel)->kernel_size = kernel_size;
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_size,                 \
+                                       glcnn_kernel **kernel)                                      \
+    {                                                                                              \
+        return create(device, &glcnn_kernel_##NAME, kernel_size, kernel);                          \
+    }
+
+DEFINE_CREATE(cross_channel_normalization)
+DEFINE_CREATE(cross_channel_normalization_gradient)

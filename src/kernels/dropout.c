@@ -2,25 +2,14 @@
  * gradient and the program read what the forward kernel used: where each value has an element of its
  * own by the pass that uses it, else by one before that. The mask belongs to pixels of the source:
  * one that is read twice, at a clamped border, is kept or dropped once. */
-#include "glcnn/kernels/dropout.h"
+#include "kernels/dropout.h"
 
 #include <math.h>
 
 #include "encode/kernel.h"
 #include "encode/number.h"
 #include "encode/window.h"
-#include "kernels/numbers.h"
-#include "kernels/philox.h"
 #include "kernels/pointwise.h"
-
-struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "dropout");
-}
-
-/* ---- Constructors ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_dropout, glcnn_kernel_dropout_gradient;
 
 static bool check_probability(float p, struct refusal refusal)
 {
@@ -31,43 +20,14 @@ static bool check_probability(float p, struct refusal refusal)
                   number_format(text, (double)p));
 }
 
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           float keep_probability, uint64_t seed, glcnn_kernel **kernel)
-{
-    char sentence[256];
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_dropout(*kernel)->keep_probability = keep_probability;
-    glcnn_dropout(*kernel)->seed = seed;
-    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
-        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
-    return kernel_finish(kernel, status);
-}
-
-glcnn_status glcnn_dropout_create(glcnn_device *device, float keep_probability, uint64_t seed,
-                                  glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_dropout, keep_probability, seed, kernel);
-}
-
-glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float keep_probability,
-                                           glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_dropout_gradient, keep_probability, 0, kernel);
-}
-
 /* ---- The mask's extent ---- */
-
-enum { SOURCE, RESULT, MASK };                        /* arguments of the forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_MASK }; /* of the gradient kernel */
 
 static const struct image_view *masked_view(const struct operation *o)
 {
     return &o->images[o->descriptor->flags & IS_GRADIENT ? IMAGE : SOURCE];
 }
 
-static struct extent mask_extent(const struct operation *o)
+struct extent dropout_mask_extent(const struct operation *o)
 {
     const struct glcnn_dropout_parameters *p = o->parameters;
     const struct image_view *view = masked_view(o);
@@ -76,23 +36,21 @@ static struct extent mask_extent(const struct operation *o)
                            p->mask_stride_in_feature_channels ? view->channels : 1, view->images};
 }
 
-/* Elements of one image's mask; 0 while the image is not known. */
-static size_t mask_length(const struct operation *o)
+size_t dropout_mask_length(const struct operation *o)
 {
-    struct extent e = mask_extent(o);
+    struct extent e = dropout_mask_extent(o);
     return masked_view(o)->channels ? (size_t)e.width * e.height * e.channels : 0;
 }
 
-/* Numbers of 16 bits that they make. */
-static size_t mask_words(const struct operation *o)
+size_t dropout_mask_words(const struct operation *o)
 {
-    return (mask_length(o) + 15) / 16;
+    return (dropout_mask_length(o) + 15) / 16;
 }
 
 static size_t length(const struct operation *o, size_t index)
 {
     (void)index;
-    return mask_words(o) * masked_view(o)->images;
+    return dropout_mask_words(o) * masked_view(o)->images;
 }
 
 static bool check(const struct operation *o, struct refusal refusal)
@@ -100,7 +58,7 @@ static bool check(const struct operation *o, struct refusal refusal)
     const struct glcnn_dropout_parameters *p = o->parameters;
     if (!check_probability(p->keep_probability, refusal))
         return false;
-    size_t elements = mask_length(o) * masked_view(o)->images;
+    size_t elements = dropout_mask_length(o) * masked_view(o)->images;
     if (elements <= INT32_MAX)
         return true;
     return refuse(refusal, "a mask of %zu elements is more than the %d that can be counted",
@@ -135,16 +93,21 @@ static bool are_gradient_words(const void *operation)
 }
 
 enum { WORDS, MASKED };
-static const struct variant rows[] = {
-    [WORDS] = {"dropout_drawn", .registers = 12, .can = are_words},
-    [MASKED] = {"dropout_masked"},
-    {0}};
-static const struct variant gradient_rows[] = {
-    [WORDS] = {"dropout_gradient_words", .registers = 12, .can = are_gradient_words},
-    [MASKED] = {"dropout_gradient_masked"},
-    {0}};
-static const struct variant *const forward_variants[] = {rows, pointwise_rows, NULL};
-static const struct variant *const gradient_variants[] = {gradient_rows, pointwise_rows, NULL};
+static const struct implementation_list rows = {
+    "dropout", (const struct implementation[]){
+                   [WORDS] = {"dropout_drawn", .registers = 12, .supported.holds = are_words},
+                   [MASKED] = {"dropout_masked"},
+                   {0}}};
+static const struct implementation_list gradient_rows = {
+    "dropout_gradient",
+    (const struct implementation[]){[WORDS] = {"dropout_gradient_words", .registers = 12,
+                                               .supported.holds = are_gradient_words},
+                                    [MASKED] = {"dropout_gradient_masked"},
+                                    {0}}};
+static const struct implementation_list *const forward_implementations[] = {&rows, &pointwise_rows,
+                                                                            NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows,
+                                                                             &pointwise_rows, NULL};
 
 /* A commit that replays the encode is one more encode. */
 static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
@@ -168,11 +131,11 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
 {
     struct pass *pass = plan_pass(plan, "dropout/dropout_mask.comp");
     pass_vector(pass, "mask", mask, VECTOR_WRITE);
-    pass_int(pass, "length_of_image", (int32_t)mask_length(o));
+    pass_int(pass, "length_of_image", (int32_t)dropout_mask_length(o));
     pass_draw(pass, o);
-    pass_grid(pass, (uint32_t)mask_words(o), o->images[SOURCE].images, 1);
+    pass_grid(pass, (uint32_t)dropout_mask_words(o), o->images[SOURCE].images, 1);
     pass_local(pass, 64, 1, 1);
-    pass_variant(pass, &rows[MASKED]);
+    pass_implementation(pass, &rows.rows[MASKED]);
 }
 
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
@@ -216,7 +179,7 @@ static void plan_drawn(const struct operation *o, struct plan *plan)
     pass_define(pass, "DRAWN", 1);
     pass_library(pass, "dropout/drawn.glsl");
     pass_draw(pass, o);
-    pass_variant(pass, &rows[WORDS]);
+    pass_implementation(pass, &rows.rows[WORDS]);
     if (!o->given[MASK])
         return;
     pass_define(pass, "KEPT", 1);
@@ -225,7 +188,7 @@ static void plan_drawn(const struct operation *o, struct plan *plan)
 
 static void plan_dropout(const struct operation *o, struct plan *plan)
 {
-    bool drawn = variant_choose(plan, rows, o) == &rows[WORDS];
+    bool drawn = implementation_choose(plan, &rows, o) == &rows.rows[WORDS];
     (drawn ? plan_drawn : plan_masked)(o, plan);
 }
 
@@ -235,7 +198,7 @@ static void plan_gradient_words(const struct operation *o, struct plan *plan)
     struct pass *pass = plan_words(o, plan, &o->images[GRADIENT], to);
     pass_vector(pass, "mask", &o->vectors[GRADIENT_MASK], VECTOR_READ);
     pass_overwrites(pass, to, 0, 0, o->region_width, o->region_height, 4);
-    pass_variant(pass, &gradient_rows[WORDS]);
+    pass_implementation(pass, &gradient_rows.rows[WORDS]);
 }
 
 static void plan_gradient_masked(const struct operation *o, struct plan *plan)
@@ -248,111 +211,14 @@ static void plan_gradient_masked(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
     if (are_gradient_words(o))
-        pass_variant(pass, &gradient_rows[MASKED]);
+        pass_implementation(pass, &gradient_rows.rows[MASKED]);
 }
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
 {
-    bool words = variant_choose(plan, gradient_rows, o) == &gradient_rows[WORDS];
+    bool words = implementation_choose(plan, &gradient_rows, o) == &gradient_rows.rows[WORDS];
     (words ? plan_gradient_words : plan_gradient_masked)(o, plan);
 }
-
-/* ---- References ---- */
-
-static double drawn(const struct operation *o, uint32_t image, size_t i)
-{
-    const struct glcnn_dropout_parameters *p = o->parameters;
-    uint32_t counter[4] = {(uint32_t)(i / 4), image, o->encode_number, 0};
-    philox(counter, p->seed);
-    double u = (counter[i % 4] >> 8) / 16777216.0;
-    return u < (double)p->keep_probability;
-}
-
-static double masked(const struct operation *o, const double *mask, double value, uint32_t n,
-                     uint32_t c, int32_t y, int32_t x)
-{
-    const struct glcnn_dropout_parameters *p = o->parameters;
-    struct extent e = mask_extent(o);
-    size_t row = (size_t)y * p->mask_stride_in_pixels_y;
-    size_t column = (size_t)x * p->mask_stride_in_pixels_x;
-    size_t channel = c * p->mask_stride_in_feature_channels;
-    size_t i = (row * e.width + column) * e.channels + channel;
-    bool keeps = bits_of(mask[n * mask_words(o) + i / 16], i % 16, 1);
-    return keeps ? value / (double)p->keep_probability : 0;
-}
-
-static void drop_result(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
-{
-    const struct operation *o = r->operation;
-    const struct tensor *from = &r->images[SOURCE];
-    int32_t y = axis_tap(&o->window.y, o->window.edge_mode, (int32_t)from->height, Y, 0);
-    int32_t x = axis_tap(&o->window.x, o->window.edge_mode, (int32_t)from->width, X, 0);
-    *tensor_at(&r->images[RESULT], n, c, Y, X) =
-        y < 0 || x < 0 ? 0 : masked(o, r->vectors[MASK], *tensor_at(from, n, c, y, x), n, c, y, x);
-}
-
-static void dropout_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *to = &r->images[RESULT];
-    size_t count = mask_length(r->operation), words = mask_words(r->operation);
-    for (uint32_t n = 0; n < to->images; n++)
-        for (size_t i = 0; i < count; i++)
-            r->vectors[MASK][n * words + i / 16] += drawn(r->operation, n, i) * (1 << i % 16);
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    drop_result(r, n, c, Y, X);
-}
-
-static void dropout_gradient_reference(const struct reference *r)
-{
-    const struct operation *o = r->operation;
-    const struct tensor *source = &r->images[IMAGE], *to = &r->images[DESTINATION];
-    pointwise_scatter(r, &r->images[GRADIENT], source, to, NULL);
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t y = 0; y < (int32_t)to->height; y++)
-                for (int32_t x = 0; x < (int32_t)to->width; x++) {
-                    double *at = tensor_at(to, n, c, y, x);
-                    int32_t of[2];
-                    *at = pointwise_position(o, source, y, x, of)
-                              ? masked(o, r->vectors[GRADIENT_MASK], *at, n, c, of[0], of[1])
-                              : 0;
-                }
-}
-
-/* ---- Cases ---- */
-
-static const struct check_case cases[] = {
-    {"", {1, 1, 3, 3}},
-    {"keep_probability=0.8 seed=42", {2, 2, 4, 5}},
-    {"keep_probability=0.25 seed=9007199254740992", {1, 3, 7, 6}},
-    {"seed=4294967296", {3, 4, 5, 5}},
-    {"seed=1 mask_stride_in_pixels_x=0", {2, 5, 4, 7}},
-    {"seed=2 mask_stride_in_pixels_y=0", {2, 6, 5, 3}},
-    {"seed=3 mask_stride_in_feature_channels=0", {2, 7, 4, 4}},
-    {"seed=4 mask_stride_in_pixels_x=0 mask_stride_in_pixels_y=0", {5, 8, 3, 4}},
-    {"seed=5 mask_stride_in_pixels_x=0 mask_stride_in_pixels_y=0 "
-     "mask_stride_in_feature_channels=0",
-     {9, 9, 2, 3}},
-    {"keep_probability=0.001 seed=6", {1, 9, 8, 8}},
-    {"keep_probability=0.999 seed=7", {1, 6, 9, 8}},
-    {"seed=8 offset_x=1 offset_y=-2 destination_width=6 destination_height=7", {2, 3, 5, 6}},
-    {"seed=9 edge_mode=clamp offset_x=-3 offset_y=2 destination_width=9 destination_height=5",
-     {2, 5, 4, 5}},
-    {"seed=10 clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "
-     "clip_rect_size_height=2",
-     {2, 6, 6, 7}},
-    {"seed=11 source_feature_channel_offset=4 source_feature_channel_max_count=3", {2, 9, 5, 4}},
-    {"seed=12 mask_stride_in_feature_channels=0 source_feature_channel_offset=4", {2, 10, 5, 4}},
-    {"keep_probability=1e-30 seed=16", {1, 16, 4, 4}},
-    {"keep_probability=0.99999994 seed=17", {1, 16, 4, 4}},
-    {"keep_probability=0.6 seed=14", {2, 16, 5, 3}},
-    {"keep_probability=0.3 seed=15", {3, 48, 2, 4}},
-    {"keep_probability=0.7 seed=13", {16, 37, 28, 28}, {0}, true},
-    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -384,10 +250,8 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
                   {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true}},
     .length = length,
     .check = check,
-    .variants = forward_variants,
+    .implementations = forward_implementations,
     .plan = plan_dropout,
-    .reference = dropout_reference,
-    .cases = cases,
 };
 
 const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
@@ -406,8 +270,39 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
                   {.name = "mask", .place = PLACE_STATE, .input = true, .filled_by = "dropout"}},
     .length = length,
     .check = check,
-    .variants = gradient_variants,
+    .implementations = gradient_implementations,
     .plan = plan_dropout_gradient,
-    .reference = dropout_gradient_reference,
-    .cases = cases,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "dropout");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           float keep_probability, uint64_t seed, glcnn_kernel **kernel)
+{
+    char sentence[256];
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    glcnn_dropout(*kernel)->keep_probability = keep_probability;
+    glcnn_dropout(*kernel)->seed = seed;
+    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
+        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
+    return kernel_finish(kernel, status);
+}
+
+glcnn_status glcnn_dropout_create(glcnn_device *device, float keep_probability, uint64_t seed,
+                                  glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_dropout, keep_probability, seed, kernel);
+}
+
+glcnn_status glcnn_dropout_gradient_create(glcnn_device *device, float keep_probability,
+                                           glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_dropout_gradient, keep_probability, 0, kernel);
+}

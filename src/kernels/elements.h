@@ -41,11 +41,6 @@ struct pass *plan_elements(const struct operation *operation, struct plan *plan,
 struct pass *plan_rearranged(const struct operation *operation, struct plan *plan,
                              const char *place);
 
-/* Results that are no element of the source are `otherwise`. */
-void elements_reference(const struct reference *r, element_source source, double otherwise);
-/* Each element of the gradient goes to where it came from. */
-void elements_gradient_reference(const struct reference *r, element_source source);
-
 /* For descriptors. */
 #define ELEMENT_ARGUMENTS                                                                          \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \

@@ -1,51 +1,23 @@
 /* Frames of cameras: spec 7.23. The kernels differ in where a pixel's three numbers lie and in what
  * makes them red, green and blue; what they share is one shader. */
-#include "glcnn/kernels/frame.h"
+#include "kernels/frame.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "encode/kernel.h"
 #include "encode/window.h"
 
-enum { SOURCE, RESULT, MEAN, DEVIATION, CHROMA };
-
 #define MOST_PIXELS 16384 /* a side */
 #define MOST_SHRINK 64    /* pixels of an axis in one result: sums stay short, and dispatches too */
 
-struct glcnn_frame_parameters *glcnn_frame(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "frame");
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
-                                       const struct glcnn_frame_parameters *parameters,            \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
-    }
-
-DEFINE_CREATE(frame_rgb)
-DEFINE_CREATE(frame_yuyv)
-DEFINE_CREATE(frame_nv12)
-
 /* ---- Shape and check ---- */
-
-/* Without what the frame is too small for: `check` tells. */
-struct crop {
-    uint32_t x, y, width, height;
-};
 
 static uint32_t part(uint32_t wanted, uint32_t first, uint32_t size)
 {
     return wanted ? wanted : first < size ? size - first : 0;
 }
 
-static struct crop crop_of(const struct operation *o)
+struct crop frame_crop(const struct operation *o)
 {
     const struct glcnn_frame_parameters *p = o->parameters;
     const struct image_view *frame = &o->images[SOURCE];
@@ -56,7 +28,7 @@ static struct crop crop_of(const struct operation *o)
 static void shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
     const struct glcnn_frame_parameters *p = o->parameters;
-    struct crop crop = crop_of(o);
+    struct crop crop = frame_crop(o);
     result->width = p->resized_width ? p->resized_width : crop.width;
     result->height = p->resized_height ? p->resized_height : crop.height;
     result->feature_channels = 3;
@@ -85,7 +57,7 @@ static bool check_axis(const char *what, uint32_t size, uint32_t first, uint32_t
 static bool check_size(const struct operation *o, struct refusal refusal)
 {
     const struct image_view *frame = &o->images[SOURCE];
-    struct crop crop = crop_of(o);
+    struct crop crop = frame_crop(o);
     struct glcnn_image_descriptor result = {0};
     shape(o, &result);
     if (!check_axis("columns", frame->width, crop.x, crop.width, result.width, refusal) ||
@@ -137,13 +109,7 @@ static bool check_nv12(const struct operation *o, struct refusal refusal)
 
 /* ---- Colours ---- */
 
-/* Of bytes / 255: black and white are 0 and 1 of luma * scale + offset, and chroma is from -1/2 to
- * 1/2. */
-struct levels {
-    double luma_scale, luma_offset, chroma_scale, chroma_offset;
-};
-
-static struct levels levels_of(const struct operation *o)
+struct levels frame_levels(const struct operation *o)
 {
     const struct glcnn_frame_parameters *p = o->parameters;
     bool is_rgb = strcmp(o->descriptor->name, "frame_rgb") == 0;
@@ -152,12 +118,7 @@ static struct levels levels_of(const struct operation *o)
                 : (struct levels){255.0 / 219, -16.0 / 219, 255.0 / 224, -128.0 / 224};
 }
 
-/* Shares of red and blue in Y'. */
-struct shares {
-    double red, blue;
-};
-
-static struct shares shares_of(const struct operation *o)
+struct shares frame_shares(const struct operation *o)
 {
     const struct glcnn_frame_parameters *p = o->parameters;
     return p->matrix == GLCNN_COLOR_MATRIX_BT709 ? (struct shares){0.2126, 0.0722}
@@ -170,8 +131,8 @@ static struct pass *plan_frame(const struct operation *o, struct plan *plan, con
 {
     struct pass *pass = plan_pixels(plan, o, "frame/frame.comp", &o->images[RESULT]);
     const struct glcnn_frame_parameters *p = o->parameters;
-    struct crop crop = crop_of(o);
-    struct levels levels = levels_of(o);
+    struct crop crop = frame_crop(o);
+    struct levels levels = frame_levels(o);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_library(pass, pixels);
@@ -197,8 +158,8 @@ static void plan_rgb(const struct operation *o, struct plan *plan)
 static struct pass *plan_ycbcr(const struct operation *o, struct plan *plan, const char *pixels)
 {
     struct pass *pass = plan_frame(o, plan, pixels);
-    struct levels levels = levels_of(o);
-    struct shares share = shares_of(o);
+    struct levels levels = frame_levels(o);
+    struct shares share = frame_shares(o);
     double green = 1 - share.red - share.blue;
     pass_float(pass, "chroma_scale", (float)levels.chroma_scale);
     pass_float(pass, "chroma_offset", (float)levels.chroma_offset);
@@ -214,7 +175,7 @@ static void plan_yuyv(const struct operation *o, struct plan *plan)
     plan_ycbcr(o, plan, "frame/yuyv.glsl");
 }
 
-static bool is_halved(uint32_t chroma, uint32_t frame)
+bool frame_is_halved(uint32_t chroma, uint32_t frame)
 {
     return chroma != frame;
 }
@@ -224,199 +185,9 @@ static void plan_nv12(const struct operation *o, struct plan *plan)
     const struct image_view *frame = &o->images[SOURCE], *chroma = &o->images[CHROMA];
     struct pass *pass = plan_ycbcr(o, plan, "frame/nv12.glsl");
     pass_texture(pass, "chroma", chroma);
-    pass_int(pass, "chroma_x", is_halved(chroma->width, frame->width));
-    pass_int(pass, "chroma_y", is_halved(chroma->height, frame->height));
+    pass_int(pass, "chroma_x", frame_is_halved(chroma->width, frame->width));
+    pass_int(pass, "chroma_y", frame_is_halved(chroma->height, frame->height));
 }
-
-/* ---- References ---- */
-
-typedef void (*pixel_source)(const struct reference *r, uint32_t n, int32_t y, int32_t x,
-                             double pixel[3]);
-
-static void swap(double *a, double *b)
-{
-    double old = *a;
-    *a = *b;
-    *b = old;
-}
-
-static void rgb_pixel(const struct reference *r, uint32_t n, int32_t y, int32_t x, double pixel[3])
-{
-    for (uint32_t c = 0; c < 3; c++)
-        pixel[c] = *tensor_at(&r->images[SOURCE], n, c, y, x);
-}
-
-static void yuyv_pixel(const struct reference *r, uint32_t n, int32_t y, int32_t x, double pixel[3])
-{
-    pixel[0] = *tensor_at(&r->images[SOURCE], n, 0, y, x);
-    pixel[1] = *tensor_at(&r->images[SOURCE], n, 1, y, x / 2 * 2);
-    pixel[2] = *tensor_at(&r->images[SOURCE], n, 1, y, x / 2 * 2 + 1);
-}
-
-static void nv12_pixel(const struct reference *r, uint32_t n, int32_t y, int32_t x, double pixel[3])
-{
-    const struct tensor *luma = &r->images[SOURCE], *chroma = &r->images[CHROMA];
-    int32_t v = is_halved(chroma->height, luma->height) ? y / 2 : y;
-    int32_t u = is_halved(chroma->width, luma->width) ? x / 2 : x;
-    pixel[0] = *tensor_at(luma, n, 0, y, x);
-    pixel[1] = *tensor_at(chroma, n, 0, v, u);
-    pixel[2] = *tensor_at(chroma, n, 1, v, u);
-}
-
-static void swap_pixel(const struct operation *o, double pixel[3])
-{
-    const struct glcnn_frame_parameters *p = o->parameters;
-    if (p->swapped)
-        swap(strcmp(o->descriptor->name, "frame_rgb") == 0 ? &pixel[0] : &pixel[1], &pixel[2]);
-}
-
-/* How much of result X is pixel p of `size`, which become `count`. */
-static double share(int32_t X, int32_t p, uint32_t size, uint32_t count)
-{
-    double step = (double)size / count;
-    if (step >= 1) {
-        double low = fmax(X * step, p), high = fmin((X + 1) * step, p + 1.0);
-        return fmax(high - low, 0) / step;
-    }
-    double place = fmin(fmax((X + 0.5) * step - 0.5, 0), size - 1.0);
-    return fmax(1 - fabs(place - p), 0);
-}
-
-static void scaled_pixel(const struct reference *r, pixel_source source, uint32_t n,
-                         const int32_t at[2], double sum[3])
-{
-    struct crop crop = crop_of(r->operation);
-    const struct tensor *to = &r->images[RESULT];
-    double pixel[3];
-    sum[0] = sum[1] = sum[2] = 0;
-    for (int32_t y = 0; y < (int32_t)crop.height; y++)
-        for (int32_t x = 0; x < (int32_t)crop.width; x++) {
-            double weight =
-                share(at[0], y, crop.height, to->height) * share(at[1], x, crop.width, to->width);
-            if (weight < 1e-12) /* rounding of a share that is none */
-                continue;
-            source(r, n, (int32_t)crop.y + y, (int32_t)crop.x + x, pixel);
-            for (int c = 0; c < 3; c++)
-                sum[c] += weight * pixel[c];
-        }
-    swap_pixel(r->operation, sum);
-}
-
-static void rgb_of(const struct operation *o, double v[3])
-{
-    struct levels levels = levels_of(o);
-    for (int c = 0; c < 3; c++)
-        v[c] = v[c] * levels.luma_scale + levels.luma_offset;
-}
-
-/* Y' = kr R + kg G + kb B,  Cb = (B - Y') / (2 - 2 kb),  Cr = (R - Y') / (2 - 2 kr), turned round.
- * Y' stands once in each, so that an infinite one gives infinities. */
-static void rgb_of_ycbcr(const struct operation *o, double v[3])
-{
-    struct levels levels = levels_of(o);
-    struct shares k = shares_of(o);
-    double luma = v[0] * levels.luma_scale + levels.luma_offset;
-    double cb = v[1] * levels.chroma_scale + levels.chroma_offset;
-    double cr = v[2] * levels.chroma_scale + levels.chroma_offset;
-    double red = cr * (2 - 2 * k.red), blue = cb * (2 - 2 * k.blue);
-    v[0] = luma + red;
-    v[1] = luma - (k.red * red + k.blue * blue) / (1 - k.red - k.blue);
-    v[2] = luma + blue;
-}
-
-static double held(double value)
-{
-    return value < 0 ? 0 : value > 1 ? 1 : value;
-}
-
-static void frame_reference(const struct reference *r, pixel_source source,
-                            void (*color)(const struct operation *o, double v[3]))
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *to = &r->images[RESULT];
-    const double *mean = r->vectors[MEAN], *deviation = r->vectors[DEVIATION];
-    int32_t at[2];
-    double v[3];
-    for (uint32_t n = 0; n < to->images; n++)
-        for (at[0] = w->y.begin; at[0] < w->y.end; at[0]++)
-            for (at[1] = w->x.begin; at[1] < w->x.end; at[1]++) {
-                scaled_pixel(r, source, n, at, v);
-                color(r->operation, v);
-                for (uint32_t c = 0; c < 3; c++)
-                    *tensor_at(to, n, c, at[0], at[1]) =
-                        (held(v[c]) - (mean ? mean[c] : 0)) / (deviation ? deviation[c] : 1);
-            }
-}
-
-static void rgb_reference(const struct reference *r)
-{
-    frame_reference(r, rgb_pixel, rgb_of);
-}
-
-static void yuyv_reference(const struct reference *r)
-{
-    frame_reference(r, yuyv_pixel, rgb_of_ycbcr);
-}
-
-static void nv12_reference(const struct reference *r)
-{
-    frame_reference(r, nv12_pixel, rgb_of_ycbcr);
-}
-
-/* ---- Cases ---- */
-
-/* Of frames of C channels, and chroma of half the columns and rows where a kernel has any. */
-#define FRAME(SETTINGS, C, N, H, W)                                                                \
-    {                                                                                              \
-        SETTINGS, {N, C, H, W},                                                                    \
-        {                                                                                          \
-            N, 2, ((H) + 1) / 2, ((W) + 1) / 2                                                     \
-        }                                                                                          \
-    }
-#define CASES(C)                                                                                   \
-    FRAME("", C, 1, 3, 4), FRAME("color_range=full", C, 2, 4, 6),                                  \
-        FRAME("color_range=limited color_matrix=bt709", C, 2, 5, 8),                               \
-        FRAME("color_range=full color_matrix=bt709 swapped=true", C, 1, 6, 6),                     \
-        FRAME("resized_width=3 resized_height=2", C, 2, 7, 8),                                     \
-        FRAME("resized_width=13 resized_height=9 swapped=true", C, 1, 5, 6),                       \
-        FRAME("resized_width=4 resized_height=11", C, 3, 5, 12),                                   \
-        FRAME("crop_x=1 crop_y=2 crop_width=4 crop_height=3", C, 1, 6, 8),                         \
-        FRAME("crop_x=3 crop_y=1 resized_width=2 resized_height=3", C, 2, 8, 10),                  \
-        FRAME("crop_x=2 crop_y=1 crop_width=1 crop_height=5 resized_width=5 resized_height=1", C,  \
-              1, 7, 6),                                                                            \
-        FRAME("resized_width=5 resized_height=4 clip_rect_origin_x=1 clip_rect_origin_y=2 "        \
-              "clip_rect_size_width=3 clip_rect_size_height=1",                                    \
-              C, 2, 9, 8),                                                                         \
-        FRAME("resized_width=1 resized_height=1", C, 1, 64, 64),                                   \
-        FRAME("resized_width=2 resized_height=2 destination_feature_channel_offset=4", C, 1, 3, 4)
-
-static const struct check_case rgb_cases[] = {
-    CASES(3),
-    CASES(4),
-    FRAME("", 3, 1, 3, 3),
-    {"resized_width=4 resized_height=3 source_feature_channel_offset=4 "
-     "source_feature_channel_max_count=3",
-     {2, 9, 5, 6}},
-    {"crop_x=8 crop_width=48 resized_width=31 resized_height=33", {2, 3, 60, 64}, {0}, true},
-    {0}};
-
-static const struct check_case yuyv_cases[] = {
-    CASES(2),
-    {"crop_x=7 crop_width=48 resized_width=31 resized_height=33", {2, 2, 60, 64}, {0}, true},
-    {0}};
-
-static const struct check_case nv12_cases[] = {
-    CASES(1),
-    {"resized_width=4 resized_height=3 swapped=true", {2, 1, 5, 7}, {2, 2, 3, 4}},
-    {"resized_width=3 resized_height=4", {1, 1, 4, 6}, {1, 2, 4, 3}},
-    {"", {1, 1, 4, 5}, {1, 2, 2, 5}},
-    {"resized_width=9", {2, 1, 3, 5}, {2, 2, 3, 5}},
-    {"", {1, 1, 1, 1}, {1, 2, 1, 1}},
-    {"crop_x=7 crop_width=48 resized_width=31 resized_height=33",
-     {2, 1, 60, 64},
-     {2, 2, 30, 32},
-     true},
-    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -429,7 +200,7 @@ static const char *const range_names[] = {"usual", "full", "limited", NULL};
 #NAME, TEXT, FIELD_UINT32, FIELD(NAME), 0, 0, MOST_PIXELS, NULL                            \
     }
 
-static const struct parameter parameters[] = {
+static const struct parameter rows[] = {
     PIXELS(crop_x, "first column of the frame that counts"),
     PIXELS(crop_y, "first row of the frame that counts"),
     PIXELS(crop_width, "columns that count; 0: all the rest"),
@@ -456,9 +227,8 @@ static const struct parameter parameters[] = {
 #define FRAMES(KIND, TEXT)                                                                         \
     .name = "frame_" #KIND, .text = TEXT, .family = "frame",                                       \
     .without_gradient = "frames are not trained; let its result stop gradients",                   \
-    .parameters_size = sizeof(struct glcnn_frame_parameters), .parameters = parameters,            \
-    .shape = shape, .length = length, .check = check_##KIND, .plan = plan_##KIND,                  \
-    .reference = KIND##_reference, .cases = KIND##_cases
+    .parameters_size = sizeof(struct glcnn_frame_parameters), .parameters = rows, .shape = shape,  \
+    .length = length, .check = check_##KIND, .plan = plan_##KIND
 
 const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
     FRAMES(rgb, "frames of red, green and blue cropped, scaled and normalised"),
@@ -477,3 +247,22 @@ const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
         {ARGUMENTS,
          {.name = "chroma_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_BYTE}},
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_frame_parameters *glcnn_frame(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "frame");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
+                                       const struct glcnn_frame_parameters *parameters,            \
+                                       glcnn_kernel **kernel)                                      \
+    {                                                                                              \
+        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
+    }
+
+DEFINE_CREATE(frame_rgb)
+DEFINE_CREATE(frame_yuyv)
+DEFINE_CREATE(frame_nv12)

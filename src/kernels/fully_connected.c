@@ -34,34 +34,37 @@ static bool are_few(const void *shape)
 
 /* Data gradient of a fully connected layer: images that share what is read of the weights, and
  * slices of the gradient that are read at once. */
-const struct variant fully_connected_data_variants[] = {
-    {"connected_in_place", "convolution/fully_connected_gradient_data_tiled.comp", 32,
-     .shared_memory = true, .can = connected_data_has_quads, .pays = connected_data_fills_tiles},
-    {"connected_tiled", .registers = 32, .shared_memory = true, .can = has_one_pixel,
-     .pays = fills_tiles, .close = true},
-    {"connected_at_once", .registers = 32, .shared_memory = true, .images = 2, .slices = 4,
-     .pays = are_few, .close = true},
-    {"connected_eight", .registers = 32, .images = 8, .slices = 1},
-    {"connected_two", .registers = 8, .images = 2, .slices = 1},
-    {0}};
+const struct implementation_list fully_connected_data_implementations = {
+    "fully_connected_data",
+    (const struct implementation[]){
+        {"connected_in_place", "convolution/fully_connected_gradient_data_tiled.comp", 32,
+         .shared_memory = true, .supported.holds = connected_data_has_quads,
+         .profitable.holds = connected_data_fills_tiles},
+        {"connected_tiled", .registers = 32, .shared_memory = true,
+         .supported.holds = has_one_pixel, .profitable.holds = fills_tiles},
+        {"connected_at_once", .registers = 32, .shared_memory = true, .images = 2, .slices = 4,
+         .profitable.holds = are_few},
+        {"connected_eight", .registers = 32, .images = 8, .slices = 1},
+        {"connected_two", .registers = 8, .images = 2, .slices = 1},
+        {0}}};
 
 static void plan_gathered(const struct operation *o, struct plan *plan,
-                          const struct variant *variant)
+                          const struct implementation *row)
 {
     const struct image_view *to = &o->images[DESTINATION];
     const struct window *w = &o->window;
     struct packing p = packing_of(o, false);
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], NULL);
-    uint32_t images = to->images == 1 ? 1 : variant->images;
+    uint32_t images = to->images == 1 ? 1 : row->images;
     struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_data.comp");
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_matrix(pass, &matrix);
     pass_image(pass, "destination", to);
     pass_packing(pass, &p);
     pass_axes(pass, w);
     pass_define(pass, "IMAGES", (int)images);
-    pass_define(pass, "SLICES", (int)variant->slices);
+    pass_define(pass, "SLICES", (int)row->slices);
     if (slice_count(p.channels.outputs) >= LONG_SUM)
         pass_define(pass, "STRETCH", STRETCH);
     pass_int(pass, "begin_x", w->x.begin);
@@ -79,15 +82,16 @@ static void plan_gathered(const struct operation *o, struct plan *plan,
 
 static void plan_connected_data(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, fully_connected_data_variants, o);
+    const struct implementation *row =
+        implementation_choose(plan, &fully_connected_data_implementations, o);
     size_t first = plan->pass_count;
-    if (variant->images > 0) {
-        plan_gathered(o, plan, variant);
-    } else if (variant->shader) {
-        plan_connected_data_tiles(o, plan, variant);
+    if (row->images > 0) {
+        plan_gathered(o, plan, row);
+    } else if (row->shader) {
+        plan_connected_data_tiles(o, plan, row);
     } else {
         plan_data(o, plan);
-        plan_variant(plan, first, variant);
+        plan_implementation(plan, first, row);
     }
 }
 
@@ -110,25 +114,27 @@ static bool is_long(const void *shape)
 
 /* Gradient of a fully connected layer's weights: as a convolution's of one pixel, or an invocation
  * for each 16 of the weights, which reads some images at once. */
-const struct variant fully_connected_weights_variants[] = {
-    {"connected_weights_in_place", "convolution/fully_connected_gradient_weights_tiled.comp", 32,
-     .shared_memory = true, .can = connected_weights_have_quads,
-     .pays = connected_weights_fill_tiles},
-    {"connected_weights_tiled", .registers = 32, .shared_memory = true, .can = is_dense_layer,
-     .pays = is_long, .close = true},
-    {"connected_weights_four", .registers = 32, .images = 4},
-    {"connected_weights", .registers = 8, .images = 1},
-    {0}};
+const struct implementation_list fully_connected_weights_implementations = {
+    "fully_connected_weights",
+    (const struct implementation[]){
+        {"connected_weights_in_place", "convolution/fully_connected_gradient_weights_tiled.comp",
+         32, .shared_memory = true, .supported.holds = connected_weights_have_quads,
+         .profitable.holds = connected_weights_fill_tiles},
+        {"connected_weights_tiled", .registers = 32, .shared_memory = true,
+         .supported.holds = is_dense_layer, .profitable.holds = is_long},
+        {"connected_weights_four", .registers = 32, .images = 4},
+        {"connected_weights", .registers = 8, .images = 1},
+        {0}}};
 
 static void plan_sixteens(const struct operation *o, struct plan *plan,
-                          const struct variant *variant)
+                          const struct implementation *row)
 {
     const struct image_view *source = &o->images[IMAGE];
     const struct window *w = &o->window;
     struct channels c = convolution_channels(o);
     uint32_t pixel_slices = source->width * source->height * slice_count(source->channels);
     struct pass *pass = plan_pass(plan, "convolution/fully_connected_gradient_weights.comp");
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", source);
     pass_gradients(pass, o);
@@ -136,7 +142,7 @@ static void plan_sixteens(const struct operation *o, struct plan *plan,
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "kernel_width", w->x.size);
     pass_int(pass, "kernel_height", w->y.size);
-    pass_define(pass, "IMAGES", (int)variant->images);
+    pass_define(pass, "IMAGES", (int)row->images);
     pass_update_access(pass, "gradient_for_weights", VECTOR_READ_WRITE);
     pass_update_access(pass, "gradient_for_biases", VECTOR_READ_WRITE);
     pass_int(pass, "pixel_slices", (int32_t)pixel_slices);
@@ -148,15 +154,16 @@ static void plan_sixteens(const struct operation *o, struct plan *plan,
 
 static void plan_connected_weights(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, fully_connected_weights_variants, o);
+    const struct implementation *row =
+        implementation_choose(plan, &fully_connected_weights_implementations, o);
     size_t first = plan->pass_count;
-    if (variant->images > 0) {
-        plan_sixteens(o, plan, variant);
-    } else if (variant->shader) {
-        plan_connected_weights_tiles(o, plan, variant);
+    if (row->images > 0) {
+        plan_sixteens(o, plan, row);
+    } else if (row->shader) {
+        plan_connected_weights_tiles(o, plan, row);
     } else {
         plan_weights(o, plan);
-        plan_variant(plan, first, variant);
+        plan_implementation(plan, first, row);
     }
 }
 

@@ -91,15 +91,15 @@ static void pass_rows(struct pass *pass, const struct packing *p, const struct s
     pass_int(pass, "output_count", (int32_t)p->channels.outputs);
 }
 
-void plan_sum_quads(struct plan *plan, const struct packing *p, const struct variant *variant,
+void plan_sum_quads(struct plan *plan, const struct packing *p, const struct implementation *row,
                     const struct sum *sum)
 {
     uint32_t depth = split_depth(sum_tiles(p, sum), p->elements);
     uint32_t splits = groups_of(p->elements, depth);
     struct vector_view parts =
         plan_workspace_vector(plan, (size_t)splits * row_count(sum) * p->slices * 4);
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_rows(pass, p, sum);
     pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
     pass_int(pass, "quad_count", (int32_t)(p->elements / 4));
@@ -186,7 +186,7 @@ static void pass_data_tiles(struct pass *pass, const struct operation *o, uint32
 }
 
 void plan_connected_data_tiles(const struct operation *o, struct plan *plan,
-                               const struct variant *variant)
+                               const struct implementation *row)
 {
     static const struct glcnn_neuron_descriptor none = {0};
     const struct packing p = packing_of(o, true);
@@ -199,8 +199,8 @@ void plan_connected_data_tiles(const struct operation *o, struct plan *plan,
     uint32_t splits = groups_of(convolution_channels(o).outputs, depth);
     struct vector_view parts = plan_workspace_vector(plan, (size_t)splits * column_count(o) *
                                                                o->images[DESTINATION].images * 4);
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
     pass_data_tiles(pass, o, depth);
     plan_sum_of_splits(plan, &p, &sum, &parts, splits);
@@ -228,12 +228,12 @@ bool connected_weights_fill_tiles(const void *operation)
 }
 
 void plan_connected_weights_tiles(const struct operation *o, struct plan *plan,
-                                  const struct variant *variant)
+                                  const struct implementation *row)
 {
     const struct window *w = &o->window;
     uint32_t outputs = convolution_channels(o).outputs;
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_define(pass, "WHOLE", 1);

@@ -1,4 +1,4 @@
-/* Passes and references of spatial and local contrast normalisation: spec 7.7 and 7.8.
+/* Passes of spatial and local contrast normalisation: spec 7.7 and 7.8.
  *
  * Where shared memory is real, work groups make strips or, of larger windows, tiles: what windows
  * share of their columns or rows is found once. Otherwise the gradient takes two passes. The first
@@ -8,15 +8,10 @@
  */
 #include "kernels/local_normalization.h"
 
-#include <math.h>
-
 #include "device/device.h"
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/scale_power.h"
-
-enum { SOURCE, RESULT };               /* arguments of a forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
 
 glcnn_status local_normalization_create(glcnn_device *device,
                                         const struct glcnn_descriptor *descriptor,
@@ -39,11 +34,6 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
 
 /* ---- Numbers ---- */
 
-struct numbers {
-    float alpha, beta, delta, p0, pm, ps;
-    bool about_mean;
-};
-
 /* A parameter by its name; `otherwise` in the family that does not have it. */
 static float number(const struct operation *o, const char *name, float otherwise)
 {
@@ -52,7 +42,7 @@ static float number(const struct operation *o, const char *name, float otherwise
                                                                                      : otherwise;
 }
 
-static struct numbers numbers_of(const struct operation *o)
+struct numbers local_normalization_numbers(const struct operation *o)
 {
     double p0;
     return (struct numbers){
@@ -189,14 +179,15 @@ static bool strips_pay(const void *tiles)
 
 /* ---- Choice ---- */
 
-static const struct variant rows[] = {{"local_strips_shared", .registers = 32,
-                                       .shared_memory = true, .can = is_stripped,
-                                       .pays = strips_pay},
-                                      {"local_tiles_shared", .registers = 32, .shared_memory = true,
-                                       .can = is_tiled, .pays = tiles_pay},
-                                      {"local_pixels"},
-                                      {0}};
-const struct variant *const local_normalization_variants[] = {rows, NULL};
+static const struct implementation_list rows = {
+    "local_normalization", (const struct implementation[]){
+                               {"local_strips_shared", .registers = 32, .shared_memory = true,
+                                .supported.holds = is_stripped, .profitable.holds = strips_pay},
+                               {"local_tiles_shared", .registers = 32, .shared_memory = true,
+                                .supported.holds = is_tiled, .profitable.holds = tiles_pay},
+                               {"local_pixels"},
+                               {0}}};
+const struct implementation_list *const local_normalization_implementations[] = {&rows, NULL};
 
 static struct tiles tiles_of(const struct operation *o, const struct plan *plan,
                              const struct numbers *l, bool gradient)
@@ -256,11 +247,11 @@ static const struct form {
               "normalization/local_normalization_gradient_shared.comp", pass_tiles}};
 
 static void plan_shared(const struct operation *o, struct plan *plan, const struct numbers *l,
-                        const struct tiles *t, const struct variant *variant)
+                        const struct tiles *t, const struct implementation *row)
 {
-    const struct form *form = &forms[variant - rows];
+    const struct form *form = &forms[row - rows.rows];
     struct pass *pass = plan_pass(plan, form->shader);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", t->source);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, l);
@@ -269,11 +260,11 @@ static void plan_shared(const struct operation *o, struct plan *plan, const stru
 
 static void plan_gradient_shared(const struct operation *o, struct plan *plan,
                                  const struct numbers *l, const struct tiles *t,
-                                 const struct variant *variant)
+                                 const struct implementation *row)
 {
-    const struct form *form = &forms[variant - rows];
+    const struct form *form = &forms[row - rows.rows];
     struct pass *pass = plan_pass(plan, form->gradient);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", t->source);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -286,17 +277,17 @@ static void plan_gradient_shared(const struct operation *o, struct plan *plan,
 
 void local_normalization_plan(const struct operation *o, struct plan *plan)
 {
-    const struct numbers l = numbers_of(o);
+    const struct numbers l = local_normalization_numbers(o);
     const struct tiles tiles = tiles_of(o, plan, &l, false);
-    const struct variant *variant = variant_choose(plan, rows, &tiles);
-    if (variant->shared_memory) {
-        plan_shared(o, plan, &l, &tiles, variant);
+    const struct implementation *row = implementation_choose(plan, &rows, &tiles);
+    if (row->shared_memory) {
+        plan_shared(o, plan, &l, &tiles, row);
         return;
     }
     struct pass *pass =
         plan_pixels(plan, o, "normalization/local_normalization.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_numbers(pass, o, &l);
 }
@@ -327,12 +318,12 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
 
 void local_normalization_plan_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct numbers l = numbers_of(o);
+    const struct numbers l = local_normalization_numbers(o);
     const struct tiles tiles = tiles_of(o, plan, &l, true);
-    const struct variant *variant = variant_choose(plan, rows, &tiles);
+    const struct implementation *row = implementation_choose(plan, &rows, &tiles);
     size_t first = plan->pass_count;
-    if (variant->shared_memory) {
-        plan_gradient_shared(o, plan, &l, &tiles, variant);
+    if (row->shared_memory) {
+        plan_gradient_shared(o, plan, &l, &tiles, row);
         return;
     }
     struct image_view terms = plan_terms(o, plan, &l);
@@ -343,117 +334,5 @@ void local_normalization_plan_gradient(const struct operation *o, struct plan *p
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_numbers(pass, o, &l);
     pass_int(pass, "gradient_images", (int32_t)o->images[GRADIENT].images);
-    plan_variant(plan, first, variant);
-}
-
-/* ---- References ---- */
-
-/* One window of one channel. Positions are -1 outside, where the value is 0. */
-struct local_window {
-    const struct reference *r;
-    const struct numbers *l;
-    const struct tensor *source;
-    uint32_t n, c;
-    int32_t Y, X;
-    double count, mean, scale; /* N, Mn, T */
-};
-
-static double tap(const struct local_window *w, int32_t q, int32_t p, int32_t at[2])
-{
-    const struct window *of = &w->r->operation->window;
-    at[0] = axis_tap(&of->y, of->edge_mode, (int32_t)w->source->height, w->Y, q);
-    at[1] = axis_tap(&of->x, of->edge_mode, (int32_t)w->source->width, w->X, p);
-    return tensor_get(w->source, w->n, w->c, at[0], at[1]);
-}
-
-/* Mean over the window of (tap - around)^power. */
-static double moment(const struct local_window *w, double around, int power)
-{
-    const struct window *of = &w->r->operation->window;
-    double sum = 0;
-    int32_t at[2];
-    for (int32_t q = 0; q < of->y.size; q++)
-        for (int32_t p = 0; p < of->x.size; p++)
-            sum += pow(tap(w, q, p, at) - around, power);
-    return sum / w->count;
-}
-
-static void measure(struct local_window *w)
-{
-    const struct window *of = &w->r->operation->window;
-    w->count = (double)of->x.size * of->y.size;
-    w->mean = w->l->about_mean ? moment(w, 0, 1) : 0;
-    w->scale = (double)w->l->delta + (double)w->l->alpha * moment(w, w->mean, 2);
-}
-
-/* Xc - p0 Mn, and where Xc is. */
-static double contrast(const struct local_window *w, int32_t at[2])
-{
-    const struct window *of = &w->r->operation->window;
-    return tap(w, of->y.size / 2, of->x.size / 2, at) - (double)w->l->p0 * w->mean;
-}
-
-typedef void (*visit_window)(const struct local_window *w);
-
-static void for_each_window(const struct reference *r, const struct tensor *source,
-                            visit_window visit)
-{
-    const struct window *of = &r->operation->window;
-    const struct numbers l = numbers_of(r->operation);
-    struct local_window w = {.r = r, .l = &l, .source = source};
-    for (w.n = 0; w.n < source->images; w.n++)
-        for (w.c = 0; w.c < source->channels; w.c++)
-            for (w.Y = of->y.begin; w.Y < of->y.end; w.Y++)
-                for (w.X = of->x.begin; w.X < of->x.end; w.X++) {
-                    measure(&w);
-                    visit(&w);
-                }
-}
-
-static void normalise(const struct local_window *w)
-{
-    int32_t at[2];
-    double power = pow(w->scale, -(double)w->l->beta);
-    *tensor_at(&w->r->images[RESULT], w->n, w->c, w->Y, w->X) =
-        (double)w->l->pm + (double)w->l->ps * contrast(w, at) * power;
-}
-
-/* Adds to the gradient of source pixel `at`. */
-static void add(const struct local_window *w, const int32_t at[2], double value)
-{
-    const struct tensor *to = &w->r->images[DESTINATION];
-    int32_t y = at[0] - w->r->operation->window.y.shift;
-    int32_t x = at[1] - w->r->operation->window.x.shift;
-    if (at[0] >= 0 && at[1] >= 0 && y >= 0 && x >= 0 && y < (int32_t)to->height &&
-        x < (int32_t)to->width)
-        *tensor_at(to, w->n, w->c, y, x) += value;
-}
-
-/* The product rule: Y changes with a tap through Xc if it is the middle one, through Mn and through
- * T. Mn and T count a repeated border pixel with every tap that reads it. */
-static void scatter(const struct local_window *w)
-{
-    const struct numbers *l = w->l;
-    const struct window *of = &w->r->operation->window;
-    int32_t at[2];
-    double g = (double)l->ps * tensor_get(&w->r->images[GRADIENT], w->n, w->c, w->Y, w->X);
-    double difference = contrast(w, at), beta = (double)l->beta;
-    double power = pow(w->scale, -beta), slope = -beta * pow(w->scale, -beta - 1);
-    add(w, at, g * power);
-    for (int32_t q = 0; q < of->y.size; q++)
-        for (int32_t p = 0; p < of->x.size; p++) {
-            double d_mean = l->about_mean ? 1 / w->count : 0;
-            double d_scale = (double)l->alpha * 2 * (tap(w, q, p, at) - w->mean) / w->count;
-            add(w, at, g * (difference * slope * d_scale - (double)l->p0 * d_mean * power));
-        }
-}
-
-void local_normalization_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[SOURCE], normalise);
-}
-
-void local_normalization_gradient_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[IMAGE], scatter);
+    plan_implementation(plan, first, row);
 }

@@ -15,11 +15,19 @@
  * gradient, source image, destination gradient. */
 void local_normalization_plan(const struct operation *operation, struct plan *plan);
 void local_normalization_plan_gradient(const struct operation *operation, struct plan *plan);
-void local_normalization_reference(const struct reference *reference);
-void local_normalization_gradient_reference(const struct reference *reference);
+
+enum { SOURCE, RESULT };               /* arguments of a forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
+
+struct numbers {
+    float alpha, beta, delta, p0, pm, ps;
+    bool about_mean;
+};
+
+struct numbers local_normalization_numbers(const struct operation *operation);
 
 /* For descriptors: tiles, or pixel by pixel. */
-extern const struct variant *const local_normalization_variants[];
+extern const struct implementation_list *const local_normalization_implementations[];
 
 /* Makes a kernel with a window. */
 glcnn_status local_normalization_create(glcnn_device *device,
@@ -45,14 +53,13 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
 #NAME, TEXT, FIELD_FLOAT, offsetof(STRUCT, NAME), DEFAULT, -3.4e38, 3.4e38, NULL           \
     }
 
-/* The descriptors of a family, but for their parameters and cases. */
+/* The descriptors of a family, but for their parameters. */
 #define LOCAL_NORMALIZATION_FORWARD(NAME, MPS, TEXT)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
     .flags = HAS_WINDOW | MAKES_STATE,                                                             \
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .variants = local_normalization_variants, .plan = local_normalization_plan,                    \
-    .reference = local_normalization_reference
+    .implementations = local_normalization_implementations, .plan = local_normalization_plan
 #define LOCAL_NORMALIZATION_GRADIENT(NAME, MPS)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
@@ -60,7 +67,7 @@ void local_normalization_node_defaults(struct glcnn_addressing *properties, void
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .variants = local_normalization_variants, .plan = local_normalization_plan_gradient,           \
-    .reference = local_normalization_gradient_reference
+    .implementations = local_normalization_implementations,                                        \
+    .plan = local_normalization_plan_gradient
 
 #endif

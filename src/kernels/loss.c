@@ -1,15 +1,12 @@
-/* Loss and first gradient: spec 8. A row of LOSS_TYPES is a loss type: its GLSL functions and the
- * same in double precision. Soft-max cross entropy works on whole pixels and has its own;
- * everything else is shared. The loss value is summed pixel by pixel, then over squares of
- * BLOCK x BLOCK, so its order is fixed. */
-#include "glcnn/kernels/loss.h"
+/* Loss and first gradient: spec 8. A row of LOSS_TYPES is a loss type. Soft-max cross entropy works on
+ * whole pixels and has its own shader; everything else is shared. The loss value is summed pixel by
+ * pixel, then over squares of BLOCK x BLOCK, so its order is fixed. */
+#include "kernels/loss.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "encode/kernel.h"
 #include "encode/window.h"
-#include "kernels/numbers.h"
 
 #define BLOCK 8
 #define LANES 64 /* of a group that makes a pixel */
@@ -32,120 +29,6 @@ glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
-/* ---- Element losses in double precision ---- */
-
-typedef double (*element)(double y, double t, const struct glcnn_loss_parameters *p);
-
-static double absolute_error(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return fabs(y - t);
-}
-
-static double absolute_error_gradient(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return sign_of(y - t);
-}
-
-static double squared_error(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return pow(y - t, 2);
-}
-
-static double squared_error_gradient(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return 2 * (y - t);
-}
-
-static double sigmoid_cross_entropy(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return at_least(y, 0) - y * t + log1p(exp(-fabs(y)));
-}
-
-static double sigmoid_cross_entropy_gradient(double y, double t,
-                                             const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return 1 / (1 + exp(-y)) - t;
-}
-
-/* 0 where there is no label, but for a NaN in the prediction. */
-static double without_label(double y, double t, double value)
-{
-    return t == 0 && !isnan(y) ? 0 : value;
-}
-
-static double categorical_cross_entropy(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return without_label(y, t, -t * log(y));
-}
-
-static double categorical_cross_entropy_gradient(double y, double t,
-                                                 const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return without_label(y, t, -t / y);
-}
-
-static double hinge(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return at_least(1 - (2 * t - 1) * y, 0);
-}
-
-static double hinge_gradient(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    double l = hinge(y, t, p);
-    return isnan(l) ? l : l > 0 ? 1 - 2 * t : 0;
-}
-
-static double huber(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    double e = fabs(y - t), delta = (double)p->delta;
-    return e <= delta ? e * e / 2 : delta * delta / 2 + delta * (e - delta);
-}
-
-static double huber_gradient(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    return held(y - t, -(double)p->delta, (double)p->delta);
-}
-
-static double cosine_distance(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return -y * t;
-}
-
-static double minus_label(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)y;
-    (void)p;
-    return -t;
-}
-
-static double log_loss(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    double epsilon = (double)p->epsilon;
-    return -t * log(y + epsilon) - (1 - t) * log(1 - y + epsilon);
-}
-
-static double log_loss_gradient(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    double e = (double)p->epsilon;
-    return (-2 * e * t - t + y + e) / (y * (1 - y) + e * (e + 1));
-}
-
-static double kullback_leibler(double y, double t, const struct glcnn_loss_parameters *p)
-{
-    (void)p;
-    return without_label(y, t, t * (log(t) - y));
-}
-
 /* ---- Types ---- */
 
 static double by_classes(const struct glcnn_loss_parameters *p)
@@ -158,40 +41,15 @@ static double by_two(const struct glcnn_loss_parameters *p)
     return (double)p->label_smoothing / 2;
 }
 
-/* A row is a type: its name, then fields of struct loss_row; without loss and gradient it goes over
- * the channels of a pixel. The shader is loss/loss_NAME.glsl. Rows stand in the order of
- * glcnn_loss_type, so a new one is the last. */
-/* clang-format off */
-#define LOSS_TYPES(ROW)                                                                            \
-    ROW(mean_absolute_error, .loss = absolute_error, .gradient = absolute_error_gradient)          \
-    ROW(mean_squared_error, .loss = squared_error, .gradient = squared_error_gradient)             \
-    ROW(soft_max_cross_entropy, .smoothing = by_classes)                                           \
-    ROW(sigmoid_cross_entropy, .loss = sigmoid_cross_entropy,                                      \
-        .gradient = sigmoid_cross_entropy_gradient, .smoothing = by_two)                           \
-    ROW(categorical_cross_entropy, .loss = categorical_cross_entropy,                              \
-        .gradient = categorical_cross_entropy_gradient)                                            \
-    ROW(hinge, .loss = hinge, .gradient = hinge_gradient)                                          \
-    ROW(huber, .loss = huber, .gradient = huber_gradient)                                          \
-    ROW(cosine_distance, .loss = cosine_distance, .gradient = minus_label, .constant = 1)          \
-    ROW(log, .loss = log_loss, .gradient = log_loss_gradient)                                      \
-    ROW(kullback_leibler_divergence, .loss = kullback_leibler, .gradient = minus_label)
-/* clang-format on */
-
 #define TYPE(NAME, ...) {.shader = "loss/loss_" #NAME ".glsl", __VA_ARGS__},
 
-static const struct loss_row {
-    const char *shader;
-    element loss, gradient;
-    /* What is added to labels; NULL: nothing. */
-    double (*smoothing)(const struct glcnn_loss_parameters *p);
-    double constant; /* of the loss of one image */
-} types[] = {LOSS_TYPES(TYPE)};
+static const struct loss_row types[] = {LOSS_TYPES(TYPE)};
 
 #define TYPE_NAME(NAME, ...) #NAME,
 
 static const char *const type_names[] = {LOSS_TYPES(TYPE_NAME) NULL};
 
-static const struct loss_row *row_of(const struct operation *o)
+const struct loss_row *loss_row_of(const struct operation *o)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     return &types[p->loss_type];
@@ -199,23 +57,20 @@ static const struct loss_row *row_of(const struct operation *o)
 
 static bool over_channels(const struct operation *o)
 {
-    return !row_of(o)->loss;
+    return loss_row_of(o)->over_channels;
 }
 
-/* label = t * scale + offset */
-static void smoothing(const struct operation *o, double *scale, double *offset)
+void loss_smoothing(const struct operation *o, double *scale, double *offset)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
-    bool smooths = row_of(o)->smoothing != NULL;
+    bool smooths = loss_row_of(o)->smoothing != NULL;
     *scale = smooths ? 1 - (double)p->label_smoothing : 1;
-    *offset = smooths ? row_of(o)->smoothing(p) : 0;
+    *offset = smooths ? loss_row_of(o)->smoothing(p) : 0;
 }
 
 /* ---- Arguments ---- */
 
-enum { SOURCE, LABELS, WEIGHTS, DESTINATION, LOSS };
-
-static bool is_element_wise(const struct operation *o)
+bool loss_is_element_wise(const struct operation *o)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     return p->reduction_type == GLCNN_REDUCTION_TYPE_NONE;
@@ -232,7 +87,7 @@ static void loss_shape(const struct operation *o, size_t index,
                                               .number_of_images =
                                                   o->starts[DESTINATION].image + gradient->images,
                                               .channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32};
-    if (!is_element_wise(o))
+    if (!loss_is_element_wise(o))
         return;
     result->width = gradient->width;
     result->height = gradient->height;
@@ -257,13 +112,14 @@ static bool check_loss_image(const struct operation *o, struct refusal refusal)
 {
     const struct image_view *loss = &o->images[LOSS];
     uint32_t width = 1, height = 1, channels = 1;
-    if (is_element_wise(o)) {
+    if (loss_is_element_wise(o)) {
         width = o->region_x + o->region_width;
         height = o->region_y + o->region_height;
         channels = o->images[SOURCE].channels;
     }
-    if (!o->given[LOSS] || (loss->width >= width && loss->height >= height &&
-                            loss->channels == channels && (is_element_wise(o) || loss->width == 1)))
+    if (!o->given[LOSS] ||
+        (loss->width >= width && loss->height >= height && loss->channels == channels &&
+         (loss_is_element_wise(o) || loss->width == 1)))
         return true;
     return refuse(refusal,
                   "the loss image is %ux%u with %u channels; this reduction needs %ux%u "
@@ -285,8 +141,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 
 /* ---- Passes ---- */
 
-/* What a plain sum is multiplied with. */
-static double scale_of(const struct operation *o)
+double loss_scale(const struct operation *o)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     double elements = (double)o->region_width * o->region_height *
@@ -294,7 +149,7 @@ static double scale_of(const struct operation *o)
     return p->reduction_type == GLCNN_REDUCTION_TYPE_SUM ? 1 : 1 / elements;
 }
 
-static bool by_count(const struct operation *o)
+bool loss_by_count(const struct operation *o)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     return p->reduction_type == GLCNN_REDUCTION_TYPE_SUM_BY_NON_ZERO_WEIGHTS && o->given[WEIGHTS];
@@ -316,10 +171,10 @@ static void pass_last(struct pass *pass, const struct operation *o)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     pass_define(pass, "LAST", 1);
-    if (by_count(o))
+    if (loss_by_count(o))
         pass_define(pass, "BY_COUNT", 1);
-    pass_float(pass, "constant", (float)(row_of(o)->constant * (double)p->weight));
-    pass_float(pass, "scale", (float)scale_of(o));
+    pass_float(pass, "constant", (float)(loss_row_of(o)->constant * (double)p->weight));
+    pass_float(pass, "scale", (float)loss_scale(o));
 }
 
 static void plan_reduction(const struct operation *o, struct plan *plan, struct image_view sums)
@@ -338,7 +193,7 @@ static void add_parameters(const struct operation *o, struct pass *pass)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     double scale, offset;
-    smoothing(o, &scale, &offset);
+    loss_smoothing(o, &scale, &offset);
     pass_float(pass, "smoothing_scale", (float)scale);
     pass_float(pass, "smoothing_offset", (float)offset);
     pass_float(pass, "weight", p->weight);
@@ -364,18 +219,19 @@ static bool lanes_pay(const void *operation)
 }
 
 /* Who goes through the slices of a pixel. */
-static const struct variant rows[] = {
-    {"loss_lanes", "loss/by_lanes.glsl", 32, .shared_memory = true, .pays = lanes_pay},
-    {"loss_one", "loss/by_one.glsl"},
-    {0}};
-static const struct variant *const loss_variants[] = {rows, NULL};
+static const struct implementation_list rows = {
+    "loss", (const struct implementation[]){{"loss_lanes", "loss/by_lanes.glsl", 32,
+                                             .shared_memory = true, .profitable.holds = lanes_pay},
+                                            {"loss_one", "loss/by_one.glsl"},
+                                            {0}}};
+static const struct implementation_list *const loss_implementations[] = {&rows, NULL};
 
 static void pass_pixels(struct plan *plan, struct pass *pass, const struct operation *o)
 {
-    const struct variant *variant = variant_choose(plan, rows, o);
-    uint32_t lanes = variant == rows ? LANES : 1;
-    pass_variant(pass, variant);
-    pass_library(pass, variant->shader);
+    const struct implementation *row = implementation_choose(plan, &rows, o);
+    uint32_t lanes = row == rows.rows ? LANES : 1;
+    pass_implementation(pass, row);
+    pass_library(pass, row->shader);
     pass_grid(pass, o->region_width * lanes, o->region_height, o->images[DESTINATION].images);
     pass_batch_axis(pass, 2);
     pass->work = slice_count(o->images[DESTINATION].channels) * 300 / lanes + 1;
@@ -397,14 +253,14 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
         pass_texture(pass, "weights", &o->images[WEIGHTS]);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass_library(pass, row_of(o)->shader);
+    pass_library(pass, loss_row_of(o)->shader);
     add_parameters(o, pass);
     return pass;
 }
 
 static void plan_loss(const struct operation *o, struct plan *plan)
 {
-    bool sums = o->given[LOSS] && !is_element_wise(o);
+    bool sums = o->given[LOSS] && !loss_is_element_wise(o);
     struct pass *pass = plan_gradient(o, plan);
     if (o->given[LOSS] && !sums) {
         pass_define(pass, "ELEMENTS", 1);
@@ -423,163 +279,6 @@ static void plan_loss(const struct operation *o, struct plan *plan)
     pass_image(pass, "sums", &partial);
     plan_reduction(o, plan, partial);
 }
-
-/* ---- Reference ---- */
-
-/* A pixel that the loss is computed for: position in the sources after the edge mode, -1 for
- * outside, and in the destination. */
-struct pixel {
-    uint32_t n;
-    int32_t y, x, Y, X;
-};
-
-static double label(const struct reference *r, const struct pixel *p, uint32_t c)
-{
-    double scale, offset;
-    smoothing(r->operation, &scale, &offset);
-    return tensor_get(&r->images[LABELS], p->n, c, p->y, p->x) * scale + offset;
-}
-
-static double weight(const struct reference *r, const struct pixel *p, uint32_t c)
-{
-    if (!r->images[WEIGHTS].data)
-        return 1;
-    return tensor_get(&r->images[WEIGHTS], p->n, c, p->y, p->x);
-}
-
-static double omega(const struct reference *r, const struct pixel *p, uint32_t c)
-{
-    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
-    return (double)parameters->weight * weight(r, p, c);
-}
-
-/* log soft-max of the prediction for channel c. */
-static double log_probability(const struct reference *r, const struct pixel *p, uint32_t c)
-{
-    const struct tensor *y = &r->images[SOURCE];
-    double sum = 0, largest = -INFINITY;
-    for (uint32_t i = 0; i < y->channels; i++)
-        largest = fmax(largest, tensor_get(y, p->n, i, p->y, p->x));
-    for (uint32_t i = 0; i < y->channels; i++)
-        sum += exp(tensor_get(y, p->n, i, p->y, p->x) - largest);
-    return tensor_get(y, p->n, c, p->y, p->x) - largest - log(sum);
-}
-
-/* - sum_i omega(i) t(i) d log soft-max(i) / d y(c) */
-static double cross_entropy_gradient(const struct reference *r, const struct pixel *p, uint32_t c)
-{
-    double gradient = 0, probability = exp(log_probability(r, p, c));
-    for (uint32_t i = 0; i < r->images[SOURCE].channels; i++)
-        gradient -= omega(r, p, i) * label(r, p, i) * ((i == c) - probability);
-    return gradient;
-}
-
-/* Weighted loss of one element; its gradient goes to the destination. */
-static double visit(const struct reference *r, const struct pixel *p, uint32_t c)
-{
-    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
-    const struct loss_row *row = row_of(r->operation);
-    double *gradient = tensor_at(&r->images[DESTINATION], p->n, c, p->Y, p->X);
-    double y = tensor_get(&r->images[SOURCE], p->n, c, p->y, p->x), t = label(r, p, c);
-    if (!row->loss) {
-        *gradient = cross_entropy_gradient(r, p, c);
-        return omega(r, p, c) * times(-t, log_probability(r, p, c));
-    }
-    *gradient = omega(r, p, c) * row->gradient(y, t, parameters);
-    return omega(r, p, c) * row->loss(y, t, parameters);
-}
-
-struct totals {
-    double sum, present;
-};
-
-static void visit_pixel(const struct reference *r, const struct pixel *p, struct totals *totals)
-{
-    const struct tensor *loss = &r->images[LOSS];
-    for (uint32_t c = 0; c < r->images[SOURCE].channels; c++) {
-        double value = visit(r, p, c);
-        totals->sum += value;
-        totals->present += weight(r, p, c) != 0;
-        if (loss->data && is_element_wise(r->operation))
-            *tensor_at(loss, p->n, c, p->Y, p->X) = value;
-    }
-}
-
-static void finish_image(const struct reference *r, uint32_t n, const struct totals *totals)
-{
-    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
-    double sum = row_of(r->operation)->constant * (double)parameters->weight + totals->sum;
-    if (!r->images[LOSS].data || is_element_wise(r->operation))
-        return;
-    double scale = scale_of(r->operation);
-    if (by_count(r->operation))
-        scale = totals->present > 0 ? 1 / totals->present : 0;
-    *tensor_at(&r->images[LOSS], n, 0, 0, 0) = sum * scale;
-}
-
-static void loss_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *source = &r->images[SOURCE];
-    for (uint32_t n = 0; n < source->images; n++) {
-        struct totals totals = {0};
-        for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-            for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                struct pixel p = {n, axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0),
-                                  axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0), Y,
-                                  X};
-                visit_pixel(r, &p, &totals);
-            }
-        finish_image(r, n, &totals);
-    }
-}
-
-/* ---- Cases ---- */
-
-#define TYPE_CASE(NAME, ...) {"loss_type=" #NAME " reduction_type=sum", {2, 5, 3, 2}},
-
-static const struct check_case cases[] = {
-    LOSS_TYPES(TYPE_CASE) /* each */
-    {"loss_type=mean_absolute_error reduction_type=none", {1, 1, 3, 3}},
-    {"loss_type=mean_absolute_error reduction_type=sum weight=0.25", {2, 2, 4, 5}},
-    {"loss_type=mean_squared_error reduction_type=none weight=1.5", {2, 3, 4, 2}},
-    {"loss_type=mean_squared_error reduction_type=mean", {3, 6, 5, 4}},
-    {"loss_type=mean_squared_error reduction_type=sum_by_non_zero_weights", {2, 5, 3, 3}},
-    {"loss_type=soft_max_cross_entropy reduction_type=none", {2, 4, 3, 2}},
-    {"loss_type=soft_max_cross_entropy reduction_type=sum weight=-2", {9, 10, 1, 1}},
-    {"loss_type=soft_max_cross_entropy reduction_type=mean", {3, 7, 4, 4}},
-    {"loss_type=soft_max_cross_entropy reduction_type=sum_by_non_zero_weights", {2, 9, 3, 5}},
-    {"loss_type=soft_max_cross_entropy reduction_type=mean label_smoothing=0.1 "
-     "number_of_classes=8",
-     {2, 8, 2, 2}},
-    {"loss_type=soft_max_cross_entropy reduction_type=sum offset_x=-2 offset_y=1 edge_mode=clamp",
-     {1, 5, 4, 6}},
-    {"loss_type=soft_max_cross_entropy reduction_type=none clip_rect_origin_x=1 "
-     "clip_rect_origin_y=2 clip_rect_size_width=3 clip_rect_size_height=1",
-     {2, 3, 4, 5}},
-    {"loss_type=sigmoid_cross_entropy reduction_type=mean label_smoothing=0.2", {1, 3, 5, 5}},
-    {"loss_type=sigmoid_cross_entropy reduction_type=none offset_x=1", {2, 2, 3, 4}},
-    {"loss_type=categorical_cross_entropy reduction_type=sum", {2, 10, 1, 1}},
-    {"loss_type=categorical_cross_entropy reduction_type=none", {1, 5, 3, 3}},
-    {"loss_type=hinge reduction_type=mean", {2, 6, 3, 3}},
-    {"loss_type=hinge reduction_type=sum_by_non_zero_weights weight=0.5", {1, 1, 9, 9}},
-    {"loss_type=huber reduction_type=mean delta=0.2", {2, 3, 7, 5}},
-    {"loss_type=huber reduction_type=none delta=3", {1, 7, 2, 3}},
-    {"loss_type=cosine_distance reduction_type=sum weight=0.75", {3, 9, 2, 2}},
-    {"loss_type=log reduction_type=mean epsilon=0.01", {2, 4, 3, 3}},
-    {"loss_type=log reduction_type=none", {1, 3, 3, 2}},
-    {"loss_type=kullback_leibler_divergence reduction_type=sum", {2, 6, 4, 1}},
-    {"loss_type=mean_squared_error reduction_type=sum clip_rect_origin_x=2 "
-     "clip_rect_size_width=4 clip_rect_origin_z=1 clip_rect_size_depth=2 offset_z=1",
-     {4, 5, 3, 8}},
-    {"loss_type=mean_squared_error reduction_type=mean source_feature_channel_max_count=6",
-     {2, 6, 3, 3}},
-    {"loss_type=soft_max_cross_entropy reduction_type=mean label_smoothing=0.1 "
-     "number_of_classes=301",
-     {2, 301, 2, 1}},
-    {"loss_type=mean_squared_error reduction_type=mean", {2, 33, 70, 67}, {0}, true},
-    {"loss_type=soft_max_cross_entropy reduction_type=sum", {16, 100, 9, 9}, {0}, true},
-    {0}};
 
 /* ---- Descriptor ---- */
 
@@ -625,8 +324,6 @@ const struct glcnn_descriptor glcnn_kernel_loss = {
          {.name = "loss", .place = PLACE_LOSS, .output = true, .optional = true}},
     .image_shape = loss_shape,
     .check = check,
-    .variants = loss_variants,
+    .implementations = loss_implementations,
     .plan = plan_loss,
-    .reference = loss_reference,
-    .cases = cases,
 };

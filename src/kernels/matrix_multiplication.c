@@ -1,44 +1,15 @@
 /* Products of matrices: spec 7.21. A result and both gradients are one sum of products, which differ
  * in what they walk along. */
-#include "glcnn/kernels/matrix_multiplication.h"
+#include "kernels/matrix_multiplication.h"
 
 #include "encode/kernel.h"
-#include "encode/variant.h"
+#include "encode/implementation.h"
 #include "encode/window.h"
 #include "kernels/elements.h"
 
-struct glcnn_matrix_multiplication_parameters *glcnn_matrix_multiplication(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "matrix_multiplication");
-}
-
-/* ---- Constructors ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_matrix_multiplication,
-    glcnn_kernel_matrix_multiplication_gradient;
-
-glcnn_status glcnn_matrix_multiplication_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_matrix_multiplication, kernel);
-}
-
-glcnn_status glcnn_matrix_multiplication_gradient_create(glcnn_device *device,
-                                                         bool is_secondary_source_filter,
-                                                         glcnn_kernel **kernel)
-{
-    glcnn_status status =
-        kernel_create(device, &glcnn_kernel_matrix_multiplication_gradient, kernel);
-    if (status == GLCNN_SUCCESS)
-        glcnn_matrix_multiplication(*kernel)->is_secondary_source_filter =
-            is_secondary_source_filter;
-    return status;
-}
-
 /* ---- Shape and check ---- */
 
-enum { SECONDARY = ELEMENT_RESULT + 1 }; /* argument of the forward kernel */
-
-static bool is_by_secondary(const void *parameters)
+bool matrix_multiplication_by_secondary(const void *parameters)
 {
     const struct glcnn_matrix_multiplication_parameters *p = parameters;
     return p->is_secondary_source_filter;
@@ -68,7 +39,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 
 static struct operands operands(const void *parameters)
 {
-    bool secondary = is_by_secondary(parameters);
+    bool secondary = matrix_multiplication_by_secondary(parameters);
     return (struct operands){secondary ? PLACE_SECONDARY : PLACE_SOURCE,
                              secondary ? PLACE_SOURCE : PLACE_SECONDARY};
 }
@@ -115,13 +86,14 @@ static bool fills_tiles(const void *shape)
     return p->last - p->first >= DEPTH && 2ull * o->region_width * o->region_height >= covered;
 }
 
-static const struct variant product_variants[] = {
-    {"product_tiled", "matrix/matrix_multiplication_tiled.comp", 32, .shared_memory = true,
-     .pays = fills_tiles},
-    {"product_alone", "matrix/matrix_multiplication.comp"},
-    {0}};
+static const struct implementation_list product_implementations = {
+    "matrix_product",
+    (const struct implementation[]){{"product_tiled", "matrix/matrix_multiplication_tiled.comp", 32,
+                                     .shared_memory = true, .profitable.holds = fills_tiles},
+                                    {"product_alone", "matrix/matrix_multiplication.comp"},
+                                    {0}}};
 
-static const struct variant *const variants[] = {product_variants, NULL};
+static const struct implementation_list *const implementations[] = {&product_implementations, NULL};
 
 static void share_tiles(struct pass *pass, const struct product *p)
 {
@@ -143,10 +115,10 @@ static void share_tiles(struct pass *pass, const struct product *p)
 static void plan_product(struct plan *plan, const struct product *p)
 {
     const struct operation *o = p->operation;
-    const struct variant *variant = variant_choose(plan, product_variants, p);
-    struct pass *pass = variant->shared_memory ? plan_pass(plan, variant->shader)
-                                               : plan_pixels(plan, o, variant->shader, p->to);
-    pass_variant(pass, variant);
+    const struct implementation *row = implementation_choose(plan, &product_implementations, p);
+    struct pass *pass = row->shared_memory ? plan_pass(plan, row->shader)
+                                           : plan_pixels(plan, o, row->shader, p->to);
+    pass_implementation(pass, row);
     pass_texture(pass, "left", p->left);
     pass_texture(pass, "right", p->right);
     pass_image(pass, "destination", p->to);
@@ -156,7 +128,7 @@ static void plan_product(struct plan *plan, const struct product *p)
     if (p->form != RESULT)
         pass_results(pass, o);
     pass->work = (uint32_t)(p->last > p->first ? p->last - p->first : 1) * 8;
-    if (variant->shared_memory)
+    if (row->shared_memory)
         share_tiles(pass, p);
 }
 
@@ -175,75 +147,9 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     const struct image_view *to = &o->images[ELEMENT_DESTINATION];
     struct product by_source = {o, gradient, given, to, BY_SOURCE, w->x.begin, w->x.end},
                    by_secondary = {o, given, gradient, to, BY_SECONDARY, w->y.begin, w->y.end};
-    plan_product(plan, is_by_secondary(o->parameters) ? &by_secondary : &by_source);
+    plan_product(plan,
+                 matrix_multiplication_by_secondary(o->parameters) ? &by_secondary : &by_source);
 }
-
-/* ---- References ---- */
-
-static void reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *a = &r->images[ELEMENT_SOURCE], *b = &r->images[SECONDARY];
-    const struct tensor *to = &r->images[ELEMENT_RESULT];
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t y = w->y.begin; y < w->y.end; y++)
-                for (int32_t x = w->x.begin; x < w->x.end; x++)
-                    for (int32_t k = 0; k < (int32_t)a->width; k++)
-                        *tensor_at(to, n, c, y, x) +=
-                            *tensor_at(a, n, c, y, k) * *tensor_at(b, n, c, k, x);
-}
-
-/* What G(y, x) adds by the chain rule. */
-static void add_term(const struct reference *r, uint32_t n, struct element at)
-{
-    const struct tensor *given = &r->images[ELEMENT_IMAGE], *to = &r->images[ELEMENT_DESTINATION];
-    uint32_t c = (uint32_t)at.c;
-    bool secondary = is_by_secondary(r->operation->parameters);
-    double g = *tensor_at(&r->images[ELEMENT_GRADIENT], n, c, at.y, at.x);
-    for (int32_t k = 0; k < (int32_t)(secondary ? to->height : to->width); k++)
-        if (secondary)
-            *tensor_at(to, n, c, k, at.x) += g * *tensor_at(given, n, c, at.y, k);
-        else
-            *tensor_at(to, n, c, at.y, k) += g * *tensor_at(given, n, c, k, at.x);
-}
-
-static void gradient_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *g = &r->images[ELEMENT_GRADIENT];
-    struct element at;
-    for (uint32_t n = 0; n < g->images; n++)
-        for (at.c = 0; at.c < (int32_t)g->channels; at.c++)
-            for (at.y = w->y.begin; at.y < w->y.end; at.y++)
-                for (at.x = w->x.begin; at.x < w->x.end; at.x++)
-                    add_term(r, n, at);
-}
-
-/* ---- Cases ---- */
-
-#define CASES(FILTER)                                                                              \
-    {FILTER "", {1, 1, 3, 4}, {1, 1, 4, 5}}, {FILTER "", {2, 3, 2, 5}, {2, 3, 5, 3}},              \
-        {FILTER "", {1, 4, 6, 1}, {1, 4, 1, 7}}, {FILTER "", {3, 5, 1, 8}, {3, 5, 8, 1}},          \
-        {FILTER "", {2, 9, 4, 4}, {2, 9, 4, 4}}, {FILTER "", {1, 2, 5, 70}, {1, 2, 70, 6}},        \
-        {FILTER "", {1, 6, 1, 1}, {1, 6, 1, 1}},                                                   \
-        {FILTER "clip_rect_origin_x=1 clip_rect_origin_y=1 clip_rect_size_width=3 "                \
-                "clip_rect_size_height=2",                                                         \
-         {2, 3, 4, 3},                                                                             \
-         {2, 3, 3, 5}},                                                                            \
-        {FILTER "primary_source_feature_channel_offset=4 "                                         \
-                "primary_source_feature_channel_max_count=3",                                      \
-         {2, 9, 2, 4},                                                                             \
-         {2, 3, 4, 3}},                                                                            \
-        {FILTER "destination_feature_channel_offset=4", {1, 3, 2, 3}, {1, 3, 3, 2}},               \
-        {FILTER "clip_rect_origin_x=1 clip_rect_origin_y=2", {1, 2, 35, 19}, {1, 2, 19, 67}},      \
-    {                                                                                              \
-        FILTER "", {2, 8, 49, 300}, {2, 8, 300, 33}, true                                          \
-    }
-
-static const struct check_case cases[] = {CASES(""), {0}};
-static const struct check_case gradient_cases[] = {
-    CASES(""), CASES("is_secondary_source_filter=1 "), {0}};
 
 /* ---- Descriptors ---- */
 
@@ -264,10 +170,8 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication = {
     .keeps_zero = descriptor_always,
     .shape = shape,
     .check = check,
-    .variants = variants,
+    .implementations = implementations,
     .plan = plan_forward,
-    .reference = reference,
-    .cases = cases,
 };
 
 const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
@@ -282,8 +186,30 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
     .parameters = gradient_rows,
     ELEMENT_PAIR_GRADIENT_ARGUMENTS,
     .check = elements_check_state,
-    .variants = variants,
+    .implementations = implementations,
     .plan = plan_gradient,
-    .reference = gradient_reference,
-    .cases = gradient_cases,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_matrix_multiplication_parameters *glcnn_matrix_multiplication(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "matrix_multiplication");
+}
+
+glcnn_status glcnn_matrix_multiplication_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_matrix_multiplication, kernel);
+}
+
+glcnn_status glcnn_matrix_multiplication_gradient_create(glcnn_device *device,
+                                                         bool is_secondary_source_filter,
+                                                         glcnn_kernel **kernel)
+{
+    glcnn_status status =
+        kernel_create(device, &glcnn_kernel_matrix_multiplication_gradient, kernel);
+    if (status == GLCNN_SUCCESS)
+        glcnn_matrix_multiplication(*kernel)->is_secondary_source_filter =
+            is_secondary_source_filter;
+    return status;
+}

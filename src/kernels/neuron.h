@@ -5,7 +5,7 @@
  * as the channels that the neuron works on).  A pass calls pass_neuron, then pass_neuron_data if it
  * reads the slopes; its body calls neuron(x, slope) or neuron_derivative(x, slope).
  *
- * A new type is a row of NEURON_TYPES in neuron.c and glsl/neuron/neuron_NAME.glsl. For callers
+ * A new type is a row of NEURON_TYPES in neuron_types.h and glsl/neuron/neuron_NAME.glsl. For callers
  * in C glcnn_neuron_type has a constant. */
 #ifndef GLCNN_KERNELS_NEURON_INTERNAL_H
 #define GLCNN_KERNELS_NEURON_INTERNAL_H
@@ -55,11 +55,8 @@ void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *n
 /* Length of NEURON_DATA_ARGUMENT: prelu, scale and shift have slopes. */
 size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t channels);
 
-/* The slope of channel c for the next two functions, 0 for a type without; `data` may be NULL. */
-double neuron_slope(const struct glcnn_neuron_descriptor *neuron, const double *data, uint32_t c);
-/* f(x) and f'(x) in double precision; `slope` is the channel's. */
+/* f(x) in double precision; `slope` is the channel's number of NEURON_DATA_ARGUMENT, or 0. */
 double neuron_value(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
-double neuron_derivative(const struct glcnn_neuron_descriptor *neuron, double slope, double x);
 
 /* For descriptors' `neuron`. */
 struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *neuron);

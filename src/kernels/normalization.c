@@ -26,55 +26,64 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
 
 /* ---- Passes ---- */
 
-static const struct variant statistics_variants[] = {
-    {"statistics_tiles", "normalization/normalization_statistics_group.comp", 32,
-     .shared_memory = true, .can = pixel_reduction_has_tiles, .pays = pixel_reduction_fills_tiles,
-     .tiles = true, .arrives = true},
-    {"statistics_arrival", "normalization/normalization_statistics_group.comp", 32,
-     .shared_memory = true, .pixels = 8, .arrives = true},
-    {"statistics_group", "normalization/normalization_statistics_group.comp", 32,
-     .shared_memory = true, .pixels = 8},
-    {"statistics_fourteen", "normalization/normalization_statistics.comp", 32, .pixels = 14},
-    {"statistics_four", "normalization/normalization_statistics.comp", 12, .pixels = 4},
-    {"statistics_two", "normalization/normalization_statistics.comp", 8, .pixels = 2},
-    {0}};
+static const struct implementation_list statistics_implementations = {
+    "normalization_statistics",
+    (const struct implementation[]){
+        {"statistics_tiles", "normalization/normalization_statistics_group.comp", 32,
+         .shared_memory = true, .supported.holds = pixel_reduction_has_tiles,
+         .profitable.holds = pixel_reduction_fills_tiles, .tiles = true, .arrives = true},
+        {"statistics_arrival", "normalization/normalization_statistics_group.comp", 32,
+         .shared_memory = true, .pixels = 8, .arrives = true},
+        {"statistics_group", "normalization/normalization_statistics_group.comp", 32,
+         .shared_memory = true, .pixels = 8},
+        {"statistics_fourteen", "normalization/normalization_statistics.comp", 32, .pixels = 14},
+        {"statistics_four", "normalization/normalization_statistics.comp", 12, .pixels = 4},
+        {"statistics_two", "normalization/normalization_statistics.comp", 8, .pixels = 2},
+        {0}}};
 
-static const struct variant sum_variants[] = {
-    {"sums_tiles", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-     .buffers = 8, .can = pixel_reduction_has_tiles, .pays = pixel_reduction_fills_tiles,
-     .tiles = true, .arrives = true},
-    {"sums_arrival", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-     .buffers = 8, .pixels = 4, .arrives = true},
-    {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-     .pixels = 4},
-    {"sums_fourteen", "normalization/normalization_sums.comp", 32, .pixels = 14},
-    {"sums_one", "normalization/normalization_sums.comp", 8, .pixels = 1},
-    {0}};
+static const struct implementation_list sum_implementations = {
+    "normalization_sums",
+    (const struct implementation[]){
+        {"sums_tiles", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
+         .buffers = 8, .supported.holds = pixel_reduction_has_tiles,
+         .profitable.holds = pixel_reduction_fills_tiles, .tiles = true, .arrives = true},
+        {"sums_arrival", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
+         .buffers = 8, .pixels = 4, .arrives = true},
+        {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
+         .pixels = 4},
+        {"sums_fourteen", "normalization/normalization_sums.comp", 32, .pixels = 14},
+        {"sums_one", "normalization/normalization_sums.comp", 8, .pixels = 1},
+        {0}}};
 
 /* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or a
  * pass before it leaves that in an image. llvmpipe reads vectors number by number, and a pass more
  * costs it next to nothing. */
-static const struct variant coefficient_variants[] = {
-    {"coefficients_vectors", .registers = 32, .shared_memory = true, .buffers = 7},
-    {"coefficients_image"},
-    {0}};
+static const struct implementation_list coefficient_implementations = {
+    "normalization_coefficients",
+    (const struct implementation[]){
+        {"coefficients_vectors", .registers = 32, .shared_memory = true, .buffers = 7},
+        {"coefficients_image"},
+        {0}}};
 
 /* A gradient is made of two images and five coefficients: only a store costs more, or a pass where a
  * reader that has room for vectors takes it once. */
-const struct variant normalization_gradient_rows[] = {
-    {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-    {"gradients_made_again", .registers = 32, .slow_image_stores = true},
-    {"gradients_stored"},
-    {0}};
+const struct implementation_list normalization_gradient_rows = {
+    "normalization_gradient_pixels",
+    (const struct implementation[]){
+        {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
+        {"gradients_made_again", .registers = 32, .slow_image_stores = true},
+        {"gradients_stored"},
+        {0}}};
 
-const struct variant *const normalization_variants[] = {statistics_variants,
-                                                        pixel_reduction_places,
-                                                        sum_variants,
-                                                        coefficient_variants,
-                                                        pointwise_rows,
-                                                        derivation_rows,
-                                                        normalization_gradient_rows,
-                                                        NULL};
+const struct implementation_list *const normalization_implementations[] = {
+    &statistics_implementations,
+    &pixel_reduction_places,
+    &sum_implementations,
+    &coefficient_implementations,
+    &pointwise_rows,
+    &derivation_rows,
+    &normalization_gradient_rows,
+    NULL};
 
 static void pass_moments(struct pass *pass, const struct normalization *n, double held)
 {
@@ -106,15 +115,15 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     if (amend_statistics(plan, n, source, held))
         return;
     struct pixel_reduction r = pixel_reduction_begin(
-        plan, statistics_variants,
+        plan, &statistics_implementations,
         (struct extent){source->width, source->height, n->channels, source->images}, n->groups, 2);
     struct pass *first = pixel_reduction_first(plan, &r, source);
-    if (r.variant->arrives)
+    if (r.row->arrives)
         pixel_reduction_take_turns(first, &r);
     pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", r.groups);
     struct pass *pass =
         pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp", held > 0);
-    if (r.variant->arrives)
+    if (r.row->arrives)
         pass_library(pass, "normalization/finish_statistics.glsl");
     else
         pass_texture(pass, "source", source);
@@ -141,8 +150,8 @@ static struct pass *plan_coefficient_pass(struct plan *plan, const struct normal
                                           const char *shader, const struct image_view *image)
 {
     struct pass *pass = plan_pass(plan, shader);
-    if (n->coefficients.variant)
-        pass_variant(pass, n->coefficients.variant);
+    if (n->coefficients.row)
+        pass_implementation(pass, n->coefficients.row);
     pass_grid(pass, slice_count(n->channels), n->groups, 1);
     pass_image(pass, "coefficients", image);
     return pass;
@@ -158,8 +167,9 @@ static void plan_coefficients(struct plan *plan, struct normalization *n)
 
 void normalization_coefficients(struct plan *plan, struct normalization *n)
 {
-    const struct variant *variant = variant_choose(plan, coefficient_variants, NULL);
-    n->coefficients = (struct coefficients){.variant = variant, .in_image = !variant->buffers};
+    const struct implementation *row =
+        implementation_choose(plan, &coefficient_implementations, NULL);
+    n->coefficients = (struct coefficients){.row = row, .in_image = !row->buffers};
     if (n->coefficients.in_image)
         plan_coefficients(plan, n);
 }
@@ -209,7 +219,7 @@ static struct pass *plan_applying(struct plan *plan, const struct operation *o,
 {
     struct pass *pass = plan_pointwise(plan, o, shader, result);
     if (!n->coefficients.in_image)
-        pass_variant(pass, n->coefficients.variant);
+        pass_implementation(pass, n->coefficients.row);
     return pass;
 }
 
@@ -304,7 +314,7 @@ void normalization_sums(const struct operation *o, struct plan *plan, const stru
     if (amend_sums(o, plan, n, gradient, source, accumulate))
         return;
     struct pixel_reduction r =
-        pixel_reduction_of_results(plan, sum_variants, o, source, n->groups, 2);
+        pixel_reduction_of_results(plan, &sum_implementations, o, source, n->groups, 2);
     struct pass *pass = pixel_reduction_first(plan, &r, source);
     pass_define(pass, "DIVIDES", 1);
     pass_texture(pass, "gradient", gradient);

@@ -21,7 +21,7 @@
 
 /* How passes come by what they need of a channel. */
 struct coefficients {
-    const struct variant *variant;
+    const struct implementation *row;
     bool in_image; /* else from the vectors */
     struct image_view image;
 };
@@ -77,9 +77,9 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
                                 const struct normalization_array *arrays);
 
 /* Whether the passes that read a gradient make it themselves. */
-extern const struct variant normalization_gradient_rows[];
+extern const struct implementation_list normalization_gradient_rows;
 
 /* For descriptors: what these passes choose from. */
-extern const struct variant *const normalization_variants[];
+extern const struct implementation_list *const normalization_implementations[];
 
 #endif

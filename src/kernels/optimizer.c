@@ -5,38 +5,13 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "encode/number.h"
-#include "kernels/numbers.h"
 #include "record/command_buffer.h"
-
-struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "optimizer");
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_optimizer_##NAME;                            \
-    glcnn_status glcnn_optimizer_##NAME##_create(glcnn_device *device, float learning_rate,        \
-                                                 glcnn_kernel **kernel)                            \
-    {                                                                                              \
-        glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
-        if (status != GLCNN_SUCCESS)                                                               \
-            return status;                                                                         \
-        glcnn_optimizer(*kernel)->learning_rate = learning_rate;                                   \
-        return kernel_finish(kernel, GLCNN_SUCCESS);                                               \
-    }
-
-DEFINE_CREATE(stochastic_gradient_descent)
-DEFINE_CREATE(rms_prop)
-DEFINE_CREATE(adam)
 
 /* ---- Vectors ---- */
 
-static int result_index(const struct operation *o)
+int optimizer_result_index(const struct operation *o)
 {
     return descriptor_argument(o->descriptor, "result");
 }
@@ -52,7 +27,7 @@ static bool clash(const struct operation *o, int i, int j)
 {
     const struct argument *a = argument_of(o, i), *b = argument_of(o, j);
     return o->vectors[i].buffer && o->vectors[i].buffer == o->vectors[j].buffer &&
-           (a->output || b->output) && !(i == VALUES && j == result_index(o));
+           (a->output || b->output) && !(i == VALUES && j == optimizer_result_index(o));
 }
 
 static bool check_distinct(const struct operation *o, int i, struct refusal refusal)
@@ -166,8 +141,7 @@ static double regularization(const struct glcnn_optimizer_parameters *p,
     return p->regularization_type == type ? (double)p->regularization_scale : 0;
 }
 
-/* Learning rate of step t, with the moments' bias taken out; time_step is t already. */
-static double adam_rate_at(const struct glcnn_optimizer_parameters *p, double t)
+double optimizer_adam_rate(const struct glcnn_optimizer_parameters *p, double t)
 {
     return (double)p->learning_rate * sqrt(1 - pow(p->beta2, t)) / (1 - pow(p->beta1, t));
 }
@@ -187,7 +161,7 @@ SCALAR(beta1, p->beta1)
 SCALAR(beta2, p->beta2)
 SCALAR(one_minus_beta1, 1 - p->beta1)
 SCALAR(one_minus_beta2, 1 - p->beta2)
-SCALAR(adam_rate, adam_rate_at(p, p->time_step))
+SCALAR(adam_rate, optimizer_adam_rate(p, p->time_step))
 
 #define SHARED_SCALARS                                                                             \
     {"gradient_rescale", rescale}, {"clip_min", clip_min}, {"clip_max", clip_max}, {"kept", kept}, \
@@ -251,7 +225,8 @@ static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
 static struct pass *plan_update(const struct operation *o, struct plan *plan, const char *shader,
                                 const struct scalar *scalars, pass_refresh again)
 {
-    const struct vector_view *values = &o->vectors[VALUES], *result = &o->vectors[result_index(o)];
+    const struct vector_view *values = &o->vectors[VALUES],
+                             *result = &o->vectors[optimizer_result_index(o)];
     if (values->buffer != result->buffer)
         plan_copy_vector(plan, values, result);
     struct pass *pass = plan_pass(plan, shader);
@@ -259,7 +234,7 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
     const char *type = wide ? "vec4" : "float";
     pass_vector_of(pass, type, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
     pass_vector_of(pass, type, "values", result, VECTOR_READ_WRITE);
-    for (int i = FIRST; i < result_index(o); i++)
+    for (int i = FIRST; i < optimizer_result_index(o); i++)
         if (o->given[i])
             pass_vector_of(pass, type, argument_of(o, i)->name, &o->vectors[i], VECTOR_READ_WRITE);
     if (wide)
@@ -328,121 +303,6 @@ static void plan_in_parts(const struct operation *o, struct plan *plan,
 DEFINE_PLAN(descent)
 DEFINE_PLAN(rms_prop)
 DEFINE_PLAN(adam)
-
-/* ---- References ---- */
-
-static double decayed(const struct reference *r, size_t i)
-{
-    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
-    return (1 - (double)p->learning_rate * (double)p->weight_decay) * r->vectors[VALUES][i];
-}
-
-static double prepared(const struct reference *r, size_t i)
-{
-    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
-    double g = r->vectors[GRADIENT][i], w = decayed(r, i);
-    if (p->apply_gradient_clipping)
-        g = held(g, (double)p->gradient_clip_min, (double)p->gradient_clip_max);
-    g *= (double)p->gradient_rescale;
-    if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L1)
-        g += (double)p->regularization_scale * sign_of(w);
-    if (p->regularization_type == GLCNN_REGULARIZATION_TYPE_L2)
-        g += (double)p->regularization_scale * w;
-    return g;
-}
-
-/* What is taken from value i; state vectors move on. */
-typedef double (*step)(const struct reference *r, size_t i, double g);
-
-static void update_all(const struct reference *r, step step_of)
-{
-    double *result = r->vectors[result_index(r->operation)];
-    for (size_t i = 0; i < r->operation->vectors[VALUES].count; i++)
-        result[i] = decayed(r, i) - step_of(r, i, prepared(r, i));
-}
-
-static double descent_step(const struct reference *r, size_t i, double g)
-{
-    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
-    double learning_rate = (double)p->learning_rate, mu = (double)p->momentum_scale;
-    if (!r->vectors[FIRST])
-        return learning_rate * g;
-    double *m = &r->vectors[FIRST][i];
-    *m = mu * *m + g * (p->use_nesterov_momentum ? 1 : learning_rate);
-    return p->use_nesterov_momentum ? learning_rate * (g + mu * *m) : *m;
-}
-
-static double rms_prop_step(const struct reference *r, size_t i, double g)
-{
-    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
-    double *s = &r->vectors[FIRST][i];
-    *s = p->decay * *s + (1 - p->decay) * g * g;
-    return (double)p->learning_rate * g / (sqrt(*s) + (double)p->epsilon);
-}
-
-static double adam_step(const struct reference *r, size_t i, double g)
-{
-    const struct glcnn_optimizer_parameters *p = r->operation->parameters;
-    double *m = &r->vectors[FIRST][i], *v = &r->vectors[FIRST + 1][i];
-    *m = p->beta1 * *m + (1 - p->beta1) * g;
-    *v = p->beta2 * *v + (1 - p->beta2) * g * g;
-    return adam_rate_at(p, p->time_step + 1.0) * *m / (sqrt(*v) + (double)p->epsilon);
-}
-
-static void descent_reference(const struct reference *r)
-{
-    update_all(r, descent_step);
-}
-
-static void rms_prop_reference(const struct reference *r)
-{
-    update_all(r, rms_prop_step);
-}
-
-static void adam_reference(const struct reference *r)
-{
-    update_all(r, adam_step);
-}
-
-/* ---- Cases ---- */
-
-#define SHARED_CASES                                                                               \
-    {"", {1, 1, 1, 1}}, {"learning_rate=0.1", {1, 1, 1, 2}}, {"learning_rate=0.5", {1, 1, 1, 3}},  \
-        {"gradient_rescale=0.25 learning_rate=1", {1, 1, 1, 63}},                                  \
-        {"apply_gradient_clipping=1 gradient_clip_min=-0.25 gradient_clip_max=0.5 "                \
-         "gradient_rescale=3 learning_rate=0.1",                                                   \
-         {1, 1, 1, 64}},                                                                           \
-        {"regularization_type=l1 regularization_scale=0.3 learning_rate=0.2", {1, 1, 1, 65}},      \
-        {"regularization_type=l2 regularization_scale=0.3 learning_rate=0.2", {2, 3, 5, 7}},       \
-        {"weight_decay=0.5 learning_rate=0.2", {1, 1, 1, 7}},                                      \
-        {"weight_decay=2 regularization_type=l2 regularization_scale=0.3 learning_rate=0.1",       \
-         {1, 1, 3, 11}},                                                                           \
-        {"regularization_type=none regularization_scale=0.3 learning_rate=0.2", {1, 1, 9, 9}},     \
-        {"apply_gradient_clipping=1 regularization_type=l2 regularization_scale=0.1 "              \
-         "gradient_rescale=-2",                                                                    \
-         {1, 4, 4, 4}},                                                                            \
-    {                                                                                              \
-        "learning_rate=0.01", {64, 32, 7, 7}, {0}, true                                            \
-    }
-
-static const struct check_case descent_cases[] = {
-    SHARED_CASES,
-    {"momentum_scale=0.9 learning_rate=0.1", {1, 1, 1, 100}},
-    {"momentum_scale=0.5 use_nesterov_momentum=1 learning_rate=0.1", {1, 1, 1, 129}},
-    {"momentum_scale=0.9 use_nesterov_momentum=1 regularization_type=l1 regularization_scale=0.01",
-     {1, 1, 3, 11}},
-    {0}};
-static const struct check_case rms_prop_cases[] = {
-    SHARED_CASES,
-    {"decay=0.5 learning_rate=0.1", {1, 1, 1, 100}},
-    {"decay=0.99 epsilon=0.1 learning_rate=0.1", {1, 1, 1, 129}},
-    {0}};
-static const struct check_case adam_cases[] = {
-    SHARED_CASES,
-    {"beta1=0.5 beta2=0.9 learning_rate=0.1", {1, 1, 1, 100}},
-    {"time_step=7 learning_rate=0.1", {1, 1, 1, 31}},
-    {"time_step=1000000 epsilon=0.01 learning_rate=0.1", {1, 1, 1, 129}},
-    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -552,7 +412,7 @@ static const struct parameter adam_parameters[] = {
     .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
     .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer_parameters),         \
     .optimizer = &SHORT##_methods, .parameters = SHORT##_parameters, .check = check,               \
-    .plan = plan_##SHORT, .reference = SHORT##_reference, .cases = SHORT##_cases
+    .plan = plan_##SHORT
 
 static unsigned descent_vectors(const void *parameters)
 {
@@ -601,3 +461,25 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .arguments = {GIVEN("gradient"), GIVEN("values"),
                   UPDATED("first_moment", VALUES_SYMMETRIC, false),
                   UPDATED("second_moment", VALUES_POSITIVE, false), MADE("result")}};
+
+/* ---- Constructors ---- */
+
+struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "optimizer");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_optimizer_##NAME##_create(glcnn_device *device, float learning_rate,        \
+                                                 glcnn_kernel **kernel)                            \
+    {                                                                                              \
+        glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
+        if (status != GLCNN_SUCCESS)                                                               \
+            return status;                                                                         \
+        glcnn_optimizer(*kernel)->learning_rate = learning_rate;                                   \
+        return kernel_finish(kernel, GLCNN_SUCCESS);                                               \
+    }
+
+DEFINE_CREATE(stochastic_gradient_descent)
+DEFINE_CREATE(rms_prop)
+DEFINE_CREATE(adam)

@@ -1,6 +1,5 @@
-/* Reductions over pixels: how rows are cut into runs, and the passes that merge what runs leave.
- * The two scratch images take turns: a pass reads `from` and writes `to`, then they change
- * places. */
+/* Reductions over pixels: how rows are cut into runs, and the ping-pong passes that merge what runs
+ * leave: each reads one scratch texture array, `from`, and writes the other, `to`, and they swap. */
 #include "kernels/pixel_reduction.h"
 
 /* ---- Results that take part ---- */
@@ -39,11 +38,11 @@ static const struct cut by_groups = {1024, 1, PIXEL_FAN_IN, 4 * LANES};
 /* The group that merges them has a lane for each. */
 static const struct cut by_arrivals = {1024, 1, LANES, 4 * LANES};
 
-static const struct cut *cut_of(const struct variant *variant)
+static const struct cut *cut_of(const struct implementation *row)
 {
-    if (variant->arrives)
+    if (row->arrives)
         return &by_arrivals;
-    return variant->shared_memory ? &by_groups : &by_invocations;
+    return row->shared_memory ? &by_groups : &by_invocations;
 }
 
 static uint32_t choose_span(const struct cut *cut, uint32_t rows, uint32_t row_pixels,
@@ -103,7 +102,8 @@ static struct image_view columns(struct plan *plan, const struct pixel_reduction
                               (struct extent){count, 1, r->channels, r->quantities * r->groups});
 }
 
-struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct variant *table,
+struct pixel_reduction pixel_reduction_begin(struct plan *plan,
+                                             const struct implementation_list *list,
                                              struct extent extent, uint32_t groups,
                                              uint32_t quantities)
 {
@@ -113,26 +113,27 @@ struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct var
                                 .rows = extent.height * (extent.images / groups),
                                 .image_rows = extent.height,
                                 .row_pixels = extent.width};
-    r.variant = variant_choose(plan, table, &r);
-    r.span = choose_span(cut_of(r.variant), r.rows, r.row_pixels, slice_count(r.channels) * groups);
-    if (r.variant->tiles)
+    r.row = implementation_choose(plan, list, &r);
+    r.span = choose_span(cut_of(r.row), r.rows, r.row_pixels, slice_count(r.channels) * groups);
+    if (r.row->tiles)
         r.span = groups_of(r.span, TILE_ROWS) * TILE_ROWS;
     r.runs = groups_of(r.rows, r.span);
-    if (r.variant->arrives)
+    if (r.row->arrives)
         return r;
     r.to = columns(plan, &r, r.runs);
     r.from = columns(plan, &r, groups_of(r.runs, PIXEL_FAN_IN));
     return r;
 }
 
-struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct variant *table,
+struct pixel_reduction pixel_reduction_of_results(struct plan *plan,
+                                                  const struct implementation_list *list,
                                                   const struct operation *o,
                                                   const struct image_view *source, uint32_t groups,
                                                   uint32_t quantities)
 {
     const struct extent results = {results_along(&o->window.x), results_along(&o->window.y),
                                    source->channels, source->images};
-    return pixel_reduction_begin(plan, table, results, groups, quantities);
+    return pixel_reduction_begin(plan, list, results, groups, quantities);
 }
 
 /* ---- Passes ---- */
@@ -171,14 +172,14 @@ static void pass_arrivals(struct plan *plan, struct pass *pass, uint32_t slices,
 struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
                                    const struct image_view *source)
 {
-    const struct variant *variant = r->variant;
-    uint32_t lanes = variant->shared_memory ? LANES : 1;
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    const struct implementation *row = r->row;
+    uint32_t lanes = row->shared_memory ? LANES : 1;
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_grid(pass, r->runs * lanes, slice_count(source->channels), r->groups);
     pass_texture(pass, "source", source);
     pass_runs(pass, r);
-    if (variant->arrives) {
+    if (row->arrives) {
         pass_define(pass, "ARRIVES", 1);
         pass_arrivals(plan, pass, slice_count(r->channels), r->groups, r->runs, 4 * r->quantities);
     } else {
@@ -187,13 +188,12 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
     pass->work = r->span * r->row_pixels * 8 / lanes;
     if (lanes > 1) {
         pass_define(pass, "LANES", (int)lanes);
-        pass_define(
-            pass, "BLOCK",
-            (int)(variant->tiles ? choose_block(tiles_across(r), TILE_BLOCK) : variant->pixels));
+        pass_define(pass, "BLOCK",
+                    (int)(row->tiles ? choose_block(tiles_across(r), TILE_BLOCK) : row->pixels));
         pass_local(pass, lanes, 1, 1);
         pass->cooperative = true;
     } else {
-        pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, variant->pixels));
+        pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, row->pixels));
         pass_batch_axis(pass, 0);
     }
     swap(r);
@@ -204,10 +204,11 @@ struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
 /* ---- In the pass that stores the pixels ---- */
 
 /* Whether it is given the reduction as an epilogue. */
-const struct variant pixel_reduction_places[] = {
-    {"reduced_where_stored", .registers = 32, .shared_memory = true, .buffers = 7},
-    {"reduced_by_a_pass"},
-    {0}};
+const struct implementation_list pixel_reduction_places = {
+    "pixel_reduction", (const struct implementation[]){{"reduced_where_stored", .registers = 32,
+                                                        .shared_memory = true, .buffers = 7},
+                                                       {"reduced_by_a_pass"},
+                                                       {0}}};
 
 /* The last group reads what all have left, each lane so many runs at most, and of a slice so many:
  * more of either take longer than a pass (H200). */
@@ -236,13 +237,13 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     /* Nothing is amended in what is not planned, and so no trial there tells the rows apart. */
     if (!plan->command_buffer->deferred)
         return NULL;
-    const struct variant *place = variant_choose(plan, pixel_reduction_places, NULL);
+    const struct implementation *place = implementation_choose(plan, &pixel_reduction_places, NULL);
     struct pass *pass = place->buffers ? plan_amend(plan, source, results, count) : NULL;
     if (!pass || !are_soon_merged(&pass->epilogue)) {
         plan_drop_amended(plan);
         return NULL;
     }
-    pass_variant(pass, place);
+    pass_implementation(pass, place);
     pass_library(pass, epilogue);
     pass_library(pass, "pixel_reduction/finish_epilogue.glsl");
     pass_define(pass, "EPILOGUE", 1);
@@ -258,8 +259,8 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
 /* A turn is a tile's rows, or a block of every lane, as far as rows fill it. */
 void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *r)
 {
-    uint32_t rows = r->variant->tiles ? TILE_ROWS : LANES * r->variant->pixels / r->row_pixels;
-    if (r->variant->tiles)
+    uint32_t rows = r->row->tiles ? TILE_ROWS : LANES * r->row->pixels / r->row_pixels;
+    if (r->row->tiles)
         pass_define(pass, "TILE_COLUMNS", TILE_COLUMNS);
     uint32_t turns = groups_of(r->span, rows ? rows : 1);
     pass_int(pass, "turn_rows", (int32_t)groups_of(r->span, turns));
@@ -269,7 +270,7 @@ void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction 
 void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
                            uint32_t apart)
 {
-    while (r->runs > PIXEL_FAN_IN && !r->variant->arrives) {
+    while (r->runs > PIXEL_FAN_IN && !r->row->arrives) {
         struct pass *pass = plan_pass(plan, shader);
         uint32_t left = groups_of(r->runs, PIXEL_FAN_IN);
         pass_grid(pass, left, slice_count(r->channels), apart);
@@ -289,7 +290,7 @@ struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduct
                                     const char *shader, bool accumulate)
 {
     struct pass *pass = r->first;
-    if (!r->variant->arrives) {
+    if (!r->row->arrives) {
         pass = plan_pass(plan, shader);
         pass_grid(pass, 1, slice_count(r->channels), r->groups);
         pass_texture(pass, "partial", &r->from);
@@ -319,7 +320,7 @@ void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
                           r->quantities * r->groups);
     struct pass *pass =
         pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", false);
-    if (r->variant->arrives)
+    if (r->row->arrives)
         pass_library(pass, "pixel_reduction/finish_sums.glsl");
     pixel_reduction_results(pass, r->quantities, sums, accumulate);
 }

@@ -1,10 +1,10 @@
 /* Reductions over the pixels of whole groups of images, each channel apart: passes that any
  * operation may plan whose result is a vector of the channels.
  *
- * The rows of a group's images are cut into runs, one invocation each or, in variants with shared
+ * The rows of a group's images are cut into runs, one invocation each or, in implementations with shared
  * memory, one work group, whose results are the columns of a scratch image; passes then merge
  * PIXEL_FAN_IN columns into one, from one scratch image to the other and back; the last writes
- * vectors. In variants that `arrive` groups leave their results in a buffer, and the last of a slice
+ * vectors. In implementations that `arrive` groups leave their results in a buffer, and the last of a slice
  * finishes: there is one pass. The order is fixed by the shape alone. */
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
@@ -12,8 +12,8 @@
 #include "encode/descriptor.h"
 
 struct pixel_reduction {
-    const struct variant *variant; /* of the first pass */
-    struct pass *first;            /* until another is planned */
+    const struct implementation *row; /* of the first pass */
+    struct pass *first;               /* until another is planned */
     /* Scratch: columns are runs, image quantities * group + quantity. `from` was written last. */
     struct image_view from, to;
     uint32_t groups, quantities, channels, rows, image_rows, row_pixels, span, runs;
@@ -25,11 +25,13 @@ bool pixel_reduction_has_tiles(const void *reduction);
 bool pixel_reduction_fills_tiles(const void *reduction);
 
 /* Of all pixels of all images, in equal groups of images that follow each other. */
-struct pixel_reduction pixel_reduction_begin(struct plan *plan, const struct variant *table,
+struct pixel_reduction pixel_reduction_begin(struct plan *plan,
+                                             const struct implementation_list *list,
                                              struct extent extent, uint32_t groups,
                                              uint32_t quantities);
 /* The same, of the results of the forward encode that take part in a gradient kernel. */
-struct pixel_reduction pixel_reduction_of_results(struct plan *plan, const struct variant *table,
+struct pixel_reduction pixel_reduction_of_results(struct plan *plan,
+                                                  const struct implementation_list *list,
                                                   const struct operation *o,
                                                   const struct image_view *source, uint32_t groups,
                                                   uint32_t quantities);
@@ -65,7 +67,7 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
  * there by then. If not, it stays as it was. */
 bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass);
 /* For descriptors: where reductions may be made. */
-extern const struct variant pixel_reduction_places[];
+extern const struct implementation_list pixel_reduction_places;
 
 /* What pixel_reduction/finish_sums.glsl writes to. */
 void pixel_reduction_results(struct pass *pass, uint32_t quantities,

@@ -1,8 +1,6 @@
-/* The pass of kernels whose results read one source pixel each, and its variants. */
+/* The pass of kernels whose results read one source pixel each, and its implementations. */
 #include "encode/window.h"
 #include "kernels/pointwise.h"
-
-#include "kernels/numbers.h"
 
 #define COLUMNS 4u /* of an invocation, at most */
 
@@ -15,26 +13,28 @@ static uint32_t columns_at_once(uint32_t width, uint32_t most)
 
 /* The columns of an invocation one by one or, where the compiler may unroll their loop, at once; or
  * all of them before one is stored, where a shader can. */
-const struct variant pointwise_rows[] = {{"pointwise_together", .registers = 32, .width = 32},
-                                         {"pointwise_unrolled", .registers = 12},
-                                         {"pointwise_loop", .registers = 8},
-                                         {0}};
+const struct implementation_list pointwise_rows = {
+    "pointwise",
+    (const struct implementation[]){{"pointwise_together", .registers = 32, .width = 32},
+                                    {"pointwise_unrolled", .registers = 12},
+                                    {"pointwise_loop", .registers = 8},
+                                    {0}}};
 
 struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
                           const struct image_view *destination, uint32_t most)
 {
     uint32_t columns = columns_at_once(operation->region_width, most);
-    const struct variant *variant = variant_choose(plan, pointwise_rows, NULL);
+    const struct implementation *row = implementation_choose(plan, &pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
                    "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
     pass_overwrites(pass, destination, operation->region_x, operation->region_y,
                     operation->region_width, operation->region_height, 1);
-    bool looped = variant == &pointwise_rows[2];
+    bool looped = row == &pointwise_rows.rows[2];
     (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
-    if (variant == pointwise_rows)
+    if (row == pointwise_rows.rows)
         pass_define(pass, "TOGETHER", 1);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
@@ -50,13 +50,16 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 /* ---- Results that are not stored ---- */
 
 /* Making a pixel again for each pass that reads it pays where a pass or a store costs more. */
-const struct variant derivation_rows[] = {
-    {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-    {"pixels_made_again", .registers = 32, .slow_image_stores = true, .buffers = 16},
-    {"pixels_stored"},
-    {0}};
+const struct implementation_list derivation_rows = {
+    "pointwise_pixels",
+    (const struct implementation[]){
+        {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
+        {"pixels_made_again", .registers = 32, .slow_image_stores = true, .buffers = 16},
+        {"pixels_stored"},
+        {0}}};
 
-const struct variant *const pointwise_variants[] = {pointwise_rows, derivation_rows, NULL};
+const struct implementation_list *const pointwise_implementations[] = {&pointwise_rows,
+                                                                       &derivation_rows, NULL};
 
 /* ---- Gathering ---- */
 
@@ -84,7 +87,7 @@ enum derivative pointwise_derivative_of(const struct operation *operation, struc
                                         const struct image_view *result)
 {
     return pointwise_is_direct(operation, result, source) &&
-                   variant_choose(plan, derivation_rows, NULL)->buffers > 0
+                   implementation_choose(plan, &derivation_rows, NULL)->buffers > 0
                ? DERIVATIVE_PIXELS
                : DERIVATIVE_NONE;
 }
@@ -103,94 +106,4 @@ void pass_gather(struct pass *pass, const struct operation *operation,
     pass_window(pass, &window);
     if (direct)
         pass_define(pass, "DIRECT", 1);
-}
-
-/* ---- References ---- */
-
-double pointwise_source(const struct window *window, const struct tensor *source, uint32_t n,
-                        uint32_t c, int32_t Y, int32_t X)
-{
-    int32_t y = axis_tap(&window->y, window->edge_mode, (int32_t)source->height, Y, 0);
-    int32_t x = axis_tap(&window->x, window->edge_mode, (int32_t)source->width, X, 0);
-    return tensor_get(source, n, c, y, x);
-}
-
-/* Position `at` where the edge mode moves it; -1: none. */
-static int32_t edge_position(glcnn_edge_mode mode, uint32_t size, int32_t at)
-{
-    const struct axis plain = {.stride = 1, .size = 1, .dilation = 1};
-    return axis_tap(&plain, mode, (int32_t)size, at, 0);
-}
-
-double pointwise_edge(const struct tensor *source, glcnn_edge_mode mode, uint32_t n, uint32_t c,
-                      int32_t y, int32_t x)
-{
-    return tensor_get(source, n, c, edge_position(mode, source->height, y),
-                      edge_position(mode, source->width, x));
-}
-
-bool pointwise_position(const struct operation *operation, const struct tensor *source, int32_t y,
-                        int32_t x, int32_t at[2])
-{
-    const struct window *w = &operation->window;
-    glcnn_edge_mode mode = operation->state_driven ? GLCNN_EDGE_MODE_ZERO : w->edge_mode;
-    at[0] = edge_position(mode, source->height, y + w->y.shift);
-    at[1] = edge_position(mode, source->width, x + w->x.shift);
-    return at[0] >= 0 && at[1] >= 0;
-}
-
-double pointwise_seen(const struct operation *operation, const struct tensor *source, uint32_t n,
-                      uint32_t c, int32_t y, int32_t x)
-{
-    int32_t at[2];
-    return pointwise_position(operation, source, y, x, at) ? tensor_get(source, n, c, at[0], at[1])
-                                                           : 0;
-}
-
-bool pointwise_is_seen(const struct operation *operation, const struct tensor *source, int32_t y,
-                       int32_t x)
-{
-    int32_t at[2];
-    return pointwise_position(operation, source, y, x, at) || !operation->state_driven;
-}
-
-/* Source pixel that result X reads; by hand one outside too. */
-static int32_t source_of(const struct operation *operation, const struct axis *axis, uint32_t size,
-                         int32_t X)
-{
-    if (!operation->state_driven)
-        return axis->first + X;
-    return axis_tap(axis, operation->window.edge_mode, (int32_t)size, X, 0);
-}
-
-bool pointwise_target(const struct operation *operation, const struct tensor *source,
-                      const struct tensor *to, int32_t Y, int32_t X, int32_t at[2])
-{
-    const struct window *w = &operation->window;
-    int32_t y = source_of(operation, &w->y, source->height, Y);
-    int32_t x = source_of(operation, &w->x, source->width, X);
-    bool reads = !operation->state_driven || (y >= 0 && x >= 0);
-    at[0] = y - w->y.shift;
-    at[1] = x - w->x.shift;
-    return reads && at[0] >= 0 && at[1] >= 0 && at[0] < (int32_t)to->height &&
-           at[1] < (int32_t)to->width;
-}
-
-void pointwise_scatter(const struct reference *r, const struct tensor *gradient,
-                       const struct tensor *source, const struct tensor *to,
-                       pointwise_derivative derivative)
-{
-    const struct window *w = &r->operation->window;
-    int32_t at[2];
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                    if (!pointwise_target(r->operation, source, to, Y, X, at))
-                        continue;
-                    double g = tensor_get(gradient, n, c, Y, X);
-                    if (derivative)
-                        g = times(derivative(r, c, pointwise_source(w, source, n, c, Y, X)), g);
-                    *tensor_at(to, n, c, at[0], at[1]) += g;
-                }
 }

@@ -1,10 +1,9 @@
 /* Pooling and its gradients: spec 7.1. All gradients gather: one invocation owns one source pixel
  * and walks the windows that read it, so there is nothing to accumulate between invocations. Over
  * large windows averages, norms and maxima take two passes (pooling_separable.c). */
-#include "glcnn/kernels/pooling.h"
+#include "kernels/pooling.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "encode/kernel.h"
 #include "encode/window.h"
@@ -12,55 +11,6 @@
 #include "kernels/pooling_shared.h"
 #include "kernels/pooling_strips.h"
 #include "kernels/pooling_winners.h"
-
-struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "pooling");
-}
-
-/* ---- Constructors ---- */
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           const uint32_t window[6], glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    kernel_set_window(*kernel, window);
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, uint32_t stride_x,                  \
-                                       uint32_t stride_y, glcnn_kernel **kernel)                   \
-    {                                                                                              \
-        const uint32_t window[6] = {kernel_width, kernel_height, stride_x, stride_y, 1, 1};        \
-        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
-    }
-
-DEFINE_CREATE(pooling_average)
-DEFINE_CREATE(pooling_average_gradient)
-DEFINE_CREATE(pooling_l2_norm)
-DEFINE_CREATE(pooling_l2_norm_gradient)
-DEFINE_CREATE(pooling_max)
-DEFINE_CREATE(pooling_max_gradient)
-
-#define DEFINE_DILATED_CREATE(NAME)                                                                \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, uint32_t stride_x,                  \
-                                       uint32_t stride_y, uint32_t dilation_rate_x,                \
-                                       uint32_t dilation_rate_y, glcnn_kernel **kernel)            \
-    {                                                                                              \
-        const uint32_t window[6] = {kernel_width, kernel_height,   stride_x,                       \
-                                    stride_y,     dilation_rate_x, dilation_rate_y};               \
-        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
-    }
-
-DEFINE_DILATED_CREATE(dilated_pooling_max)
-DEFINE_DILATED_CREATE(dilated_pooling_max_gradient)
 
 /* ---- Zero padding that counts ---- */
 
@@ -71,7 +21,7 @@ static int32_t implied_padding(const struct axis *axis)
     return left < 0 ? -left : 0;
 }
 
-static void counted_padding(const struct operation *o, int32_t pad[2])
+void pooling_counted_padding(const struct operation *o, int32_t pad[2])
 {
     const struct glcnn_pooling_parameters *p = o->parameters;
     pad[0] = (int32_t)p->zero_pad_size_x;
@@ -82,7 +32,7 @@ static void counted_padding(const struct operation *o, int32_t pad[2])
     pad[1] = implied_padding(&o->window.y);
 }
 
-static bool counts_whole_window(const struct operation *o)
+bool pooling_counts_whole_window(const struct operation *o)
 {
     return o->window.edge_mode == GLCNN_EDGE_MODE_ZERO && !o->window.exclude_edges;
 }
@@ -92,15 +42,12 @@ static bool counts_whole_window(const struct operation *o)
 static void add_padding(const struct operation *o, struct pass *pass)
 {
     int32_t pad[2];
-    counted_padding(o, pad);
-    if (counts_whole_window(o))
+    pooling_counted_padding(o, pad);
+    if (pooling_counts_whole_window(o))
         pass_define(pass, "WHOLE_WINDOW", 1);
     pass_int(pass, "zero_pad_x", pad[0]);
     pass_int(pass, "zero_pad_y", pad[1]);
 }
-
-enum { SOURCE, RESULT, WINNERS };                        /* arguments of a forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_WINNERS }; /* of a gradient kernel */
 
 static struct pooled results_of(const struct operation *o, const char *fold)
 {
@@ -118,8 +65,8 @@ static struct pooled results_of(const struct operation *o, const char *fold)
 
 static void plan_results(struct plan *plan, const struct pooled *p, const char *shader)
 {
-    const struct variant *variant, *strips;
-    if (pooling_plan_separable(plan, p, &variant) || pooling_plan_strips(plan, p, &strips))
+    const struct implementation *row, *strips;
+    if (pooling_plan_separable(plan, p, &row) || pooling_plan_strips(plan, p, &strips))
         return;
     struct pass *pass = plan_pass(plan, shader);
     pass_grid_over(pass, p->width, p->height, "destination", p->result);
@@ -133,7 +80,7 @@ static void plan_results(struct plan *plan, const struct pooled *p, const char *
     pass->work = (uint32_t)(p->window.x.size * p->window.y.size) * 8;
     pass->prefers_large_groups =
         p->window.x.stride > 1; /* neighbours read pixels apart: in narrow groups, near */
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
 }
 
 /* Windows that may read a pixel. */
@@ -167,17 +114,19 @@ static bool are_few_and_large(const void *shape)
     return results < ENOUGH && (uint32_t)(o->window.x.size * o->window.y.size) >= LONG_TAPS;
 }
 
-static const struct variant average_rows[] = {
-    {"pooling_average_group", .registers = 16, .shared_memory = true, .pays = are_few_and_large},
-    {"pooling_average_alone"},
-    {0}};
+static const struct implementation_list average_rows = {
+    "pooling_average",
+    (const struct implementation[]){{"pooling_average_group", .registers = 16,
+                                     .shared_memory = true, .profitable.holds = are_few_and_large},
+                                    {"pooling_average_alone"},
+                                    {0}}};
 
 static void plan_average_groups(const struct operation *o, struct plan *plan,
-                                const struct variant *variant)
+                                const struct implementation *row)
 {
     const struct image_view *result = &o->images[RESULT];
     struct pass *pass = plan_pass(plan, "pooling/pooling_average_group.comp");
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", result);
     pass_window(pass, &o->window);
@@ -193,10 +142,10 @@ static void plan_average_groups(const struct operation *o, struct plan *plan,
 
 static void plan_average(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant = variant_choose(plan, average_rows, o);
+    const struct implementation *row = implementation_choose(plan, &average_rows, o);
     const struct pooled results = results_of(o, "AVERAGE");
-    if (variant == average_rows) {
-        plan_average_groups(o, plan, variant);
+    if (row == average_rows.rows) {
+        plan_average_groups(o, plan, row);
         return;
     }
     plan_results(plan, &results, "pooling/pooling_average.comp");
@@ -211,12 +160,12 @@ static void plan_l2_norm(const struct operation *o, struct plan *plan)
 static void plan_max(const struct operation *o, struct plan *plan)
 {
     struct pooled results = results_of(o, "LARGEST");
-    const struct variant *variant;
+    const struct implementation *row;
     results.winners = o->given[WINNERS] ? &o->vectors[WINNERS] : NULL;
     if (!results.winners)
         plan_results(plan, &results, "pooling/pooling_max.comp");
-    else if (!pooling_plan_strips(plan, &results, &variant))
-        pooling_plan_kept(plan, &results, variant);
+    else if (!pooling_plan_strips(plan, &results, &row))
+        pooling_plan_kept(plan, &results, row);
 }
 
 static struct pooled_gradient gradient_of(const struct operation *o)
@@ -230,19 +179,19 @@ static struct pooled_gradient gradient_of(const struct operation *o)
 
 static void plan_average_gradient(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant;
+    const struct implementation *row;
     struct pooled_gradient gradient = gradient_of(o);
     gradient.columns = "pooling/pooling_average_gradient_columns.comp";
     gradient.rows = "pooling/pooling_average_gradient_rows.comp";
-    if (pooling_plan_shared_gradient(plan, &gradient, "AVERAGE", &variant) ||
-        pooling_plan_separable_gradient(plan, &gradient, &variant))
+    if (pooling_plan_shared_gradient(plan, &gradient, "AVERAGE", &row) ||
+        pooling_plan_separable_gradient(plan, &gradient, &row))
         return;
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_average_gradient.comp");
     pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
     add_padding(o, pass);
     pass->prefers_large_groups = windows_at(o) == 1;
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
 }
 
 /* The window whose result 0 is result begin. */
@@ -287,40 +236,42 @@ static bool norms_pay(const void *operation)
     return taps_anew(operation) > 8;
 }
 
-static const struct variant norm_rows[] = {
-    {"pooling_norms_kept", .pays = norms_pay}, {"pooling_norms_anew"}, {0}};
+static const struct implementation_list norm_rows = {
+    "pooling_norms",
+    (const struct implementation[]){
+        {"pooling_norms_kept", .profitable.holds = norms_pay}, {"pooling_norms_anew"}, {0}}};
 
 static void plan_l2_norm_gathered(const struct operation *o, struct plan *plan)
 {
-    const struct variant *variant;
+    const struct implementation *row;
     struct image_view norms = plan_norms(o, plan);
     struct pooled_gradient gradient = gradient_of(o);
     gradient.columns = "pooling/pooling_l2_norm_gradient_columns.comp";
     gradient.rows = "pooling/pooling_l2_norm_gradient_rows.comp";
     gradient.norms = &norms;
-    if (pooling_plan_separable_gradient(plan, &gradient, &variant))
+    if (pooling_plan_separable_gradient(plan, &gradient, &row))
         return;
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient_gather.comp");
     pass_texture(pass, "norms", &norms);
     pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_variant(pass, norm_rows);
+    pass_implementation(pass, norm_rows.rows);
 }
 
 static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
 {
     const struct pooled_gradient gradient = gradient_of(o);
-    const struct variant *variant;
-    if (pooling_plan_shared_gradient(plan, &gradient, "SQUARES", &variant))
+    const struct implementation *row;
+    if (pooling_plan_shared_gradient(plan, &gradient, "SQUARES", &row))
         return;
-    variant = variant_choose(plan, norm_rows, o);
-    if (variant == norm_rows) {
+    row = implementation_choose(plan, &norm_rows, o);
+    if (row == norm_rows.rows) {
         plan_l2_norm_gathered(o, plan);
         return;
     }
     struct pass *pass = plan_gradient(o, plan, "pooling/pooling_l2_norm_gradient.comp");
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass->work = (uint32_t)fmin(taps_anew(o) * 16, 0x1p29);
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
 }
 
 /* Windows side by side, none beyond the image: each source pixel has one window at most. */
@@ -412,25 +363,25 @@ static bool are_side_by_side(const struct operation *o)
 
 static void plan_max_gradient_side_by_side(const struct pooled_gradient *p, struct plan *plan)
 {
-    const struct variant *tiled;
+    const struct implementation *tiled;
     size_t first = plan->pass_count;
     if (pooling_plan_shared_gradient(plan, p, p->winners ? "WINNERS" : "LARGEST", &tiled))
         return;
     plan_max_gradient_tiles(p, plan);
-    plan_variant(plan, first, tiled);
+    plan_implementation(plan, first, tiled);
 }
 
 /* Where passes along rows and columns pay they take half of the time of tiles in shared memory, of
  * 5x5 windows as of larger ones (H200). */
 static void plan_max_gradient_anew(const struct pooled_gradient *p, struct plan *plan)
 {
-    const struct variant *form, *tiled;
+    const struct implementation *form, *tiled;
     size_t first = plan->pass_count;
     if (pooling_plan_separable_max_gradient(plan, p, &form) ||
         pooling_plan_shared_gradient(plan, p, "LARGEST", &tiled))
         return;
     plan_max_gradient_gathered(p->operation, plan);
-    plan_variant(plan, first, form);
+    plan_implementation(plan, first, form);
 }
 
 static void plan_max_gradient(const struct operation *o, struct plan *plan)
@@ -462,16 +413,18 @@ static bool has_one_window(const struct axis *axis, uint32_t source_size)
 
 /* A pixel of it is one of the gradient that arrives: a pass or a store costs more. That of a maximum
  * takes all pixels of its window, for which an H200's step takes an eighth longer. */
-static const struct variant average_derivation_rows[] = {
-    {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
-    {"pooling_average_gradient_made_again", .registers = 32, .slow_image_stores = true},
-    {"pooling_average_gradient_stored"},
-    {0}};
+static const struct implementation_list average_derivation_rows = {
+    "pooling_average_gradient_pixels",
+    (const struct implementation[]){
+        {"pooling_average_gradient_derived", .registers = 32, .shared_memory = true},
+        {"pooling_average_gradient_made_again", .registers = 32, .slow_image_stores = true},
+        {"pooling_average_gradient_stored"},
+        {0}}};
 
 static enum derivative average_derivative(const struct operation *o, struct plan *plan)
 {
     const struct image_view *source = &o->images[IMAGE];
-    const struct variant *row = variant_choose(plan, average_derivation_rows, o);
+    const struct implementation *row = implementation_choose(plan, &average_derivation_rows, o);
     return (row->shared_memory || row->slow_image_stores) &&
                    has_one_window(&o->window.x, source->width) &&
                    has_one_window(&o->window.y, source->height)
@@ -494,298 +447,6 @@ static void derive_average(const struct operation *o, struct pass *pass, struct 
     pass_int(pass, derived_name(name, "_end_y"), y->end);
     pass_template(pass, "pooling/average_gradient_derived.glsl", derived_name(name, ""));
 }
-
-/* ---- References ---- */
-
-/* Calls `visit` for every channel and window of the forward kernel. */
-typedef void (*visit_window)(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
-                             int32_t X);
-
-static void for_each_window(const struct reference *r, const struct tensor *over,
-                            visit_window visit)
-{
-    const struct window *w = &r->operation->window;
-    for (uint32_t n = 0; n < over->images; n++)
-        for (uint32_t c = 0; c < over->channels; c++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    visit(r, n, c, Y, X);
-}
-
-/* Position that tap (q, p) of window (Y, X) reads; false: an outside zero. */
-static bool tap(const struct reference *r, const struct tensor *source, int32_t Y, int32_t X,
-                int32_t q, int32_t p, int32_t at[2])
-{
-    const struct window *w = &r->operation->window;
-    at[0] = axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, q);
-    at[1] = axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, p);
-    return at[0] >= 0 && at[1] >= 0;
-}
-
-/* Adds to the gradient of source pixel (y, x). */
-static void add(const struct reference *r, uint32_t n, uint32_t c, int32_t y, int32_t x, double v)
-{
-    const struct tensor *to = &r->images[DESTINATION];
-    y -= r->operation->window.y.shift;
-    x -= r->operation->window.x.shift;
-    if (y >= 0 && x >= 0 && y < (int32_t)to->height && x < (int32_t)to->width)
-        *tensor_at(to, n, c, y, x) += v;
-}
-
-static int32_t counted(const struct axis *axis, int32_t size, int32_t X, int32_t pad)
-{
-    int32_t count = 0;
-    for (int32_t p = 0; p < axis->size; p++) {
-        int32_t t = axis->first + axis->stride * X + axis->dilation * p;
-        count += t >= -pad && t <= size - 1 + pad;
-    }
-    return count;
-}
-
-static double average_count(const struct reference *r, const struct tensor *source, int32_t Y,
-                            int32_t X)
-{
-    const struct window *w = &r->operation->window;
-    int32_t pad[2];
-    if (counts_whole_window(r->operation))
-        return (double)w->x.size * w->y.size;
-    counted_padding(r->operation, pad);
-    return (double)counted(&w->x, (int32_t)source->width, X, pad[0]) *
-           counted(&w->y, (int32_t)source->height, Y, pad[1]);
-}
-
-/* Averages never repeat edge pixels: taps outside are left out whatever the edge mode. */
-static bool average_tap(const struct reference *r, const struct tensor *source, int32_t Y,
-                        int32_t X, int32_t q, int32_t p, int32_t at[2])
-{
-    const struct window *w = &r->operation->window;
-    at[0] = axis_tap(&w->y, GLCNN_EDGE_MODE_ZERO, (int32_t)source->height, Y, q);
-    at[1] = axis_tap(&w->x, GLCNN_EDGE_MODE_ZERO, (int32_t)source->width, X, p);
-    return at[0] >= 0 && at[1] >= 0;
-}
-
-static void average_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
-{
-    const struct tensor *source = &r->images[SOURCE];
-    const struct window *w = &r->operation->window;
-    double sum = 0, count = average_count(r, source, Y, X);
-    int32_t at[2];
-    for (int32_t q = 0; q < w->y.size; q++)
-        for (int32_t p = 0; p < w->x.size; p++)
-            if (average_tap(r, source, Y, X, q, p, at))
-                sum += *tensor_at(source, n, c, at[0], at[1]);
-    *tensor_at(&r->images[RESULT], n, c, Y, X) = count > 0 ? sum / count : 0;
-}
-
-static void average_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
-                                    int32_t X)
-{
-    const struct tensor *source = &r->images[IMAGE];
-    const struct window *w = &r->operation->window;
-    double count = average_count(r, source, Y, X);
-    double g = tensor_get(&r->images[GRADIENT], n, c, Y, X);
-    int32_t at[2];
-    for (int32_t q = 0; q < w->y.size; q++)
-        for (int32_t p = 0; p < w->x.size; p++)
-            if (count > 0 && average_tap(r, source, Y, X, q, p, at))
-                add(r, n, c, at[0], at[1], g / count);
-}
-
-static double l2_norm(const struct reference *r, const struct tensor *source, uint32_t n,
-                      uint32_t c, int32_t Y, int32_t X)
-{
-    const struct window *w = &r->operation->window;
-    double sum = 0;
-    int32_t at[2];
-    for (int32_t q = 0; q < w->y.size; q++)
-        for (int32_t p = 0; p < w->x.size; p++)
-            if (tap(r, source, Y, X, q, p, at))
-                sum += pow(*tensor_at(source, n, c, at[0], at[1]), 2);
-    return sqrt(sum);
-}
-
-static void l2_norm_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
-{
-    *tensor_at(&r->images[RESULT], n, c, Y, X) = l2_norm(r, &r->images[SOURCE], n, c, Y, X);
-}
-
-static void l2_norm_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
-                                    int32_t X)
-{
-    const struct tensor *source = &r->images[IMAGE];
-    const struct window *w = &r->operation->window;
-    double norm = l2_norm(r, source, n, c, Y, X);
-    double g = tensor_get(&r->images[GRADIENT], n, c, Y, X);
-    int32_t at[2];
-    for (int32_t q = 0; q < w->y.size; q++)
-        for (int32_t p = 0; p < w->x.size; p++)
-            if (norm != 0 && tap(r, source, Y, X, q, p, at))
-                add(r, n, c, at[0], at[1], g * *tensor_at(source, n, c, at[0], at[1]) / norm);
-}
-
-struct winner {
-    double value;
-    int32_t y, x;        /* pixel; -1: outside */
-    int32_t row, column; /* of the window: the tap that reads that pixel */
-};
-
-static struct winner tap_of(const struct reference *r, const struct tensor *source, uint32_t n,
-                            uint32_t c, int32_t Y, int32_t X, int32_t q, int32_t p)
-{
-    const struct axis *x = &r->operation->window.x, *y = &r->operation->window.y;
-    int32_t at[2];
-    if (!tap(r, source, Y, X, q, p, at))
-        return (struct winner){0, -1, -1, q, p};
-    return (struct winner){*tensor_at(source, n, c, at[0], at[1]), at[0], at[1],
-                           (at[0] - y->first - y->stride * Y) / y->dilation,
-                           (at[1] - x->first - x->stride * X) / x->dilation};
-}
-
-static struct winner largest(const struct reference *r, const struct tensor *source, uint32_t n,
-                             uint32_t c, int32_t Y, int32_t X)
-{
-    const struct window *w = &r->operation->window;
-    struct winner best = tap_of(r, source, n, c, Y, X, 0, 0);
-    for (int32_t q = 0; q < w->y.size; q++)
-        for (int32_t p = 0; p < w->x.size; p++) {
-            struct winner other = tap_of(r, source, n, c, Y, X, q, p);
-            if (other.value > best.value || (isnan(other.value) && !isnan(best.value)))
-                best = other;
-        }
-    return best;
-}
-
-static void keep_winner(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X,
-                        const struct winner *winner)
-{
-    if (r->vectors[WINNERS])
-        r->vectors[WINNERS][pooling_winner_index(&r->images[RESULT], n, c, Y, X)] +=
-            pooling_winner_number(c, winner->row, winner->column);
-}
-
-/* All taps of the channels that a last slice is filled up with are 0: the first wins. */
-static void max_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
-{
-    const struct tensor *result = &r->images[RESULT], *source = &r->images[SOURCE];
-    const struct winner best = largest(r, source, n, c, Y, X);
-    const struct winner first = tap_of(r, source, n, c, Y, X, 0, 0);
-    *tensor_at(result, n, c, Y, X) = best.value;
-    keep_winner(r, n, c, Y, X, &best);
-    for (uint32_t more = c + 1; c + 1 == result->channels && more % 4 != 0; more++)
-        keep_winner(r, n, more, Y, X, &first);
-}
-
-/* By what the state keeps: then the source is not read, and may be another by now. */
-static struct winner kept_winner(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
-                                 int32_t X)
-{
-    const struct axis *x = &r->operation->window.x, *y = &r->operation->window.y;
-    const struct tensor *source = &r->images[IMAGE];
-    size_t at = pooling_winner_index(&r->images[GRADIENT], n, c, Y, X);
-    struct winner winner = {.value = 0};
-    pooling_winner_place(r->vectors[GRADIENT_WINNERS][at], c, &winner.row, &winner.column);
-    winner.y = y->first + y->stride * Y + y->dilation * winner.row;
-    winner.x = x->first + x->stride * X + x->dilation * winner.column;
-    if (winner.x < 0 || winner.x >= (int32_t)source->width || winner.y >= (int32_t)source->height)
-        winner.y = -1;
-    return winner;
-}
-
-static void max_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
-                                int32_t X)
-{
-    struct winner best = r->vectors[GRADIENT_WINNERS] ? kept_winner(r, n, c, Y, X)
-                                                      : largest(r, &r->images[IMAGE], n, c, Y, X);
-    if (best.y >= 0)
-        add(r, n, c, best.y, best.x, tensor_get(&r->images[GRADIENT], n, c, Y, X));
-}
-
-static void average_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[RESULT], average_window);
-}
-
-static void average_gradient_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[DESTINATION], average_gradient_window);
-}
-
-static void l2_norm_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[RESULT], l2_norm_window);
-}
-
-static void l2_norm_gradient_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[DESTINATION], l2_norm_gradient_window);
-}
-
-static void max_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[RESULT], max_window);
-}
-
-static void max_gradient_reference(const struct reference *r)
-{
-    for_each_window(r, &r->images[DESTINATION], max_gradient_window);
-}
-
-/* ---- Cases ---- */
-
-#define WINDOW_CASES                                                                               \
-    {"kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2", {2, 5, 6, 8}},    \
-        {"kernel_width=3 kernel_height=3", {1, 1, 5, 5}},                                          \
-        {"kernel_width=3 kernel_height=2 stride_in_pixels_x=2 edge_mode=clamp", {3, 2, 7, 9}},     \
-        {"kernel_width=4 kernel_height=5 offset_x=-2 offset_y=3 destination_width=7 "              \
-         "destination_height=6",                                                                   \
-         {2, 3, 8, 6}},                                                                            \
-        {"kernel_width=5 kernel_height=3 edge_mode=clamp offset_x=4 offset_y=-1 "                  \
-         "destination_width=9 destination_height=4",                                               \
-         {1, 7, 5, 6}},                                                                            \
-        {"kernel_width=2 kernel_height=2 stride_in_pixels_x=5 stride_in_pixels_y=3 padding=full",  \
-         {2, 9, 11, 13}},                                                                          \
-        {"kernel_width=3 kernel_height=3 padding=valid align=top_left", {1, 4, 9, 7}},             \
-        {"kernel_width=3 kernel_height=3 clip_rect_origin_x=1 clip_rect_origin_y=2 "               \
-         "clip_rect_size_width=3 clip_rect_size_height=2 edge_mode=clamp",                         \
-         {2, 6, 6, 7}},                                                                            \
-        {"kernel_width=3 kernel_height=3 source_feature_channel_offset=4 "                         \
-         "source_feature_channel_max_count=3",                                                     \
-         {2, 9, 5, 4}},                                                                            \
-        {"kernel_width=1 kernel_height=7 edge_mode=clamp", {1, 5, 3, 3}},                          \
-        {"kernel_width=2 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=3 padding=valid", \
-         {2, 6, 8, 9}},                                                                            \
-        {"kernel_width=3 kernel_height=2 stride_in_pixels_x=3 stride_in_pixels_y=2 offset_x=2 "    \
-         "offset_y=2 destination_width=2 destination_height=2",                                    \
-         {1, 5, 8, 9}},                                                                            \
-        {"kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2",               \
-         {9, 125, 6, 7},                                                                           \
-         {0},                                                                                      \
-         true},                                                                                    \
-    {                                                                                              \
-        "kernel_width=3 kernel_height=3 stride_in_pixels_x=2 stride_in_pixels_y=2",                \
-            {16, 37, 28, 28}, {0}, true                                                            \
-    }
-
-static const struct check_case window_cases[] = {WINDOW_CASES, {0}};
-
-static const struct check_case average_cases[] = {
-    WINDOW_CASES,
-    {"kernel_width=3 kernel_height=3 edge_mode=clamp zero_pad_size_x=1 zero_pad_size_y=2",
-     {2, 4, 6, 5}},
-    {"kernel_width=3 kernel_height=3 edge_mode=clamp zero_pad_size_x=1 offset_x=-6 "
-     "destination_width=3 destination_height=3",
-     {1, 2, 4, 4}},
-    {"kernel_width=3 kernel_height=3 stride_in_pixels_x=2 padding=same exclude_edges=1",
-     {1, 5, 6, 6}},
-    {0}};
-
-static const struct check_case dilated_cases[] = {
-    WINDOW_CASES,
-    {"kernel_width=2 kernel_height=3 dilation_rate_x=3 dilation_rate_y=2", {2, 3, 9, 8}},
-    {"kernel_width=3 kernel_height=3 dilation_rate_x=2 dilation_rate_y=2 edge_mode=clamp "
-     "stride_in_pixels_x=2",
-     {1, 5, 8, 9}},
-    {0}};
 
 /* ---- Descriptors ---- */
 
@@ -829,64 +490,109 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
     properties->primary.edge_mode = GLCNN_EDGE_MODE_CLAMP;
 }
 
-static const struct variant *const two_forms[] = {pooling_forms, pooling_strip_forms, NULL};
-static const struct variant *const average_forms[] = {average_rows, pooling_forms,
-                                                      pooling_strip_forms, NULL};
-static const struct variant *const average_gradient_forms[] = {pooling_tile_forms, pooling_forms,
-                                                               average_derivation_rows, NULL};
-static const struct variant *const norm_forms[] = {pooling_tile_forms, norm_rows, pooling_forms,
-                                                   pooling_strip_forms, NULL};
-static const struct variant *const max_forms[] = {pooling_kept_forms, pooling_forms,
-                                                  pooling_strip_forms, NULL};
-static const struct variant *const max_gradient_forms[] = {pooling_winner_forms, pooling_tile_forms,
-                                                           pooling_forms, NULL};
+static const struct implementation_list *const two_forms[] = {&pooling_forms, &pooling_strip_forms,
+                                                              NULL};
+static const struct implementation_list *const average_forms[] = {&average_rows, &pooling_forms,
+                                                                  &pooling_strip_forms, NULL};
+static const struct implementation_list *const average_gradient_forms[] = {
+    &pooling_tile_forms, &pooling_forms, &average_derivation_rows, NULL};
+static const struct implementation_list *const norm_forms[] = {
+    &pooling_tile_forms, &norm_rows, &pooling_forms, &pooling_strip_forms, NULL};
+static const struct implementation_list *const max_forms[] = {&pooling_kept_forms, &pooling_forms,
+                                                              &pooling_strip_forms, NULL};
+static const struct implementation_list *const max_gradient_forms[] = {
+    &pooling_winner_forms, &pooling_tile_forms, &pooling_forms, NULL};
 
-#define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN, CASES)                                        \
+#define FORWARD(NAME, MPS, TEXT, FLAGS, FORMS, PLAN)                                               \
     .name = NAME, .mps_class = MPS, .text = TEXT, .family = "pooling",                             \
     .gradient = NAME "_gradient",                                                                  \
     .flags = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .variants = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference,                         \
-    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .cases = CASES
+    .implementations = FORMS, .plan = plan_##PLAN, .node_defaults = node_defaults,                 \
+    .keeps_zero = descriptor_always
 
-#define GRADIENT(NAME, MPS, FLAGS, FORMS, PLAN, CASES)                                             \
+#define GRADIENT(NAME, MPS, FLAGS, FORMS, PLAN)                                                    \
     .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
     .family = "pooling", .without_gradient = "it is a gradient itself", .forward = NAME,           \
     .flags = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED | (FLAGS),                      \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .variants = FORMS, .plan = plan_##PLAN, .reference = PLAN##_reference, .cases = CASES
+    .implementations = FORMS, .plan = plan_##PLAN
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
     FORWARD("pooling_average", "MPSCNNPoolingAverage", "mean over a window", 0, average_forms,
-            average, average_cases),
+            average),
     .arguments = {FORWARD_ARGUMENTS}};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
-    GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms, average_gradient,
-             average_cases),
+    GRADIENT("pooling_average", "MPSCNNPoolingAverage", 0, average_gradient_forms,
+             average_gradient),
     .arguments = {GRADIENT_ARGUMENTS}, .derivative = average_derivative, .derive = derive_average};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     FORWARD("pooling_l2_norm", "MPSCNNPoolingL2Norm",
             "square root of the sum of squares over a "
             "window",
-            0, two_forms, l2_norm, window_cases),
+            0, two_forms, l2_norm),
     .arguments = {FORWARD_ARGUMENTS}};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
-    GRADIENT("pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, norm_forms, l2_norm_gradient,
-             window_cases),
+    GRADIENT("pooling_l2_norm", "MPSCNNPoolingL2Norm", 0, norm_forms, l2_norm_gradient),
     .arguments = {GRADIENT_ARGUMENTS}};
-const struct glcnn_descriptor glcnn_kernel_pooling_max = {FORWARD("pooling_max", "MPSCNNPoolingMax",
-                                                                  "largest value of a window", 0,
-                                                                  max_forms, max, window_cases),
-                                                          KEEPS_WINNERS};
+const struct glcnn_descriptor glcnn_kernel_pooling_max = {
+    FORWARD("pooling_max", "MPSCNNPoolingMax", "largest value of a window", 0, max_forms, max),
+    KEEPS_WINNERS};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
-    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient_forms, max_gradient, window_cases),
+    GRADIENT("pooling_max", "MPSCNNPoolingMax", 0, max_gradient_forms, max_gradient),
     READS_WINNERS("pooling_max")};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
     FORWARD("dilated_pooling_max", "MPSCNNDilatedPoolingMax",
-            "largest value of a window with spaced taps", HAS_DILATION, max_forms, max,
-            dilated_cases),
+            "largest value of a window with spaced taps", HAS_DILATION, max_forms, max),
     KEEPS_WINNERS};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
     GRADIENT("dilated_pooling_max", "MPSCNNDilatedPoolingMax", HAS_DILATION, max_gradient_forms,
-             max_gradient, dilated_cases),
+             max_gradient),
     READS_WINNERS("dilated_pooling_max")};
+
+/* ---- Constructors ---- */
+
+struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "pooling");
+}
+
+static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                           const uint32_t window[6], glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    kernel_set_window(*kernel, window);
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, uint32_t stride_x,                  \
+                                       uint32_t stride_y, glcnn_kernel **kernel)                   \
+    {                                                                                              \
+        const uint32_t window[6] = {kernel_width, kernel_height, stride_x, stride_y, 1, 1};        \
+        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
+    }
+
+DEFINE_CREATE(pooling_average)
+DEFINE_CREATE(pooling_average_gradient)
+DEFINE_CREATE(pooling_l2_norm)
+DEFINE_CREATE(pooling_l2_norm_gradient)
+DEFINE_CREATE(pooling_max)
+DEFINE_CREATE(pooling_max_gradient)
+
+#define DEFINE_DILATED_CREATE(NAME)                                                                \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
+                                       uint32_t kernel_height, uint32_t stride_x,                  \
+                                       uint32_t stride_y, uint32_t dilation_rate_x,                \
+                                       uint32_t dilation_rate_y, glcnn_kernel **kernel)            \
+    {                                                                                              \
+        const uint32_t window[6] = {kernel_width, kernel_height,   stride_x,                       \
+                                    stride_y,     dilation_rate_x, dilation_rate_y};               \
+        return create(device, &glcnn_kernel_##NAME, window, kernel);                               \
+    }
+
+DEFINE_DILATED_CREATE(dilated_pooling_max)
+DEFINE_DILATED_CREATE(dilated_pooling_max_gradient)

@@ -19,8 +19,10 @@ static bool pays(const void *shape)
     return reads->one_pass > 2 * reads->separable + 0x1p20 || reads->longest > 256;
 }
 
-const struct variant pooling_forms[] = {
-    {"pooling_separable", .pays = pays}, {"pooling_one_pass"}, {0}};
+const struct implementation_list pooling_forms = {
+    "pooling_axes", (const struct implementation[]){{"pooling_separable", .profitable.holds = pays},
+                                                    {"pooling_one_pass"},
+                                                    {0}}};
 
 static double layers_of(const struct image_view *view)
 {
@@ -56,7 +58,7 @@ static struct span columns_of(const struct pooled *p)
     return span_of(&p->window.x, (int32_t)p->x, p->width, p->source->width);
 }
 
-static const struct variant *choose(struct plan *plan, const struct pooled *p)
+static const struct implementation *choose(struct plan *plan, const struct pooled *p)
 {
     double taps_x = p->window.x.size, taps_y = p->window.y.size;
     double rows = p->height * layers_of(p->result);
@@ -64,7 +66,7 @@ static const struct variant *choose(struct plan *plan, const struct pooled *p)
                                 .separable =
                                     rows * p->width * taps_x + rows * columns_of(p).count * taps_y,
                                 .longest = taps_x * taps_y};
-    return variant_choose(plan, pooling_forms, &reads);
+    return implementation_choose(plan, &pooling_forms, &reads);
 }
 
 bool pass_norm(struct pass *pass, const char *fold)
@@ -119,18 +121,18 @@ static void plan_rows(struct plan *plan, const struct pooled *p, const struct sp
 }
 
 bool pooling_plan_separable(struct plan *plan, const struct pooled *p,
-                            const struct variant **variant)
+                            const struct implementation **row)
 {
     size_t first = plan->pass_count;
-    *variant = choose(plan, p);
-    if (*variant != pooling_forms)
+    *row = choose(plan, p);
+    if (*row != pooling_forms.rows)
         return false;
     struct span columns = columns_of(p);
     struct image_view part = plan_scratch_image(
         plan, (struct extent){columns.count, p->height, p->result->channels, p->result->images});
     plan_columns(plan, p, &columns, &part);
     plan_rows(plan, p, &columns, &part);
-    plan_variant(plan, first, *variant);
+    plan_implementation(plan, first, *row);
     return true;
 }
 
@@ -168,7 +170,8 @@ uint32_t pooling_windows_at(const struct axis *axis)
     return groups_of((uint32_t)axis->size, (uint32_t)axis->stride);
 }
 
-static const struct variant *choose_gradient(struct plan *plan, const struct pooled_gradient *p)
+static const struct implementation *choose_gradient(struct plan *plan,
+                                                    const struct pooled_gradient *p)
 {
     const struct operation *o = p->operation;
     double at_x = pooling_windows_at(&o->window.x), at_y = pooling_windows_at(&o->window.y);
@@ -177,7 +180,7 @@ static const struct variant *choose_gradient(struct plan *plan, const struct poo
                                 .separable = rows * o->region_width * at_x +
                                              rows * pooling_window_count(&o->window.x) * at_y,
                                 .longest = at_x * at_y};
-    return variant_choose(plan, pooling_forms, &reads);
+    return implementation_choose(plan, &pooling_forms, &reads);
 }
 
 static void pass_gradient(struct pass *pass, const struct pooled_gradient *p)
@@ -219,19 +222,19 @@ static struct pass *plan_gradient_rows(struct plan *plan, const struct pooled_gr
 }
 
 bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *p,
-                                     const struct variant **variant)
+                                     const struct implementation **row)
 {
     const struct operation *o = p->operation;
     size_t first = plan->pass_count;
-    *variant = choose_gradient(plan, p);
-    if (*variant != pooling_forms)
+    *row = choose_gradient(plan, p);
+    if (*row != pooling_forms.rows)
         return false;
     struct image_view part = plan_scratch_image(
         plan, (struct extent){pooling_window_count(&o->window.x), o->region_height,
                               p->destination->channels, p->destination->images});
     plan_gradient_columns(plan, p, &part);
     plan_gradient_rows(plan, p, &part);
-    plan_variant(plan, first, *variant);
+    plan_implementation(plan, first, *row);
     return true;
 }
 
@@ -255,8 +258,8 @@ static struct winners winners_of(const struct pooled_gradient *p)
 }
 
 /* Gathering reads a winner and what it passes on. */
-static const struct variant *choose_max_gradient(struct plan *plan, const struct pooled_gradient *p,
-                                                 const struct winners *w)
+static const struct implementation *
+choose_max_gradient(struct plan *plan, const struct pooled_gradient *p, const struct winners *w)
 {
     const struct operation *o = p->operation;
     double taps_x = o->window.x.size, taps_y = o->window.y.size, layers = layers_of(p->destination);
@@ -269,7 +272,7 @@ static const struct variant *choose_max_gradient(struct plan *plan, const struct
                                            2.0 * o->region_height * at_y) +
                                2 * region * at_x),
         .longest = taps_x * taps_y};
-    return variant_choose(plan, pooling_forms, &reads);
+    return implementation_choose(plan, &pooling_forms, &reads);
 }
 
 static struct image_view plan_winner_image(struct plan *plan, const struct pooled_gradient *p,
@@ -317,12 +320,12 @@ static void plan_winners(struct plan *plan, const struct pooled_gradient *p,
 }
 
 bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *p,
-                                         const struct variant **variant)
+                                         const struct implementation **row)
 {
     struct winners w = winners_of(p);
     size_t first = plan->pass_count;
-    *variant = choose_max_gradient(plan, p, &w);
-    if (*variant != pooling_forms)
+    *row = choose_max_gradient(plan, p, &w);
+    if (*row != pooling_forms.rows)
         return false;
     make_winner_images(plan, p, &w);
     plan_winners(plan, p, &w);
@@ -332,6 +335,6 @@ bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_
     pass_texture(rows, "winning_column", &w.columns);
     pass_int(rows, "first_kept", w.rows.first);
     pass_int(rows, "last_kept", (int32_t)w.rows.count - 1);
-    plan_variant(plan, first, *variant);
+    plan_implementation(plan, first, *row);
     return true;
 }

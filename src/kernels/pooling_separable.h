@@ -6,7 +6,7 @@
 #include "encode/descriptor.h"
 
 /* For descriptors: the separable form and that of one pass. */
-extern const struct variant pooling_forms[];
+extern const struct implementation_list pooling_forms;
 
 /* Results of windows on a source: those of an area are made. */
 struct pooled {
@@ -21,9 +21,9 @@ struct pooled {
 };
 
 /* The form that suits best, and its passes where it is the separable; otherwise false, and the
- * caller makes the one pass and says that it is of this variant. */
+ * caller makes the one pass and says that it is of this implementation. */
 bool pooling_plan_separable(struct plan *plan, const struct pooled *pooled,
-                            const struct variant **variant);
+                            const struct implementation **row);
 
 /* The same of a gradient, by the two shaders. */
 struct pooled_gradient {
@@ -35,10 +35,10 @@ struct pooled_gradient {
     void (*add_padding)(const struct operation *operation, struct pass *pass); /* as above */
 };
 bool pooling_plan_separable_gradient(struct plan *plan, const struct pooled_gradient *pooled,
-                                     const struct variant **variant);
+                                     const struct implementation **row);
 /* The same of a maximum: two passes find winners, and two gather. */
 bool pooling_plan_separable_max_gradient(struct plan *plan, const struct pooled_gradient *pooled,
-                                         const struct variant **variant);
+                                         const struct implementation **row);
 
 /* To a pass that ends sums of squares, and then needs the source: returns whether `fold` is of those. */
 bool pass_norm(struct pass *pass, const char *fold);

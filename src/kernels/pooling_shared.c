@@ -181,11 +181,12 @@ static bool tiles_pay(const void *tiles)
            pooling_windows_at(&o->window.x) * pooling_windows_at(&o->window.y) <= 25;
 }
 
-const struct variant pooling_tile_forms[] = {{"pooling_tiles_shared", .registers = 32,
-                                              .shared_memory = true, .can = is_tiled,
-                                              .pays = tiles_pay},
-                                             {"pooling_tiles_none"},
-                                             {0}};
+const struct implementation_list pooling_tile_forms = {
+    "pooling_gradient_tiles",
+    (const struct implementation[]){{"pooling_tiles_shared", .registers = 32, .shared_memory = true,
+                                     .supported.holds = is_tiled, .profitable.holds = tiles_pay},
+                                    {"pooling_tiles_none"},
+                                    {0}}};
 
 /* ---- The pass ---- */
 
@@ -267,7 +268,7 @@ static void pass_source(struct pass *pass, const struct pooled_gradient *p, cons
 }
 
 bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *p,
-                                  const char *fold, const struct variant **variant)
+                                  const char *fold, const struct implementation **row)
 {
     const struct operation *o = p->operation;
     bool halves = is_float16(p->destination);
@@ -281,11 +282,11 @@ bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradien
                                 .halves = halves,
                                 .room = plan->device->info.limits.shared_memory_size,
                                 .lanes = plan->device->info.limits.work_group_invocations};
-    *variant = variant_choose(plan, pooling_tile_forms, &tiles);
-    if (*variant != pooling_tile_forms)
+    *row = implementation_choose(plan, &pooling_tile_forms, &tiles);
+    if (*row != pooling_tile_forms.rows)
         return false;
     struct pass *pass = plan_pass(plan, "pooling/pooling_gradient_shared.comp");
-    pass_variant(pass, *variant);
+    pass_implementation(pass, *row);
     pass_texture(pass, "gradient", p->gradient);
     pass_source(pass, p, fold);
     pass_image(pass, "destination", p->destination);

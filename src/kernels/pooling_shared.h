@@ -6,12 +6,12 @@
 #include "kernels/pooling_separable.h"
 
 /* For descriptors: tiles, or other forms. */
-extern const struct variant pooling_tile_forms[];
+extern const struct implementation_list pooling_tile_forms;
 
 /* The pass, where it suits; otherwise false, and the caller makes passes of another form. `fold` is
  * "AVERAGE", "SQUARES", "LARGEST" or, where the forward pass kept winners, "WINNERS". */
 bool pooling_plan_shared_gradient(struct plan *plan, const struct pooled_gradient *pooled,
-                                  const char *fold, const struct variant **variant);
+                                  const char *fold, const struct implementation **row);
 
 /* Windows whose taps are in steps of one, or that are; no pixel lies between windows. */
 bool pooling_is_regular(const struct axis *axis);

@@ -81,25 +81,29 @@ static bool shares_columns(const void *pooled)
 
 /* ---- Choice ---- */
 
-const struct variant pooling_strip_forms[] = {
-    {"pooling_strips_shared", "pooling/pooling_strips_shared.comp", 32, .shared_memory = true,
-     .can = is_narrow, .pays = shares_columns},
-    {"pooling_strips", "pooling/pooling_strips.comp", 40, .width = 32, .can = have_rows_in_common,
-     .pays = fill_strips, .pixels = STRIP},
-    {"pooling_windows", "pooling/pooling_strips.comp", 32, .width = 32,
-     .pays = are_maxima_of_halves, .pixels = 1},
-    {"pooling_alone"},
-    {0}};
+const struct implementation_list pooling_strip_forms = {
+    "pooling_strips",
+    (const struct implementation[]){
+        {"pooling_strips_shared", "pooling/pooling_strips_shared.comp", 32, .shared_memory = true,
+         .supported.holds = is_narrow, .profitable.holds = shares_columns},
+        {"pooling_strips", "pooling/pooling_strips.comp", 40, .width = 32,
+         .supported.holds = have_rows_in_common, .profitable.holds = fill_strips, .pixels = STRIP},
+        {"pooling_windows", "pooling/pooling_strips.comp", 32, .width = 32,
+         .profitable.holds = are_maxima_of_halves, .pixels = 1},
+        {"pooling_alone"},
+        {0}}};
 
 /* 3x3 windows two apart take 0.93 of the time of windows alone in columns, of float16 0.85; one
  * apart or dilated by 2 in strips 0.9, of float16 0.7 (H200). */
-const struct variant pooling_kept_forms[] = {
-    {"pooling_kept_columns", "pooling/pooling_max_kept_columns.comp", 32, .shared_memory = true,
-     .can = is_narrow, .pays = shares_columns},
-    {"pooling_kept_strips", "pooling/pooling_max_kept_strips.comp", 48, .width = 32,
-     .can = have_rows_in_common, .pays = fill_strips, .pixels = STRIP},
-    {"pooling_kept_alone"},
-    {0}};
+const struct implementation_list pooling_kept_forms = {
+    "pooling_max_indices",
+    (const struct implementation[]){
+        {"pooling_kept_columns", "pooling/pooling_max_kept_columns.comp", 32, .shared_memory = true,
+         .supported.holds = is_narrow, .profitable.holds = shares_columns},
+        {"pooling_kept_strips", "pooling/pooling_max_kept_strips.comp", 48, .width = 32,
+         .supported.holds = have_rows_in_common, .profitable.holds = fill_strips, .pixels = STRIP},
+        {"pooling_kept_alone"},
+        {0}}};
 
 /* ---- The pass ---- */
 
@@ -114,10 +118,10 @@ static void pass_fold(struct pass *pass, const struct pooled *p)
 }
 
 static struct pass *plan_strips(struct plan *plan, const struct pooled *p,
-                                const struct variant *variant)
+                                const struct implementation *row)
 {
-    struct pass *pass = plan_pass(plan, variant->shader);
-    pass_variant(pass, variant);
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", p->source);
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
@@ -130,11 +134,11 @@ static struct pass *plan_strips(struct plan *plan, const struct pooled *p,
     return pass;
 }
 
-static void plan_groups(struct plan *plan, const struct pooled *p, const struct variant *variant)
+static void plan_groups(struct plan *plan, const struct pooled *p, const struct implementation *row)
 {
     const struct axis *x = &p->window.x, *y = &p->window.y;
     uint32_t strips = strips_of(p);
-    struct pass *pass = plan_strips(plan, p, variant);
+    struct pass *pass = plan_strips(plan, p, row);
     pass_define(pass, "TAPS_X", x->size);
     pass_define(pass, "TAPS_Y", y->size);
     pass_define(pass, "LANES", (int)LANES);
@@ -150,10 +154,10 @@ static void plan_groups(struct plan *plan, const struct pooled *p, const struct 
     pass->work = (uint32_t)(x->size * y->size) * 8 * ROWS;
 }
 
-static void plan_alone(struct plan *plan, const struct pooled *p, const struct variant *variant)
+static void plan_alone(struct plan *plan, const struct pooled *p, const struct implementation *row)
 {
-    uint32_t strip = variant->pixels, step = strip > 1 ? step_of(p) : 1;
-    struct pass *pass = plan_strips(plan, p, variant);
+    uint32_t strip = row->pixels, step = strip > 1 ? step_of(p) : 1;
+    struct pass *pass = plan_strips(plan, p, row);
     pass_define(pass, "STRIP", (int)strip);
     pass_define(pass, "STEP", (int)step);
     if (strip == 1)
@@ -165,11 +169,12 @@ static void plan_alone(struct plan *plan, const struct pooled *p, const struct v
     pass->prefers_large_groups = strip == 1 && p->window.x.stride > 1; /* as windows alone */
 }
 
-bool pooling_plan_strips(struct plan *plan, const struct pooled *p, const struct variant **variant)
+bool pooling_plan_strips(struct plan *plan, const struct pooled *p,
+                         const struct implementation **row)
 {
-    *variant = variant_choose(plan, p->winners ? pooling_kept_forms : pooling_strip_forms, p);
-    if (!(*variant)->shader)
+    *row = implementation_choose(plan, p->winners ? &pooling_kept_forms : &pooling_strip_forms, p);
+    if (!(*row)->shader)
         return false;
-    ((*variant)->shared_memory ? plan_groups : plan_alone)(plan, p, *variant);
+    ((*row)->shared_memory ? plan_groups : plan_alone)(plan, p, *row);
     return true;
 }

@@ -1,14 +1,10 @@
 /* Passes of maxima whose winners the state keeps. */
 #include "kernels/pooling_winners.h"
 
-#include <math.h>
-
 #include "encode/window.h"
-#include "kernels/numbers.h"
 #include "kernels/pooling_shared.h"
 
-#define SIDE         8  /* of a window: a place has three bits for its column and its row */
-#define MOST_WINDOWS 9u /* that read a pixel, and a gradient reads */
+#define MOST_WINDOWS 9u                /* that read a pixel, and a gradient reads */
 #define MOST_BYTES   ((size_t)1 << 27) /* of a buffer, on any device */
 
 /* ---- The vector ---- */
@@ -17,8 +13,8 @@ static bool suits(const struct window *w)
 {
     uint32_t at = pooling_windows_at(&w->x) * pooling_windows_at(&w->y);
     bool has_taps = w->x.size > 1 || w->y.size > 1;
-    return has_taps && w->x.size <= SIDE && w->y.size <= SIDE && at <= MOST_WINDOWS &&
-           pooling_is_regular(&w->x) && pooling_is_regular(&w->y);
+    return has_taps && w->x.size <= POOLING_WINNER_SIDE && w->y.size <= POOLING_WINNER_SIDE &&
+           at <= MOST_WINDOWS && pooling_is_regular(&w->x) && pooling_is_regular(&w->y);
 }
 
 /* Each place that counts is one of a pixel inside. */
@@ -37,25 +33,6 @@ size_t pooling_winner_count(const struct window *w, const struct image_view *sou
     return suits(w) && is_inside(w, source) && count <= MOST_BYTES / 4 ? count : 0;
 }
 
-size_t pooling_winner_index(const struct tensor *result, uint32_t image, uint32_t channel,
-                            int32_t y, int32_t x)
-{
-    size_t slice = (size_t)image * slice_count(result->channels) + channel / 4;
-    return (slice * result->height + (size_t)y) * result->width + (size_t)x;
-}
-
-double pooling_winner_number(uint32_t channel, int32_t row, int32_t column)
-{
-    return ldexp(row * SIDE + column, 6 * (int)(channel % 4));
-}
-
-void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column)
-{
-    int32_t place = bits_of(winners, 6 * (channel % 4), 6);
-    *row = place / SIDE;
-    *column = place % SIDE;
-}
-
 /* ---- Results ---- */
 
 void pass_winners(struct pass *pass, const struct pooled *p)
@@ -66,10 +43,10 @@ void pass_winners(struct pass *pass, const struct pooled *p)
         pass_define(pass, "CLAMPED", 1);
 }
 
-void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct variant *variant)
+void pooling_plan_kept(struct plan *plan, const struct pooled *p, const struct implementation *row)
 {
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_kept.comp");
-    pass_variant(pass, variant);
+    pass_implementation(pass, row);
     pass_texture(pass, "source", p->source);
     pass_image(pass, "destination", p->result);
     pass_window(pass, &p->window);
@@ -96,13 +73,14 @@ static bool is_dilated(const void *gradient)
  * invocation's, so that those beside it store the rest of whole sectors in the same instruction.
  * 3x3 windows 2 apart take 0.73 of the time of pairs then, of float16 0.85, dilated ones in columns
  * 0.86 (H200). */
-const struct variant pooling_winner_forms[] = {
-    {"pooling_winners_column", .registers = 32, .width = 32, .pays = is_dilated, .pixels = 4,
-     .down = true},
-    {"pooling_winners_row", .registers = 32, .width = 32, .pixels = 4},
-    {"pooling_winners_pair", .pixels = 2, .down = true},
-    {"pooling_winners_anew"},
-    {0}};
+const struct implementation_list pooling_winner_forms = {
+    "pooling_indices", (const struct implementation[]){
+                           {"pooling_winners_column", .registers = 32, .width = 32,
+                            .profitable.holds = is_dilated, .pixels = 4, .down = true},
+                           {"pooling_winners_row", .registers = 32, .width = 32, .pixels = 4},
+                           {"pooling_winners_pair", .pixels = 2, .down = true},
+                           {"pooling_winners_anew"},
+                           {0}}};
 
 /* Names of an axis's numbers in the shader. */
 struct axis_names {
@@ -148,7 +126,7 @@ static uint32_t owners(uint32_t extent, uint32_t pixels, int32_t dilation)
 }
 
 static void pass_owners(struct pass *pass, const struct pooled_gradient *p,
-                        const struct variant *form)
+                        const struct implementation *form)
 {
     const struct operation *o = p->operation;
     const struct window *w = &o->window;
@@ -174,21 +152,21 @@ void pass_kept_winners(struct pass *pass, const struct pooled_gradient *p)
 
 bool pooling_reads_winners(struct plan *plan, const struct pooled_gradient *p)
 {
-    return p->winners && variant_choose(plan, pooling_winner_forms, p)->pixels > 0;
+    return p->winners && implementation_choose(plan, &pooling_winner_forms, p)->pixels > 0;
 }
 
 /* Columns have windows enough that reading them one after the other counts: dilated ones of floats take
  * 0.98 of the time together, of halves 0.97, and rows of halves as much; rows of floats 1.04 (H200). */
-static bool reads_together(const struct variant *form, const struct image_view *to)
+static bool reads_together(const struct implementation *form, const struct image_view *to)
 {
     return form->width && (form->down || is_float16(to));
 }
 
 void pooling_plan_kept_gradient(struct plan *plan, const struct pooled_gradient *p)
 {
-    const struct variant *form = variant_choose(plan, pooling_winner_forms, p);
+    const struct implementation *form = implementation_choose(plan, &pooling_winner_forms, p);
     struct pass *pass = plan_pass(plan, "pooling/pooling_max_gradient_kept.comp");
-    pass_variant(pass, form);
+    pass_implementation(pass, form);
     pass_texture(pass, "gradient", p->gradient);
     pass_kept_winners(pass, p);
     pass_image(pass, "destination", p->destination);

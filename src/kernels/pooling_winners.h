@@ -5,26 +5,21 @@
 
 #include "kernels/pooling_separable.h"
 
+#define POOLING_WINNER_SIDE 8 /* of a window: a place has three bits for its column and its row */
+
 /* For descriptors: whether a gradient reads them or finds them anew. */
-extern const struct variant pooling_winner_forms[];
+extern const struct implementation_list pooling_winner_forms;
 
 /* Elements of the vector: one for each pixel and slice of the result. 0: windows that are large or lie
  * outside of a clamped image keep none. */
 size_t pooling_winner_count(const struct window *window, const struct image_view *source,
                             const struct image_view *result);
-/* The element of a result's channel, and what its winner, at that row and column of the window, adds
- * to it. */
-size_t pooling_winner_index(const struct tensor *result, uint32_t image, uint32_t channel,
-                            int32_t y, int32_t x);
-double pooling_winner_number(uint32_t channel, int32_t row, int32_t column);
-/* The row and column again, of an element. */
-void pooling_winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column);
 
 /* The vector, to a pass of maxima, and what it takes to tell winners. */
 void pass_winners(struct pass *pass, const struct pooled *pooled);
-/* The pass of maxima that keep them, a window to an invocation, which is the last variant. */
+/* The pass of maxima that keep them, a window to an invocation, which is the last implementation. */
 void pooling_plan_kept(struct plan *plan, const struct pooled *pooled,
-                       const struct variant *variant);
+                       const struct implementation *row);
 /* And what they are read by, to a pass of a gradient. */
 void pass_kept_winners(struct pass *pass, const struct pooled_gradient *pooled);
 /* Whether a gradient reads them; otherwise the caller finds them anew. */

@@ -1,54 +1,15 @@
 /* Running averages of batch statistics: spec 7.4 and PyTorch's unbiased variance. Works on vectors
  * alone, as optimizers do; momentum and samples are uniforms, set anew before a command buffer is
  * committed again. */
-#include "glcnn/kernels/running_statistics.h"
+#include "kernels/running_statistics.h"
 
 #include <stdlib.h>
 
 #include "encode/kernel.h"
 
-struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "running_statistics");
-}
-
-/* ---- Constructor and encode ---- */
-
-extern const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistics;
-
-glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *device,
-                                                                 double momentum, uint64_t samples,
-                                                                 glcnn_kernel **kernel)
-{
-    glcnn_status status =
-        kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_running_statistics(*kernel) =
-        (struct glcnn_running_statistics_parameters){momentum, samples};
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-glcnn_status glcnn_batch_normalization_running_statistics_encode(
-    glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_buffer *mean,
-    glcnn_buffer *variance, glcnn_buffer *running_mean, glcnn_buffer *running_variance)
-{
-    const struct glcnn_encode arguments = {
-        .vectors = {mean, variance, running_mean, running_variance}};
-    if (kernel && !glcnn_running_statistics(kernel))
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_batch_normalization_running_statistics_encode: %s keeps no "
-                           "running statistics",
-                           kernel->descriptor->name);
-    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
-}
-
 /* ---- Passes ---- */
 
-enum { MEAN, VARIANCE, RUNNING_MEAN, RUNNING_VARIANCE, VECTORS };
-
-/* What makes a biased variance of M pixels unbiased; a single pixel has no other. */
-static double correction(const struct glcnn_running_statistics_parameters *p)
+double running_statistics_correction(const struct glcnn_running_statistics_parameters *p)
 {
     return p->samples > 1 ? (double)p->samples / (double)(p->samples - 1) : 1;
 }
@@ -80,7 +41,8 @@ static void refresh(struct glcnn_kernel *kernel, struct pass *pass)
     const struct glcnn_running_statistics_parameters *p = kernel->parameters;
     pass_update_float(pass, "kept", (float)(1 - p->momentum));
     pass_update_float(pass, "mean_share", (float)p->momentum);
-    pass_update_float(pass, "variance_share", (float)(p->momentum * correction(p)));
+    pass_update_float(pass, "variance_share",
+                      (float)(p->momentum * running_statistics_correction(p)));
 }
 
 static void plan(const struct operation *o, struct plan *plan)
@@ -105,20 +67,20 @@ struct weights {
 };
 
 /* Of each element in a joined buffer; 0 in the gaps. */
-static void write_weights(const struct joint_averages *a, struct weights *weights)
+static void write_weights(const struct multi_tensor_averages *a, struct weights *weights)
 {
     for (size_t i = 0; i < 2 * a->count; i++) {
         const struct glcnn_running_statistics_parameters *p = a->kernels[i / 2]->parameters;
-        double share = i % 2 ? p->momentum * correction(p) : p->momentum;
+        double share = i % 2 ? p->momentum * running_statistics_correction(p) : p->momentum;
         for (size_t c = 0; c < a->batch[i]->size / 4; c++)
             weights[a->batch[i]->offset / 4 + c] =
                 (struct weights){(float)(1 - p->momentum), (float)share};
     }
 }
 
-static struct vector_view plan_weights(struct plan *plan, const struct joint_averages *a)
+static struct vector_view plan_weights(struct plan *plan, const struct multi_tensor_averages *a)
 {
-    size_t size = a->joined_batch->size / 4 * sizeof(struct weights);
+    size_t size = a->batch_memory->size / 4 * sizeof(struct weights);
     struct weights *weights = calloc(1, size);
     struct vector_view table = {NULL};
     if (weights) {
@@ -131,67 +93,33 @@ static struct vector_view plan_weights(struct plan *plan, const struct joint_ave
     return table;
 }
 
-static void describe_joint(struct pass *pass, const struct joint_averages *a,
+static void describe_multi_tensor(struct pass *pass, const struct multi_tensor_averages *a,
                            const struct vector_view *weights)
 {
-    size_t count = a->joined_batch->size / 4;
+    size_t count = a->batch_memory->size / 4;
     pass_vector_of(pass, "vec2", "weights", weights, VECTOR_READ);
-    pass_vector(pass, "batch", &(struct vector_view){a->joined_batch, 0, count}, VECTOR_READ);
-    pass_vector(pass, "running", &(struct vector_view){a->joined_running, 0, count},
+    pass_vector(pass, "batch", &(struct vector_view){a->batch_memory, 0, count}, VECTOR_READ);
+    pass_vector(pass, "running", &(struct vector_view){a->running_memory, 0, count},
                 VECTOR_READ_WRITE);
     pass_grid(pass, (uint32_t)count, 1, 1);
     pass_local(pass, 64, 1, 1);
 }
 
-static glcnn_status encode_joint(glcnn_command_buffer *command_buffer,
-                                 const struct joint_averages *averages)
+static glcnn_status encode_multi_tensor(glcnn_command_buffer *command_buffer,
+                                 const struct multi_tensor_averages *averages)
 {
     struct plan plan;
     plan_begin(&plan, command_buffer);
     plan.kernel = kernel_title(averages->kernels[0]);
     struct vector_view weights = plan_weights(&plan, averages);
-    describe_joint(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
+    describe_multi_tensor(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
                    &weights);
     return plan_end(&plan);
 }
 
-static const struct averager_methods averages = {encode_joint};
+static const struct averager_methods averages = {encode_multi_tensor};
 
-/* ---- Reference ---- */
-
-/* The old average moves towards the batch by its share of the way. */
-static void move(double *running, double batch, double share)
-{
-    *running += share * (batch - *running);
-}
-
-static void reference(const struct reference *r)
-{
-    const struct glcnn_running_statistics_parameters *p = r->operation->parameters;
-    for (size_t c = 0; c < r->operation->vectors[MEAN].count; c++) {
-        move(&r->vectors[RUNNING_MEAN][c], r->vectors[MEAN][c], p->momentum);
-        move(&r->vectors[RUNNING_VARIANCE][c], r->vectors[VARIANCE][c] * correction(p),
-             p->momentum);
-    }
-}
-
-/* ---- Cases, descriptor ---- */
-
-static const struct check_case cases[] = {{"", {1, 1, 1, 1}},
-                                          {"samples=2", {1, 1, 1, 2}},
-                                          {"samples=3 momentum=0.5", {1, 1, 1, 3}},
-                                          {"momentum=0", {1, 1, 1, 4}},
-                                          {"momentum=1", {1, 1, 1, 5}},
-                                          {"momentum=1 samples=2", {1, 1, 1, 6}},
-                                          {"momentum=0.25 samples=12544", {1, 1, 1, 7}},
-                                          {"momentum=0.003 samples=50", {1, 1, 1, 8}},
-                                          {"samples=9007199254740992", {1, 1, 1, 9}},
-                                          {"samples=784", {1, 1, 1, 63}},
-                                          {"samples=784", {1, 1, 1, 64}},
-                                          {"samples=784", {1, 1, 1, 65}},
-                                          {"momentum=0.9 samples=10", {2, 3, 5, 7}},
-                                          {"samples=25088", {64, 32, 7, 7}, {0}, true},
-                                          {0}};
+/* ---- Descriptor ---- */
 
 static const struct parameter parameters[] = {
     {"momentum", "share of the batch in the new average", FIELD_DOUBLE,
@@ -221,6 +149,38 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistic
           .values = VALUES_POSITIVE}},
     .check = check,
     .plan = plan,
-    .reference = reference,
-    .cases = cases,
 };
+
+/* ---- Constructor and encode ---- */
+
+struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "running_statistics");
+}
+
+glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *device,
+                                                                 double momentum, uint64_t samples,
+                                                                 glcnn_kernel **kernel)
+{
+    glcnn_status status =
+        kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *glcnn_running_statistics(*kernel) =
+        (struct glcnn_running_statistics_parameters){momentum, samples};
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}
+
+glcnn_status glcnn_batch_normalization_running_statistics_encode(
+    glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_buffer *mean,
+    glcnn_buffer *variance, glcnn_buffer *running_mean, glcnn_buffer *running_variance)
+{
+    const struct glcnn_encode arguments = {
+        .vectors = {mean, variance, running_mean, running_variance}};
+    if (kernel && !glcnn_running_statistics(kernel))
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_batch_normalization_running_statistics_encode: %s keeps no "
+                           "running statistics",
+                           kernel->descriptor->name);
+    return glcnn_kernel_encode(command_buffer, kernel, &arguments);
+}

@@ -1,48 +1,12 @@
 /* Slice, concatenation, reshape and their gradients: spec 7.13. A slice and a concatenation copy
  * pixels, which is what a neuron does that computes nothing; they differ in what their addressing
  * is for. Reshape counts in the order row, column, channel. */
-#include "glcnn/kernels/slice.h"
+#include "kernels/slice.h"
 
 #include "encode/kernel.h"
 #include "encode/window.h"
 #include "kernels/neuron.h"
 #include "kernels/pointwise.h"
-
-struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "reshape");
-}
-
-/* ---- Constructors ---- */
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-
-DEFINE_CREATE(slice)
-DEFINE_CREATE(slice_gradient)
-DEFINE_CREATE(concatenation)
-DEFINE_CREATE(concatenation_gradient)
-DEFINE_CREATE(reshape_gradient)
-
-extern const struct glcnn_descriptor glcnn_kernel_reshape;
-
-glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
-                                  uint32_t feature_channels, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_reshape(*kernel) =
-        (struct glcnn_reshape_parameters){width, height, feature_channels, false};
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-enum { SOURCE, RESULT };               /* arguments of a forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
 
 /* ---- Copies ---- */
 
@@ -89,23 +53,6 @@ static void plan_copy_gradient(const struct operation *o, struct plan *plan)
     pass_neuron(pass, &unchanged);
 }
 
-static void copy_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *to = &r->images[RESULT];
-    for (uint32_t n = 0; n < to->images; n++)
-        for (uint32_t c = 0; c < to->channels; c++)
-            for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
-                for (int32_t X = w->x.begin; X < w->x.end; X++)
-                    *tensor_at(to, n, c, Y, X) =
-                        pointwise_source(w, &r->images[SOURCE], n, c, Y, X);
-}
-
-static void copy_gradient_reference(const struct reference *r)
-{
-    pointwise_scatter(r, &r->images[GRADIENT], &r->images[IMAGE], &r->images[DESTINATION], NULL);
-}
-
 /* ---- Reshape ---- */
 
 static uint32_t or_else(uint32_t value, uint32_t otherwise)
@@ -113,7 +60,7 @@ static uint32_t or_else(uint32_t value, uint32_t otherwise)
     return value ? value : otherwise;
 }
 
-static bool is_channels_first(const struct operation *o)
+bool reshape_is_channels_first(const struct operation *o)
 {
     return ((const struct glcnn_reshape_parameters *)o->parameters)->channels_first;
 }
@@ -166,7 +113,7 @@ static struct pass *plan_reshaped(const struct operation *o, struct plan *plan,
     struct pass *pass = plan_pixels(plan, o, "slice/reshape.comp", destination);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", destination);
-    if (is_channels_first(o))
+    if (reshape_is_channels_first(o))
         pass_define(pass, "CHANNELS_FIRST", 1);
     else if (source->channels % 4 == 0 && destination->channels % 4 == 0)
         pass_define(pass, "WHOLE_SLICES", 1);
@@ -201,132 +148,6 @@ static void plan_reshape_gradient(const struct operation *o, struct plan *plan)
         o->window.x, o->window.y);
 }
 
-/* Place of a number in the order row, column, channel, or with the channels first, and back. */
-struct place {
-    int32_t y, x;
-    uint32_t c;
-};
-
-static size_t place_number(const struct operation *o, const struct tensor *t, struct place p)
-{
-    if (is_channels_first(o))
-        return ((size_t)p.c * t->height + (size_t)p.y) * t->width + (size_t)p.x;
-    return ((size_t)p.y * t->width + (size_t)p.x) * t->channels + p.c;
-}
-
-static struct place numbered_place(const struct operation *o, const struct tensor *t, size_t number)
-{
-    size_t pixel = number / t->channels, row = number / t->width;
-    if (is_channels_first(o))
-        return (struct place){(int32_t)(row % t->height), (int32_t)(number % t->width),
-                              (uint32_t)(row / t->height)};
-    return (struct place){(int32_t)(pixel / t->width), (int32_t)(pixel % t->width),
-                          (uint32_t)(number % t->channels)};
-}
-
-static void reshape_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *from = &r->images[SOURCE], *to = &r->images[RESULT];
-    struct place p;
-    for (uint32_t n = 0; n < to->images; n++)
-        for (p.y = w->y.begin; p.y < w->y.end; p.y++)
-            for (p.x = w->x.begin; p.x < w->x.end; p.x++)
-                for (p.c = 0; p.c < to->channels; p.c++) {
-                    struct place q =
-                        numbered_place(r->operation, from, place_number(r->operation, to, p));
-                    *tensor_at(to, n, p.c, p.y, p.x) = tensor_get(from, n, q.c, q.y, q.x);
-                }
-}
-
-/* Each number of the gradient goes to where it came from. */
-static void reshape_gradient_reference(const struct reference *r)
-{
-    const struct window *w = &r->operation->window;
-    const struct tensor *from = &r->images[GRADIENT], *to = &r->images[DESTINATION];
-    struct place p;
-    for (uint32_t n = 0; n < to->images; n++)
-        for (p.y = w->y.begin; p.y < w->y.end; p.y++)
-            for (p.x = w->x.begin; p.x < w->x.end; p.x++)
-                for (p.c = 0; p.c < from->channels; p.c++) {
-                    struct place q = numbered_place(r->operation, &r->images[IMAGE],
-                                                    place_number(r->operation, from, p));
-                    int32_t y = q.y - w->y.shift, x = q.x - w->x.shift;
-                    if (y < (int32_t)to->height && x < (int32_t)to->width)
-                        *tensor_at(to, n, q.c, y, x) = tensor_get(from, n, p.c, p.y, p.x);
-                }
-}
-
-/* ---- Cases ---- */
-
-#define COPY_CASES                                                                                 \
-    {"", {1, 1, 3, 3}}, {"", {2, 2, 4, 3}}, {"", {1, 3, 1, 1}}, {"", {3, 4, 2, 5}},                \
-        {"", {1, 5, 7, 6}}, {"", {2, 6, 3, 3}}, {"", {1, 7, 5, 2}}, {"", {9, 8, 1, 1}},            \
-        {"", {2, 9, 4, 14}}, {"offset_x=1 offset_y=-2", {2, 3, 6, 5}},                             \
-        {"offset_x=-3 offset_y=2 edge_mode=clamp", {1, 6, 6, 7}},                                  \
-        {"source_feature_channel_offset=4 source_feature_channel_max_count=3", {2, 9, 3, 4}},      \
-        {"offset_x=2 offset_y=1 destination_width=3 destination_height=2 "                         \
-         "source_feature_channel_offset=4 source_feature_channel_max_count=2",                     \
-         {2, 11, 5, 6}},                                                                           \
-        {"clip_rect_origin_z=1 clip_rect_size_depth=2", {4, 5, 3, 4}},                             \
-        {"destination_feature_channel_offset=24", {2, 5, 3, 4}},                                   \
-        {"destination_feature_channel_offset=4 source_feature_channel_offset=8", {1, 35, 3, 4}},   \
-    {                                                                                              \
-        "", {4, 37, 14, 14}, {0}, true                                                             \
-    }
-#define CLIPPED                                                                                    \
-    {                                                                                              \
-        "clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "                        \
-        "clip_rect_size_height=2 offset_x=1 offset_y=3",                                           \
-        {                                                                                          \
-            2, 5, 5, 6                                                                             \
-        }                                                                                          \
-    }
-
-static const struct check_case copy_cases[] = {COPY_CASES, CLIPPED, {0}};
-static const struct check_case copy_gradient_cases[] = {
-    COPY_CASES,
-    CLIPPED,
-    {"primary_offset_x=1 primary_offset_y=1 secondary_offset_x=2", {2, 5, 5, 6}},
-    {"primary_offset_y=1 secondary_offset_x=-2 secondary_offset_y=-1", {2, 5, 5, 6}},
-    {0}};
-static const struct check_case reshape_cases[] = {
-    {"", {1, 1, 3, 3}},
-    {"reshaped_width=6 reshaped_height=4 reshaped_feature_channels=1", {2, 2, 4, 3}},
-    {"reshaped_width=1 reshaped_height=1 reshaped_feature_channels=12", {1, 3, 2, 2}},
-    {"reshaped_width=2 reshaped_height=4 reshaped_feature_channels=5", {3, 4, 2, 5}},
-    {"reshaped_width=5 reshaped_height=6 reshaped_feature_channels=7", {1, 5, 7, 6}},
-    {"reshaped_width=3 reshaped_height=3 reshaped_feature_channels=6", {2, 6, 3, 3}},
-    {"reshaped_width=2 reshaped_height=7 reshaped_feature_channels=5", {1, 7, 5, 2}},
-    {"reshaped_width=1 reshaped_height=1 reshaped_feature_channels=72", {2, 8, 3, 3}},
-    {"reshaped_width=2 reshaped_height=3 reshaped_feature_channels=12", {3, 8, 3, 3}},
-    {"reshaped_width=9 reshaped_height=8 reshaped_feature_channels=1", {2, 36, 2, 1}},
-    {"reshaped_width=1 reshaped_height=1 reshaped_feature_channels=33", {2, 1, 11, 3}},
-    {"reshaped_width=3 reshaped_height=4 reshaped_feature_channels=3 "
-     "source_feature_channel_offset=4 source_feature_channel_max_count=3",
-     {2, 9, 3, 4}},
-    {"reshaped_width=4 reshaped_height=5 reshaped_feature_channels=6 clip_rect_origin_x=1 "
-     "clip_rect_size_width=2 clip_rect_size_height=4",
-     {2, 5, 4, 6}},
-    {"reshaped_width=5 reshaped_height=2 reshaped_feature_channels=4 "
-     "destination_feature_channel_offset=8 offset_x=3",
-     {2, 10, 2, 2}},
-    {"channels_first=true reshaped_width=6 reshaped_height=4 reshaped_feature_channels=1",
-     {2, 2, 4, 3}},
-    {"channels_first=true reshaped_width=2 reshaped_height=7 reshaped_feature_channels=15",
-     {1, 6, 5, 7}},
-    {"channels_first=true reshaped_width=1 reshaped_height=1 reshaped_feature_channels=72",
-     {2, 8, 3, 3}},
-    {"channels_first=true reshaped_width=4 reshaped_height=5 reshaped_feature_channels=6 "
-     "clip_rect_origin_x=1 clip_rect_size_width=2 clip_rect_size_height=4",
-     {2, 5, 4, 6}},
-    {"reshaped_width=1 reshaped_height=1 reshaped_feature_channels=980", {4, 20, 7, 7}, {0}, true},
-    {"reshaped_width=14 reshaped_height=21 reshaped_feature_channels=37",
-     {2, 42, 37, 7},
-     {0},
-     true},
-    {0}};
-
 /* ---- Descriptors ---- */
 
 #define FIELD(MEMBER) offsetof(struct glcnn_reshape_parameters, MEMBER)
@@ -350,15 +171,14 @@ static const struct parameter reshape_rows[] = {
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
 #define COPY(FLAGS)                                                                                \
-    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS), .variants = pointwise_variants,             \
-                       .plan = plan_copy, .reference = copy_reference,                             \
-                       .keeps_zero = descriptor_always, .cases = copy_cases
+    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS),                                             \
+                       .implementations = pointwise_implementations, .plan = plan_copy,            \
+                       .keeps_zero = descriptor_always
 #define COPY_GRADIENT(NAME)                                                                        \
     GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
                         .without_gradient = "it is a gradient itself",                             \
-                        .check = slice_gradient_check, .variants = pointwise_variants,             \
-                        .plan = plan_copy_gradient, .reference = copy_gradient_reference,          \
-                        .cases = copy_gradient_cases
+                        .check = slice_gradient_check,                                             \
+                        .implementations = pointwise_implementations, .plan = plan_copy_gradient
 
 const struct glcnn_descriptor glcnn_kernel_slice = {
     .name = "slice",
@@ -405,8 +225,6 @@ const struct glcnn_descriptor glcnn_kernel_reshape = {
     .shape = reshape_shape,
     .check = reshape_check,
     .plan = plan_reshape,
-    .reference = reshape_reference,
-    .cases = reshape_cases,
 };
 
 const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
@@ -421,6 +239,34 @@ const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
     GRADIENT_ARGUMENTS,
     .check = reshape_gradient_check,
     .plan = plan_reshape_gradient,
-    .reference = reshape_gradient_reference,
-    .cases = reshape_cases,
 };
+
+/* ---- Constructors ---- */
+
+struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "reshape");
+}
+
+#define DEFINE_CREATE(NAME)                                                                        \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }
+
+DEFINE_CREATE(slice)
+DEFINE_CREATE(slice_gradient)
+DEFINE_CREATE(concatenation)
+DEFINE_CREATE(concatenation_gradient)
+DEFINE_CREATE(reshape_gradient)
+
+glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
+                                  uint32_t feature_channels, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *glcnn_reshape(*kernel) =
+        (struct glcnn_reshape_parameters){width, height, feature_channels, false};
+    return kernel_finish(kernel, GLCNN_SUCCESS);
+}

@@ -316,8 +316,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "%s", within);
     text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
                 pass->local[1], pass->local[2]);
-    if (pass->variant)
-        text_format(t, "// %s\n", pass->variant);
+    if (pass->implementation)
+        text_format(t, "// %s\n", pass->implementation);
     for (uint32_t i = 0; i < pass->define_count; i++)
         text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
     uniforms_declare(t, pass, traits);

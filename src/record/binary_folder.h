@@ -1,7 +1,7 @@
 /* The folder of program binaries (GLCNN_CACHE_DIR): where it is, what lies in it, and how much.
  *
  * A file's key is the version of the library, the strings of the driver and the whole source of the
- * program: limits, traits and variants shape a program through its source alone. Any number of
+ * program: limits, traits and implementations shape a program through its source alone. Any number of
  * processes and threads may use a folder at once: files are replaced by renaming, and one that
  * somebody removed meanwhile is made anew. */
 #ifndef GLCNN_BINARY_FOLDER_H

@@ -33,6 +33,25 @@ static glcnn_status make(struct glcnn_device *device)
     return status;
 }
 
+/* Counts once. A driver that runs no program, as those of fake devices, counts nothing: every commit
+ * would look like a reset. */
+static glcnn_status prove(struct glcnn_device *device)
+{
+    glcnn_status status = commit_count_prepare(device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    commit_count_issue(device);
+    status = glcnn_device_wait(device);
+    if (status != GLCNN_SUCCESS || device->watch.count.proven)
+        return status;
+    device_log(device, GLCNN_LOG_WARNING,
+               "the driver of %s does not run the pass that counts commits: no result of it can be "
+               "trusted, and a reset that it does not tell of is not seen",
+               device->info.renderer);
+    commit_count_destroy(device, true);
+    return GLCNN_SUCCESS;
+}
+
 glcnn_status commit_count_create(struct glcnn_device *device)
 {
     if (reset_is_told(device))
@@ -40,7 +59,8 @@ glcnn_status commit_count_create(struct glcnn_device *device)
     device->watch.count.pass = calloc(1, sizeof *device->watch.count.pass);
     if (!device->watch.count.pass)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
-    return make(device);
+    glcnn_status status = make(device);
+    return status == GLCNN_SUCCESS ? prove(device) : status;
 }
 
 void commit_count_destroy(struct glcnn_device *device, bool reachable)

@@ -148,7 +148,7 @@ void compilation_begin(struct glcnn_device *device, const struct pass *pass,
                        struct program *program)
 {
     program->compilation = (struct glcnn_compilation){.shader = pass->shader,
-                                                      .variant = pass->variant,
+                                                      .implementation = pass->implementation,
                                                       .number = ++device->compilation.count,
                                                       .pass = device->compilation.pass,
                                                       .passes = device->compilation.passes};
@@ -167,7 +167,8 @@ void compilation_end(struct glcnn_device *device, struct program *program)
         device_log(
             device, GLCNN_LOG_WARNING,
             "the driver of %s took %.1f s to compile glsl/%s%s%s; it was to take %g s at most",
-            device->info.renderer, (double)it->seconds, it->shader, it->variant ? ", variant " : "",
-            it->variant ? it->variant : "", (double)device->compilation.limit);
+            device->info.renderer, (double)it->seconds, it->shader,
+            it->implementation ? ", implementation " : "",
+            it->implementation ? it->implementation : "", (double)device->compilation.limit);
     it->shader = NULL;
 }

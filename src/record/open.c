@@ -116,7 +116,7 @@ static glcnn_status set_up(struct glcnn_device *device,
         device->gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS_KHR); /* not from a thread of the driver's */
         device->gl.DebugMessageCallbackKHR(forward_driver_message, device);
     }
-    bool kept = keep(platform_variable("GLCNN_VARIANTS"), &device->forced_variants) &&
+    bool kept = keep(platform_variable("GLCNN_IMPLEMENTATIONS"), &device->forced_implementations) &&
                 keep(platform_variable("GLCNN_SHADERS"), &device->shader_folder);
     device->programs = program_cache_create();
     device->pool = storage_pool_create();
@@ -130,8 +130,8 @@ static glcnn_status set_up(struct glcnn_device *device,
     if (status == GLCNN_SUCCESS)
         status = buffer_create_zeros(device, &device->zeros);
     if (status == GLCNN_SUCCESS)
-        status = commit_count_create(device);
-    return status == GLCNN_SUCCESS ? staging_create(device) : status;
+        status = staging_create(device);
+    return status == GLCNN_SUCCESS ? commit_count_create(device) : status;
 }
 
 glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,

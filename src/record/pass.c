@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A pass that asks for more than it has room for keeps the name of the first item without room;
- * programs_find refuses it. Limits of ES 3.1 are met where variants ask for no more, so this is an
+ * programs_find refuses it. Limits of ES 3.1 are met where implementations ask for no more, so this is an
  * error of a kernel's author. */
 static bool room(struct pass *pass, uint32_t count, uint32_t capacity, const char *name)
 {

@@ -203,7 +203,7 @@ struct pass {
     uint32_t level;                 /* of command_buffer_order; 0: it is beside none */
     struct pass_callback *callback; /* NULL: none. It lives as long as the command buffer */
     uint32_t step;                  /* the encode's pass of this number, for the observer */
-    const char *variant;            /* row of a table of variants that it is made by, or NULL */
+    const char *implementation; /* row of a table of implementations that it is made by, or NULL */
     const struct program *program;
     size_t uniform_offset; /* in the command buffer's uniform buffer */
     const char *overflow;  /* name of what found no room, NULL when all is well */

@@ -31,7 +31,7 @@ struct plan {
     struct glcnn_buffer *workspace; /* scratch vectors to be lent anew */
     struct pass *amended; /* in place of the command buffer's of this number; NULL: none */
     size_t amended_number;
-    struct tuned *tuned; /* rows of variants that trials have decided for; NULL: none */
+    struct tuned *tuned; /* rows of implementations that trials have decided for; NULL: none */
 };
 
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);

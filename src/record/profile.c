@@ -105,7 +105,7 @@ glcnn_status profile_begin(struct glcnn_device *device, const struct pass *pass)
     struct measured *m = &p->passes[p->count];
     memcpy(m->kernel, pass->planner, sizeof m->kernel);
     m->timing = (struct glcnn_pass_timing){
-        .shader = pass->shader, .variant = pass->variant, .gpu_clock = p->gpu_clock};
+        .shader = pass->shader, .implementation = pass->implementation, .gpu_clock = p->gpu_clock};
     m->timing.begin = take_time(device, m->queries[BEGIN]);
     return GLCNN_SUCCESS;
 }

@@ -181,20 +181,21 @@ size_t program_refusals(const struct glcnn_device *device)
     return device->programs->refusals;
 }
 
-/* The warning is no error yet: a smaller variant may do. */
+/* The warning is no error yet: a smaller implementation may do. */
 static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
 {
     const char *renderer = device->info.renderer;
-    if (!pass->variant)
+    if (!pass->implementation)
         return device_fail(device, GLCNN_SHADER_ERROR,
                            "the driver of %s accepts glsl/%s and does not run it; there is no "
-                           "smaller variant of it",
+                           "smaller implementation of it",
                            renderer, pass->shader);
-    device_log(device, GLCNN_LOG_WARNING,
-               "the driver of %s accepts glsl/%s as variant %s and does not run it; the next "
-               "smaller variant is taken",
-               renderer, pass->shader, pass->variant);
-    program_refuse(device, pass->variant);
+    device_log(
+        device, GLCNN_LOG_WARNING,
+        "the driver of %s accepts glsl/%s as implementation %s and does not run it; the next "
+        "smaller implementation is taken",
+        renderer, pass->shader, pass->implementation);
+    program_refuse(device, pass->implementation);
     return GLCNN_SHADER_ERROR;
 }
 

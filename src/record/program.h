@@ -32,7 +32,7 @@ void program_cache_each(const struct program_cache *cache,
 /* Sets the program of each pass that has none: from the cache, a binary of an earlier process, or
  * the compiler, which has all of them to work on at once where the driver lets it. A refused shader
  * fails with the file and line of its first error. One that the driver accepts and does not run
- * (smoke_test.h) fails too: its variant is refused from then on, and whoever can plans anew. After a
+ * (smoke_test.h) fails too: its implementation is refused from then on, and whoever can plans again. After a
  * failure the pass that it is for, and those behind it, have no program. */
 glcnn_status programs_find(struct glcnn_device *device, struct pass *passes, size_t count);
 /* The same of one pass, without a smoke test; its binary is not kept. */
@@ -42,11 +42,11 @@ glcnn_status program_rebuild(struct glcnn_device *device, const struct pass *pas
 /* Keeps the binary of a program that has proved itself, for the next process. */
 glcnn_status program_keep(struct glcnn_device *device, const struct pass *pass);
 
-/* Variants whose programs the driver accepted and did not run. `name` lives as long as the
+/* Implementations whose programs the driver accepted and did not run. `name` lives as long as the
  * device. */
 void program_refuse(struct glcnn_device *device, const char *name);
 bool program_is_refused(const struct glcnn_device *device, const char *name);
-/* How many there are: grows where programs_find fails and a smaller variant may be tried. */
+/* How many there are: grows where programs_find fails and a smaller implementation may be tried. */
 size_t program_refusals(const struct glcnn_device *device);
 
 #endif

@@ -9,10 +9,10 @@
 #include "record/binary_folder.h"
 #include "record/text.h"
 
-const char *const tuning_names[TUNINGS] = {"off", "quick", "full"};
+const char *const tuning_names[TUNINGS] = {"off", "full"};
 
-struct tuned {
-    struct tuned *next;
+struct tuning_entry {
+    struct tuning_entry *next;
     const char *row;
     char key[];
 };
@@ -33,8 +33,7 @@ glcnn_status tuning_cache_create(struct glcnn_device *device, struct tuning_cach
             tuning++;
     if (tuning == TUNINGS)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "GLCNN_TUNE is \"%.64s\"; the values it takes are off, quick and full",
-                           wanted);
+                           "GLCNN_TUNE is \"%.64s\"; the values it takes are off and full", wanted);
     *cache = calloc(1, sizeof **cache);
     if (!*cache)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
@@ -46,7 +45,7 @@ glcnn_status tuning_cache_create(struct glcnn_device *device, struct tuning_cach
 void tuning_cache_destroy(struct tuning_cache *cache)
 {
     while (cache && cache->first) {
-        struct tuned *gone = cache->first;
+        struct tuning_entry *gone = cache->first;
         cache->first = gone->next;
         free(gone);
     }
@@ -59,7 +58,7 @@ void tuning_cache_destroy(struct tuning_cache *cache)
 static char *file_key(const char *key)
 {
     struct text text = {0};
-    text_format(&text, "choice of a variant\n%s", key);
+    text_format(&text, "choice of an implementation\n%s", key);
     if (text.failed)
         text_free(&text);
     return text.bytes;
@@ -97,7 +96,7 @@ static void write_file(struct glcnn_device *device, const char *key, const char 
 /* Without memory for it the file is read again. */
 static const char *add(struct tuning_cache *cache, const char *key, const char *row)
 {
-    struct tuned *made = calloc(1, sizeof *made + strlen(key) + 1);
+    struct tuning_entry *made = calloc(1, sizeof *made + strlen(key) + 1);
     if (!made)
         return row;
     strcpy(made->key, key);
@@ -109,7 +108,7 @@ static const char *add(struct tuning_cache *cache, const char *key, const char *
 
 const char *tuning_cache_find(struct glcnn_device *device, const char *key, const char *const *rows)
 {
-    const struct tuned *at = device->tuning_cache->first;
+    const struct tuning_entry *at = device->tuning_cache->first;
     while (at && strcmp(at->key, key) != 0)
         at = at->next;
     if (at)

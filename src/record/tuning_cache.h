@@ -1,19 +1,19 @@
-/* Choices between variants that timed trials have made (GLCNN_TUNE): kept for the device's life, and
+/* Choices between implementations that timed trials have made (GLCNN_TUNE): kept for the device's life, and
  * in the folder of program binaries for processes to come. */
 #ifndef GLCNN_TUNING_CACHE_H
 #define GLCNN_TUNING_CACHE_H
 
 #include "device/device.h"
 
-enum tuning { TUNING_OFF, TUNING_QUICK, TUNING_FULL, TUNINGS };
+enum tuning { TUNING_OFF, TUNING_FULL, TUNINGS };
 extern const char *const tuning_names[TUNINGS];
 
-struct tuned;
+struct tuning_entry;
 
 struct tuning_cache {
     enum tuning tuning;
     uint64_t (*clock)(void); /* nanoseconds; tests have their own */
-    struct tuned *first;
+    struct tuning_entry *first;
 };
 
 /* What the environment's GLCNN_TUNE asks for; a word that it may not be is refused. */

@@ -27,7 +27,7 @@ struct named_array *bag_add(struct bag *bag, const char *name, uint32_t rank, co
     struct named_array *made = &bag->arrays[bag->count];
     *made = (struct named_array){.name = name, .rank = rank};
     memcpy(made->shape, shape, rank * sizeof *shape);
-    size_t count = array_count(made);
+    size_t count = bag->shapes_only ? 0 : array_count(made);
     made->data = calloc(count ? count : 1, sizeof *made->data);
     if (!made->data)
         return NULL;

@@ -61,8 +61,8 @@ static bool add_input(struct run *run, const struct argument *argument, uint32_t
 {
     struct named_array *array = bag_add(run->bag, argument->name, rank, shape);
     bool image = argument->place < PLACE_LABELS || argument->place == PLACE_FORWARD;
-    if (!array)
-        return false;
+    if (!array || run->bag->shapes_only)
+        return array != NULL;
     size_t count = array_count(array);
     for (size_t i = 0; i < count; i++)
         array->data[i] = draw(argument->values, seed);
@@ -89,7 +89,7 @@ static bool gradient_shape(const struct run *run, const struct glcnn_descriptor 
                            const struct check_case *c, uint32_t shape[4])
 {
     const struct glcnn_descriptor *f = descriptor_find(d->forward);
-    struct bag bag = {0};
+    struct bag bag = {.shapes_only = true};
     struct run inner = *run;
     struct resolved *r = calloc(1, sizeof *r);
     bool good = r != NULL;
@@ -156,8 +156,8 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
 
 /* ---- Comparison ---- */
 
-static double compare_arrays(const struct glcnn_descriptor *d, const struct named_array *found,
-                             const struct named_array *wanted, bool half)
+static double compare_arrays(const struct named_array *found, const struct named_array *wanted,
+                             bool half)
 {
     double worst = 0;
     size_t count = array_count(wanted);
@@ -165,7 +165,7 @@ static double compare_arrays(const struct glcnn_descriptor *d, const struct name
         return INFINITY;
     double norm = bound_norm(wanted->data, count);
     for (size_t i = 0; i < count; i++)
-        worst = fmax(worst, bound_error(d, found->data[i], wanted->data[i], norm, half));
+        worst = fmax(worst, bound_error(found->data[i], wanted->data[i], norm, half));
     return worst;
 }
 
@@ -179,7 +179,7 @@ double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct
         struct named_array *f = bag_find(found, argument->name);
         struct named_array *w = bag_find(wanted, argument->name);
         if (argument->output && f && w)
-            worst = fmax(worst, compare_arrays(d, f, w, half));
+            worst = fmax(worst, compare_arrays(f, w, half));
         else if (argument->output && (f || w))
             return INFINITY;
     }
@@ -213,16 +213,21 @@ static bool parse_settings(const struct glcnn_descriptor *d, const char *text,
     return true;
 }
 
+bool check_add_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
+                      bool with_optional, uint64_t seed)
+{
+    return add_images(run, d, c, with_optional, &seed) &&
+           add_vectors(run, d, c, with_optional, &seed);
+}
+
 bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS])
 {
     size_t count;
-    uint64_t seed = 0x5eed + index;
     if (!parse_settings(d, c->settings, settings, &count, run->refusal.sentence) ||
         !run_settings_read(settings, count, &run->settings))
         return false;
-    return add_images(run, d, c, index % 2 == 0, &seed) &&
-           add_vectors(run, d, c, index % 2 == 0, &seed);
+    return check_add_inputs(run, d, c, index % 2 == 0, 0x5eed + index);
 }
 
 glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
@@ -253,7 +258,7 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
     sentence[0] = 0;
     *error = INFINITY;
-    if (check_inputs(&run, d, &d->cases[index], index, settings))
+    if (check_inputs(&run, d, &reference_of(d)->cases[index], index, settings))
         status = check_run(device, d, &run, error);
     bag_free(&bag);
     return status;
@@ -271,7 +276,7 @@ static void check_one(struct glcnn_device *device, const struct glcnn_descriptor
 {
     char sentence[GLCNN_ERROR_LENGTH];
     double error;
-    const struct check_case *c = &d->cases[index];
+    const struct check_case *c = &reference_of(d)->cases[index];
     glcnn_status status = check_case_run(device, d, index, format, &error, sentence);
     row->row.cases++;
     if (format == GLCNN_CHANNEL_FORMAT_FLOAT16) {
@@ -297,11 +302,12 @@ static void check_kernel(struct glcnn_device *device, const struct glcnn_descrip
 {
     static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
                                                    GLCNN_CHANNEL_FORMAT_FLOAT16};
+    const struct check_case *cases = reference_of(d)->cases;
     size_t format_count = descriptor_has_images(d) ? 2 : 1;
     *row = (struct row){.row.kernel = d->name};
-    for (size_t i = 0; d->cases && d->cases[i].settings; i++)
+    for (size_t i = 0; cases[i].settings; i++)
         for (size_t f = 0; f < format_count; f++)
-            if (!(quick && d->cases[i].large))
+            if (!(quick && cases[i].large))
                 check_one(device, d, i, formats[f], row);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GLCNN_CHECK_H
 #define GLCNN_CHECK_H
 
+#include "encode/reference.h"
 #include "run/run.h"
 
 #define CHECK_SETTINGS 24
@@ -10,6 +11,10 @@
  * has the optional inputs. `settings` must outlive the run. */
 bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS]);
+
+/* The same without settings, which the run has already, and with optional inputs or without. */
+bool check_add_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
+                      bool with_optional, uint64_t seed);
 
 /* Adds a copy of each array; false when out of memory or room. */
 bool check_copy(const struct bag *from, struct bag *to);

@@ -42,6 +42,17 @@ static size_t vector_length(struct run *run, const struct operation *o, size_t i
     return o->descriptor->length ? o->descriptor->length(o, index) : 0;
 }
 
+static glcnn_status fill_one(struct run *run, const struct argument *argument, size_t length)
+{
+    struct run inner = *run;
+    const uint32_t shape = (uint32_t)length;
+    if (run->explain) /* as if it had been filled */
+        return bag_add(run->bag, argument->name, 1, &shape) ? GLCNN_SUCCESS
+                                                            : run_out_of_memory(run);
+    inner.settings.partial = true;
+    return run_kernel(&inner, descriptor_find(argument->filled_by));
+}
+
 /* Runs the kernels that fill inputs which were not given and are of use. */
 static glcnn_status fill_missing(struct run *run, const struct operation *o)
 {
@@ -50,9 +61,7 @@ static glcnn_status fill_missing(struct run *run, const struct operation *o)
         if (!argument->filled_by || !argument->input || bag_find(run->bag, argument->name) ||
             vector_length(run, o, i) == 0)
             continue;
-        struct run inner = *run;
-        inner.settings.partial = true;
-        glcnn_status status = run_kernel(&inner, descriptor_find(argument->filled_by));
+        glcnn_status status = fill_one(run, argument, vector_length(run, o, i));
         if (status != GLCNN_SUCCESS)
             return status;
     }

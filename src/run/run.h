@@ -24,6 +24,7 @@ struct named_array {
 struct bag {
     struct named_array arrays[BAG_ARRAYS];
     size_t count;
+    bool shapes_only; /* arrays have no data */
 };
 
 struct named_array *bag_find(struct bag *bag, const char *name);
@@ -47,6 +48,11 @@ bool run_settings_read(const struct glcnn_setting *items, size_t count,
 struct run {
     struct glcnn_device *device; /* NULL: the reference */
     glcnn_channel_format format;
+    uint32_t more_commits; /* of each kernel on the device, after the first */
+    /* Not NULL: the device plans the kernel and tells of its passes, without running it. The bag has
+     * shapes only. */
+    void (*explain)(void *user, const struct pass *pass);
+    void *explain_user;
     struct run_settings settings;
     struct bag *bag; /* inputs, and outputs once computed */
     struct refusal refusal;

@@ -130,6 +130,7 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
     struct bag bag = {0};
     struct run run = {.device = options->reference ? NULL : device,
                       .format = options->format,
+                      .more_commits = options->commits ? options->commits - 1 : 0,
                       .bag = &bag,
                       .refusal = refusal};
     glcnn_status status = GLCNN_SUCCESS;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encode/reference.h"
+
 /* Copies what the view shows between an array [n][c][h][w] and a tensor of the view alone. */
 static void copy_view(const struct resolved *r, size_t index, double *array, double *tensor,
                       bool out)
@@ -85,7 +87,7 @@ glcnn_status run_reference(struct run *run, struct resolved *r)
                                            : set_double_vector(run, r, i, &reference.vectors[i]);
     glcnn_status status = good ? GLCNN_SUCCESS : run_out_of_memory(run);
     if (good) {
-        r->operation.descriptor->reference(&reference);
+        reference_of(r->operation.descriptor)->compute(&reference);
         status = keep_reference_outputs(run, r, &reference);
     }
     for (size_t i = 0; i < MAX_ARGUMENTS; i++) {

@@ -119,8 +119,8 @@ static void show_compilation(void *user, const struct glcnn_compilation *it)
 {
     const struct tool_device *tool = user;
     char what[128], line[192];
-    snprintf(what, sizeof what, "%s%s%s", it->shader, it->variant ? ", variant " : "",
-             it->variant ? it->variant : "");
+    snprintf(what, sizeof what, "%s%s%s", it->shader, it->implementation ? ", implementation " : "",
+             it->implementation ? it->implementation : "");
     watch_compilation(tool, it, what);
     if (tool->hides_notices || it->passes < 2 || !isatty(STDERR_FILENO))
         return;

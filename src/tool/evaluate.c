@@ -11,8 +11,13 @@
 
 #define BATCH 32
 
+enum { OPTION_PLOT = 256 };
+
 static const struct tool_option options[] = {
-    {'j', "json", NULL, "print JSON, with all of the confusion matrix"}, DEVICE_OPTIONS, {0}};
+    {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
+    {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix, .svg"},
+    DEVICE_OPTIONS,
+    {0}};
 
 static const char details[] =
     "MODEL is a file of \"glcnn train\" or \"import\"; DATA is what --data takes there, of the same size and\n"
@@ -20,7 +25,7 @@ static const char details[] =
     "the accuracy, the mean loss, the accuracy of each class and the confusion matrix: a row is a\n"
     "class, its columns what its images were taken for.\n"
     "\n"
-    "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
+    "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist --plot matrix.svg\n";
 
 bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
                     struct score *score, char error[GLCNN_ERROR_LENGTH])
@@ -66,6 +71,7 @@ struct evaluation {
     const struct tool_command *command;
     struct tool_device tool;
     bool json;
+    const char *plot; /* NULL: none is drawn */
     struct saved saved;
     struct pictures pictures;
     glcnn_data_loader *loader;
@@ -115,6 +121,9 @@ static int load(struct evaluation *e, const char *path)
 
 static int answer(const struct evaluation *e)
 {
+    char error[GLCNN_ERROR_LENGTH];
+    if (e->plot && !score_draw(&e->score, e->saved.names, e->plot, error))
+        return fail(e, error);
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
     output("accuracy %.4f, loss %.4f on %" PRIu64 " images\n", score_accuracy(&e->score),
@@ -135,6 +144,17 @@ static void release(struct evaluation *e)
     free(e->probabilities);
 }
 
+static bool read_option(struct evaluation *e, int letter)
+{
+    if (letter == 'j')
+        e->json = true;
+    else if (letter == OPTION_PLOT)
+        e->plot = optarg;
+    else
+        return read_device_option(&e->tool, letter);
+    return true;
+}
+
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct evaluation e = {.command = command};
@@ -143,8 +163,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
             print_help(command);
             return EXIT_GOOD;
         }
-        e.json = e.json || letter == 'j';
-        if (letter != 'j' && !read_device_option(&e.tool, letter))
+        if (!read_option(&e, letter))
             return EXIT_USAGE;
     }
     if (argc - optind < 2)

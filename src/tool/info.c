@@ -178,7 +178,7 @@ static void print_chosen(const struct glcnn_device_properties *info)
     print_line("version", info->gl_version);
     print_line("shading language", info->shading_language_version);
     print_line("programs are kept in", info->program_folder);
-    print_line("variants are tuned", info->tuning);
+    print_line("implementations are tuned", info->tuning);
     print_line("software", info->software ? "yes" : "no");
     print_line("robust", info->robust ? "yes" : "no");
 }
@@ -197,7 +197,7 @@ static void print_limits(const struct glcnn_device_properties *info)
 
 static void print_traits(const struct glcnn_device_traits *all)
 {
-    output("\ntraits, by which kernels choose between variants\n");
+    output("\ntraits, by which kernels choose between implementations\n");
     print_line("family", all->family);
     output("  %-25s%u, of four components\n", "registers", all->registers);
     output("  %-25s%u\n", "pass_bytes", all->pass_bytes);

@@ -10,6 +10,7 @@
 
 #include "print.h"
 #include "support/escape.h"
+#include "support/matrix.h"
 #include "support/network.h"
 
 #define WORST    10 /* confusions that are told of more classes than a matrix has room for */
@@ -224,6 +225,16 @@ void score_print(const struct score *score, const char *const *names)
         print_matrix(score, names, narrow);
     else
         print_worst(score, names, width);
+}
+
+bool score_draw(const struct score *score, const char *const *names, const char *path,
+                char error[GLCNN_ERROR_LENGTH])
+{
+    char title[64];
+    snprintf(title, sizeof title, "accuracy %.4f on %" PRIu64 " images", score_accuracy(score),
+             score->count);
+    return matrix_write(path, &(struct matrix){title, names, score->classes, score->confusion},
+                        error);
 }
 
 /* ---- For programs ---- */

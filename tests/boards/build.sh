@@ -100,11 +100,27 @@ announce_compute() {
 \1[DRM_V3D_SUBMIT_CSD] = v3d_ioctl_noop,/' "$file"
 }
 
+# The fake Adreno leaves what is asked of a queue as it was; without this its count of faults is any
+# number, and the driver tells of a reset.
+count_no_faults() {
+    file=$1/src/freedreno/drm-shim/freedreno_noop.c
+    grep -q no_faults "$file" || sed -i \
+        -e '/^static ioctl_fn_t driver_ioctls/i\
+static int no_faults(int fd, unsigned long request, void *arg)\
+{\
+   struct drm_msm_submitqueue_query *query = arg;\
+   memset((void *)(uintptr_t)query->data, 0, query->len);\
+   return 0;\
+}\
+' -e 's/\[DRM_MSM_SUBMITQUEUE_QUERY\] = .*/[DRM_MSM_SUBMITQUEUE_QUERY] = no_faults,/' "$file"
+}
+
 # inst comes into being whole, at the end: its being there says that the build is done.
 build_here() {
     install dpkg-dev $libraries liblua5.3-dev
     rm -rf "$folder/src" "$folder/build" "$folder/new"
-    dpkg-source -x "$folder"/mesa_*.dsc "$folder/src" && announce_compute "$folder/src" || return 1
+    dpkg-source -x "$folder"/mesa_*.dsc "$folder/src" && announce_compute "$folder/src" &&
+        count_no_faults "$folder/src" || return 1
     meson setup "$folder/build" "$folder/src" -Dprefix="$folder/inst" -Dlibdir="lib/$triplet" \
         -Dgallium-drivers=panfrost,v3d,freedreno,nouveau -Dglvnd=false -Dshared-glapi=enabled \
         -Dgallium-xa=disabled $options -Dc_args="$flags" -Dcpp_args="$flags" &&
@@ -129,6 +145,7 @@ build_trixie() {
     rm -rf "$root/w"
     mkdir -p "$root/w/src"
     tar -xf "$folder"/mesa_*.orig.tar.?z -C "$root/w/src" --strip-components=1
+    count_no_faults "$root/w/src"
     in_root meson setup /w/build /w/src -Dprefix=/w/inst -Dlibdir="lib/$triplet" \
         -Dgallium-drivers=v3d,freedreno,nouveau -Dglvnd=disabled $options -Dc_args="$flags" \
         -Dcpp_args="$flags" && in_root env DESTDIR=/w/new ninja -C /w/build install &&

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "graph/graph.h"
+#include "graph/budget.h"
+#include "graph/compile.h"
 #include "record/staging.h"
 #include "tests/faults/inject.h"
 #include "tests/folder.h"

@@ -1,0 +1,292 @@
+/* The choice of an implementation, by the device's traits or by name. */
+#include "encode/implementation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/descriptor.h"
+#include "encode/tune.h"
+#include "record/tuning_cache.h"
+#include "record/program.h"
+#include "record/text.h"
+
+#define PHRASE 96
+
+/* ---- Names in GLCNN_IMPLEMENTATIONS ---- */
+
+/* The name that begins `list`, and what follows it; false at the end. */
+static bool next_name(const char **list, const char **name, size_t *length)
+{
+    *name = *list + strspn(*list, ", ");
+    *length = strcspn(*name, ", ");
+    *list = *name + *length;
+    return *length > 0;
+}
+
+static bool is_named(const char *list, const char *row)
+{
+    const char *name;
+    size_t length;
+    while (list && next_name(&list, &name, &length))
+        if (strlen(row) == length && strncmp(row, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* ---- Rows ---- */
+
+/* The rows that src/desktop has for the list; NULL: none. */
+static const struct implementation *desktop_rows(const struct implementation_list *list)
+{
+    for (size_t i = 0; glcnn_desktop_registry[i]; i++)
+        if (strcmp(glcnn_desktop_registry[i]->name, list->name) == 0)
+            return glcnn_desktop_registry[i]->rows;
+    return NULL;
+}
+
+const struct implementation *implementation_at(const struct implementation_list *list, size_t index)
+{
+    const struct implementation *row = desktop_rows(list);
+    for (; row && row->name; row++)
+        if (index-- == 0)
+            return row;
+    for (row = list->rows; row->name; row++)
+        if (index-- == 0)
+            return row;
+    return NULL;
+}
+
+/* ---- Choice ---- */
+
+static bool holds(const struct condition *condition, const void *problem)
+{
+    return !condition->holds || condition->holds(problem);
+}
+
+/* Whether a row may be taken at all. */
+static bool is_open(const struct glcnn_device *device, const struct implementation *row,
+                    const void *problem)
+{
+    return holds(&row->supported, problem) && row->buffers <= device->info.limits.storage_blocks &&
+           !program_is_refused(device, row->name);
+}
+
+/* What of a row's needs the device does not meet, as the end of "it needs"; false: it meets all. */
+static bool lacks(const struct glcnn_device *device, const struct implementation *row,
+                  char phrase[PHRASE])
+{
+    const struct glcnn_device_traits *traits = &device->info.traits;
+    if (row->registers > traits->registers)
+        snprintf(phrase, PHRASE, "registers for %u vectors, and there are %u", row->registers,
+                 traits->registers);
+    else if (row->width > traits->width)
+        snprintf(phrase, PHRASE, "%u invocations in step, and there are %u", row->width,
+                 traits->width);
+    else if (row->shared_memory && !traits->shared_memory)
+        snprintf(phrase, PHRASE, "shared memory on the chip");
+    else if (row->slow_image_stores && !traits->slow_image_stores)
+        snprintf(phrase, PHRASE, "image stores that cost more than recomputing a value");
+    else
+        return false;
+    return true;
+}
+
+static bool may_be_taken(const struct plan *plan, const struct implementation *row,
+                         const void *problem)
+{
+    char phrase[PHRASE];
+    return !lacks(plan->device, row, phrase) && is_open(plan->device, row, problem);
+}
+
+static const char *title(const struct plan *plan)
+{
+    return plan->kernel ? plan->kernel : "no kernel";
+}
+
+/* Tells why a row is passed over. */
+static void log_passed_over(const struct plan *plan, const struct implementation *row,
+                            const void *problem)
+{
+    const struct glcnn_device *device = plan->device;
+    const char *verb = "needs", *of_problem = NULL;
+    char phrase[PHRASE] = "a driver that runs its program";
+    bool lacking = lacks(device, row, phrase);
+    if (!lacking && row->buffers > device->info.limits.storage_blocks)
+        snprintf(phrase, sizeof phrase, "%u storage blocks in a shader, and there are %u",
+                 row->buffers, device->info.limits.storage_blocks);
+    else if (!lacking && !holds(&row->supported, problem))
+        of_problem = row->supported.phrase ? row->supported.phrase : "another problem";
+    else if (!lacking && !program_is_refused(device, row->name)) {
+        verb = "gains only with";
+        of_problem = row->profitable.phrase ? row->profitable.phrase : "other sizes";
+    }
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", title(plan), row->name,
+               verb, of_problem ? of_problem : phrase);
+}
+
+static const struct implementation *
+forced_row(const struct plan *plan, const struct implementation_list *list, const void *problem)
+{
+    const struct implementation *row;
+    for (size_t i = 0; (row = implementation_at(list, i)); i++)
+        if (is_named(plan->device->forced_implementations, row->name) &&
+            is_open(plan->device, row, problem))
+            return row;
+    return NULL;
+}
+
+static const struct implementation *last_row(const struct implementation_list *list)
+{
+    const struct implementation *row = list->rows;
+    while (row[1].name)
+        row++;
+    return row;
+}
+
+/* Fails the plan where the driver ran no row's programs. */
+static void expect_to_run(struct plan *plan, const struct implementation_list *list,
+                          const void *problem)
+{
+    const struct implementation *last = last_row(list), *first;
+    size_t i = 0;
+    if (!program_is_refused(plan->device, last->name))
+        return;
+    while ((first = implementation_at(list, i)) != last && !holds(&first->supported, problem))
+        i++;
+    plan_fail(
+        plan, GLCNN_SHADER_ERROR,
+        "%s: the driver of %s accepts the programs of all implementations, from %s to %s, and "
+        "runs none of them; use another device, or report it with what glcnn info says",
+        plan->kernel, plan->device->info.renderer, first->name, last->name);
+}
+
+/* The first row that may be taken and is profitable, or the last. */
+static const struct implementation *
+usual_row(struct plan *plan, const struct implementation_list *list, const void *problem)
+{
+    const struct implementation *row, *last = last_row(list);
+    for (size_t i = 0; (row = implementation_at(list, i)) != last; i++) {
+        if (may_be_taken(plan, row, problem) && holds(&row->profitable, problem))
+            return row;
+        if (plan->device->log)
+            log_passed_over(plan, row, problem);
+    }
+    expect_to_run(plan, list, problem);
+    return last;
+}
+
+/* ---- Choice by trials ---- */
+
+/* Asks for a trial of the usual row and of all others that may be taken. */
+static void ask(const struct plan *plan, const struct implementation_list *list,
+                const void *problem, const struct implementation *usual)
+{
+    struct tuned *tuned = plan->tuned;
+    const struct implementation *row;
+    tuned->rows[0] = usual;
+    tuned->row_count = 1;
+    for (size_t i = 0; (row = implementation_at(list, i)); i++)
+        if (row != usual && tuned->row_count < TUNED_ROWS && may_be_taken(plan, row, problem))
+            tuned->rows[tuned->row_count++] = row;
+    if (tuned->row_count > 1)
+        tuned->list = list;
+}
+
+/* A list may be asked for several times, also about what the row that was decided for cannot do. */
+static const struct implementation *tuned_row(const struct plan *plan,
+                                              const struct implementation_list *list,
+                                              const void *problem,
+                                              const struct implementation *usual)
+{
+    const struct tuned *tuned = plan->tuned;
+    for (size_t i = 0; i < tuned->count; i++)
+        if (tuned->decided[i].list == list)
+            return may_be_taken(plan, tuned->decided[i].row, problem) ? tuned->decided[i].row
+                                                                      : usual;
+    if (tuned->asks && !tuned->list)
+        ask(plan, list, problem, usual);
+    return usual;
+}
+
+static const struct implementation *
+choose(struct plan *plan, const struct implementation_list *list, const void *problem)
+{
+    const struct implementation *forced = forced_row(plan, list, problem);
+    if (forced)
+        return forced;
+    const struct implementation *usual = usual_row(plan, list, problem);
+    return plan->tuned ? tuned_row(plan, list, problem, usual) : usual;
+}
+
+const struct implementation *implementation_choose(struct plan *plan,
+                                                   const struct implementation_list *list,
+                                                   const void *problem)
+{
+    const struct implementation *row = choose(plan, list, problem);
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: %s by %s", title(plan), list->name, row->name);
+    return row;
+}
+
+void implementation_plan(struct plan *plan, const struct implementation_list *list,
+                         const void *problem)
+{
+    const struct implementation *row = implementation_choose(plan, list, problem);
+    row->plan(plan, row, problem);
+}
+
+void pass_implementation(struct pass *pass, const struct implementation *row)
+{
+    pass->implementation = row->name;
+}
+
+void plan_implementation(struct plan *plan, size_t first, const struct implementation *row)
+{
+    for (size_t i = first; i < plan->pass_count; i++)
+        pass_implementation(&plan->passes[i], row);
+}
+
+/* ---- Check of the names ---- */
+
+/* Calls `visit` with every row of every list; a list that descriptors share comes several times. */
+static void each_row(void (*visit)(void *user, const struct implementation *row), void *user)
+{
+    const struct implementation *row;
+    for (size_t i = 0; glcnn_registry[i]; i++)
+        for (const struct implementation_list *const *list = glcnn_registry[i]->implementations;
+             list && *list; list++)
+            for (size_t r = 0; (row = implementation_at(*list, r)); r++)
+                visit(user, row);
+}
+
+static void add_name(void *user, const struct implementation *row)
+{
+    struct text *names = user;
+    if (!is_named(names->bytes, row->name))
+        text_format(names, "%s%s", names->length ? ", " : "", row->name);
+}
+
+glcnn_status implementations_check(struct glcnn_device *device)
+{
+    struct text names = {0};
+    const char *list = device->forced_implementations, *name;
+    size_t length;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!list)
+        return GLCNN_SUCCESS;
+    each_row(add_name, &names);
+    while (status == GLCNN_SUCCESS && next_name(&list, &name, &length)) {
+        struct text one = {0};
+        text_add(&one, name, length);
+        if (!one.bytes || !names.bytes)
+            status = device_fail(device, GLCNN_OUT_OF_MEMORY,
+                                 "out of memory reading GLCNN_IMPLEMENTATIONS");
+        else if (!is_named(names.bytes, one.bytes))
+            status = device_fail(device, GLCNN_INVALID_ARGUMENT,
+                                 "GLCNN_IMPLEMENTATIONS names \"%s\"; there are %s", one.bytes,
+                                 names.bytes);
+        text_free(&one);
+    }
+    text_free(&names);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* What the passes and the references of reductions share. */
+#ifndef GLCNN_KERNELS_REDUCE_INTERNAL_H
+#define GLCNN_KERNELS_REDUCE_INTERNAL_H
+
+#include "glcnn/kernels/reduce.h"
+
+#include "encode/descriptor.h"
+
+enum axis_reduced { ROW, COLUMN, CHANNELS };
+enum quantity { SUM, MEAN, MINIMUM, MAXIMUM, ARGUMENT_MINIMUM, ARGUMENT_MAXIMUM };
+
+struct reduction {
+    const char *name;
+    enum axis_reduced axis;
+    enum quantity quantity;
+    bool has_weight; /* the parameter */
+};
+
+enum { SOURCE, RESULT, WEIGHTS };      /* arguments of a forward kernel */
+enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
+
+/* The kernel's row; a gradient's is that of its forward kernel. */
+const struct reduction *reduction_of(const struct operation *operation);
+/* Factor of a sum. */
+float reduce_scale(const struct operation *operation);
+
+/* Values that a mean divides by: those that one result was made of. */
+int32_t reduce_mean_count(const struct operation *operation);
+
+#endif

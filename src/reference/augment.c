@@ -1,0 +1,275 @@
+/* Augmentation: what is drawn for an image, and what becomes of its pixels. Spec 7.16. */
+#include "kernels/augment.h"
+
+#include <math.h>
+
+#include "reference/philox.h"
+#include "reference/pointwise.h"
+
+static bool is_numbered(const struct reference *r, uint32_t n)
+{
+    for (uint32_t c = 0; c < 8; c++) {
+        double byte = *tensor_at(&r->images[NUMBERS], n, c, 0, 0);
+        if (!(byte >= 0 && byte <= 1))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t number_of(const struct reference *r, uint32_t n, uint32_t first)
+{
+    uint32_t number = 0;
+    for (uint32_t c = 0; c < 4; c++) {
+        long byte = lround(255 * *tensor_at(&r->images[NUMBERS], n, first + c, 0, 0));
+        number |= (uint32_t)byte << (8 * c);
+    }
+    return number;
+}
+
+static void draw(const struct reference *r, uint64_t seed, uint32_t n, uint32_t stream,
+                 uint32_t texel, uint32_t words[4])
+{
+    words[0] = number_of(r, n, 0);
+    words[1] = number_of(r, n, 4);
+    words[2] = stream;
+    words[3] = texel;
+    philox(words, seed);
+}
+
+static int32_t below(uint32_t word, uint32_t count)
+{
+    return (int32_t)(((uint64_t)word * count) >> 32);
+}
+
+static int32_t around_zero(uint32_t word, int32_t most)
+{
+    return below(word, 2 * (uint32_t)most + 1) - most;
+}
+
+/* floor(a / 2^15), for any sign. */
+static int64_t shifted(int64_t a)
+{
+    return (a - (a & 32767)) / 32768;
+}
+
+static void turn(int64_t angle, int64_t *cosine, int64_t *sine)
+{
+    int64_t quarter = floor_quotient((int32_t)angle + 32768, 65536);
+    int64_t x = shifted((angle - quarter * 65536) * 25736), xx = shifted(x * x);
+    int64_t c = 32768 - shifted(xx * (16384 - shifted(xx * (1365 - shifted(xx * 46)))));
+    int64_t s = shifted(x * (32768 - shifted(xx * (5461 - shifted(xx * 273)))));
+    int64_t sign = quarter & 2 ? -1 : 1;
+    *cosine = sign * (quarter & 1 ? -s : c);
+    *sine = sign * (quarter & 1 ? c : s);
+}
+
+/* Rows of the transform: where (dx, dy, 1) lies in 2^-15 pixels. */
+struct transform {
+    int64_t x[3], y[3];
+};
+
+static void mirror(int64_t row[3], uint32_t size)
+{
+    row[0] = -row[0];
+    row[1] = -row[1];
+    row[2] = (int64_t)(size - 1) * 32768 - row[2];
+}
+
+static struct transform draw_transform(const struct reference *r, uint32_t n)
+{
+    const struct glcnn_augment_geometry_parameters *p = r->operation->parameters;
+    const struct tensor *source = &r->images[SOURCE];
+    struct geometry_ranges ranges = augment_ranges(p);
+    uint32_t words[4];
+    int64_t c, s;
+    draw(r, p->seed, n, STREAM_GEOMETRY, 0, words);
+    turn(around_zero(words[3], ranges.rotation), &c, &s);
+    int64_t enlarged = 16384 + around_zero(words[0] << 8, ranges.scale);
+    int64_t m = ((1 << 28) + enlarged / 2) / enlarged;
+    struct transform t = {{shifted(m * c), shifted(m * s),
+                           (int64_t)(source->width - 1) * 16384 -
+                               (int64_t)around_zero(words[1], ranges.shift) * 32768},
+                          {-shifted(m * s), shifted(m * c),
+                           (int64_t)(source->height - 1) * 16384 -
+                               (int64_t)around_zero(words[2], ranges.shift) * 32768}};
+    if (p->flip_horizontal && words[0] & 0x80000000u)
+        mirror(t.x, source->width);
+    if (p->flip_vertical && words[0] & 0x40000000u)
+        mirror(t.y, source->height);
+    return t;
+}
+
+static double blend(double a, double b, double f)
+{
+    return f > 0 ? (1 - f) * a + f * b : a;
+}
+
+static double geometry_pixel(const struct reference *r, const void *drawn, uint32_t n, uint32_t c,
+                             int32_t Y, int32_t X)
+{
+    const struct transform *t = drawn;
+    const struct window *w = &r->operation->window;
+    const struct tensor *s = &r->images[SOURCE];
+    int64_t dx = 2 * (X + w->x.first) + 1 - (int64_t)s->width;
+    int64_t dy = 2 * (Y + w->y.first) + 1 - (int64_t)s->height;
+    int64_t px = t->x[0] * dx + t->x[1] * dy + t->x[2];
+    int64_t py = t->y[0] * dx + t->y[1] * dy + t->y[2];
+    int32_t x = (int32_t)shifted(px), y = (int32_t)shifted(py);
+    double rows[2];
+    for (int32_t q = 0; q < 2; q++)
+        rows[q] = blend(pointwise_edge(s, w->edge_mode, n, c, y + q, x),
+                        pointwise_edge(s, w->edge_mode, n, c, y + q, x + 1),
+                        (double)(px & 32767) / 32768);
+    return blend(rows[0], rows[1], (double)(py & 32767) / 32768);
+}
+
+static void set_image(const struct reference *r, uint32_t n, const void *drawn,
+                      double (*pixel)(const struct reference *r, const void *drawn, uint32_t n,
+                                      uint32_t c, int32_t Y, int32_t X))
+{
+    const struct window *w = &r->operation->window;
+    const struct tensor *to = &r->images[RESULT];
+    for (uint32_t c = 0; c < to->channels; c++)
+        for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
+            for (int32_t X = w->x.begin; X < w->x.end; X++)
+                *tensor_at(to, n, c, Y, X) = drawn ? pixel(r, drawn, n, c, Y, X) : (double)NAN;
+}
+
+static void geometry_reference(const struct reference *r)
+{
+    for (uint32_t n = 0; n < r->images[RESULT].images; n++) {
+        struct transform t = {.x = {0}};
+        bool numbered = is_numbered(r, n);
+        if (numbered)
+            t = draw_transform(r, n);
+        set_image(r, n, numbered ? &t : NULL, geometry_pixel);
+    }
+}
+
+struct adjustment {
+    double gain, offset;
+    int32_t left, top;
+};
+
+static double sway(uint32_t word)
+{
+    return ((double)(word >> 8) - 0x1p23) / 0x1p23;
+}
+
+static struct adjustment draw_adjustment(const struct reference *r, uint32_t n)
+{
+    const struct glcnn_augment_color_parameters *p = r->operation->parameters;
+    const struct tensor *source = &r->images[SOURCE];
+    uint32_t words[4];
+    draw(r, p->seed, n, STREAM_COLOR, 0, words);
+    double change = (double)p->contrast * sway(words[1]);
+    return (struct adjustment){1 + change, (double)p->brightness * sway(words[0]) - 0.5 * change,
+                               below(words[2], source->width) - (int32_t)p->cutout / 2,
+                               below(words[3], source->height) - (int32_t)p->cutout / 2};
+}
+
+static int32_t inside(int32_t x, uint32_t size)
+{
+    return x < 0 ? 0 : x < (int32_t)size ? x : (int32_t)size - 1;
+}
+
+static double noise(const struct reference *r, uint32_t n, uint32_t c, int32_t y, int32_t x)
+{
+    const struct glcnn_augment_color_parameters *p = r->operation->parameters;
+    const struct tensor *s = &r->images[SOURCE];
+    uint32_t words[4];
+    uint32_t row = c / 4 * s->height + (uint32_t)inside(y, s->height);
+    draw(r, p->seed, n, STREAM_NOISE, row * s->width + (uint32_t)inside(x, s->width), words);
+    uint32_t word = words[c % 4];
+    uint32_t sum = (word & 255) + (word >> 8 & 255) + (word >> 16 & 255) + (word >> 24);
+    return augment_noise_step(p) * ((double)sum - 510);
+}
+
+static double color_pixel(const struct reference *r, const void *drawn, uint32_t n, uint32_t c,
+                          int32_t Y, int32_t X)
+{
+    const struct adjustment *a = drawn;
+    const struct glcnn_augment_color_parameters *p = r->operation->parameters;
+    const struct window *w = &r->operation->window;
+    int32_t side = (int32_t)p->cutout, y = Y + w->y.first, x = X + w->x.first;
+    if (x >= a->left && x < a->left + side && y >= a->top && y < a->top + side)
+        return 0;
+    double value = pointwise_source(w, &r->images[SOURCE], n, c, Y, X);
+    return a->gain * value + a->offset + (p->noise > 0 ? noise(r, n, c, y, x) : 0);
+}
+
+static void color_reference(const struct reference *r)
+{
+    for (uint32_t n = 0; n < r->images[RESULT].images; n++) {
+        struct adjustment a = {.gain = 0};
+        bool numbered = is_numbered(r, n);
+        if (numbered)
+            a = draw_adjustment(r, n);
+        set_image(r, n, numbered ? &a : NULL, color_pixel);
+    }
+}
+
+#define EACH(N)                                                                                    \
+    {                                                                                              \
+        N, 8, 1, 1                                                                                 \
+    } /* image_numbers */
+
+static const struct check_case geometry_cases[] = {
+    {"", {2, 3, 4, 5}, EACH(2)},
+    {"flip_horizontal=1 seed=1", {8, 1, 3, 4}, EACH(8)},
+    {"flip_vertical=1 seed=2", {8, 3, 5, 3}, EACH(8)},
+    {"shift=2 seed=3", {4, 2, 6, 5}, EACH(4)},
+    {"shift=4096 seed=4", {3, 1, 3, 3}, EACH(3)},
+    {"rotation=15 seed=5", {3, 3, 9, 8}, EACH(3)},
+    {"rotation=180 seed=18446744073709551615", {5, 4, 7, 7}, EACH(5)},
+    {"scale=0.1 seed=6", {3, 5, 8, 9}, EACH(3)},
+    {"scale=0.5 seed=7 primary_edge_mode=clamp", {4, 6, 7, 6}, EACH(4)},
+    {"flip_horizontal=1 flip_vertical=1 shift=3 rotation=30 scale=0.2 seed=8",
+     {6, 9, 11, 13},
+     EACH(6)},
+    {"flip_horizontal=1 shift=1 rotation=90 scale=0.3 seed=9 primary_edge_mode=clamp",
+     {6, 3, 12, 5},
+     EACH(6)},
+    {"rotation=20 seed=10 primary_offset_x=2 primary_offset_y=-1 destination_width=7 "
+     "destination_height=9",
+     {2, 3, 6, 5},
+     EACH(2)},
+    {"rotation=40 seed=11 clip_rect_origin_x=1 clip_rect_origin_y=2 clip_rect_size_width=3 "
+     "clip_rect_size_height=2",
+     {2, 6, 6, 7},
+     EACH(2)},
+    {"rotation=25 seed=12 primary_source_feature_channel_offset=4 "
+     "primary_source_feature_channel_max_count=3",
+     {2, 9, 5, 4},
+     EACH(2)},
+    {"flip_horizontal=1 shift=4 rotation=15 scale=0.1 seed=13", {16, 3, 64, 64}, EACH(16), true},
+    {0}};
+
+static const struct check_case color_cases[] = {
+    {"", {2, 3, 4, 5}, EACH(2)},
+    {"brightness=0.2 seed=1", {4, 1, 3, 4}, EACH(4)},
+    {"contrast=0.2 seed=2", {4, 3, 5, 3}, EACH(4)},
+    {"brightness=1 contrast=1 seed=3", {5, 2, 6, 5}, EACH(5)},
+    {"noise=0.05 seed=4", {3, 3, 9, 8}, EACH(3)},
+    {"noise=1 seed=18446744073709551615", {2, 9, 7, 7}, EACH(2)},
+    {"cutout=3 seed=5", {6, 5, 8, 9}, EACH(6)},
+    {"cutout=4096 seed=6", {2, 4, 3, 5}, EACH(2)},
+    {"brightness=0.2 contrast=0.3 noise=0.1 cutout=4 seed=7", {5, 6, 11, 13}, EACH(5)},
+    {"contrast=0.3 noise=0.1 cutout=2 seed=8 primary_edge_mode=clamp primary_offset_x=-2 "
+     "primary_offset_y=1 destination_width=9 destination_height=8",
+     {2, 3, 6, 5},
+     EACH(2)},
+    {"contrast=0.3 noise=0.1 cutout=2 seed=9 clip_rect_origin_x=1 clip_rect_origin_y=2 "
+     "clip_rect_size_width=3 clip_rect_size_height=2",
+     {2, 6, 6, 7},
+     EACH(2)},
+    {"brightness=0.1 noise=0.1 seed=10 primary_source_feature_channel_offset=4 "
+     "primary_source_feature_channel_max_count=3",
+     {2, 9, 5, 4},
+     EACH(2)},
+    {"brightness=0.2 contrast=0.2 noise=0.05 cutout=16 seed=11", {16, 3, 64, 64}, EACH(16), true},
+    {0}};
+
+const struct glcnn_reference glcnn_reference_augment_color = {color_reference, color_cases};
+const struct glcnn_reference glcnn_reference_augment_geometry = {geometry_reference,
+                                                                 geometry_cases};
