@@ -87,7 +87,8 @@ static void passes_are_those_that_run(void)
 {
     size_t explained = 0;
     for (size_t i = 0; glcnn_registry[i]; i++)
-        for (const struct check_case *c = reference_of(glcnn_registry[i])->cases; c && c->settings; c++)
+        for (const struct check_case *c = reference_of(glcnn_registry[i])->cases; c && c->settings;
+             c++)
             if (!c->secondary[0]) {
                 explain_case(glcnn_registry[i], c);
                 explained++;

@@ -192,8 +192,8 @@ size_t command_buffer_place_uniforms(struct glcnn_command_buffer *buffer)
     size_t alignment = buffer->device->info.limits.buffer_offset_alignment, size = 0;
     for (size_t i = 0; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
-        pass->uniform_offset = (size + alignment - 1) / alignment * alignment;
-        size = pass->uniform_offset + uniforms_size(pass);
+        pass->issue.uniform_offset = (size + alignment - 1) / alignment * alignment;
+        size = pass->issue.uniform_offset + uniforms_size(pass);
     }
     return size;
 }
@@ -206,7 +206,7 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");
     for (size_t i = 0; i < buffer->pass_count; i++)
         program_uniforms(&buffer->passes[i],
-                         (uint32_t *)(void *)(bytes + buffer->passes[i].uniform_offset));
+                         (uint32_t *)(void *)(bytes + buffer->passes[i].issue.uniform_offset));
     glcnn_status status = buffer_upload(buffer->device, GL_UNIFORM_BUFFER, &buffer->uniform_buffer,
                                         size, bytes, "glcnn_command_buffer_commit");
     free(bytes);
@@ -218,11 +218,11 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
 static void move(const struct glcnn_command_buffer *buffer, struct pass *pass)
 {
     const struct pass *first = buffer->passes;
-    if (!pass->repeats) {
+    if (!pass->issue.uniforms_from) {
         pass_move_uniforms(pass);
         return;
     }
-    while (first->number != pass->repeats)
+    while (first->issue.uniforms_id != pass->issue.uniforms_from)
         first++;
     memcpy(pass->uniforms, first->uniforms, sizeof pass->uniforms);
 }
@@ -247,7 +247,7 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
         const struct pass *pass = &buffer->passes[i];
         if (!pass_has_moving_uniforms(pass))
             continue;
-        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
+        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->issue.uniform_offset,
                           (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
     }
     return status == GLCNN_SUCCESS ? device_check(buffer->device, "glcnn_command_buffer_commit")
@@ -306,7 +306,7 @@ static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GL
 static glcnn_status run_callbacks(const struct pass *pass)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    for (struct pass_callback *f = pass->callback; f && status == GLCNN_SUCCESS; f = f->next)
+    for (struct pass_callback *f = pass->issue.callback; f && status == GLCNN_SUCCESS; f = f->next)
         status = f->call(f);
     return status;
 }
@@ -316,14 +316,14 @@ static glcnn_status finish(struct glcnn_device *device, const struct pass *pass)
 {
     char where[128];
     snprintf(where, sizeof where, "GLCNN_DEBUG=sync: after %s of %s", pass->shader,
-             pass->planner[0] ? pass->planner : "no kernel");
+             pass->owner.name[0] ? pass->owner.name : "no kernel");
     return fence_await_all(device, where);
 }
 
 static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
                           GLuint uniform_buffer)
 {
-    struct pass_observer *observer = pass->observer;
+    struct pass_observer *observer = pass->debug.observer;
     glcnn_status status = observer ? observer->before(observer, pass) : GLCNN_SUCCESS;
     if (status == GLCNN_SUCCESS)
         status = run(device, pass, uniform_buffer);

@@ -77,7 +77,7 @@ glcnn_status commit_count_prepare(struct glcnn_device *device)
 {
     struct commit_count *count = &device->watch.count;
     uint32_t words[PASS_WORDS] = {0};
-    if (!count->buffer || (count->pass->program && count->uniforms))
+    if (!count->buffer || (count->pass->issue.program && count->uniforms))
         return GLCNN_SUCCESS;
     glcnn_status status = programs_find(device, count->pass, 1);
     if (status != GLCNN_SUCCESS)

@@ -23,7 +23,7 @@ void dispatch_bind_resources(struct glcnn_device *device, const struct pass *pas
     const struct gl *gl = &device->gl;
     for (uint32_t i = 0; i < pass->texture_count; i++) {
         const struct storage *storage = storage_owner(pass->textures[i].view.storage);
-        if (pass->loads_images) {
+        if (pass->issue.loads_images) {
             bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY,
                        texel_of(storage->format)->name);
             continue;
@@ -47,7 +47,7 @@ void dispatch_bind_resources(struct glcnn_device *device, const struct pass *pas
 
 static uint32_t group_count(const struct pass *pass, int axis)
 {
-    uint32_t local = pass->program->local[axis];
+    uint32_t local = pass->issue.program->local[axis];
     return groups_of(pass->grid[axis], local);
 }
 
@@ -86,7 +86,7 @@ static uint32_t dispatch(struct glcnn_device *device, const struct pass *pass,
                          const struct groups *groups)
 {
     const struct gl *gl = &device->gl;
-    const uint32_t *local = pass->program->local, *from = groups->from, *to = groups->to;
+    const uint32_t *local = pass->issue.program->local, *from = groups->from, *to = groups->to;
     uint32_t part[3], count = 0;
     part_size(device, pass, part);
     for (uint32_t z = from[2]; z < to[2]; z += part[2])
@@ -127,11 +127,11 @@ static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
 void dispatch_bind(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
 {
     const struct gl *gl = &device->gl;
-    gl->UseProgram(pass->program->name);
+    gl->UseProgram(pass->issue.program->name);
     if (device->info.traits.plain_uniforms)
         set_plain_uniforms(gl, pass);
     else
-        gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
-                            (GLsizeiptr)uniforms_size(pass));
+        gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer,
+                            (GLintptr)pass->issue.uniform_offset, (GLsizeiptr)uniforms_size(pass));
     dispatch_bind_resources(device, pass);
 }

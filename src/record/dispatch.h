@@ -9,7 +9,7 @@
  * empty. */
 void dispatch_bind_resources(struct glcnn_device *device, const struct pass *pass);
 
-/* The same with its program and its uniforms, which lie in the buffer at pass->uniform_offset. */
+/* The same with its program and its uniforms, which lie in the buffer at pass->issue.uniform_offset. */
 void dispatch_bind(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer);
 
 /* Dispatches what is bound; adds to *count how many dispatches it took. */

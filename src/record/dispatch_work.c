@@ -20,7 +20,7 @@ uint64_t pass_work(const struct pass *pass)
 
 uint64_t pass_group_work(const struct pass *pass)
 {
-    return invocations_work(pass, pass->program->local);
+    return invocations_work(pass, pass->issue.program->local);
 }
 
 uint64_t dispatch_work(const struct glcnn_device *device)

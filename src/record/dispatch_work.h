@@ -8,7 +8,7 @@
 
 /* Operations that a pass takes, about. */
 uint64_t pass_work(const struct pass *pass);
-/* The same of one work group; pass->program must have been found. */
+/* The same of one work group; pass->issue.program must have been found. */
 uint64_t pass_group_work(const struct pass *pass);
 
 /* Operations that one dispatch may take. */

@@ -20,7 +20,7 @@ unsigned hazards_before(struct glcnn_device *device, const struct pass *pass)
 {
     unsigned bits = 0;
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        need(device, &bits, pass->loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
+        need(device, &bits, pass->issue.loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
              storage_owner(pass->textures[i].view.storage)->hazard.written);
     for (uint32_t i = 0; i < pass->image_count; i++)
         need(device, &bits, BARRIER_IMAGE,
@@ -39,7 +39,7 @@ unsigned hazards_before(struct glcnn_device *device, const struct pass *pass)
 void hazards_mark(struct glcnn_device *device, const struct pass *pass)
 {
     uint64_t serial = ++device->serial;
-    reset_note_pass(device, pass->shader, pass->planner);
+    reset_note_pass(device, pass->shader, pass->owner.name);
     for (uint32_t i = 0; i < pass->texture_count; i++)
         storage_owner(pass->textures[i].view.storage)->hazard.read = serial;
     for (uint32_t i = 0; i < pass->image_count; i++)

@@ -13,7 +13,7 @@ enum { BEGIN, END, ENDS };
 
 struct measured {
     struct glcnn_pass_timing timing;
-    char kernel[sizeof((struct pass *)0)->planner]; /* a pass may go before it is told of */
+    char kernel[sizeof((struct pass *)0)->owner.name]; /* a pass may go before it is told of */
     GLuint queries[ENDS];
 };
 
@@ -103,9 +103,10 @@ glcnn_status profile_begin(struct glcnn_device *device, const struct pass *pass)
     if (status != GLCNN_SUCCESS)
         return status;
     struct measured *m = &p->passes[p->count];
-    memcpy(m->kernel, pass->planner, sizeof m->kernel);
-    m->timing = (struct glcnn_pass_timing){
-        .shader = pass->shader, .implementation = pass->implementation, .gpu_clock = p->gpu_clock};
+    memcpy(m->kernel, pass->owner.name, sizeof m->kernel);
+    m->timing = (struct glcnn_pass_timing){.shader = pass->shader,
+                                           .implementation = pass->owner.implementation,
+                                           .gpu_clock = p->gpu_clock};
     m->timing.begin = take_time(device, m->queries[BEGIN]);
     return GLCNN_SUCCESS;
 }

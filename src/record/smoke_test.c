@@ -93,7 +93,7 @@ static void dispatch(struct glcnn_device *device, const struct smoke_test *smoke
     struct pass small = with_small_resources(smoke, pass);
     device->serial++;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
-    gl->UseProgram(pass->program->name);
+    gl->UseProgram(pass->issue.program->name);
     dispatch_bind_resources(device, &small);
     gl->BindBufferBase(GL_UNIFORM_BUFFER, 0, smoke->uniforms->name);
     gl->Uniform3i(0, x, y, 0);
@@ -164,7 +164,7 @@ static glcnn_status make_resources(struct glcnn_device *device, struct smoke_tes
 static glcnn_status test_reader(struct glcnn_device *device, struct smoke_test *smoke, bool *runs)
 {
     glcnn_status status = run_branch(device, smoke, &smoke->readers[0], runs);
-    bool again = !*runs && smoke->readers[0].program->loaded;
+    bool again = !*runs && smoke->readers[0].issue.program->loaded;
     for (int format = 0; again && format < FORMATS && status == GLCNN_SUCCESS; format++)
         status = program_rebuild(device, &smoke->readers[format]);
     return again && status == GLCNN_SUCCESS ? run_branch(device, smoke, &smoke->readers[0], runs)

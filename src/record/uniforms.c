@@ -38,7 +38,7 @@ static void add_uniform_line(struct uniform_writer *w, bool is_float, const char
 
 bool view_is_plain(const struct pass *pass, const struct image_view *view)
 {
-    return pass->alone && !view->storage->within && !storage_is_folded(view->storage);
+    return pass->owner.outside_graph && !view->storage->within && !storage_is_folded(view->storage);
 }
 
 static uint32_t view_word_count(const struct pass *pass, const struct image_view *view)
