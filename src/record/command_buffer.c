@@ -208,7 +208,7 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
         program_uniforms(&buffer->passes[i],
                          (uint32_t *)(void *)(bytes + buffer->passes[i].issue.uniform_offset));
     glcnn_status status = buffer_upload(buffer->device, GL_UNIFORM_BUFFER, &buffer->uniform_buffer,
-                                        size, bytes, "glcnn_command_buffer_commit");
+                                        size, bytes, buffer->where);
     free(bytes);
     if (status == GLCNN_SUCCESS)
         buffer->uniforms_uploaded = buffer->pass_count;
@@ -242,7 +242,7 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
     if (!count)
         return GLCNN_SUCCESS;
     gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
-    glcnn_status status = device_check(buffer->device, "glcnn_command_buffer_commit");
+    glcnn_status status = device_check(buffer->device, buffer->where);
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &buffer->passes[i];
         if (!pass_has_moving_uniforms(pass))
@@ -250,8 +250,7 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
         gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->issue.uniform_offset,
                           (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
     }
-    return status == GLCNN_SUCCESS ? device_check(buffer->device, "glcnn_command_buffer_commit")
-                                   : status;
+    return status == GLCNN_SUCCESS ? device_check(buffer->device, buffer->where) : status;
 }
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
@@ -281,25 +280,26 @@ static void wait_for_level(const struct glcnn_command_buffer *buffer, size_t fir
     device_barrier(buffer->device, bits);
 }
 
-static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
+static glcnn_status run(const struct glcnn_command_buffer *buffer, const struct pass *pass)
 {
+    struct glcnn_device *device = buffer->device;
     const struct gl *gl = &device->gl;
     if (gl->PushDebugGroupKHR)
         gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
-    dispatch_bind(device, pass, uniform_buffer);
+    dispatch_bind(device, pass, buffer->uniform_buffer);
     glcnn_status status = profile_begin(device, pass);
     if (status == GLCNN_SUCCESS) {
         uint32_t count = 0;
-        status = dispatch_pass(device, pass, &count);
+        status = dispatch_pass(device, pass, buffer->amid, &count);
         status = status == GLCNN_SUCCESS ? profile_end(device, count) : status;
     }
     hazards_mark(device, pass);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
     if (status == GLCNN_SUCCESS)
-        return fence_count(device, pass_work(pass), AMID_PASSES);
-    device_clear_error(device,
-                       AMID_PASSES); /* a group that did not begin cannot end: told already */
+        return fence_count(device, pass_work(pass), buffer->amid);
+    /* A debug group that did not begin cannot end, which has been told. */
+    device_clear_error(device, buffer->amid);
     return status;
 }
 
@@ -320,15 +320,14 @@ static glcnn_status finish(struct glcnn_device *device, const struct pass *pass)
     return fence_await_all(device, where);
 }
 
-static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
-                          GLuint uniform_buffer)
+static glcnn_status issue(const struct glcnn_command_buffer *buffer, const struct pass *pass)
 {
     struct pass_observer *observer = pass->debug.observer;
     glcnn_status status = observer ? observer->before(observer, pass) : GLCNN_SUCCESS;
     if (status == GLCNN_SUCCESS)
-        status = run(device, pass, uniform_buffer);
-    if (status == GLCNN_SUCCESS && device->checks & DEBUG_SYNC)
-        status = finish(device, pass);
+        status = run(buffer, pass);
+    if (status == GLCNN_SUCCESS && buffer->device->checks & DEBUG_SYNC)
+        status = finish(buffer->device, pass);
     if (status == GLCNN_SUCCESS && observer)
         status = observer->after(observer, pass);
     return status == GLCNN_SUCCESS ? run_callbacks(pass) : status;
@@ -376,11 +375,6 @@ static glcnn_status prepare_splitting(struct glcnn_command_buffer *buffer)
 
 /* ---- Commit and wait ---- */
 
-static glcnn_status enter(struct glcnn_command_buffer *buffer)
-{
-    return buffer ? device_enter(buffer->device) : GLCNN_INVALID_ARGUMENT;
-}
-
 /* From here on passes run: a step is made, whatever becomes of it. */
 static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
 {
@@ -388,7 +382,7 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
         wait_for_level(buffer, i);
-        status = issue(device, &buffer->passes[race_order(buffer, i)], buffer->uniform_buffer);
+        status = issue(buffer, &buffer->passes[race_order(buffer, i)]);
     }
     buffer->issued = buffer->pass_count;
     buffer->refreshed = false;
@@ -397,9 +391,9 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     if (status == GLCNN_SUCCESS)
         commit_count_issue(device);
     if (status == GLCNN_SUCCESS)
-        status = device_check(device, AMID_PASSES);
+        status = device_check(device, buffer->amid);
     if (status == GLCNN_SUCCESS)
-        status = reset_check(device, "glcnn_command_buffer_commit");
+        status = reset_check(device, buffer->where);
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
@@ -446,57 +440,83 @@ static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
     return status;
 }
 
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
+/* Where errors are made from now on. */
+static void set_where(struct glcnn_command_buffer *buffer, const char *where)
 {
-    glcnn_status status =
-        fence_flush_deferred(command_buffer->device, "glcnn_command_buffer_commit");
+    buffer->where = where;
+    snprintf(buffer->amid, sizeof buffer->amid,
+             "%s, amid the passes, which leaves what they write undefined", where);
+}
+
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where)
+{
+    set_where(command_buffer, where);
+    glcnn_status status = fence_flush_deferred(command_buffer->device, where);
     return status == GLCNN_SUCCESS ? issue_behind(command_buffer) : status;
 }
 
-glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where)
 {
-    static const char *const where = "glcnn_command_buffer_commit";
-    glcnn_status status = enter(command_buffer);
+    struct glcnn_device *device = command_buffer->device;
+    glcnn_status status = device_enter(device);
     if (status != GLCNN_SUCCESS)
         return status;
     bool defers = may_defer_fence(command_buffer);
+    set_where(command_buffer, where);
     if (!follows_itself(command_buffer) && !is_small(command_buffer))
-        status = fence_flush_deferred(command_buffer->device, where);
+        status = fence_flush_deferred(device, where);
     if (status == GLCNN_SUCCESS)
         status = issue_behind(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
     command_buffer->is_asked = false;
-    status = (defers ? fence_defer : fence_mark)(command_buffer->device, where);
-    command_buffer->device->gl.Flush();
+    status = (defers ? fence_defer : fence_mark)(device, where);
+    device->gl.Flush();
     return status;
+}
+
+glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, const char *where)
+{
+    glcnn_status status = device_enter(command_buffer->device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    command_buffer->is_asked = true;
+    return fence_await(command_buffer->device, command_buffer->last_serial, where);
+}
+
+bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where)
+{
+    bool passed;
+    if (device_enter(command_buffer->device) != GLCNN_SUCCESS)
+        return true;
+    command_buffer->is_asked = true;
+    return fence_poll(command_buffer->device, command_buffer->last_serial, &passed, where) !=
+               GLCNN_SUCCESS ||
+           passed;
+}
+
+glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+{
+    return command_buffer ? command_buffer_commit(command_buffer, "glcnn_command_buffer_commit")
+                          : GLCNN_INVALID_ARGUMENT;
 }
 
 glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
 {
-    glcnn_status status = enter(command_buffer);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    command_buffer->is_asked = true;
-    return fence_await(command_buffer->device, command_buffer->last_serial,
-                       "glcnn_command_buffer_wait");
+    return command_buffer ? command_buffer_wait(command_buffer, "glcnn_command_buffer_wait")
+                          : GLCNN_INVALID_ARGUMENT;
 }
 
 bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
 {
-    bool passed;
-    if (enter(command_buffer) != GLCNN_SUCCESS)
-        return true;
-    command_buffer->is_asked = true;
-    return fence_poll(command_buffer->device, command_buffer->last_serial, &passed,
-                      "glcnn_command_buffer_is_complete") != GLCNN_SUCCESS ||
-           passed;
+    return !command_buffer ||
+           command_buffer_is_complete(command_buffer, "glcnn_command_buffer_is_complete");
 }
 
 int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer)
 {
     static const char *const where = "glcnn_command_buffer_fence_descriptor";
-    if (enter(command_buffer) != GLCNN_SUCCESS)
+    if (!command_buffer || device_enter(command_buffer->device) != GLCNN_SUCCESS)
         return -1;
     if (command_buffer->commits)
         return fence_descriptor(command_buffer->device, where);

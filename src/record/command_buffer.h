@@ -32,15 +32,19 @@ struct glcnn_command_buffer {
     uint64_t commits;
     uint64_t last_serial; /* of the device's passes when the last commit was made; 0: none was */
     bool is_asked;        /* somebody asked whether the last commit has finished */
+    const char *where;    /* the public call that commits */
+    char amid[96];        /* the same between the passes, for errors that are found there */
 };
 
-/* Where an error was made that is found between passes. */
-#define AMID_PASSES                                                                                \
-    "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
+/* What glcnn_command_buffer_commit, _wait and _is_complete do. `where` is the public
+ * call that the user has made, for sentences; it lives as long as the library. */
+glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where);
+glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, const char *where);
+bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
- * something later is committed or awaited. The fence that commits before owe is set. */
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);
+ * something later is committed or awaited. A fence that was deferred is set before. */
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,

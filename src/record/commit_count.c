@@ -96,7 +96,7 @@ void commit_count_issue(struct glcnn_device *device)
         return;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
     dispatch_bind(device, count->pass, count->uniforms);
-    dispatch_pass(device, count->pass, &dispatches);
+    dispatch_pass(device, count->pass, "counting commits", &dispatches);
     hazards_mark(device, count->pass);
     buffer_show(count->buffer);
     count->serials[++count->issued % COMMITS_KEPT] = device->serial;

@@ -101,7 +101,8 @@ static uint32_t dispatch(struct glcnn_device *device, const struct pass *pass,
 }
 
 /* One part after the other, where the buffer of stores does not hold all. */
-glcnn_status dispatch_pass(struct glcnn_device *device, const struct pass *pass, uint32_t *count)
+glcnn_status dispatch_pass(struct glcnn_device *device, const struct pass *pass, const char *where,
+                           uint32_t *count)
 {
     const uint32_t axis = pass->stores.axis;
     struct groups groups = all_groups(pass);
@@ -112,7 +113,7 @@ glcnn_status dispatch_pass(struct glcnn_device *device, const struct pass *pass,
         groups.to[axis] = from + least(part, end - from);
         stores_begin(device, pass, from);
         *count += dispatch(device, pass, &groups);
-        status = stores_copy(device, pass, from, groups.to[axis]);
+        status = stores_copy(device, pass, from, groups.to[axis], where);
     }
     return status;
 }

@@ -12,7 +12,8 @@ void dispatch_bind_resources(struct glcnn_device *device, const struct pass *pas
 /* The same with its program and its uniforms, which lie in the buffer at pass->issue.uniform_offset. */
 void dispatch_bind(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer);
 
-/* Dispatches what is bound; adds to *count how many dispatches it took. */
-glcnn_status dispatch_pass(struct glcnn_device *device, const struct pass *pass, uint32_t *count);
+/* Dispatches what is bound; adds to *count how many dispatches it took. `where`: for errors. */
+glcnn_status dispatch_pass(struct glcnn_device *device, const struct pass *pass, const char *where,
+                           uint32_t *count);
 
 #endif

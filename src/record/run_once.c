@@ -28,7 +28,7 @@ glcnn_status pass_run(struct glcnn_device *device, const struct pass *pass, cons
     uint32_t count = 0;
     glcnn_status status = bind(device, pass, &uniforms, where);
     if (status == GLCNN_SUCCESS)
-        status = dispatch_pass(device, pass, &count);
+        status = dispatch_pass(device, pass, where, &count);
     if (status == GLCNN_SUCCESS) {
         hazards_mark(device, pass);
         status = device_check(device, where);
