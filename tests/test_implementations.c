@@ -1153,6 +1153,8 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         {"Qualcomm", "Adreno (TM) 530", "adreno"},
         {"nouveau", "NVEA", "nouveau"},
         {"NVIDIA Corporation", "NVIDIA H200/PCIe/SSE2", "nvidia"},
+        {"NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)/integrated", "tegra"},
+        {"NVIDIA Corporation", "NVIDIA Tegra Orin (nvgpu)/integrated", "tegra"},
         {"Somebody", "Something", "unknown"},
         {NULL, NULL, "unknown"},
     };
@@ -1169,6 +1171,16 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
     CU_ASSERT(traits_find("freedreno", "FD530").may_skip_programs);
     CU_ASSERT(traits_find(NULL, NULL).may_skip_programs);
     CU_ASSERT_FALSE(traits_find("Mesa", "llvmpipe").may_skip_programs);
+}
+
+/* But for its name the row of nouveau, whose GPUs these are. */
+static void test_a_tegra_is_no_desktop_gpu(void)
+{
+    struct glcnn_device_traits tegra = traits_find("NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)");
+    const struct glcnn_device_traits nouveau = traits_find("nouveau", "NV12B");
+    tegra.family = nouveau.family;
+    CU_ASSERT_EQUAL(memcmp(&tegra, &nouveau, sizeof tegra), 0);
+    CU_ASSERT_FALSE(tegra.spin_waits || tegra.large_groups || tegra.async_uploads);
 }
 
 int main(int argc, char *argv[])
@@ -1207,6 +1219,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_driver_with_threads_has_all_programs_before_it_is_asked),
         UNIT_TEST(test_of_many_programs_the_one_that_fails_is_named),
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),
+        UNIT_TEST(test_a_tegra_is_no_desktop_gpu),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("implementations", tests, argc, argv);

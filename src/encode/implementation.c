@@ -238,7 +238,7 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
 
 void pass_implementation(struct pass *pass, const struct implementation *row)
 {
-    pass->implementation = row->name;
+    pass->owner.implementation = row->name;
 }
 
 void plan_implementation(struct plan *plan, size_t first, const struct implementation *row)
