@@ -204,6 +204,7 @@ struct glcnn_device_traits {
     bool fine_exp2;       /* exp2 is within 2^-22 of the number, whatever its argument */
     bool busy_waits;      /* the driver's waits keep a core busy: the library naps */
     bool background_copies; /* bytes given to the driver cross to the GPU beside its passes */
+    bool recomputes_pixels; /* a pixel made again where it is read costs less than a stored one */
     bool may_skip_programs; /* may accept a program that it then does not run, in silence */
     uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */
 };

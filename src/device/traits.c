@@ -18,10 +18,11 @@ static const struct family families[] = {
     {NULL,
      "llvmpipe",
      {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true,
-      .buffered_stores = true, .rows_in_step = true, .floats_divide = true, .sums_round = true}},
+      .recomputes_pixels = true, .buffered_stores = true, .rows_in_step = true,
+      .floats_divide = true, .sums_round = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
-     {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true}},
+     {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true, .recomputes_pixels = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
     {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
@@ -42,9 +43,9 @@ static const struct family families[] = {
      * to 0.95 of the time of those that sums round. */
     {"NVIDIA",
      NULL,
-     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
-      .busy_waits = true, .floats_divide = true, .sums_round = true, .packs_halves = true,
-      .fine_exp2 = true, .background_copies = true, .pass_bytes = 16777216}},
+     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .recomputes_pixels = true,
+      .large_groups = true, .busy_waits = true, .floats_divide = true, .sums_round = true,
+      .packs_halves = true, .fine_exp2 = true, .background_copies = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

@@ -63,6 +63,7 @@ static const struct trait traits[] = {
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
     {TRAIT(dear_stores), {"no", "yes, a dozen loads each"}},
+    {TRAIT(recomputes_pixels), {"no", "yes, where they are read"}},
     {TRAIT(buffered_stores), {"no", "yes, of whole images"}},
     {TRAIT(rows_in_step), {"no", "yes, along x alone"}},
     {TRAIT(large_groups), {"no", "yes, for light passes"}},
