@@ -80,7 +80,9 @@ static const char *unmet_need(const struct glcnn_device_traits *traits,
     if (row->shared_memory && !traits->shared_memory)
         return "shared memory on the chip";
     if (row->dear_stores && !traits->dear_stores)
-        return "stores that cost more than recomputing";
+        return "stores that cost more than loads";
+    if (row->recomputes_pixels && !traits->recomputes_pixels)
+        return "pixels that cost less to recompute than to store";
     return NULL;
 }
 
@@ -223,6 +225,12 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
 {
     const struct implementation *row = implementation_choose(plan, list, problem);
     row->plan(plan, row, problem);
+}
+
+bool implementation_decide(struct plan *plan, const struct implementation_list *list,
+                           const void *problem)
+{
+    return *(const bool *)implementation_choose(plan, list, problem)->form;
 }
 
 void pass_implementation(struct pass *pass, const struct implementation *row)
