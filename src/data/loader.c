@@ -353,8 +353,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
                          l->set->path);
     if (l->steps == 0)
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "a batch of %u images is more than the %u available", p->batch,
-                         l->count);
+                         "a batch of %u images is more than the %u available", p->batch, l->count);
     return take_normalisation(l, error);
 }
 
