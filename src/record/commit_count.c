@@ -68,6 +68,7 @@ void commit_count_destroy(struct glcnn_device *device, bool reachable)
     struct commit_count *count = &device->watch.count;
     if (count->uniforms && reachable)
         device->gl.DeleteBuffers(1, &count->uniforms);
+    count->uniforms = 0;
     glcnn_buffer_destroy(&count->buffer);
     free(count->pass);
     count->pass = NULL;

@@ -16,6 +16,7 @@ struct fault_run {
     char call[96], sentence[512];
     bool told;       /* the failure has a sentence */
     bool gone_wrong; /* a call failed that had no fault left in it: `call` and `sentence` */
+    bool warned;     /* a device was opened that runs nothing, with a warning that says so */
     bool undefined;  /* the sentence says that what was computed is undefined */
     bool ended;      /* the scenario came to its end */
     float results[MOST_RESULTS];
