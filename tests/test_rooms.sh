@@ -9,7 +9,7 @@
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels reference run graph io data interchange onnx mpi tool python'
+ladder='platform device record image encode kernels desktop reference run graph io data interchange onnx mpi tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 dmabuf:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
@@ -57,6 +57,14 @@ for file in src/graph/*.[ch]; do
             fail "$file names the kernel $kernel"
     done
 done
+
+# What only a large desktop GPU takes may be left out: nobody outside names a header, a shader or a row
+# of it.
+rows=$(sed -n 's/^ *{"\([a-z0-9_]*\)".*/"\1"/p' src/desktop/*.c)
+[ -n "$rows" ] || fail "no row is found in src/desktop"
+find platform src glsl -name '*.[ch]' -o -name '*.comp' -o -name '*.glsl' |
+    grep -v '^src/desktop/\|^glsl/desktop/' | xargs grep -HnF -e 'desktop/' -e "$rows" &&
+    fail "a portable file names what lies in src/desktop or glsl/desktop"
 
 # The package for Python reads the public headers, and no file of another room.
 grep -rnE '\b(src|platform)/' src/python --include='*.py' && fail 'src/python names a file of a room'

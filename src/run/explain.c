@@ -46,9 +46,9 @@ static glcnn_status plan(struct glcnn_device *device, const struct glcnn_descrip
                          const struct check_case *sizes, struct explanation *e,
                          struct refusal refusal)
 {
-    struct bag bag = {.shapes_only = true};
+    struct argument_map map = {.shapes_only = true};
     struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
-                      .bag = &bag,
+                      .map = &map,
                       .explain = tell_pass,
                       .explain_user = e,
                       .refusal = refusal};
@@ -59,7 +59,7 @@ static glcnn_status plan(struct glcnn_device *device, const struct glcnn_descrip
         run.device = device;
         status = run_kernel(&run, d);
     }
-    bag_free(&bag);
+    argument_map_free(&map);
     return status;
 }
 
