@@ -11,7 +11,7 @@ struct problem {
     struct placement placement;
     struct placement_item items[MOST];
     struct placement_texture textures[MOST];
-    bool together[MOST * MOST];
+    bool conflicts[MOST * MOST];
 };
 
 static void prepare(struct problem *p, size_t count)
@@ -19,13 +19,13 @@ static void prepare(struct problem *p, size_t count)
     *p = (struct problem){.placement = {.item_count = count}};
     p->placement.items = p->items;
     p->placement.textures = p->textures;
-    p->placement.together = p->together;
+    p->placement.conflicts = p->conflicts;
 }
 
-static void use_together(struct problem *p, size_t a, size_t b)
+static void set_conflict(struct problem *p, size_t a, size_t b)
 {
     size_t n = p->placement.item_count;
-    p->together[a * n + b] = p->together[b * n + a] = true;
+    p->conflicts[a * n + b] = p->conflicts[b * n + a] = true;
 }
 
 static struct placement_item item_of(uint32_t side, uint32_t layers, uint32_t first, uint32_t last)
@@ -83,7 +83,7 @@ static void check_apart(const struct placement *p)
             bool overlap = a->texture == b->texture && a->cell < b->cell + cells_of(b) &&
                            b->cell < a->cell + cells_of(a);
             CU_ASSERT_FALSE(overlap && live_together(a, b));
-            CU_ASSERT_FALSE(a->texture == b->texture && p->together[i * p->item_count + j]);
+            CU_ASSERT_FALSE(a->texture == b->texture && p->conflicts[i * p->item_count + j]);
         }
 }
 
@@ -135,7 +135,7 @@ static void make_random(struct problem *p, uint32_t *seed)
     for (size_t i = 0; i < p->placement.item_count; i++)
         for (size_t j = 0; j < i; j++)
             if (live_together(&p->items[i], &p->items[j]) && below(seed, 4) == 0)
-                use_together(p, i, j);
+                set_conflict(p, i, j);
 }
 
 static void test_random_sets_are_placed(void)
@@ -190,7 +190,7 @@ static void test_a_chain_takes_two_textures(void)
     for (uint32_t i = 0; i < 9; i++)
         p.items[i] = item_of(4, 3, i, i + 1);
     for (size_t i = 0; i < 8; i++)
-        use_together(&p, i, i + 1);
+        set_conflict(&p, i, i + 1);
     check_solved(&p);
     CU_ASSERT_EQUAL(p.placement.texture_count, 2);
     CU_ASSERT_EQUAL(placement_size(&p.placement), 2 * BYTES(3));
@@ -269,7 +269,7 @@ static void test_the_bound_is_met_where_it_can_be(void)
 static const struct step_image {
     uint32_t half; /* one whose side is halved so often takes half as much memory each time */
     uint32_t first, last;
-    size_t together[3]; /* with these, or itself */
+    size_t conflicts[3]; /* with these, or itself */
 } step_images[] = {
     {0, 0, 1, {0, 0, 0}},      {0, 1, 2, {0, 1, 1}},      {0, 2, 45, {1, 2, 2}},
     {0, 3, 35, {2, 3, 3}},     {1, 4, 5, {3, 4, 4}},      {1, 5, 31, {4, 5, 5}},
@@ -300,8 +300,8 @@ static void test_the_bound_is_met_by_a_step(void)
         p.items[i] = item_of(4u >> image->half, 8u << image->half, image->first, image->last);
         p.items[i].own_across = 1u << image->half;
         for (int k = 0; k < 3; k++)
-            if (image->together[k] != i)
-                use_together(&p, i, image->together[k]);
+            if (image->conflicts[k] != i)
+                set_conflict(&p, i, image->conflicts[k]);
     }
     check_solved(&p);
     CU_ASSERT_EQUAL(placement_size(&p.placement), p.placement.lower_bound);

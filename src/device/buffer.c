@@ -38,7 +38,7 @@ static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
 }
 
 /* A copy that the driver makes beside the step pays from some size on: a pass reads a batch's classes
- * across the bus in no time, where the copy holds up the passes behind it for 2 us (H200). */
+ * across the bus in less time than the copy holds up the passes behind it. */
 static enum buffer_reach choose_reach(const struct glcnn_device *device, GLbitfield access,
                                       size_t size)
 {
@@ -296,7 +296,7 @@ glcnn_status buffer_allocate(struct glcnn_buffer *buffer)
     return status;
 }
 
-/* The buffer that all of them lie within, in this order and alone; NULL: there is none. */
+/* The buffer that all of them lie within, in this order, and nothing else does; NULL: there is none. */
 static struct glcnn_buffer *merged_before(struct glcnn_buffer *const *buffers, size_t count)
 {
     struct glcnn_buffer *whole = buffers[0]->within;

@@ -22,8 +22,8 @@ struct glcnn_buffer {
     size_t offset;               /* bytes from the start of the other */
     struct hazard hazard;        /* uses of this buffer as a whole */
     struct hazard parts;         /* uses of those that lie within it */
-    bool is_arena;               /* those lie in each other's place, at other times */
-    struct glcnn_buffer *next;   /* of a list that lends buffers */
+    bool is_arena;               /* those share its memory, one after the other */
+    struct glcnn_buffer *next;   /* in a list of workspace */
     size_t item;                 /* number in the placement that was made last of those it was in */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
     enum buffer_reach reach;
@@ -45,8 +45,8 @@ size_t buffer_merged_size(struct glcnn_buffer *const *buffers, size_t count);
 /* The bytes of device memory that it takes, of a whole that it lies within its part. */
 size_t buffer_taken(const struct glcnn_buffer *buffer);
 
-/* A buffer without memory. buffer_suballocate lets it lie within `whole` from `offset` on, where others may
- * lie too as long as no two are in use at one time; buffer_allocate gives it memory of undefined
+/* A buffer without memory. buffer_suballocate places it within `whole` from `offset` on, where others
+ * may lie too as long as no two are in use at one time; buffer_allocate gives it memory of undefined
  * contents, once. */
 glcnn_status buffer_create_unallocated(struct glcnn_device *device, size_t size,
                                        struct glcnn_buffer **buffer);
@@ -87,7 +87,7 @@ glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *n
 glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbitfield access,
                                   struct glcnn_buffer **buffer);
 /* Where the driver keeps buffers mapped, gives one that passes fill for the processor such memory,
- * with what it holds: to map a buffer for one read may wait for all that was committed (NVIDIA). Not
+ * with what it holds: mapping a buffer for one read may wait for all that was committed. Not
  * one that passes have read, nor one within another. Errors: out of memory, and it stays as it was. */
 glcnn_status buffer_prefetch_to_host(struct glcnn_buffer *buffer);
 /* Its first `size` bytes, until buffer_unmap of as many. No pass may be using what is to be filled,

@@ -39,7 +39,7 @@ struct glcnn_device {
     int references; /* one of the user, one of each living object */
     platform_context *platform;
     _Atomic(const void *) owner; /* the thread that has it, as device.c marks it; all else but the
-                                    refusal of other threads is that thread's alone */
+                                    refusal of other threads is that thread's */
     pid_t process;               /* that opened it */
     bool lost;
     struct gl gl;
@@ -94,10 +94,10 @@ glcnn_status device_enter(struct glcnn_device *device);
 bool device_can_free(struct glcnn_device *device);
 
 /* Records the sentence, logs it, and returns `status`. A thread that does not have the device
- * leaves its owner's sentence alone. */
+ * leaves its owner's sentence as it is. */
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Records the sentence alone: of an answer that is no failure, such as that there is nothing. */
+/* Only records the sentence: of an answer that is no failure, such as that there is nothing. */
 void device_explain(struct glcnn_device *device, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)
@@ -105,7 +105,7 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
 
 /* Drains GL errors after the step `where`; turns them into a status. */
 glcnn_status device_check(struct glcnn_device *device, const char *where);
-/* The same of a step that may fail: a lost context alone becomes a status. */
+/* Clears GL errors of a step that may fail: only a lost context becomes a status. */
 glcnn_status device_clear_error(struct glcnn_device *device, const char *where);
 /* As device_check, of an error drained before: its code and name, or NULL for none. */
 glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,

@@ -69,7 +69,7 @@ static bool has_moved(struct glcnn_device *device)
     return moved;
 }
 
-/* Every second mark goes: those that stay lie twice as far apart. */
+/* Every second mark goes: those that stay are twice as far from each other. */
 static void thin_out(struct glcnn_device *device)
 {
     struct progress *progress = &device->progress;

@@ -1,5 +1,5 @@
 /* Lost devices. A driver with GL_KHR_robustness raises GL_CONTEXT_LOST and answers
- * glGetGraphicsResetStatus; one with GL_EXT_robustness alone raises nothing, so it is asked at every
+ * glGetGraphicsResetStatus; one with only GL_EXT_robustness raises nothing, so it is asked at every
  * commit and every wait; one with neither is found out by counting commits. */
 #include "device/reset.h"
 

@@ -34,7 +34,7 @@ struct storage {
     bool transient;                /* what a commit leaves in it no later one reads */
     struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
     GLuint texture;                /* 0 until the first use */
-    bool flat;                     /* GL_TEXTURE_2D of one layer, which shaders fetch from alone */
+    bool flat;                     /* GL_TEXTURE_2D of one layer, which shaders only fetch from */
     bool borrowed;                 /* the texture is the caller's */
     bool fixed;                    /* and no image unit takes it: it is not immutable */
     enum byte_order bytes;         /* of a flat one: three texels of one byte make a pixel */

@@ -28,7 +28,7 @@ static const struct family families[] = {
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
     {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
-    /* From Mesa 25 on Panfrost loads the default block alone into registers: a member of another
+    /* From Mesa 25 on Panfrost loads only the default block into registers: a member of another
      * is read from memory wherever it is used. On Mali-T such registers are those that a program
      * works with, and convolutions spill. */
     {NULL, "Mali-G", {"mali-bifrost", 14, 8, .plain_uniforms = true, .may_skip_programs = false}},

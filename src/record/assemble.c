@@ -248,7 +248,7 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
                 access[item->access], item->name, item->type, item->name);
 }
 
-/* Where lanes lie along x alone, a narrow group would leave some without an invocation: its
+/* Where subgroups lie along x, a narrow group would leave lanes without an invocation: its
  * invocations lie in a row, and find their places within the group. Cooperative passes number their
  * lanes themselves. */
 static bool lies_in_a_row(const struct pass *pass, const struct glcnn_device_traits *traits)

@@ -1,5 +1,5 @@
 /* Files of program binaries: a head, the whole key, the binary. A file's name is a hash of its key,
- * so the key in it tells two programs of one hash apart. */
+ * so the key in it distinguishes two programs of one hash. */
 #include "record/binary_file.h"
 
 #include <errno.h>

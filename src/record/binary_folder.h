@@ -1,9 +1,9 @@
 /* The folder of program binaries (GLCNN_CACHE_DIR): where it is, what lies in it, and how much.
  *
  * A file's key is the version of the library, the strings of the driver and the whole source of the
- * program: limits, traits and implementations shape a program through its source alone. Any number of
+ * program: limits, traits and implementations shape a program only through its source. Any number of
  * processes and threads may use a folder at once: files are replaced by renaming, and one that
- * somebody removed meanwhile is made anew. */
+ * somebody removed meanwhile is made again. */
 #ifndef GLCNN_BINARY_FOLDER_H
 #define GLCNN_BINARY_FOLDER_H
 

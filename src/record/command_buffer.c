@@ -255,8 +255,7 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
-    /* A planned buffer leaves kernels as they were while it is recorded: its first commit
-     * counts. */
+    /* Recording into a deferred buffer leaves kernels as they were: its first commit counts. */
     size_t count = buffer->deferred ? buffer->pass_count : buffer->issued;
     refresh(buffer, count);
     return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)

@@ -1,8 +1,26 @@
-/* Command buffers: passes recorded, and issued at every commit.
+/* Command buffers: passes in the order in which they are issued, at every commit.
  *
  * Room: Passes, the programs they are run by, and their way to the device: plans, command buffers,
  * barriers, the placement of textures, and the opening of a device, which keeps programs. Includes
- * device/ and what that includes; knows nothing of kernels. */
+ * device/ and what that includes; knows nothing of kernels.
+ *
+ * The way of a pass, and the words for it:
+ *
+ *     plan            the passes of one encode (plan.h). A kernel describes them; all are appended to a
+ *                     command buffer, or none
+ *     record          to append a plan to a command buffer. The passes that it has are its record
+ *     deferred        a command buffer that a graph records into: nothing is made until all is recorded.
+ *                     Then command_buffer_merge makes one pass of many, _order sorts them by dependency
+ *                     levels, _place finds memory for temporary images and workspace, and _compile
+ *                     makes the programs. Of others each plan has its programs and memory at once
+ *     commit          to issue all passes: uniforms are uploaded, and before each pass, or the first of
+ *                     a level, are the barriers that it needs (hazards.c); then it is bound and
+ *                     dispatched (dispatch.c)
+ *     fence           how a wait knows that the GPU has finished (device/fence.h)
+ *
+ * Above this room a `recording` (graph/recording.h) is what a graph remembers of how it recorded its
+ * nodes into a command buffer, and `compiled` (graph/compile.h) is such a command buffer with its
+ * images, ready to be committed for batches of one size. */
 #ifndef GLCNN_COMMAND_BUFFER_INTERNAL_H
 #define GLCNN_COMMAND_BUFFER_INTERNAL_H
 
@@ -13,12 +31,12 @@ struct glcnn_command_buffer {
     struct glcnn_device *device;
     int references;     /* the user's, and one of each temporary image and state */
     bool closed;        /* the user destroyed it */
-    bool deferred;      /* textures are placed and programs made by command_buffer_plan */
+    bool deferred;      /* memory and programs are found when all is recorded */
     bool skips_nan;     /* an optimizer leaves a value as it is whose gradient is NaN */
     uint64_t held_size; /* bytes that passes hold as long as it lives: of scratch vectors, and of
                              what command_buffer_merge has made */
-    uint64_t workspace_size; /* while it is planned, the most that vectors lent to one plan take */
-    size_t workspace_limit;  /* that a vector of part sums takes; 0: as much as is fastest */
+    uint64_t workspace_size; /* while it is deferred, the most that one plan takes */
+    size_t workspace_limit;  /* of a vector of partial sums; 0: as much as is fastest */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;
@@ -52,20 +70,19 @@ void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass
 /* Forgets all that was recorded, for other passes to come. What was committed runs on. */
 void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
 
-/* ---- Planned command buffers (command_place.c) ----
+/* ---- Deferred command buffers (command_place.c) ----
  *
- * While `planned` is set temporary images each have a storage of their own, and vectors that are lent
- * a buffer, and no program is made. command_buffer_place then lets storages whose lifetimes do not
- * meet share textures, and vectors buffers; command_buffer_compile makes the programs and these
- * buffers. No texture exists before the first commit. */
+ * While `deferred` is set temporary images each have a storage of their own, and workspace vectors a
+ * buffer, both without memory, and no program is made. command_buffer_place then lets storages whose
+ * lifetimes do not meet share textures, and vectors buffers; command_buffer_compile makes the programs
+ * and these buffers. No texture exists before the first commit. */
 
-/* Before that: runs passes with rows as one for each shader and memory that their vectors share,
- * before all others (command_merge.c). */
+/* Before that: merges passes that have a table entry, into one for each shader and memory that their
+ * vectors share, before all others (command_merge.c). */
 glcnn_status command_buffer_merge(struct glcnn_command_buffer *command_buffer);
 
-/* After that: passes that do not depend on each other stand beside each other, in levels
- * (command_order.c), so that no more images and lent vectors live than so many bytes, or than did
- * before. Their images then share no texture. */
+/* After that: sorts passes by dependency levels (command_order.c), so that no more images and
+ * workspace live than so many bytes, or than did before. Their images then share no texture. */
 glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit);
 
 /* Will command_buffer_place find it a place? */
@@ -73,12 +90,12 @@ bool command_buffer_places(const struct storage *storage);
 
 struct command_memory {
     uint64_t planned, without_sharing, lower_bound; /* bytes of textures of temporary images, of
-                                                       vectors that passes hold or are lent, of
+                                                       vectors that passes hold, of workspace, of
                                                        uniforms, and of the buffer of stores.h */
 };
 
-/* Of command_buffer_acquire_buffer, command_buffer_place and command_buffer_compile, for vectors that are
- * lent (command_workspace.c). */
+/* Of command_buffer_acquire_buffer, command_buffer_place and command_buffer_compile, for workspace
+ * (command_workspace.c). */
 glcnn_status command_buffer_create_workspace(struct glcnn_command_buffer *command_buffer,
                                              size_t size, struct glcnn_buffer **buffer);
 glcnn_status command_buffer_place_workspace(struct glcnn_command_buffer *command_buffer,
@@ -105,7 +122,7 @@ glcnn_status command_buffer_acquire_storage(struct glcnn_command_buffer *command
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage);
 
-/* The same for a buffer of `size` bytes at least; one without memory where it is planned. */
+/* The same for a buffer of `size` bytes at least; one without memory where it is deferred. */
 glcnn_status command_buffer_acquire_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
                                            struct glcnn_buffer **buffer);
 void command_buffer_return_buffer(struct glcnn_command_buffer *command_buffer,

@@ -1,4 +1,4 @@
-/* Passes that a planned command buffer runs as one. A GPU takes some microseconds for a pass, and a
+/* Passes that a deferred command buffer merges into one. A GPU takes some microseconds for a pass, and a
  * network has one for the weights of each layer, forward and backward, which takes less than that.
  *
  * What such a pass makes of vectors it can make before all others, if none of these writes the
@@ -12,8 +12,8 @@
 #include "record/placement.h"
 #include "record/uniforms.h"
 
-/* Of an image: a longer pass is worth its own. Joined passes store by way of all textures, which
- * takes three times as long where stores are slow: 0.1 us a texel, and a pass 10 (llvmpipe). */
+/* Of an image: a longer pass is worth its own. Merged passes store by way of all textures, which
+ * costs more than a short pass where image stores are slow. */
 #define MOST_TEXELS      65536u
 #define MOST_SLOW_TEXELS 256u
 
@@ -46,7 +46,7 @@ struct merging {
 
 /* ---- Which passes ---- */
 
-/* NULL: they lie apart. */
+/* NULL: they lie in several. */
 static struct glcnn_buffer *shared_memory(const struct pass *pass)
 {
     struct glcnn_buffer *memory = NULL;
@@ -289,8 +289,8 @@ static glcnn_status merge(struct merging *j)
     return record(j);
 }
 
-/* The pass and all behind it that can be run along. One alone goes the same way, since how many there
- * are depends on the batch. */
+/* The pass and all behind it that can be merged with it. A single one goes the same way, since how many
+ * there are depends on the batch. */
 static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first)
 {
     struct merging j = {.buffer = buffer,

@@ -1,7 +1,8 @@
-/* The order of a planned command buffer's passes. Those that use nothing which another one writes
- * stand beside each other, in levels: between two levels is a barrier, within one there is none, and
- * a GPU that has room runs its passes at the same time. A network's step has many: the gradients of
- * a layer's weights and of its source, branches, averages.
+/* The order of a deferred command buffer's passes. Those that use nothing which another one writes
+ * share a dependency level: before the first pass of a level are the barriers that all of the level
+ * needs (hazards.c), between its passes there is none, and a GPU that has room runs them at the same
+ * time. A network's step has many: the gradients of a layer's weights and of its source, branches,
+ * averages.
  *
  * A pass goes into the first level behind all that it depends on, so each level has one that waits for
  * the level before. Within a level passes keep the order in which they were recorded.
@@ -9,8 +10,8 @@
  * An image that is made earlier than it was recorded lives longer. Where that would take more than a
  * limit the pass waits for a later level. One behind all others never has more to live than the
  * passes as they were recorded: whatever the limit, the most that lives is the limit or theirs. So it
- * is with vectors that are lent, which lie in other memory: under a limit they take as much as they
- * did, and images the rest. */
+ * is with workspace, which lies in other memory: under a limit it takes as much as it did, and images
+ * the rest. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,7 +79,7 @@ static const void *marked(const struct glcnn_buffer *buffer)
 
 /* ---- Levels ---- */
 
-/* A pass that moves with every step does so in its place among those that do. */
+/* Passes whose uniforms move with every step keep their order: a kernel counts its steps. */
 static uint32_t level_of(struct ordering *o, const struct pass *pass)
 {
     uint32_t level = pass->refresh && o->refreshed ? o->refreshed : 1;
@@ -224,7 +225,8 @@ static void find_levels(struct ordering *o, struct glcnn_command_buffer *buffer)
 
 /* ---- All of it ---- */
 
-/* An encode's passes are looked at in a row, and what follows a pass wants all before it done. */
+/* Observers see an encode's passes one behind the other, and a callback wants all before its pass
+ * done. */
 static bool is_observed(const struct glcnn_command_buffer *buffer)
 {
     for (size_t i = 0; i < buffer->pass_count; i++)
@@ -248,9 +250,9 @@ static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint3
 static void set_limits(struct ordering *o, const struct glcnn_command_buffer *buffer,
                        uint64_t limit)
 {
-    uint64_t lent = buffer->workspace_size;
-    o->limits[VECTORS] = limit == UINT64_MAX ? limit : lent;
-    o->limits[IMAGES] = limit == UINT64_MAX ? limit : limit > lent ? limit - lent : 0;
+    uint64_t workspace = buffer->workspace_size;
+    o->limits[VECTORS] = limit == UINT64_MAX ? limit : workspace;
+    o->limits[IMAGES] = limit == UINT64_MAX ? limit : limit > workspace ? limit - workspace : 0;
 }
 
 glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit)

@@ -1,4 +1,4 @@
-/* Planned command buffers: textures for temporary images, chosen once everything is recorded. */
+/* Deferred command buffers: textures for temporary images, chosen once everything is recorded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 struct collection {
     struct storage **storages;
     struct placement placement;
-    bool *together;
+    bool *conflicts;
     size_t capacity;
 };
 
@@ -64,11 +64,11 @@ static void collect(struct collection *c, const struct glcnn_command_buffer *buf
     }
 }
 
-static void mark_together(struct collection *c, const struct storage *a, const struct storage *b)
+static void mark_conflict(struct collection *c, const struct storage *a, const struct storage *b)
 {
     size_t n = c->placement.item_count, i = find(c, a), j = find(c, b);
     if (i != j && i < n && j < n)
-        c->together[i * n + j] = c->together[j * n + i] = true;
+        c->conflicts[i * n + j] = c->conflicts[j * n + i] = true;
 }
 
 /* Storages of which one is written by `pass` and one is used by `other`. */
@@ -76,11 +76,11 @@ static void mark_written(struct collection *c, const struct pass *pass, const st
 {
     for (uint32_t i = 0; i < pass->image_count; i++)
         for (uint32_t k = 0; k < other->texture_count + other->image_count; k++)
-            mark_together(c, pass->images[i].view.storage, storage_of(other, k));
+            mark_conflict(c, pass->images[i].view.storage, storage_of(other, k));
 }
 
 /* Two storages of one pass, or of passes beside each other, of which one is written. */
-static void find_together(struct collection *c, const struct glcnn_command_buffer *buffer)
+static void find_conflicts(struct collection *c, const struct glcnn_command_buffer *buffer)
 {
     const struct pass *end = buffer->passes + buffer->pass_count;
     for (const struct pass *pass = buffer->passes; pass < end; pass++) {
@@ -103,12 +103,12 @@ static bool make_collection(struct collection *c, const struct glcnn_command_buf
         return false;
     collect(c, buffer);
     size_t n = c->placement.item_count;
-    c->together = calloc(n * n + 1, sizeof *c->together);
+    c->conflicts = calloc(n * n + 1, sizeof *c->conflicts);
     c->placement.textures = calloc(n + 1, sizeof *c->placement.textures);
-    if (!c->together || !c->placement.textures)
+    if (!c->conflicts || !c->placement.textures)
         return false;
-    find_together(c, buffer);
-    c->placement.together = c->together;
+    find_conflicts(c, buffer);
+    c->placement.conflicts = c->conflicts;
     return true;
 }
 
@@ -117,7 +117,7 @@ static void free_collection(struct collection *c)
     free(c->storages);
     free(c->placement.items);
     free(c->placement.textures);
-    free(c->together);
+    free(c->conflicts);
 }
 
 /* Of a texture: what lies in it has texels of one size, and so one format. */

@@ -1,5 +1,6 @@
-/* Memory of vectors that are lent: a few buffers in which those lie whose passes are apart. A vector
- * is an item of the placement of textures (placement.h), a column of cells. */
+/* Workspace of a deferred command buffer: vectors that live within an encode are sub-allocated from a
+ * few buffers, those in one place whose lifetimes do not meet. A vector is an item of the placement of
+ * textures (placement.h), a column of cells. */
 #include <stdlib.h>
 
 #include "record/command_buffer.h"
@@ -10,7 +11,7 @@
 struct workspace_placement {
     struct glcnn_buffer **vectors;
     struct placement placement;
-    bool *together; /* none is: passes may use vectors of one buffer */
+    bool *conflicts; /* none does: passes may use vectors of one buffer */
 };
 
 /* Passes are taken in order, so the last one to use a vector is the one at hand. `time`: its place,
@@ -48,10 +49,10 @@ static bool make_placement(struct workspace_placement *l, const struct glcnn_com
             enter(l, pass->buffers[i].view.buffer, pass->issue.level ? pass->issue.level : p);
     }
     size_t n = l->placement.item_count;
-    l->together = calloc(n * n + 1, sizeof *l->together);
+    l->conflicts = calloc(n * n + 1, sizeof *l->conflicts);
     l->placement.textures = calloc(n + 1, sizeof *l->placement.textures);
-    l->placement.together = l->together;
-    return l->together && l->placement.textures && placement_solve(&l->placement);
+    l->placement.conflicts = l->conflicts;
+    return l->conflicts && l->placement.textures && placement_solve(&l->placement);
 }
 
 static void free_placement(struct workspace_placement *l)
@@ -59,7 +60,7 @@ static void free_placement(struct workspace_placement *l)
     free(l->vectors);
     free(l->placement.items);
     free(l->placement.textures);
-    free(l->together);
+    free(l->conflicts);
 }
 
 static glcnn_status suballocate(struct glcnn_device *device, const struct workspace_placement *l)

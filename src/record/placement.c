@@ -66,8 +66,8 @@ static bool lives_with(const struct placement_item *a, const struct placement_it
 
 /* Of an item, while another one looks for a place. */
 struct neighbour {
-    uint32_t next; /* item of the same texture that lives with the other one, too */
-    bool together; /* the same pass uses both */
+    uint32_t next;  /* item of the same texture that lives with the other one, too */
+    bool conflicts; /* they may share no texture */
 };
 
 struct search {
@@ -139,21 +139,21 @@ static bool list_others(struct search *search)
 static void find_neighbours(struct search *search, size_t index)
 {
     const struct placement *p = search->placement;
-    const bool *together = &p->together[index * p->item_count];
+    const bool *conflicts = &p->conflicts[index * p->item_count];
     for (uint32_t t = 0; t < p->texture_count; t++)
         search->heads[t] = NOWHERE;
     for (size_t k = search->rows[index]; k < search->rows[index + 1]; k++) {
         uint32_t other = search->others[k], texture = p->items[other].texture;
         if (texture == NOWHERE)
             continue;
-        search->neighbours[other].together = together[other];
+        search->neighbours[other].conflicts = conflicts[other];
         search->neighbours[other].next = search->heads[texture];
         search->heads[texture] = other;
     }
 }
 
-/* The first cell where the item of the neighbours can lie in the texture. False: none, or another
- * item of the same pass is there. */
+/* The first cell where the item of the neighbours can lie in the texture. False: none, or an
+ * item that conflicts is there. */
 static bool find_cell(const struct search *search, uint32_t texture, uint32_t cells, uint32_t *cell)
 {
     const struct placement *p = search->placement;
@@ -163,7 +163,7 @@ static bool find_cell(const struct search *search, uint32_t texture, uint32_t ce
         moved = false;
         for (uint32_t k = search->heads[texture]; k != NOWHERE; k = search->neighbours[k].next) {
             uint32_t first = p->items[k].cell, end = first + p->items[k].cells;
-            if (search->neighbours[k].together)
+            if (search->neighbours[k].conflicts)
                 return false;
             if (*cell < end && first < *cell + cells) {
                 *cell = end;
@@ -326,9 +326,9 @@ static void find_prices(struct search *search, uint32_t texture, uint32_t cells)
     memset(search->prices, 0, (places + 1) * sizeof *search->prices);
     for (uint32_t k = search->heads[texture]; k != NOWHERE; k = search->neighbours[k].next) {
         const struct placement_item *other = &p->items[k];
-        bool together = search->neighbours[k].together;
-        uint32_t first = together ? 0 : other->cell / cells;
-        uint32_t end = together ? places : (other->cell + other->cells - 1) / cells + 1;
+        bool conflicts = search->neighbours[k].conflicts;
+        uint32_t first = conflicts ? 0 : other->cell / cells;
+        uint32_t end = conflicts ? places : (other->cell + other->cells - 1) / cells + 1;
         int64_t price = 1 + (int64_t)search->moves[k];
         search->prices[first < places ? first : places] += price;
         search->prices[end < places ? end : places] -= price;
@@ -344,7 +344,7 @@ static void take_place(struct search *search, size_t index, uint32_t texture, ui
         uint32_t number = search->others[k];
         const struct placement_item *item = &p->items[index], *other = &p->items[number];
         bool meet = cell < other->cell + other->cells && other->cell < cell + item->cells;
-        if (other->texture != texture || !(meet || search->neighbours[number].together))
+        if (other->texture != texture || !(meet || search->neighbours[number].conflicts))
             continue;
         search->moves[number]++;
         wait_for_place(search, number);

@@ -5,8 +5,10 @@
  * left out: what lay there takes other places, and what is in its way there others again, those that
  * had to move often last (ejection chains with weights of conflicts). What all have found places in is
  * kept, always the same for the same items. A texture is a row of cells, one a layer; a smaller image
- * lies in a range of cells, as many of its layers side by side in a cell as fit. No item shares a
- * texture with one that the same pass uses: a shader may read a texture or write it, never both.
+ * lies in a range of cells, as many of its layers side by side in a cell as fit. Items that conflict share
+ * no texture: where one pass, or two of one dependency level, write one of them and use the other. A
+ * shader may read a texture or write it, never both, and neither may passes without a barrier between
+ * them.
  */
 #ifndef GLCNN_PLACEMENT_H
 #define GLCNN_PLACEMENT_H
@@ -19,9 +21,9 @@
 struct placement_item {
     uint32_t width, height, layers, texel_size;
     uint32_t own_across, own_down; /* layers side by side in a texture of its own: powers of two */
-    uint32_t first, last;          /* passes of its first and last use, both included */
-    uint32_t texture;              /* index */
-    uint32_t cell, cells;          /* the first cell, and how many */
+    uint32_t first, last;  /* passes, or their levels, of its first and last use, both included */
+    uint32_t texture;      /* index */
+    uint32_t cell, cells;  /* the first cell, and how many */
     uint32_t across, down; /* layers side by side in a cell, powers of two; 1, 1: a layer a cell */
 };
 
@@ -32,7 +34,7 @@ struct placement_texture {
 struct placement {
     struct placement_item *items;
     size_t item_count;
-    const bool *together;               /* [item_count][item_count]: used by the same pass */
+    const bool *conflicts;              /* [item_count][item_count]: that may share no texture */
     struct placement_texture *textures; /* room for item_count */
     size_t texture_count;
     uint64_t lower_bound; /* the most bytes that live at one pass: no plan needs less */

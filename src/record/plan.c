@@ -426,9 +426,9 @@ void plan_append(struct plan *plan)
 
 glcnn_status plan_prepare(struct plan *plan)
 {
-    bool alone = plan->kernel && !plan->command_buffer->deferred;
+    bool outside_graph = plan->kernel && !plan->command_buffer->deferred;
     for (size_t i = 0; i < plan->pass_count; i++)
-        plan->passes[i].owner.outside_graph = alone;
+        plan->passes[i].owner.outside_graph = outside_graph;
     if (!plan->command_buffer->deferred && plan->status == GLCNN_SUCCESS) {
         stores_plan(plan->device, plan->passes, plan->pass_count, UINT64_MAX);
         plan->status = programs_find(plan->device, plan->passes, plan->pass_count);

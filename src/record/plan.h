@@ -28,7 +28,7 @@ struct plan {
     size_t retained_count, retained_capacity;
     struct storage *scratch[16]; /* scratch images to be recycled when the plan is appended */
     size_t scratch_count;
-    struct glcnn_buffer *workspace; /* scratch vectors to be lent anew */
+    struct glcnn_buffer *workspace; /* vectors of plan_workspace_vector, a list */
     struct pass *amended; /* in place of the command buffer's of this number; NULL: none */
     size_t amended_number;
     struct tuned *tuned; /* rows of implementations that trials have decided for; NULL: none */
@@ -51,7 +51,7 @@ void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
 /* A new pass of shader body glsl/`shader`; never NULL. Valid until the next plan_pass. */
 struct pass *plan_pass(struct plan *plan, const char *shader);
 
-/* The pass of the planned command buffer that stores all of `view`, to be given an epilogue: the plan
+/* The pass of the deferred command buffer that stores all of `view`, to be given an epilogue: the plan
  * may change what is returned, which takes its place when the plan is appended. NULL where no pass
  * can, where something is recorded behind it that uses one of the vectors that the epilogue is to
  * write, where it is observed, or there is no memory. Valid until plan_drop_amended. */
@@ -65,20 +65,21 @@ void plan_drop_amended(struct plan *plan);
 /* A scratch image of float32 that lives until plan_release_scratch or the plan's end; contents
  * undefined. */
 struct image_view plan_scratch_image(struct plan *plan, struct extent extent);
-/* Lets passes planned from now on use the scratch images again: between the calls of a batch. */
+/* Lets passes that follow use the scratch images again: between the calls of a batch. */
 void plan_release_scratch(struct plan *plan);
 /* A scratch vector of `count` elements that lives as long as the command buffer, at first 0. */
 struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
 /* The same with these elements. */
 struct vector_view plan_table(struct plan *plan, const void *elements, size_t count);
-/* A scratch vector until the plan's end: plans that follow have its memory again; contents undefined. */
+/* A vector of workspace memory until the plan's end, when plans that follow may have it; contents
+ * undefined. */
 struct vector_view plan_workspace_vector(struct plan *plan, size_t count);
-/* Quads, of four elements, that a lent vector of part sums may have where it would have `most` bytes:
- * fewer parts do within a budget. */
+/* Groups of four elements that a workspace vector of partial sums may have where it would have `most`
+ * bytes: a memory budget leaves it fewer. */
 uint32_t plan_workspace_vec4s(const struct plan *plan, size_t most);
 
-/* Vectors longer than a storage block are taken in parts, each by a pass of its own that binds no more:
- * of so many elements at most, and from a multiple of plan_part_step on. */
+/* Vectors longer than a storage block are split into parts, each for a pass of its own that binds no
+ * more: of so many elements at most, and from a multiple of plan_part_step on. */
 bool plan_fits_block(const struct plan *plan, size_t elements);
 size_t plan_part_elements(const struct plan *plan);
 size_t plan_part_step(const struct plan *plan);

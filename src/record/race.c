@@ -1,5 +1,5 @@
-/* GLCNN_DEBUG=race. Drivers run passes at once where they are few, and memory that is given back and
- * taken again mostly still has what it had: here neither is so. */
+/* GLCNN_DEBUG=race. Where passes are few most drivers run each at once, and memory that is returned
+ * and acquired again mostly still holds what it held: here neither is so. */
 #include "record/race.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "record/command_buffer.h"
 
 /* Before the passes of a commit: lets the GPU lag behind, and fills with NaN what no pass may read
- * before the commit has written it, textures and vectors that are lent. */
+ * before the commit has written it, textures of temporary images and workspace. */
 glcnn_status race_prepare(struct glcnn_command_buffer *command_buffer);
 
 /* Which pass is issued in place of pass `index`: of those that are said to be independent of each

@@ -85,7 +85,7 @@ static struct pass with_small_resources(const struct smoke_test *smoke, const st
     return copy;
 }
 
-/* One group, told by grid_base what to do: the branch, or, for the reader alone, its work. */
+/* One group, told by grid_base what to do: the branch, or, for the reader, its work. */
 static void dispatch(struct glcnn_device *device, const struct smoke_test *smoke,
                      const struct pass *pass, int x, int y)
 {

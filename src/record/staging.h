@@ -21,10 +21,10 @@ struct staging_memory {
 };
 
 /* A pass that was made for what these words tell. It holds on to no image: the storage that it
- * names is set anew each time. */
+ * names is set each time. */
 struct staging_pass {
     uint64_t words[STAGING_WORDS];
-    struct glcnn_command_buffer *commands; /* with that pass alone, or empty */
+    struct glcnn_command_buffer *commands; /* with that pass, or empty */
     uint64_t used; /* the number of the call that found it last; 0: it is empty */
 };
 

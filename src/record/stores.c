@@ -170,18 +170,18 @@ struct held {
 };
 
 /* Of the layers that lie beside each other in a layer of the texture those at one place, which
- * begin with `first`: each `apart`-th. */
+ * begin with `first`: each `stride`-th. */
 static void copy_place(const struct gl *gl, const struct image_view *view, struct held held,
-                       uint32_t first, uint32_t apart)
+                       uint32_t first, uint32_t stride)
 {
     const struct storage *storage = view->storage;
     uint32_t layer = view->first_layer + first;
     size_t offset = (size_t)(first - held.begin) * layer_size(view);
-    gl->PixelStorei(GL_UNPACK_IMAGE_HEIGHT, (GLint)(apart * view->height));
+    gl->PixelStorei(GL_UNPACK_IMAGE_HEIGHT, (GLint)(stride * view->height));
     gl->TexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, (GLint)(layer % storage->across * storage->width),
                       (GLint)(layer / storage->across % storage->down * storage->height),
-                      (GLint)(storage->cell + layer / apart), (GLsizei)view->width,
-                      (GLsizei)view->height, (GLsizei)groups_of(held.end - first, apart), GL_RGBA,
+                      (GLint)(storage->cell + layer / stride), (GLsizei)view->width,
+                      (GLsizei)view->height, (GLsizei)groups_of(held.end - first, stride), GL_RGBA,
                       GL_FLOAT, (const void *)(uintptr_t)offset);
 }
 
@@ -207,11 +207,11 @@ glcnn_status stores_copy(struct glcnn_device *device, const struct pass *pass, u
         return GLCNN_SUCCESS;
     const struct image_view *view = &pass->images[0].view;
     const struct held held = {layers_before(pass, from), layers_before(pass, to)};
-    uint32_t apart = view->storage->across * view->storage->down;
+    uint32_t stride = view->storage->across * view->storage->down;
     gl->MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
     glcnn_status status = bind_both(device, view, where);
     for (uint32_t first = held.begin; status == GLCNN_SUCCESS && first < held.end; first++)
-        if (first < held.begin + apart)
-            copy_place(gl, view, held, first, apart);
+        if (first < held.begin + stride)
+            copy_place(gl, view, held, first, stride);
     return status;
 }

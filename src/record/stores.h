@@ -1,7 +1,7 @@
 /* Whole images that passes store by way of a buffer.
  *
- * llvmpipe stores an image's texels float by float, 15 cycles each where processors have AVX-512,
- * and a buffer's in 3; the copy from one to the other takes 2. So a pass that stores all of its only
+ * llvmpipe stores an image's texels float by float, which costs several times what a buffer's stores
+ * do; the copy from one to the other costs less than either. So a pass that stores all of its only
  * image writes the pixels into a buffer of the device, one slice after the other, and they are
  * copied once it has run. It runs in parts, as many work groups at once as the buffer holds the
  * stores of, so that a small buffer serves batches of any size. Where a trait of the device says

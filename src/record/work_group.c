@@ -12,16 +12,9 @@ static const uint32_t flat[MOST_SIZES][3] = {
     {16, 2, 1}, {32, 1, 1}, {4, 8, 1},  {2, 32, 1}, {2, 16, 1}, {1, 32, 1}};
 static const uint32_t deep[MOST_SIZES][3] = {{4, 4, 4},  {1, 1, 64}, {2, 1, 32}, {1, 2, 32},
                                              {2, 2, 16}, {4, 2, 8},  {2, 4, 8}};
-/* The tall first: 32 invocations of it, 4 x 8, lie together in the blocks of textures of GPUs that
- * gain by large groups. Cycles of a processor that 32 in step take for a fetch of texels that a cache
- * holds, these beside each other and two apart, and for a store (H200):
- *                       float32                float16
- *     32 x 1        14.4   14.6   61        9.0   28.8   28
- *     16 x 2, 8 x 4 14.4   14.7   31        9.0   28.6   19
- *     4 x 8         14.3   14.6   25        5.5   14.5   19
- *     2 x 16        10.8    9.2   26        5.5    7.4   19
- * Invocations 2 x 32 still take longer where windows have pixels in common: dilated maxima 1.4 times.
- * A group starts every 0.61 ns, of whatever size up to 512. */
+/* The tall first: a subgroup of 32 that is 4 x 8 fetches and stores texels which lie together in the
+ * blocks that textures of GPUs with large groups are made of. 2 x 32 is left out, for windows of
+ * neighbours have fewer pixels in common then. Large groups are fewer to start. */
 static const uint32_t large[MOST_SIZES][3] = {
     {4, 64, 1}, {8, 32, 1}, {16, 16, 1}, {32, 8, 1}, {64, 4, 1}};
 
