@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reference/reference.h"
 #include "run/check.h"
 #include "tests/cases.h"
 
@@ -62,9 +63,9 @@ static void explain_case(const struct glcnn_descriptor *d, const struct check_ca
     struct glcnn_setting settings[CHECK_SETTINGS];
     char sentence[GLCNN_ERROR_LENGTH] = "", explained[1 << 12];
     static struct ran ran;
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
-                      .bag = &bag,
+                      .map = &map,
                       .refusal = {sentence, sizeof sentence}};
     ran = (struct ran){.kernel = d->name};
     CU_ASSERT_TRUE(check_inputs(&run, d, c, 1, settings));
@@ -79,7 +80,7 @@ static void explain_case(const struct glcnn_descriptor *d, const struct check_ca
     CU_ASSERT_STRING_EQUAL(explained, ran.passes);
     if (strcmp(explained, ran.passes) != 0)
         printf("%s, %s:\n%sexplained:\n%s%s\n", d->name, c->settings, ran.passes, lines, sentence);
-    bag_free(&bag);
+    argument_map_free(&map);
 }
 
 /* Of the first case of each kernel whose sources are of one size. */
@@ -87,8 +88,7 @@ static void passes_are_those_that_run(void)
 {
     size_t explained = 0;
     for (size_t i = 0; glcnn_registry[i]; i++)
-        for (const struct check_case *c = reference_of(glcnn_registry[i])->cases; c && c->settings;
-             c++)
+        for (const struct check_case *c = reference_of(glcnn_registry[i])->cases; c->settings; c++)
             if (!c->secondary[0]) {
                 explain_case(glcnn_registry[i], c);
                 explained++;

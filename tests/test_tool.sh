@@ -85,7 +85,8 @@ gives 0 --help
 says out 'check'
 gives 0 --version
 says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glcnn/status.h")."
-for command in info kernels run check bench train evaluate predict import export; do
+"$tool" help >out
+for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     gives 0 $command --help
     says out "usage: glcnn $command"
     gives 2 $command --nonsense
@@ -374,7 +375,7 @@ says kept.npy '(2,)'
 # ---- run: what is wrong --------------------------------------------------------------------------
 
 gives 2 run
-says err 'no kernel is named'
+says err 'no kernel given'
 gives 2 run no_such
 says err 'there is no kernel "no_such"'
 gives 2 run pooling_max pooling_max

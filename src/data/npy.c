@@ -75,7 +75,7 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
         return status;
     if (array.header.rank == 0 || array.header.count != array.header.shape[0])
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
-                         "%.300s: is no list of labels: it has %u dimensions and %zu elements; "
+                         "%.300s: is not a list of labels: it has %u dimensions and %zu elements; "
                          "expected the shape [N]",
                          r->path, array.header.rank, array.header.count);
     if (array.header.count != count)

@@ -39,7 +39,7 @@ static glcnn_status refuse(FILE *file, char *error)
 {
     return ferror(file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
                         : data_fail(error, GLCNN_MALFORMED_DATA,
-                                    "is no picture: expected the first bytes of " PICTURE_KINDS);
+                                    "is not a picture: expected the first bytes of " PICTURE_KINDS);
 }
 
 glcnn_status picture_look(FILE *file, struct picture *picture, char *error)

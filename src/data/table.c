@@ -48,10 +48,10 @@ static glcnn_status read_labels(const struct reading *r, const struct array_form
     struct reading beside = *r;
     char *path = labels_path(r->path);
     if (!path)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
-                         "%.300s: has no labels: they are looked for beside it, by a name that has "
-                         "\"labels\" for \"images\"",
-                         r->path);
+        return data_fail(
+            r->error, GLCNN_MALFORMED_DATA,
+            "%.300s: has no labels: expected a file beside it, with \"labels\" in its name in place of \"images\"",
+            r->path);
     beside.path = path;
     glcnn_status status = bytes_read_file(&bytes, path, BYTES_MAX, r->error);
     if (status == GLCNN_SUCCESS)

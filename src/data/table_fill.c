@@ -63,8 +63,7 @@ static glcnn_status check_shape(const struct reading *r, const struct table *t)
         return GLCNN_SUCCESS;
     return data_fail(
         r->error, GLCNN_UNSUPPORTED,
-        "%.250s: its images are %u x %u of %u channels, and %u x %u of %u are asked for "
-        "(0: any); only pictures are scaled",
+        "%.250s: its images are %u x %u of %u channels, and %u x %u of %u are requested (0: any); only pictures are scaled",
         r->path, t->width, t->height, t->channels, p->width, p->height, p->channels);
 }
 
@@ -118,8 +117,7 @@ static glcnn_status choose_kind(const struct reading *r, const struct rows *rows
     if (asked == GLCNN_DATA_VALUES_BYTES && !*are_bytes)
         return data_fail(
             r->error, GLCNN_UNSUPPORTED,
-            "%.300s: bytes are asked for, and it has values that are not whole numbers "
-            "in 0 .. 255",
+            "%.300s: bytes are requested, but it has values that are not whole numbers in 0 .. 255",
             r->path);
     if (asked == GLCNN_DATA_VALUES_NUMBERS)
         *are_bytes = false;

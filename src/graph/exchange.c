@@ -101,7 +101,7 @@ void exchange_destroy(struct exchange **exchange)
 /* Behind those that follow the pass already. */
 static void add_follower(struct pass *pass, struct pass_callback *follower)
 {
-    struct pass_callback **end = &pass->callback;
+    struct pass_callback **end = &pass->issue.callback;
     while (*end)
         end = &(*end)->next;
     *end = follower;

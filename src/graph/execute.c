@@ -153,7 +153,8 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
         return GLCNN_SUCCESS;
     graph->pending = false;
     glcnn_graph_handler handler = graph->handler;
-    glcnn_status status = glcnn_command_buffer_wait(graph->executing->command_buffer);
+    glcnn_status status =
+        command_buffer_wait(graph->executing->command_buffer, "waiting for a graph");
     struct recording *recording = &graph->executing->recording;
     if (status == GLCNN_SUCCESS)
         status = follow_loss_scale(graph, recording);
@@ -325,7 +326,7 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
     status = clear_skipped(&c->recording);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_command_buffer_commit(c->command_buffer);
+    status = command_buffer_commit(c->command_buffer, "glcnn_graph_execute");
     multi_tensor_steps_advance(&c->recording.multi_tensor_steps);
     if (status == GLCNN_SUCCESS)
         graph->executing = c;
@@ -373,7 +374,7 @@ bool glcnn_graph_poll(glcnn_graph *graph)
 {
     if (!graph || !graph->pending)
         return true;
-    if (!glcnn_command_buffer_is_complete(graph->executing->command_buffer))
+    if (!command_buffer_is_complete(graph->executing->command_buffer, "glcnn_graph_poll"))
         return false;
     glcnn_graph_wait(graph);
     return true;

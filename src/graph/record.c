@@ -515,7 +515,7 @@ static void repeat_refreshed(const struct recording *r, const struct record_step
     size_t second = step->first_pass;
     struct pass *pass;
     while ((pass = next_refreshed(r, &second)))
-        pass->repeats = next_refreshed(r, &first)->number = (uint32_t)first;
+        pass->issue.uniforms_from = next_refreshed(r, &first)->issue.uniforms_id = (uint32_t)first;
 }
 
 static void begin_step(struct recording *r, struct record_step *step)

@@ -36,7 +36,8 @@ static void tell_pass(void *user, const struct pass *pass)
         return;
     snprintf(text, sizeof text, "pass %u: glsl/%s, %ux%ux%u invocations%s%s", ++e->passes,
              pass->shader, pass->grid[0], pass->grid[1], pass->grid[2],
-             pass->implementation ? ", by " : "", pass->implementation ? pass->implementation : "");
+             pass->owner.implementation ? ", by " : "",
+             pass->owner.implementation ? pass->owner.implementation : "");
     e->line(e->user, text);
 }
 
@@ -45,9 +46,9 @@ static glcnn_status plan(struct glcnn_device *device, const struct glcnn_descrip
                          const struct check_case *sizes, struct explanation *e,
                          struct refusal refusal)
 {
-    struct bag bag = {.shapes_only = true};
+    struct argument_map map = {.shapes_only = true};
     struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
-                      .bag = &bag,
+                      .map = &map,
                       .explain = tell_pass,
                       .explain_user = e,
                       .refusal = refusal};
@@ -58,7 +59,7 @@ static glcnn_status plan(struct glcnn_device *device, const struct glcnn_descrip
         run.device = device;
         status = run_kernel(&run, d);
     }
-    bag_free(&bag);
+    argument_map_free(&map);
     return status;
 }
 

@@ -117,7 +117,7 @@ static glcnn_status make_call_vector(struct run *run, struct resolved *r, struct
                                      size_t index, size_t position)
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
-    const struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = argument_map_find(run->map, argument->name);
     size_t length = r->operation.vectors[index].count;
     if (!array && !argument->output && argument->optional)
         return GLCNN_SUCCESS;
@@ -132,7 +132,7 @@ static glcnn_status make_vector(struct run *run, struct resolved *r, struct devi
                                 size_t index)
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
-    const struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = argument_map_find(run->map, argument->name);
     size_t length = r->operation.vectors[index].count;
     struct state_vector *vector;
     glcnn_buffer *buffer;

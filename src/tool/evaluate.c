@@ -20,12 +20,13 @@ static const struct tool_option options[] = {
     {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train\" or \"import\"; DATA is what --data takes there, of the same size and\n"
-    "classes. Its test images are classified, or else those to validate with, or else all. Prints\n"
-    "the accuracy, the mean loss, the accuracy of each class and the confusion matrix: a row is a\n"
-    "class, its columns what its images were taken for.\n"
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; DATA is what --data of \"glcnn "
+    "train\" takes, with the same image size and classes. The test images are classified; if "
+    "there are none, the validation images; if there are none of those either, all. Prints the "
+    "accuracy, the mean loss, the accuracy of each class, and the confusion matrix: a row for "
+    "each true class, a column for each predicted one.\n"
     "\n"
-    "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist --plot matrix.svg\n";
+    "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
 
 bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
                     struct score *score, char error[GLCNN_ERROR_LENGTH])
@@ -168,7 +169,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     }
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
-                        argc == optind ? "no model is named" : "no data is named");
+                        argc == optind ? "no model given" : "no data given");
     const char *model = argv[optind++], *data = argv[optind++];
     int status = expect_no_arguments(command, argc, argv);
     if (status == EXIT_GOOD)
@@ -181,10 +182,10 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     return status;
 }
 
-const struct tool_command command_evaluate = {.name = "evaluate",
-                                              .arguments = "MODEL DATA [OPTION]...",
-                                              .text =
-                                                  "accuracy and confusions of a trained network",
-                                              .details = details,
-                                              .options = options,
-                                              .run = run};
+const struct tool_command command_evaluate = {
+    .name = "evaluate",
+    .arguments = "MODEL DATA [OPTION]...",
+    .text = "accuracy and confusion matrix of a trained network",
+    .details = details,
+    .options = options,
+    .run = run};

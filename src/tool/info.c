@@ -9,7 +9,7 @@
 enum { OPTION_JSON = 256 };
 
 static const struct tool_option options[] = {
-    DEVICE_OPTIONS, {OPTION_JSON, "json", NULL, "answer in JSON"}, {0}};
+    DEVICE_OPTIONS, {OPTION_JSON, "json", NULL, "print JSON"}, {0}};
 
 /* ---- What is asked of a device ---- */
 
@@ -44,7 +44,7 @@ static const struct {
     const char *name, *use;
 } extensions[] = {
     {"GL_KHR_debug", "messages of the driver, names of passes in traces"},
-    {"GL_KHR_robustness", "a lost device is noticed"},
+    {"GL_KHR_robustness", "a lost device is detected"},
     {"GL_EXT_robustness", "the same, on older drivers"},
 };
 enum { EXTENSIONS = sizeof extensions / sizeof *extensions };
@@ -62,7 +62,7 @@ static const struct trait traits[] = {
     {TRAIT(image_loads), {"no cheaper than fetches", "cheaper than fetches"}},
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
-    {TRAIT(slow_image_stores), {"no", "yes, a dozen loads each"}},
+    {TRAIT(slow_image_stores), {"no", "yes, as much as a dozen loads"}},
     {TRAIT(stores_via_buffer), {"no", "yes, of whole images"}},
     {TRAIT(subgroups_along_x), {"no", "yes"}},
     {TRAIT(large_groups), {"no", "yes, for short passes"}},
@@ -197,7 +197,7 @@ static void print_limits(const struct glcnn_device_properties *info)
 
 static void print_traits(const struct glcnn_device_traits *all)
 {
-    output("\ntraits, by which kernels choose between implementations\n");
+    output("\ntraits, by which kernels choose their implementations\n");
     print_line("family", all->family);
     output("  %-25s%u, of four components\n", "registers", all->registers);
     output("  %-25s%u\n", "pass_bytes", all->pass_bytes);
@@ -208,7 +208,7 @@ static void print_traits(const struct glcnn_device_traits *all)
 
 static void print_extensions(const glcnn_device *device)
 {
-    output("\nextensions that are used where there are any\n");
+    output("\noptional extensions, used if present\n");
     for (size_t i = 0; i < EXTENSIONS; i++)
         output_indented(32, "  %-25s%-5s%s\n", extensions[i].name,
                         glcnn_device_has_extension(device, extensions[i].name) ? "yes" : "no",
@@ -377,6 +377,6 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 const struct tool_command command_info = {
     .name = "info",
     .arguments = "[OPTION]...",
-    .text = "the devices, the one that is chosen and why, and what it can do",
+    .text = "the devices, which one is chosen and why, and what it can do",
     .options = options,
     .run = run};

@@ -230,7 +230,7 @@ static int print_text(void (*print)(const struct glcnn_kernel_info *info), char 
 static int print_table(const struct tool_command *command, char *const *names)
 {
     if (names[0])
-        return complain(command, EXIT_USAGE, "--table is of all kernels; it takes no names");
+        return complain(command, EXIT_USAGE, "--table lists all kernels; it takes no names");
     print_class_table();
     return EXIT_GOOD;
 }

@@ -163,7 +163,7 @@ static int matrix_width(const struct score *score, int width)
 static void print_matrix(const struct score *score, const char *const *names, int width)
 {
     int cells = cell_width(score);
-    output("\n%*s  accuracy    taken for\n%*s", width + 4, "", width + 17, "");
+    output("\n%*s  accuracy    predicted\n%*s", width + 4, "", width + 17, "");
     for (uint32_t as = 0; as < score->classes; as++)
         output(" %*u", cells, as);
     output("\n");
@@ -210,7 +210,7 @@ static void print_worst(const struct score *score, const char *const *names, int
     output("\n");
     for (unsigned i = 0; i < WORST && next_worst(score, &before, &at); i++) {
         print_name(names[at.of], width);
-        output("  taken for ");
+        output("  predicted as ");
         print_name(names[at.as], width);
         output("  %" PRIu64 " of %" PRIu64 "\n", at.count, count_of(score, at.of));
         before = at;
