@@ -1,4 +1,4 @@
-/* Training within a memory budget: images that are dropped and made again give the same bits as
+/* Training within a memory budget: images that are dropped and recomputed give the same bits as
  * those that wait, in the networks of the tool and in random ones; and textures never take more than
  * the budget. */
 #include "tests/graphs.h"
@@ -131,7 +131,7 @@ static void compare(const struct outcome *found, const struct outcome *expected)
         CU_ASSERT(isfinite(expected->values[i]));
 }
 
-/* Encodes that were made again, all and those of batches in parts. */
+/* Encodes that were recomputed, all and those of batches in parts. */
 struct tally {
     uint32_t all, in_parts;
 };
@@ -150,7 +150,7 @@ static void check_budget(const char *name, const struct outcome *expected, uint6
     CU_ASSERT_EQUAL(found.least, expected->least);
     compare(&found, expected);
     printf("\n    %s: %" PRIu64 " of %" PRIu64
-           " bytes (%.0f %%), %u parts, %u made again, +%.1f %%",
+           " bytes (%.0f %%), %u parts, %u recomputed, +%.1f %%",
            name, found.memory.planned, budget,
            100. * (double)budget / (double)expected->memory.planned, found.memory.sub_batches,
            found.memory.recomputed, found.memory.extra_time * 100);
@@ -241,7 +241,7 @@ static void test_dear_passes_run_in_fewer_parts(void)
 }
 
 /* What its readers make keeps all that it is made of, which is about half of the memory. With
- * all of it stored 27 images are made again, of which some could be left to readers. So it is where
+ * all of it stored 27 images are recomputed, of which some could be left to readers. So it is where
  * stores are dear; elsewhere it may be otherwise. */
 static void test_what_is_stored_is_chosen_by_image(void)
 {
@@ -529,7 +529,7 @@ static struct outcome train_random(uint32_t seed, bool drops, uint64_t budget)
     return o;
 }
 
-/* How many images were made again, under four budgets. */
+/* How many images were recomputed, under four budgets. */
 static uint32_t check_random(uint32_t seed, bool drops)
 {
     uint32_t recomputed = 0;
