@@ -273,7 +273,7 @@ static void test_half_of_the_memory_costs_less_than_a_quarter(void)
     device->info.traits = traits;
 }
 
-static size_t most_lent(const char *name, uint32_t batch, uint64_t budget)
+static size_t most_workspace(const char *name, uint32_t batch, uint64_t budget)
 {
     struct runner runner;
     struct glcnn_memory_plan plan;
@@ -281,10 +281,10 @@ static size_t most_lent(const char *name, uint32_t batch, uint64_t budget)
     good(runner_create_training(
         &model, batch, &(struct glcnn_graph_descriptor){.memory_budget = budget}, &runner));
     good(runner_memory(&runner, &plan));
-    size_t lent = runner.graph->compiled->choice.lent;
+    size_t workspace = runner.graph->compiled->choice.workspace;
     runner_destroy(&runner);
     model_destroy(&model);
-    return lent;
+    return workspace;
 }
 
 /* Large GPUs add up sums in so many parts that these would take a sixth of the memory, in buffers,
@@ -301,9 +301,9 @@ static void test_part_sums_are_as_many_within_a_budget(void)
     CU_ASSERT(half.memory.recomputed > 0);
     CU_ASSERT(half.memory.extra_time < 0.5);
     compare(&half, &whole);
-    CU_ASSERT(most_lent("resnet8", 256, 0) > 0);
-    CU_ASSERT_EQUAL(most_lent("resnet8", 256, whole.memory.planned / 2),
-                    most_lent("resnet8", 256, 0));
+    CU_ASSERT(most_workspace("resnet8", 256, 0) > 0);
+    CU_ASSERT_EQUAL(most_workspace("resnet8", 256, whole.memory.planned / 2),
+                    most_workspace("resnet8", 256, 0));
     device->info.traits = traits;
     free(whole.values), free(half.values);
 }

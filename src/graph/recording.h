@@ -19,7 +19,7 @@
  * of which sums are the same up to their order or rounding:
  *   - a derived float16 image is not rounded;
  *   - a batch in parts adds up gradients and statistics part by part;
- *   - fewer part sums (memory_choice.lent), only where nothing else is within the budget;
+ *   - fewer part sums (memory_choice.workspace), only where nothing else is within the budget;
  *   - on large GPUs epilogues (record/pass.h), which add up an image where it is stored, so not where
  *     it is derived or its pass is another; and gradients of normalisations that are derived, of
  *     which readers add up in another order ("reduced_where_stored" and "gradients_derived");
