@@ -9,7 +9,7 @@
 #define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */
 #define LESS        12   /* one part in so many that more parts must need less, to be the least */
 #define STORES      96   /* one part in so many of a budget is for the buffer of stores */
-#define LENT        20   /* one part in so many is for each part sum, where they may be fewer */
+#define WORKSPACE   20   /* one part in so many is for each part sum, where they may be fewer */
 #define WORTH       0.05 /* of a step: what rounds differently must save as much */
 
 /* Running the batch in so many parts. */
@@ -30,7 +30,7 @@ struct budget {
     struct split *chosen; /* the last choice's; NULL: none yet */
     uint64_t peak;        /* that choice's */
     uint64_t stores;      /* most bytes of the buffer of stores, but in the least choice */
-    size_t lent;          /* as in its choices */
+    size_t workspace;     /* as in its choices */
     double whole_time;    /* of a step of the graph that keeps everything, in any order */
     unsigned char *modes, *best;
     bool *all; /* [images of the network]: true */
@@ -41,10 +41,10 @@ uint64_t budget_stores(const struct glcnn_graph *graph)
     return graph->memory_budget ? graph->memory_budget / STORES : UINT64_MAX;
 }
 
-size_t budget_lent(const struct glcnn_graph *graph)
+size_t budget_workspace(const struct glcnn_graph *graph)
 {
-    uint64_t bytes = graph->memory_budget / LENT;
-    return bytes > LEAST_LENT ? (size_t)bytes : LEAST_LENT;
+    uint64_t bytes = graph->memory_budget / WORKSPACE;
+    return bytes > LEAST_WORKSPACE ? (size_t)bytes : LEAST_WORKSPACE;
 }
 
 /* ---- Life ---- */
@@ -94,8 +94,10 @@ struct draft {
 static glcnn_status make_draft(const struct budget *b, const struct glcnn_graph *graph,
                                struct glcnn_image *const *sources, bool stored, struct draft *draft)
 {
-    const struct memory_choice choice = {
-        .sub_batches = 1, .stored = stored ? b->all : NULL, .stores = b->stores, .lent = b->lent};
+    const struct memory_choice choice = {.sub_batches = 1,
+                                         .stored = stored ? b->all : NULL,
+                                         .stores = b->stores,
+                                         .workspace = b->workspace};
     glcnn_status status = glcnn_command_buffer_create(graph->device, &draft->buffer);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -127,7 +129,7 @@ static glcnn_status make_splits(struct budget *b, const struct glcnn_graph *grap
 }
 
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
-                           size_t lent, struct budget **budget)
+                           size_t workspace, struct budget **budget)
 {
     struct budget *b = *budget = calloc(1, sizeof *b);
     if (!b)
@@ -137,7 +139,7 @@ glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *
     b->best = calloc(graph->image_count + 1, 1);
     b->all = malloc(graph->image_count + 1);
     b->stores = budget_stores(graph);
-    b->lent = lent;
+    b->workspace = workspace;
     glcnn_status status =
         b->modes && b->best && b->all ? GLCNN_SUCCESS : out_of_memory(graph->device);
     if (status == GLCNN_SUCCESS) {
@@ -198,8 +200,8 @@ static glcnn_status take_choice(const struct budget *b, const struct split *spli
                                 const unsigned char *modes, uint64_t stores,
                                 struct memory_choice *choice)
 {
-    *choice =
-        (struct memory_choice){.sub_batches = split->parts, .stores = stores, .lent = b->lent};
+    *choice = (struct memory_choice){
+        .sub_batches = split->parts, .stores = stores, .workspace = b->workspace};
     if (copy_schedule(split, modes, choice))
         return GLCNN_SUCCESS;
     memory_choice_free(choice);

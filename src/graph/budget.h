@@ -19,13 +19,13 @@ uint64_t budget_stores(const struct glcnn_graph *graph);
 
 /* Bytes of a vector of part sums that need no budget, and the most of one that is small beside the
  * graph's budget. */
-#define LEAST_LENT ((size_t)1 << 20)
-size_t budget_lent(const struct glcnn_graph *graph);
+#define LEAST_WORKSPACE ((size_t)1 << 20)
+size_t budget_workspace(const struct glcnn_graph *graph);
 
 struct budget;
-/* `lent`: as in the choices that it makes. */
+/* `workspace`: as in the choices that it makes. */
 glcnn_status budget_create(const struct glcnn_graph *graph, struct glcnn_image *const *sources,
-                           size_t lent, struct budget **budget);
+                           size_t workspace, struct budget **budget);
 void budget_destroy(struct budget **budget);
 /* The choice that takes the least by the models' count. */
 glcnn_status budget_least(struct budget *budget, struct memory_choice *choice);

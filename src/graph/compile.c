@@ -6,12 +6,12 @@
 #include "graph/compile.h"
 #include "image/image.h"
 
-#define TRIES      24  /* choices recorded within a budget */
-#define GOOD_TRIES 6   /* within it, of which the fastest is taken */
-#define WORTH      .05 /* of a step */
-#define LENT       24  /* one part in so many of all memory is for each vector of part sums */
-#define FEW_LENT   ((size_t)5 << 19) /* bytes of one that are no matter */
-#define SURE       2 /* what textures take is less than so many times what a model counts */
+#define TRIES           24  /* choices recorded within a budget */
+#define GOOD_TRIES      6   /* within it, of which the fastest is taken */
+#define WORTH           .05 /* of a step */
+#define WORKSPACE       24  /* one part in so many of all memory is for each vector of part sums */
+#define SMALL_WORKSPACE ((size_t)5 << 19) /* bytes of one that are no matter */
+#define SURE            2 /* what textures take is less than so many times what a model counts */
 
 /* ---- One recording ---- */
 
@@ -127,7 +127,7 @@ static glcnn_status choose_least(const struct glcnn_graph *graph, const struct c
                                  struct memory_choice *choice)
 {
     struct budget *b = NULL;
-    glcnn_status status = budget_create(graph, c->sources, LEAST_LENT, &b);
+    glcnn_status status = budget_create(graph, c->sources, LEAST_WORKSPACE, &b);
     if (status == GLCNN_SUCCESS)
         status = budget_least(b, choice);
     budget_destroy(&b);
@@ -249,7 +249,7 @@ static bool needs_fewer_parts(const struct glcnn_graph *graph, const struct comp
                               const struct fastest *fastest)
 {
     bool rounds = !(fastest->time > 0) || fastest->choice.sub_batches > 1;
-    return rounds && c->workspace_size > budget_lent(graph);
+    return rounds && c->workspace_size > budget_workspace(graph);
 }
 
 /* Buffers of part sums leave textures less of the budget: sums are shared out among fewer groups. */
@@ -258,7 +258,7 @@ static glcnn_status find_with_fewer_parts(struct glcnn_graph *graph, struct comp
 {
     struct budget *b = NULL;
     struct fastest found = {.time = 0};
-    glcnn_status status = budget_create(graph, c->sources, budget_lent(graph), &b);
+    glcnn_status status = budget_create(graph, c->sources, budget_workspace(graph), &b);
     if (status == GLCNN_SUCCESS)
         status = find_fastest(graph, c, b, &found);
     budget_destroy(&b);
@@ -323,7 +323,7 @@ static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c,
 
 /* Without a budget vectors of part sums take a small part of all memory: so they are in the way of no
  * budget, and with and without one are added up in the same order. */
-static glcnn_status find_lent(struct glcnn_graph *graph, struct compiled *c)
+static glcnn_status find_workspace(struct glcnn_graph *graph, struct compiled *c)
 {
     c->choice = (struct memory_choice){
         .sub_batches = 1, .arrangement = ARRANGE_IN_WAVES, .stores = UINT64_MAX};
@@ -331,9 +331,10 @@ static glcnn_status find_lent(struct glcnn_graph *graph, struct compiled *c)
     if (status != GLCNN_SUCCESS)
         return status;
     c->workspace_size = c->command_buffer->workspace_size;
-    uint64_t part = c->memory.planned / LENT, most = part > FEW_LENT ? part : FEW_LENT;
+    uint64_t part = c->memory.planned / WORKSPACE,
+             most = part > SMALL_WORKSPACE ? part : SMALL_WORKSPACE;
     if (c->workspace_size > most)
-        c->lent = (size_t)most;
+        c->workspace = (size_t)most;
     else
         c->whole_time = recording_time(&c->recording);
     return status;
@@ -345,7 +346,7 @@ static glcnn_status record_chosen(struct glcnn_graph *graph, struct compiled *c,
     struct budget *b = NULL;
     glcnn_status status = check_budget(graph, c, least);
     if (status == GLCNN_SUCCESS)
-        status = budget_create(graph, c->sources, c->lent, &b);
+        status = budget_create(graph, c->sources, c->workspace, &b);
     if (status == GLCNN_SUCCESS)
         status = record_choices(graph, c, b, least);
     if (status == GLCNN_SUCCESS && !is_within_budget(graph, c))
@@ -357,11 +358,11 @@ static glcnn_status record_chosen(struct glcnn_graph *graph, struct compiled *c,
 static glcnn_status record_within_budget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct memory_choice least;
-    glcnn_status status = find_lent(graph, c);
-    if (status != GLCNN_SUCCESS || (!c->lent && is_within_budget(graph, c)))
+    glcnn_status status = find_workspace(graph, c);
+    if (status != GLCNN_SUCCESS || (!c->workspace && is_within_budget(graph, c)))
         return status;
-    c->choice =
-        (struct memory_choice){.sub_batches = 1, .stores = budget_stores(graph), .lent = c->lent};
+    c->choice = (struct memory_choice){
+        .sub_batches = 1, .stores = budget_stores(graph), .workspace = c->workspace};
     status = record_arranged(graph, c);
     if (status != GLCNN_SUCCESS || is_within_budget(graph, c))
         return status;

@@ -15,8 +15,8 @@ struct compiled {
     struct recording recording;
     struct command_memory memory;
     double whole_time; /* recording_time without a budget */
-    size_t lent; /* most bytes of a vector of part sums, unless a budget needs fewer; 0: any */
-    uint64_t workspace_size; /* of all that are lent to one plan, where they may take any */
+    size_t workspace; /* most bytes of a vector of part sums, unless a budget needs fewer; 0: any */
+    uint64_t workspace_size; /* of all vectors of one plan, where they may take any */
     bool has_programs;
 };
 /* What the graph has compiled for these, or compiles now. */

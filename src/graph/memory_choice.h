@@ -14,10 +14,10 @@ struct memory_choice {
     bool *stored; /* [images of the network]: is not fused into its readers; NULL: what can be fused
                      is. Where there are several parts, all is stored whatever it says */
     enum arrangement arrangement;
-    double live;     /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c), a part of what
+    double live;      /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c), a part of what
                         the budget leaves for it; 0: none */
-    uint64_t stores; /* most bytes of the buffer that passes store by (record/stores.h) */
-    size_t lent;     /* most bytes of a vector of part sums; 0: as many as are fastest */
+    uint64_t stores;  /* most bytes of the buffer that passes store by (record/stores.h) */
+    size_t workspace; /* most bytes of a vector of part sums; 0: as many as are fastest */
     struct recompute_schedule schedule; /* no items: each step once */
 };
 void memory_choice_free(struct memory_choice *choice);

@@ -125,7 +125,7 @@ static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t part
     return (bytes * images + r->batch - 1) / r->batch;
 }
 
-/* Vectors that are lent lie in memory of their own, which the step that takes most of it settles. Each
+/* Vectors of the workspace lie in memory of their own, which the step that takes most of it sets. Each
  * part has passes of its own, and their uniforms. */
 static uint64_t held_by(const struct recording *r, uint32_t parts)
 {

@@ -617,7 +617,7 @@ glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph
                             struct glcnn_command_buffer *command_buffer,
                             struct glcnn_image *const *sources, const struct memory_choice *choice)
 {
-    command_buffer->workspace_limit = choice->lent;
+    command_buffer->workspace_limit = choice->workspace;
     glcnn_status status = recording_begin(r, graph, command_buffer, sources, choice);
     if (status != GLCNN_SUCCESS)
         return status;

@@ -4,7 +4,26 @@
  * often as a memory choice says, and holds the images and states that the passes use. A *compiled*
  * graph (compile.h) is a recording whose command buffer is planned: its passes are ordered, its
  * textures shared, its programs made; it is committed again by each execution. glcnn_graph_encode
- * makes the first alone, into the user's command buffer. */
+ * makes only the first, into the user's command buffer.
+ *
+ * The same bits. Whatever the memory choice, a graph gives the same bits where the batch runs whole.
+ * An encode that recomputes an image repeats what the first one had:
+ *   - settings: those of the kernel, the fused neuron, the gradient option (prepare_settings), and
+ *     whether readers may derive the image, with how many bindings (set_derivative);
+ *   - the state: a branch of the first encode's, which it reads and does not change (branch_state);
+ *   - random draws: its passes refresh with the number of the first encode's (repeat_refreshed), and
+ *     no encode is counted for it;
+ *   - sums: no step that adds to a state, draws a loss or is wanted by the user is run again
+ *     (may_run_again, recompute_model.c).
+ * Producer fusion computes a derived pixel by the text that would have stored it. Exceptions, in each
+ * of which sums are the same up to their order or rounding:
+ *   - a derived float16 image is not rounded;
+ *   - a batch in parts adds up gradients and statistics part by part;
+ *   - fewer part sums (memory_choice.workspace), only where nothing else is within the budget;
+ *   - on large GPUs epilogues (record/pass.h), which add up an image where it is stored, so not where
+ *     it is derived or its pass is another; and gradients of normalisations that are derived, of
+ *     which readers add up in another order ("reduced_where_stored" and "gradients_derived");
+ *     glcnn_graph_encode has neither. */
 #ifndef GLCNN_RECORDING_H
 #define GLCNN_RECORDING_H
 
