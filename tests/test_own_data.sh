@@ -135,7 +135,7 @@ train_on 1 'cannot be .*; the run began with this data: give its new place with 
     --resume second.safetensors --epochs 3
 train_on 0 'epoch 3' --resume second.safetensors --data elsewhere --epochs 3
 mv elsewhere/kiwi/1.png elsewhere/kiwi/01.png
-train_on 1 'first.safetensors: cannot be resumed: it was trained on other images than elsewhere has: their names or classes differ' \
+train_on 1 'first.safetensors: cannot be resumed: it was trained on images other than those of elsewhere: names or classes differ' \
     --resume first.safetensors --data elsewhere --epochs 2
 mv elsewhere/kiwi/01.png elsewhere/kiwi/1.png
 mv elsewhere/kiwi/1.png elsewhere/banana/101.png

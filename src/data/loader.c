@@ -2,7 +2,7 @@
  *
  * Batch `step` is made in batches[step % depth]. Threads take the places of the steps one after the
  * other: a step is begun while it is less than `depth` ahead of the one that the caller holds, so
- * memory is bounded. What a place holds follows from the step and the place alone. */
+ * memory is bounded. What a place holds follows only from the step and the place. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -353,8 +353,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
                          l->set->path);
     if (l->steps == 0)
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "a batch of %u images is more than the %u available", p->batch,
-                         l->count);
+                         "a batch of %u images is more than the %u available", p->batch, l->count);
     return take_normalisation(l, error);
 }
 
