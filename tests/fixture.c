@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "device/device.h"
+#include "encode/implementation.h"
 #include "image/half.h"
 
 glcnn_device *device;
@@ -28,6 +29,15 @@ int fixture_run(const char *suite, const CU_TestInfo *tests, int argc, char *arg
     int result = unit_run(suite, tests, argc, argv);
     fixture_close();
     return result;
+}
+
+bool implementations_exist(const char *names)
+{
+    char *const kept = device->forced_implementations;
+    device->forced_implementations = (char *)(uintptr_t)names;
+    bool exist = implementations_check(device) == GLCNN_SUCCESS;
+    device->forced_implementations = kept;
+    return exist;
 }
 
 bool fixture_good(glcnn_status status, const char *call, int line)

@@ -23,6 +23,10 @@ bool fixture_good(glcnn_status status, const char *call, int line);
 #define GOOD(call)       CU_ASSERT_TRUE(fixture_good(call, #call, __LINE__))
 #define GOOD_FATAL(call) CU_ASSERT_TRUE_FATAL(fixture_good(call, #call, __LINE__))
 
+/* Whether there are all rows that GLCNN_IMPLEMENTATIONS would name so; NULL: none. Those of src/desktop
+ * may be left out. */
+bool implementations_exist(const char *names);
+
 /* The call must fail with this status and leave a sentence of its own. */
 void fixture_forget_error(glcnn_device *on);
 bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expected, const char *call,

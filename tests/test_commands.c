@@ -484,7 +484,7 @@ static void check_levels(glcnn_command_buffer **commands, const char *levels)
     GOOD_FATAL(command_buffer_compile(*commands));
     CU_ASSERT_EQUAL_FATAL((*commands)->pass_count, count);
     for (size_t i = 0; i < count; i++)
-        CU_ASSERT_EQUAL((*commands)->passes[i].level, (uint32_t)(levels[i] - '0'));
+        CU_ASSERT_EQUAL((*commands)->passes[i].issue.level, (uint32_t)(levels[i] - '0'));
     CU_ASSERT_EQUAL(barriers_of(commands), levels[count - 1] - '1');
 }
 
@@ -1045,7 +1045,7 @@ static void test_uniforms_at_every_alignment(void)
             GOOD(copy(commands, images[i], images[i + 1]));
         GOOD(glcnn_command_buffer_commit(commands));
         for (size_t i = 0; i < 4; i++)
-            CU_ASSERT_EQUAL(commands->passes[i].uniform_offset % (alignment * factor), 0);
+            CU_ASSERT_EQUAL(commands->passes[i].issue.uniform_offset % (alignment * factor), 0);
         CU_ASSERT_TRUE(images_equal(images[4], images[0]));
         for (int i = 0; i < 5; i++)
             glcnn_image_destroy(&images[i]);

@@ -76,7 +76,6 @@ static void test_a_repeated_transfer_allocates_and_makes_nothing(void)
 /* ---- Uploads beside a step ---- */
 
 static PFNGLCLIENTWAITSYNCPROC real_wait;
-static PFNGLFINISHPROC real_finish;
 static int waits;
 
 static GLenum GL_APIENTRY count_wait(GLsync fence, GLbitfield flags, GLuint64 timeout)
@@ -85,25 +84,16 @@ static GLenum GL_APIENTRY count_wait(GLsync fence, GLbitfield flags, GLuint64 ti
     return real_wait(fence, flags, timeout);
 }
 
-static void GL_APIENTRY count_finish(void)
-{
-    waits++;
-    real_finish();
-}
-
 static void begin_counting_waits(void)
 {
     real_wait = device->gl.ClientWaitSync;
-    real_finish = device->gl.Finish;
     device->gl.ClientWaitSync = count_wait;
-    device->gl.Finish = count_finish;
     waits = 0;
 }
 
 static void end_counting_waits(void)
 {
     device->gl.ClientWaitSync = real_wait;
-    device->gl.Finish = real_finish;
 }
 
 static void test_an_upload_does_not_wait_for_a_step_that_reads_the_image(void)

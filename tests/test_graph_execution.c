@@ -319,7 +319,7 @@ static struct levels levels_of(void (*make)(struct step *), bool ordered, uint64
     make_step(&s, make, ordered, limit);
     uint64_t held = s.commands->held_size + command_buffer_place_uniforms(s.commands);
     struct levels levels = {s.memory.lower_bound - held,
-                            s.commands->passes[s.commands->pass_count - 1].level};
+                            s.commands->passes[s.commands->pass_count - 1].issue.level};
     destroy_step(&s);
     return levels;
 }

@@ -80,24 +80,6 @@ static bool lists(const struct glcnn_kernel_info *info, const char *implementati
     return false;
 }
 
-/* Rows that keep other forms away: their programs have the name of another table's row. */
-static bool is_taken(const glcnn_device *on, const char *implementation)
-{
-    static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
-                                          {"pooling_average_alone", "pooling_average_group"},
-                                          {"pooling_winners_anew", "pooling_winners_column"},
-                                          {"pooling_winners_anew", "pooling_winners_row"},
-                                          {"pooling_winners_anew", "pooling_winners_pair"}};
-    bool keeps_away = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(implementation, rows[i][0]) == 0) {
-            keeps_away = true;
-            if (any_program_has(on, rows[i][1]))
-                return false;
-        }
-    return keeps_away || any_program_has(on, implementation);
-}
-
 /* The quick check of one kernel that uses the implementation; GLCNN_TEST_FULL=1: the whole of all. */
 static void check_forced(const char *implementation)
 {
@@ -112,7 +94,7 @@ static void check_forced(const char *implementation)
             fprintf(stderr, "\n  %s of %s\n", implementation, info->name);
         }
     }
-    if (!is_taken(on, implementation)) {
+    if (!any_program_has(on, implementation)) {
         CU_FAIL("an implementation that is forced is not taken");
         fprintf(stderr, "\n  %s\n", implementation);
     }
@@ -130,15 +112,14 @@ static bool came_before(size_t kernel, size_t index)
     return false;
 }
 
-/* Not told by a kernel's programs alone: test_derived.c and test_epilogues.c have graphs; places within
- * a stride, and the forms of tiles and lines, which have the name of the row that they are forms of,
- * have tests of their own. */
+/* Not told by a kernel's programs alone: test_derived.c and test_epilogues.c have graphs; phases of a
+ * stride, and the forms of tiles, which have the name of the row that they are forms of, have tests of
+ * their own. */
 static bool is_tested_apart(const char *implementation)
 {
-    static const char *const apart[] = {"pixels_",      "gradients_", "data_apart",
-                                        "tiles_",       "elements_",  "factors_",
-                                        "lines_",       "reduced_",   "pooling_average_gradient_",
-                                        "chunks_arrive"};
+    static const char *const apart[] = {
+        "pixels_",       "gradients_", "data_phases_separate",      "data_gathered",
+        "register_tile", "reduced_",   "pooling_average_gradient_", "partial_sums_last_group"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (strncmp(implementation, apart[i], strlen(apart[i])) == 0)
             return true;
@@ -148,8 +129,7 @@ static bool is_tested_apart(const char *implementation)
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
 static bool has_room(const char *implementation)
 {
-    bool many = strcmp(implementation, "sums_arrival") == 0 ||
-                strcmp(implementation, "sums_tiles") == 0 ||
+    bool many = strcmp(implementation, "sums_last_block") == 0 ||
                 strcmp(implementation, "coefficients_vectors") == 0;
     return !many || device->info.limits.storage_blocks >= 8;
 }
@@ -182,6 +162,42 @@ static void test_each_variant_agrees_with_the_references(void)
         }
     CU_ASSERT(count >= (is_enough(count) ? 1 : 9));
     printf("%zu implementations ", count);
+}
+
+/* Lists whose conditions all say what they ask. */
+static bool tells_reasons(const struct implementation_list *list)
+{
+    return strncmp(list->name, "convolution_", 12) == 0 ||
+           strncmp(list->name, "fully_connected_", 16) == 0;
+}
+
+static void expect_phrase(const struct implementation *row, const struct condition *condition)
+{
+    bool good = !condition->holds == !condition->phrase;
+    CU_ASSERT(good);
+    if (!good)
+        fprintf(stderr, "\n  %s\n", row->name);
+}
+
+/* Also that each row plans by itself. */
+static void expect_reasons(const struct implementation_list *list)
+{
+    const struct implementation *row;
+    for (size_t i = 0; tells_reasons(list) && (row = implementation_at(list, i)); i++) {
+        expect_phrase(row, &row->supported);
+        expect_phrase(row, &row->profitable);
+        CU_ASSERT(row->plan || row->form);
+    }
+}
+
+static void test_each_condition_says_what_it_asks(void)
+{
+    for (size_t i = 0; glcnn_registry[i]; i++)
+        for (const struct implementation_list *const *list = glcnn_registry[i]->implementations;
+             list && *list; list++)
+            expect_reasons(*list);
+    for (size_t i = 0; glcnn_desktop_registry[i]; i++)
+        expect_reasons(glcnn_desktop_registry[i]);
 }
 
 static void test_an_unknown_variant_is_refused(void)
@@ -223,29 +239,29 @@ static void test_kernels_agree_with_exponentials_of_the_driver(void)
     glcnn_device_destroy(&on);
 }
 
-/* ---- Groups that finish a sum by themselves ---- */
+/* ---- Last-block reductions ---- */
 
-#define ARRIVAL_CHANNELS 6
+#define BLOCK_CHANNELS 6
 
 /* Mean and variance of each channel, as commit after commit leaves them. */
-static void read_statistics(glcnn_state *state, float values[2 * ARRIVAL_CHANNELS])
+static void read_statistics(glcnn_state *state, float values[2 * BLOCK_CHANNELS])
 {
     static const char *const names[] = {"mean", "variance"};
     for (int i = 0; i < 2; i++)
         GOOD(glcnn_buffer_read(glcnn_state_vector(state, names[i]), 0,
-                               ARRIVAL_CHANNELS * sizeof(float), values + i * ARRIVAL_CHANNELS));
+                               BLOCK_CHANNELS * sizeof(float), values + i * BLOCK_CHANNELS));
 }
 
-/* The groups are counted anew with each commit: equal images leave equal bits, in one pass. */
-static void test_groups_that_arrive_are_counted_anew(void)
+/* Groups are counted from 0 at each commit: equal images leave equal bits, in one pass. */
+static void test_the_last_group_is_found_at_each_commit(void)
 {
-    float first[2 * ARRIVAL_CHANNELS], again[2 * ARRIVAL_CHANNELS];
+    float first[2 * BLOCK_CHANNELS], again[2 * BLOCK_CHANNELS];
     glcnn_kernel *statistics, *normalize;
     glcnn_command_buffer *to;
     glcnn_state *state;
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block", 1);
     glcnn_device *on = open_device(NULL);
-    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, ARRIVAL_CHANNELS, 16, 16);
+    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, BLOCK_CHANNELS, 16, 16);
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization_statistics", &statistics));
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization", &normalize));
     GOOD_FATAL(glcnn_kernel_result_state(NULL, normalize, &(struct glcnn_encode){0}, &state));
@@ -259,7 +275,7 @@ static void test_groups_that_arrive_are_counted_anew(void)
         read_statistics(state, i ? again : first);
         CU_ASSERT(i == 0 || (memcmp(first, again, sizeof first) == 0) == (i == 2));
     }
-    CU_ASSERT(is_near((double)first[ARRIVAL_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
+    CU_ASSERT(is_near((double)first[BLOCK_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
     glcnn_command_buffer_destroy(&to);
     glcnn_state_destroy(&state);
     glcnn_kernel_destroy(&statistics);
@@ -315,7 +331,7 @@ static void test_lanes_merge_many_runs(void)
     static const char *const kernels[] = {"batch_normalization_statistics",
                                           "batch_normalization_statistics_gradient"};
     static const struct check_case of = {"", {41, 3, 23, 25}};
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival,sums_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block,sums_last_block", 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
@@ -331,17 +347,19 @@ static void test_runs_and_chunks_take_turns(void)
         const char *implementations, *kernel;
         struct check_case of;
     } rows[] = {
-        {"statistics_arrival", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
-        {"statistics_arrival", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
-        {"statistics_group", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
-        {"sums_arrival", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
-        {"sums_group", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
         {"weights_tiled", "convolution_gradient", {TURNS(3, 1), {3, 5, 37, 29}}},
         {"weights_tiled", "convolution_gradient", {TURNS(5, 1), {50, 4, 3, 5}}},
         {"weights_tiled", "convolution_gradient", {TURNS(2, 2), {2, 3, 61, 203}}},
         {"weights_tiled", "convolution_gradient", {TURNS(1, 1), {3, 4, 725, 823}}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!implementations_exist(rows[i].implementations))
+            continue;
         setenv("GLCNN_IMPLEMENTATIONS", rows[i].implementations, 1);
         glcnn_device *on = open_device(NULL);
         CU_ASSERT(error_of(on, rows[i].kernel, &rows[i].of) <= 1);
@@ -363,10 +381,12 @@ static void test_tiles_of_connected_layers_need_not_be_full(void)
                                              {CONNECTED(72, 1, 1), {9, 140, 1, 1}},
                                              {CONNECTED(72, 2, 1), {16, 20, 1, 2}},
                                              {CONNECTED(132, 5, 1), {1, 4, 1, 5}}};
-    setenv("GLCNN_IMPLEMENTATIONS", "connected_in_place,connected_weights_in_place", 1);
+    if (!implementations_exist("connected_tiled_unpacked"))
+        return;
+    setenv("GLCNN_IMPLEMENTATIONS", "connected_tiled_unpacked,connected_weights_unpacked", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct search wanted[] = {{.text = "// connected_in_place\n"},
-                                  {.text = "// connected_weights_in_place\n"}};
+        struct search wanted[] = {{.text = "// connected_tiled_unpacked\n"},
+                                  {.text = "// connected_weights_unpacked\n"}};
         look_after("fully_connected_gradient", &rows[i], wanted, 2);
         CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
     }
@@ -375,7 +395,7 @@ static void test_tiles_of_connected_layers_need_not_be_full(void)
 
 /* So do those of results: rows and slices that do not fill the last tile, elements that do not fill the
  * last split, and pixels that are rows, too, whose windows step and spread. */
-static void test_tiles_of_quads_need_not_be_full(void)
+static void test_tiles_of_unpacked_weights_need_not_be_full(void)
 {
     static const struct {
         const char *kernel;
@@ -387,9 +407,11 @@ static void test_tiles_of_quads_need_not_be_full(void)
         {"convolution",
          {CONNECTED(40, 2, 1) " padding=0 stride_in_pixels_x=2 dilation_rate_x=3", {2, 16, 5, 20}}},
     };
-    setenv("GLCNN_IMPLEMENTATIONS", "connected_quads", 1);
+    if (!implementations_exist("convolution_tiled_unpacked"))
+        return;
+    setenv("GLCNN_IMPLEMENTATIONS", "convolution_tiled_unpacked", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct search wanted = {.text = "// connected_quads\n"};
+        struct search wanted = {.text = "// convolution_tiled_unpacked\n"};
         look_after(rows[i].kernel, &rows[i].of, &wanted, 1);
         CU_ASSERT_TRUE(wanted.found);
     }
@@ -533,9 +555,9 @@ static void test_pairs_of_outputs_share_reads(void)
     "gradient_option=data output_feature_channels=" #OUTPUTS " kernel_width=" #WIDTH               \
     " kernel_height=" #HEIGHT " stride_in_pixels_x=" #X " stride_in_pixels_y=" #Y
 
-/* All places within a stride in one pass, or one after the other, agree with the reference: also
- * where a place has no taps or no pixels, and where dilation leaves it some. */
-static void test_places_within_a_stride_go_together_or_apart(void)
+/* All phases of a stride in one pass, or one after the other, agree with the reference: also
+ * where a phase has no taps or no pixels, and where dilation leaves it some. */
+static void test_phases_of_a_stride_are_batched_or_separate(void)
 {
     static const struct check_case rows[] = {
         {STRIDED(6, 3, 3, 2, 2), {2, 5, 9, 8}},
@@ -546,17 +568,19 @@ static void test_places_within_a_stride_go_together_or_apart(void)
     };
     static const struct {
         const char *implementations;
-        bool together, tiled;
-    } ways[] = {{"data_together", true, false},
-                {"data_together,convolution_tiled", true, true},
-                {"data_apart", false, false},
-                {"data_apart,convolution_tiled", false, true}};
+        bool batched, tiled;
+    } ways[] = {{"data_phases_batched", true, false},
+                {"data_phases_batched,convolution_tiled", true, true},
+                {"data_phases_separate", false, false},
+                {"data_phases_separate,convolution_tiled", false, true}};
     for (size_t v = 0; v < sizeof ways / sizeof *ways; v++) {
+        if (!implementations_exist(ways[v].implementations))
+            continue;
         setenv("GLCNN_IMPLEMENTATIONS", ways[v].implementations, 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            struct search wanted[] = {{.text = "#define PLACES 1\n"}, {.text = "kept_inputs["}};
+            struct search wanted[] = {{.text = "#define PHASES 1\n"}, {.text = "kept_inputs["}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
-            CU_ASSERT_EQUAL(wanted[0].found, ways[v].together);
+            CU_ASSERT_EQUAL(wanted[0].found, ways[v].batched);
             CU_ASSERT_EQUAL(wanted[1].found, ways[v].tiled);
         }
     }
@@ -565,43 +589,35 @@ static void test_places_within_a_stride_go_together_or_apart(void)
 
 /* ---- Tiles of sums ---- */
 
-/* Tiles hold 8 slices of outputs where there are no more, else 16; and 128 rows of pixels, or 64
- * where they are few. */
-static void test_tiles_follow_rows_and_outputs(void)
+/* Tiles hold 4 or 8 slices of outputs where there are no more, else 16. */
+static void test_tiles_follow_outputs(void)
 {
     static const struct {
-        const char *rows, *slices;
+        const char *slices;
         struct check_case of;
     } forms[] = {
-        {"#define ROWS 64\n",
-         "#define SLICES 4\n#define QUADS 8\n",
+        {"#define SLICES 4\n#define VECTORS 8\n",
          {"output_feature_channels=9 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
-        {"#define ROWS 64\n",
-         "#define SLICES 8\n#define QUADS 8\n",
+        {"#define SLICES 8\n#define VECTORS 8\n",
          {"output_feature_channels=21 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
-        {"#define ROWS 64\n",
-         "#define SLICES 8\n#define QUADS 4\n",
+        {"#define SLICES 8\n#define VECTORS 4\n",
          {"output_feature_channels=9 kernel_width=2 kernel_height=2", {3, 6, 9, 11}}},
-        {"#define ROWS 64\n",
-         "#define SLICES 16\n",
+        {"#define SLICES 16\n",
          {"output_feature_channels=37 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
-        {"#define ROWS 128\n",
-         "#define SLICES 8\n",
+        {"#define SLICES 8\n",
          {"output_feature_channels=5 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
-        {"#define ROWS 128\n",
-         "#define SLICES 16\n",
+        {"#define SLICES 16\n",
          {"output_feature_channels=33 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
     };
+    if (!implementations_exist("convolution_tiled"))
+        return;
     setenv("GLCNN_IMPLEMENTATIONS", "convolution_tiled", 1);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        struct search wanted[] = {{.text = forms[i].rows}, {.text = forms[i].slices}};
-        look_after("convolution", &forms[i].of, wanted, 2);
-        CU_ASSERT_TRUE(wanted[0].found && wanted[1].found);
-    }
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        CU_ASSERT_TRUE(has("convolution", &forms[i].of, forms[i].slices));
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
-/* Each form of tiles and of lines, forced, agrees with the reference. */
+/* Each form of tiles, forced, agrees with the reference. */
 static void test_forms_of_sums_are_forced(void)
 {
     static const struct check_case of = {
@@ -610,21 +626,21 @@ static void test_forms_of_sums_are_forced(void)
         const char *implementations, *text;
         bool found;
     } forms[] = {
-        {"convolution_tiled,tiles_broad", "#define SLICES 32\n", true},
-        {"convolution_tiled,tiles_few", "#define ROWS 64\n#define SLICES 16\n", true},
-        {"convolution_tiled,tiles_high", "#define ROWS 128\n", true},
-        {"convolution_tiled,tiles_low", "#define ROWS 64\n", true},
-        {"convolution_tiled,elements_split", "#define SPLIT 1\n", true},
-        {"convolution_tiled,elements_whole", "#define SPLIT 1\n", false},
-        {"convolution_tiled,factors_in_place", "#define IN_PLACE 1\n", true},
-        {"convolution_tiled,elements_whole,factors_packed", "#define IN_PLACE 1\n", false},
-        {"convolution_wide,lines_short", "#define SLICES 1\n#define PIXELS 4\n", true},
-        {"convolution_wide,lines_long", "#define SLICES 2\n#define PIXELS 6\n", true},
-        {"convolution_wide,lines_broad", "#define SLICES 2\n#define PIXELS 11\n", true},
-        {"convolution_wide,lines_broad", "#define LINES_OF_TAPS 3\n", true},
-        {"convolution_column,lines_short", "#define SLICES 1\n#define PIXELS 3\n", true},
+        {"convolution_tiled,tile_wide", "#define SLICES 32\n", true},
+        {"convolution_tiled,tile_full", "#define SLICES 16\n", true},
+        {"convolution_tiled,tile_usual", "#define SLICES 16\n", true},
+        {"convolution_tiled,tile_split_k", "#define SPLIT 1\n", true},
+        {"convolution_tiled,tile_whole_k", "#define SPLIT 1\n", false},
+        {"convolution_tiled,tile_weights_unpacked", "#define UNPACKED 1\n", true},
+        {"convolution_tiled,tile_whole_k,tile_weights_packed", "#define UNPACKED 1\n", false},
+        {"convolution_wide,register_tile_small", "#define SLICES 1\n#define PIXELS 4\n", true},
+        {"convolution_wide,register_tile", "#define SLICES 2\n#define PIXELS 6\n", true},
+        {"convolution_wide,register_tile_unrolled", "#define SLICES 2\n#define PIXELS 11\n", true},
+        {"convolution_wide,register_tile_unrolled", "#define LINES_OF_TAPS 3\n", true},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (!implementations_exist(forms[i].implementations))
+            continue;
         setenv("GLCNN_IMPLEMENTATIONS", forms[i].implementations, 1);
         bool found = has("convolution", &of, forms[i].text);
         CU_ASSERT_EQUAL(found, forms[i].found);
@@ -636,7 +652,7 @@ static void test_forms_of_sums_are_forced(void)
 
 /* ---- Tiles of the gradient of weights ---- */
 
-/* Tiles hold 8, 16 or 32 quads of elements, and 4, 8, 16 or, of few elements, 32 slices of outputs;
+/* Tiles hold 8, 16 or 32 vectors of elements, and 4, 8, 16 or, of few elements, 32 slices of outputs;
  * of 32 and 16, where one chunk holds all pixels, the tile is the gradient itself. */
 static void test_tiles_of_weights_follow_the_weights(void)
 {
@@ -657,13 +673,13 @@ static void test_tiles_of_weights_follow_the_weights(void)
          "#define WHOLE",
          {"output_feature_channels=70 kernel_width=3 kernel_height=3", {1, 8, 4, 6}}},
         {"convolution_gradient",
-         "#define QUADS 8\n",
+         "#define VECTORS 8\n",
          {"output_feature_channels=70 kernel_width=2 kernel_height=1", {3, 13, 4, 6}}},
         {"convolution_gradient",
-         "#define QUADS 16\n",
+         "#define VECTORS 16\n",
          {"output_feature_channels=70 kernel_width=3 kernel_height=3", {3, 3, 4, 6}}},
         {"convolution_gradient",
-         "#define QUADS 32\n",
+         "#define VECTORS 32\n",
          {"output_feature_channels=70 kernel_width=1 kernel_height=1", {3, 65, 4, 6}}},
         {"fully_connected_gradient",
          "#define WHOLE",
@@ -678,7 +694,9 @@ static void test_tiles_of_weights_follow_the_weights(void)
          "#define SLICES 4\n",
          {"output_feature_channels=10 kernel_width=1 kernel_height=1", {70, 21, 1, 1}}},
     };
-    setenv("GLCNN_IMPLEMENTATIONS", "connected_weights_tiled,weights_tiled", 1);
+    if (!implementations_exist("weights_tiled"))
+        return;
+    setenv("GLCNN_IMPLEMENTATIONS", "connected_weights_convolved,weights_tiled", 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CU_ASSERT_TRUE(has(rows[i].kernel, &rows[i].of, rows[i].has));
     unsetenv("GLCNN_IMPLEMENTATIONS");
@@ -687,22 +705,22 @@ static void test_tiles_of_weights_follow_the_weights(void)
 /* Many chunks of pixels are added up in one pass by groups, or in two passes without. */
 static void test_many_chunks_are_added_up(void)
 {
-    static const char *const implementations[] = {"weights_tiled,chunks_group",
-                                                  "weights_tiled,chunks_alone"};
+    static const char *const implementations[] = {"weights_tiled,partial_sums_group",
+                                                  "weights_tiled,partial_sums"};
     static const struct check_case of = {"output_feature_channels=9 kernel_width=3 kernel_height=1 "
                                          "gradient_option=weights_and_biases",
                                          {4, 7, 21, 20}};
-    for (size_t v = 0; v < 2; v++) {
+    for (size_t v = 0; v < 2 && implementations_exist(implementations[v]); v++) {
         setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         CU_ASSERT_EQUAL(has("convolution_gradient", &of, "merged["), v == 1);
     }
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
-/* Strips of pixels also end where the gradient does: in the middle of a pair of columns, or of a
- * strip; and there are more of them than a group has lanes, or all groups together. Chunks are added
+/* Register tiles of pixels also end where the gradient does: in the middle of a pair of columns, or of
+ * a tile; and there are more of them than a group has lanes, or all groups together. Chunks are added
  * up by a pass, or by the last group to have one. */
-static void test_strips_need_not_divide_the_gradient(void)
+static void test_register_tiles_need_not_divide_the_gradient(void)
 {
     static const struct check_case rows[] = {
         {"output_feature_channels=8 groups=8 kernel_width=3 kernel_height=3", {5, 8, 31, 39}},
@@ -712,12 +730,12 @@ static void test_strips_need_not_divide_the_gradient(void)
          {2, 4, 29, 1}},
         {"output_feature_channels=2048 kernel_width=2 kernel_height=1", {15, 1, 1, 33}},
     };
-    static const char *const implementations[] = {"weights_strips,chunks_group",
-                                                  "weights_strips,chunks_arrive"};
-    for (size_t v = 0; v < 2; v++) {
+    static const char *const implementations[] = {"weights_register_tiled,partial_sums_group",
+                                                  "weights_register_tiled,partial_sums_last_group"};
+    for (size_t v = 0; v < 2 && implementations_exist(implementations[v]); v++) {
         setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            struct search wanted[] = {{.text = "strips_down"}, {.text = "#define ARRIVES 1\n"}};
+            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define ARRIVES 1\n"}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
             CU_ASSERT_TRUE(wanted[0].found);
             CU_ASSERT_EQUAL(wanted[1].found, v == 1);
@@ -834,7 +852,10 @@ static void test_without_a_variant_that_runs_the_encode_fails(void)
     snprintf(driver_of, sizeof driver_of, "convolution: the driver of %s accepts",
              glcnn_device_info(on)->renderer);
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), driver_of));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "convolution_shared to convolution_two"));
+    bool shares = implementations_exist("convolution_shared");
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(glcnn_device_error(on), shares ? "convolution_shared to convolution_two"
+                                              : "convolution_wide to convolution_two"));
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 0);
     glcnn_command_buffer_destroy(&commands);
     glcnn_image_destroy(&image);
@@ -1132,6 +1153,8 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         {"Qualcomm", "Adreno (TM) 530", "adreno"},
         {"nouveau", "NVEA", "nouveau"},
         {"NVIDIA Corporation", "NVIDIA H200/PCIe/SSE2", "nvidia"},
+        {"NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)/integrated", "tegra"},
+        {"NVIDIA Corporation", "NVIDIA Tegra Orin (nvgpu)/integrated", "tegra"},
         {"Somebody", "Something", "unknown"},
         {NULL, NULL, "unknown"},
     };
@@ -1150,27 +1173,38 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
     CU_ASSERT_FALSE(traits_find("Mesa", "llvmpipe").may_skip_programs);
 }
 
+/* But for its name the row of nouveau, whose GPUs these are. */
+static void test_a_tegra_is_no_desktop_gpu(void)
+{
+    struct glcnn_device_traits tegra = traits_find("NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)");
+    const struct glcnn_device_traits nouveau = traits_find("nouveau", "NV12B");
+    tegra.family = nouveau.family;
+    CU_ASSERT_EQUAL(memcmp(&tegra, &nouveau, sizeof tegra), 0);
+    CU_ASSERT_FALSE(tegra.spin_waits || tegra.large_groups || tegra.async_uploads);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_each_variant_agrees_with_the_references),
+        UNIT_TEST(test_each_condition_says_what_it_asks),
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_kernels_agree_with_exponentials_of_the_driver),
-        UNIT_TEST(test_groups_that_arrive_are_counted_anew),
+        UNIT_TEST(test_the_last_group_is_found_at_each_commit),
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
-        UNIT_TEST(test_tiles_of_quads_need_not_be_full),
+        UNIT_TEST(test_tiles_of_unpacked_weights_need_not_be_full),
         UNIT_TEST(test_no_form_stores_beyond_its_clip_rectangle),
         UNIT_TEST(test_columns_need_not_divide_the_width),
         UNIT_TEST(test_pairs_of_outputs_share_reads),
-        UNIT_TEST(test_places_within_a_stride_go_together_or_apart),
-        UNIT_TEST(test_tiles_follow_rows_and_outputs),
+        UNIT_TEST(test_phases_of_a_stride_are_batched_or_separate),
+        UNIT_TEST(test_tiles_follow_outputs),
         UNIT_TEST(test_forms_of_sums_are_forced),
         UNIT_TEST(test_tiles_of_weights_follow_the_weights),
         UNIT_TEST(test_many_chunks_are_added_up),
-        UNIT_TEST(test_strips_need_not_divide_the_gradient),
+        UNIT_TEST(test_register_tiles_need_not_divide_the_gradient),
         UNIT_TEST(test_programs_that_run_pass_the_smoke_test),
         UNIT_TEST(test_the_smoke_test_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
@@ -1185,6 +1219,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_driver_with_threads_has_all_programs_before_it_is_asked),
         UNIT_TEST(test_of_many_programs_the_one_that_fails_is_named),
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),
+        UNIT_TEST(test_a_tegra_is_no_desktop_gpu),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("implementations", tests, argc, argv);

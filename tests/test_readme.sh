@@ -25,20 +25,33 @@ lines=$(wc -l <include/changes.md)
 for folder in include src glsl platform tests examples; do
     [ -e $folder/README.md ] || fail "$folder has no README.md"
 done
-for words in 'ping-pong passes' 'texture array of four-channel slices' 'gradient state' 'GBM' 'EGL'; do
+for words in 'ping-pong passes' 'texture arrays of four-channel slices' 'gradient state' 'GBM' 'EGL'; do
     grep -q "$words" README.md || fail "README.md does not speak of $words"
 done
 
 # A link may have a heading behind its file. What stands between backticks and looks like a file of
-# the tree is one, of the page's folder, of the top or of src, glsl or include.
-python3 - >"$work/lost" <<'END_OF_PYTHON'
-import os, re
+# the tree is one, of the page's folder, of the top or of src, glsl or include; what looks like a name
+# of the sources, with an underscore, is in them.
+"$out/glcnn" kernels --short >"$work/kernels"
+python3 - "$work/kernels" >"$work/lost" <<'END_OF_PYTHON'
+import os, re, sys
 
-def pages():
+def files():
     yield "README.md"
     for top in ("include", "src", "glsl", "platform", "tests", "examples"):
         for folder, _, names in os.walk(top):
-            yield from (os.path.join(folder, name) for name in names if name.endswith(".md"))
+            yield from (os.path.join(folder, name) for name in names)
+
+def pages():
+    return (name for name in files() if name.endswith(".md"))
+
+def words():
+    found = set()
+    for name in [sys.argv[1], *files()]:
+        if re.search(r"\.(c|h|comp|glsl|sh|py|mk|cpp)$|kernels$", name):
+            found.update(re.findall(r"[A-Za-z_]\w*", open(name, encoding="utf-8", errors="replace").read()))
+            found.add(os.path.splitext(os.path.basename(name))[0])
+    return found
 
 def anchors(page):
     heads = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", open(page, encoding="utf-8").read(), flags=re.S), re.M)
@@ -48,7 +61,7 @@ def is_there(folder, name):
     return any(os.path.exists(os.path.join(base, name))
                for base in (folder, ".", "src", "glsl", "include", "include/glcnn"))
 
-links = 0
+links, known = 0, words()
 for page in pages():
     folder, text = os.path.dirname(page) or ".", open(page, encoding="utf-8").read()
     for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", text):
@@ -67,6 +80,9 @@ for page in pages():
     for name in re.findall(r"`([a-z_./0-9]+/[a-z_0-9.]+\.(?:c|h|sh|py|comp|glsl|mk|md))`", text):
         if not is_there(folder, name):
             print(f"{page}: there is no file {name}")
+    for name in re.findall(r"`([a-z]+_[a-z_0-9]+)`", re.sub(r"```.*?```", "", text, flags=re.S)):
+        if name not in known:
+            print(f"{page}: nothing is called {name}")
 if links < 60:
     print(f"{links} links found: the search is broken")
 END_OF_PYTHON

@@ -554,6 +554,18 @@ static void test_random_nets_train_with_the_same_bits(void)
     CU_ASSERT(recomputed > 20);
 }
 
+/* With every producer fusion and epilogue that a device may take: large GPUs have them all. */
+static void test_all_fusions_keep_the_bits(void)
+{
+    const struct glcnn_device_traits traits = device->info.traits;
+    uint32_t recomputed = 0;
+    device->info.traits = traits_find("NVIDIA", "NVIDIA");
+    for (uint32_t seed = 0; seed <= 2; seed++)
+        recomputed += check_random(seed, seed % 2 == 1);
+    CU_ASSERT(recomputed > 5);
+    device->info.traits = traits;
+}
+
 /* What a plan stores as float16 another may leave to its readers. */
 static void test_float16_trains_with_the_same_bits(void)
 {
@@ -576,6 +588,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_half_of_the_memory_costs_less_than_a_quarter),
         UNIT_TEST(test_gradients_of_sums_need_no_forward_image),
         UNIT_TEST(test_dear_passes_run_beside_each_other_within_a_budget),
+        UNIT_TEST(test_all_fusions_keep_the_bits),
         UNIT_TEST(test_random_nets_train_with_the_same_bits),
         UNIT_TEST(test_float16_trains_with_the_same_bits),
         CU_TEST_INFO_NULL};

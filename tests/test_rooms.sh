@@ -2,17 +2,21 @@
 # The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
 # the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
 # one header what it is for, and every source begins with a comment. Each kernel has a
-# reference. Graphs name no kernel.
+# reference. Graphs name no kernel. Within the folders of `circles` no more files than the number use
+# each other in a circle, by the symbols of their objects.
 #
 # usage: test_rooms.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels reference run graph io data interchange onnx mpi tool python'
+ladder='platform device record image encode kernels desktop reference run graph io data interchange onnx mpi tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 dmabuf:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
 onnx:onnx mpi:mpi glcnn:tool'
+
+# FOLDER:FILES, or FOLDER/PREFIX:FILES for the files whose names begin with PREFIX.
+circles='record:3'
 
 kernels=$(sed -n 's/^const struct glcnn_descriptor glcnn_kernel_\([a-z0-9_]*\) = {.*/\1/p' \
     src/kernels/*.c)
@@ -54,6 +58,14 @@ for file in src/graph/*.[ch]; do
     done
 done
 
+# What only a large desktop GPU takes may be left out: nobody outside names a header, a shader or a row
+# of it.
+rows=$(sed -n 's/^ *{"\([a-z0-9_]*\)".*/"\1"/p' src/desktop/*.c)
+[ -n "$rows" ] || fail "no row is found in src/desktop"
+find platform src glsl -name '*.[ch]' -o -name '*.comp' -o -name '*.glsl' |
+    grep -v '^src/desktop/\|^glsl/desktop/' | xargs grep -HnF -e 'desktop/' -e "$rows" &&
+    fail "a portable file names what lies in src/desktop or glsl/desktop"
+
 # The package for Python reads the public headers, and no file of another room.
 grep -rnE '\b(src|platform)/' src/python --include='*.py' && fail 'src/python names a file of a room'
 
@@ -89,4 +101,40 @@ awk -v ladder="$ladder" '
         printf "%d arrows, %d up, %d circles\n", arrows, up, circles
         exit up || circles || unknown || arrows < 100
     }' "${TMPDIR:-/tmp}/rooms.$$" || failed=1
+# Objects that reach each other by the symbols that they use are one circle. A circle of more files
+# than `most` is printed, and fails.
+check_circles() {
+    nm -A -P "$@" | sed 's/: / /' | awk -v most="$most" '
+        { file = $1; sub(/.*\//, "", file); files[file] = 1 }
+        $3 ~ /^[TDRBVWG]$/ { of[$2] = file }
+        $3 == "U" { uses[file, $2] = 1 }
+        END {
+            for (use in uses) {
+                split(use, part, SUBSEP)
+                if (part[2] in of) reaches[part[1], of[part[2]]] = 1
+            }
+            for (k in files) for (i in files) if ((i, k) in reaches)
+                for (j in files) if ((k, j) in reaches) reaches[i, j] = 1
+            for (i in files) {
+                size = 1; names = i
+                for (j in files) if (j != i && (i, j) in reaches && (j, i) in reaches) {
+                    size++; names = names " " j
+                }
+                if (size > most) { print "circle of " size ": " names; large = 1 }
+            }
+            exit large
+        }'
+}
+objects=${O:-build}/src
+if [ -d "$objects" ]; then
+    for circle in $circles; do
+        most=${circle#*:}
+        set -- "$objects/${circle%:*}"/*.o
+        [ -e "$1" ] || set -- "$objects/${circle%:*}"*.o
+        [ -e "$1" ] || fail "no objects of src/${circle%:*} are in $objects"
+        check_circles "$@" || fail "more than $most files of src/${circle%:*} are in one circle"
+    done
+else
+    echo "no objects are in $objects: circles of files are not looked for"
+fi
 [ -z "$failed" ]

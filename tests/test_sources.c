@@ -105,8 +105,9 @@ static struct model make_model(glcnn_device *on, const char *name, const struct 
  * rows chosen it compiles nothing more either. */
 #define SUMS_BY_A_PASS ",reduced_by_a_pass" /* by the pass that stores: where runs are few */
 #define ROWS_OF_GRADIENTS                                                                          \
-    ",data_together,connected_tiled,connected_eight,connected_weights_tiled,chunks_group,"         \
-    "pooling_average_alone" SUMS_BY_A_PASS
+    ",data_phases_batched,connected_convolved,connected_eight,connected_weights_convolved,"        \
+    "partial_sums_group,"                                                                          \
+    "pooling_direct" SUMS_BY_A_PASS
 static const struct driver drivers[] = {
     {"llvmpipe", NULL, .is_color = true},
     {"softpipe", NULL},
@@ -114,14 +115,15 @@ static const struct driver drivers[] = {
     {"Mali-G52 (Panfrost)", NULL, .is_color = true},
     {"V3D 4.2", NULL, .is_color = true},
     {"FD618", NULL, .is_color = true},
-    {"NVIDIA", "convolution_tiled,tiles_low,elements_whole,factors_packed,lines_long,"
+    {"NVIDIA", "convolution_tiled,tile_usual,tile_whole_k,tile_weights_packed,register_tile,"
                "weights_tiled,weights_group" ROWS_OF_GRADIENTS},
-    {"NVIDIA", "convolution_tiled,tiles_few,elements_whole,factors_in_place,lines_short,"
+    {"NVIDIA", "convolution_tiled,tile_full,tile_whole_k,tile_weights_unpacked,register_tile_small,"
                "weights_tiled,weights_group" ROWS_OF_GRADIENTS},
-    {"NVIDIA", "convolution_dots,convolution_wide,lines_short,weights_wide" ROWS_OF_GRADIENTS},
     {"NVIDIA",
-     "convolution_wide,lines_long,weights_strips,weights_group,data_apart,"
-     "chunks_alone,connected_weights_four,connected_at_once,pooling_average_group" SUMS_BY_A_PASS},
+     "convolution_split_dot,convolution_wide,register_tile_small,weights_wide" ROWS_OF_GRADIENTS},
+    {"NVIDIA",
+     "convolution_wide,register_tile,weights_register_tiled,weights_group,data_phases_separate,"
+     "partial_sums,connected_weights_four,connected_prefetched,pooling_average_group" SUMS_BY_A_PASS},
 };
 static const char *const nets[] = {"lenet", "small", "resnet8", "mobilenet-tiny"};
 
@@ -146,6 +148,8 @@ static void test_a_second_batch_compiles_nothing(void)
     static const uint32_t many[] = {64, 512, 4096, 1000, 65, 0};
     for (size_t d = 0; d < sizeof drivers / sizeof *drivers; d++)
         for (size_t n = 0; n < sizeof nets / sizeof *nets; n++) {
+            if (!implementations_exist(drivers[d].implementations))
+                continue;
             glcnn_device *kept = device, *on = open_idle(&drivers[d]);
             device = on;
             /* Where one chunk holds all pixels of a large GPU, a gradient is stored as it is. */

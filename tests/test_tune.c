@@ -74,7 +74,7 @@ static const char *convolve(glcnn_device *on, float **values)
     GOOD_FATAL(glcnn_command_buffer_create(on, &commands));
     GOOD(glcnn_kernel_encode(commands, kernel,
                              &(struct glcnn_encode){.source = x, .destination = y}));
-    const char *implementation = commands->passes[commands->pass_count - 1].implementation;
+    const char *implementation = commands->passes[commands->pass_count - 1].owner.implementation;
     CU_ASSERT_TRUE(image_is_constant(y, 3)); /* trials write elsewhere */
     finish(&commands);
     *values = read_image(y);

@@ -1,20 +1,19 @@
 // out(X, k) = neuron(b(k) + sum over taps (q, p) and inputs c of W(k, q, p, c) * in(t, c)),
 //     t = first + stride * X + dilation * (p, q);   in is 0 outside low .. high, or clamped
-// One invocation makes PIXELS neighbours along a row, or DOWN a column, of SLICES output slices. They
-// are stored step pixels apart: a strided data gradient is one such sum for each place within a
-// stride. Where many invocations run in step those beside each other should read texels beside each
-// other, so they own columns; where one reads for itself alone, rows.
-// PLACES: all of those sums in one pass, a layer of the grid for each place.
-// SHARED_TAPS (stride and dilation 1): the taps along the line, which share the neighbours' reads;
-// with PLACES the most that a place has.
-// LINES_OF_TAPS: how many lines of taps, one after the other and in no loop. ONE_SLICE: of inputs.
+// One invocation keeps a register tile: PIXELS neighbours along a row, of SLICES output slices. They
+// are stored step pixels apart: a strided data gradient is one such sum for each phase, the pixels that
+// lie equally within a stride.
+// PHASES: all of those sums in one pass, a layer of the grid for each phase.
+// SHARED_TAPS (stride and dilation 1): the taps along the row, which share the neighbours' reads;
+// with PHASES the most that a phase has.
+// LINES_OF_TAPS: how many rows of taps, one after the other and in no loop. ONE_SLICE: of inputs.
 // ALL_SLICES: one invocation makes all slices of a pixel.
 // STRETCH: of long sums so many lines of taps are added up by themselves, or what float32 loses at each
 // of many equal terms would be more than the bound of glcnn/image.h.
 // needs convolution/convolution.glsl
 // needs convolution/bias.glsl
 // needs convolution/input.glsl
-// needs convolution/places.glsl
+// needs convolution/phases.glsl
 // needs pixel_reduction/epilogue.glsl
 #ifdef SHARED_TAPS
 #define READS (PIXELS + SHARED_TAPS - 1)
@@ -22,24 +21,8 @@
 #define READS PIXELS
 #endif
 
-#ifdef DOWN
-#define ALONG        ivec2(0, 1)
-#define ACROSS       ivec2(1, 0)
-#define TAPS_ALONG   TAPS.y
-#define TAPS_ACROSS  TAPS.x
-#define TAP_ALONG    TAP_STEP_Y // how far the next one's weights are
-#define TAP_ACROSS   TAP_STEP_X
-#else
-#define ALONG        ivec2(1, 0)
-#define ACROSS       ivec2(0, 1)
-#define TAPS_ALONG   TAPS.x
-#define TAPS_ACROSS  TAPS.y
-#define TAP_ALONG    TAP_STEP_X
-#define TAP_ACROSS   TAP_STEP_Y
-#endif
-
-#ifdef PLACES
-#define IF_TAP(l) if (l < TAPS_ALONG)
+#ifdef PHASES
+#define IF_TAP(l) if (l < TAPS.x)
 #else
 #define IF_TAP(l)
 #endif
@@ -64,11 +47,7 @@ vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
 collected own_values; // of one slice
 #endif
 
-#ifdef IN_PLACE
-vec4 weight(int element, int k) { return weights_in_place(element, k); }
-#else
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
-#endif
 
 // W(k, q, p, .) of one slice of inputs, column by column, times v.
 #if COMPONENTS == 1
@@ -168,31 +147,23 @@ void add_taps(ivec4 k, int element, int apart) {
 // The first of an invocation's pixels within the region, and its image. `lines`: the groups of
 // PIXELS that a line has.
 ivec3 first_pixel(int at) {
-#ifdef DOWN
-    int row = quotient(at, region_width);
-    int image = quotient(row, lines);
-    return ivec3(at - row * region_width, (row - image * lines) * PIXELS, image);
-#else
     int row = quotient(at, lines);
     int image = quotient(row, region_height);
     return ivec3((at - row * lines) * PIXELS, row - image * region_height, image);
-#endif
 }
 
 void add_line_of_taps(ivec4 k, int s, int a, ivec2 corner, int slice, int image) {
-    ivec2 t = corner + ACROSS * ivec2(dilation_x, dilation_y) * a;
-    int element = ((TAP0 + a * TAP_ACROSS) * range + s) * COMPONENTS;
+    ivec2 t = corner + ivec2(0, dilation_y * a);
+    int element = ((TAP0 + a * TAP_STEP_Y) * range + s) * COMPONENTS;
 #ifdef SHARED_TAPS
     for (int i = 0; i < READS; i++)
-        v[i] = input_at(t + ALONG * i, slice, image);
-    add_taps(k, element, TAP_ALONG * range * COMPONENTS);
+        v[i] = input_at(t + ivec2(i, 0), slice, image);
+    add_taps(k, element, TAP_STEP_X * range * COMPONENTS);
 #else
-    for (int l = 0; l < TAPS_ALONG; l++) {
+    for (int l = 0; l < TAPS.x; l++) {
         for (int i = 0; i < PIXELS; i++)
-            v[i] = input_at(t + ALONG * (ivec2(stride_x, stride_y) * i +
-                                         ivec2(dilation_x, dilation_y) * l),
-                            slice, image);
-        add_tap(k, element + l * TAP_ALONG * range * COMPONENTS, 0);
+            v[i] = input_at(t + ivec2(stride_x * i + dilation_x * l, 0), slice, image);
+        add_tap(k, element + l * TAP_STEP_X * range * COMPONENTS, 0);
     }
 #endif
 #ifdef STRETCH
@@ -210,14 +181,14 @@ void add_slice_of_inputs(ivec4 k, int s, ivec2 corner, int slice, int image) {
     add_line_of_taps(k, s, 2, corner, slice, image);
 #endif
 #else
-    for (int a = 0; a < TAPS_ACROSS; a++)
+    for (int a = 0; a < TAPS.y; a++)
         add_line_of_taps(k, s, a, corner, slice, image);
 #endif
 }
 
 void invocation(ivec3 at) {
-#ifdef PLACES
-    find_place(at.z);
+#ifdef PHASES
+    find_phase(at.z);
 #endif
 #ifdef EPILOGUE // whole groups run: what lies beyond the grid stores nothing
     int lane = int(gl_LocalInvocationIndex), last_line = grid_size().x - 1;
@@ -247,7 +218,7 @@ void invocation(ivec3 at) {
         vec4 slope = neuron_slope(k + j);
         BEGIN_COLLECTED(own_values);
         for (int i = 0; i < PIXELS; i++) {
-            ivec2 X = first.xy + ALONG * i;
+            ivec2 X = first.xy + ivec2(i, 0);
             ivec2 u = stored_at(X);
             if (stores && is_stored(X) && k + j <= last) {
                 vec4 value = neuron(TOTAL(j, i), slope);

@@ -186,8 +186,8 @@ struct glcnn_limits {
  * choose by it between implementations of their passes; every implementation gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
-    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nvidia", "nouveau",
-                               "llvmpipe", "softpipe", "swiftshader" or "unknown" */
+    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nouveau", "tegra",
+                               "nvidia", "llvmpipe", "softpipe", "swiftshader" or "unknown" */
     uint32_t registers;     /* four-component values that an invocation keeps without spilling */
     uint32_t width;         /* invocations of a subgroup */
     bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */

@@ -18,9 +18,12 @@
 #define DEFERRED_MOST   64                    /* commits in a row behind one mark */
 #define SLICE           ((uint64_t)100000000) /* nanoseconds */
 
-/* Of waits that would keep a core busy, nanoseconds: what is soon over is waited for as the driver
- * does; then sleeps that grow with the wait, so that it is not much longer for them. Of 11 ms 1.2 %, and
- * a core is busy for a sixth of it; with sleeps of a 16th 4.6 %, and for an eighth (H200). */
+#define MARK_TRIES 5       /* of a mark for which there is no memory */
+#define FIRST_TRY  1000000 /* nanoseconds until the second; each later one takes twice as long */
+
+/* Of waits in which the driver would spin, nanoseconds: for what is soon over the driver spins, and
+ * then the library sleeps between polls, for a share of the time waited so far, so that the wait
+ * does not take much longer for it. */
 #define SPIN           ((uint64_t)20000)
 #define SHORTEST_SLEEP ((uint64_t)20000)
 #define LONGEST_SLEEP  ((uint64_t)1000000)
@@ -137,14 +140,8 @@ glcnn_status fence_mark(struct glcnn_device *device, const char *where)
     const char *name = gl_error(&device->gl, &code);
     if (name && code != GL_OUT_OF_MEMORY)
         return device_report(device, code, name, where);
-    device->gl.Finish();
-    glcnn_status status = reset_check(device, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    device->progress.deferred_serial = 0;
-    device->progress.deferred = 0;
-    complete(device, device->serial);
-    return reset_check_count(device, where);
+    device->progress.deferred_serial = device->serial;
+    return reset_check(device, where);
 }
 
 glcnn_status fence_defer(struct glcnn_device *device, const char *where)
@@ -235,6 +232,26 @@ static glcnn_status await_mark(struct glcnn_device *device, size_t index, const 
     return reset_check_count(device, where);
 }
 
+/* Sets a mark that is waited for next. Where the driver has no memory for it, the marks that there are
+ * are waited for first, and it is asked again: what has finished gives memory back. */
+static glcnn_status mark_to_await(struct glcnn_device *device, const char *where)
+{
+    const struct progress *progress = &device->progress;
+    for (unsigned tries = 0; tries < MARK_TRIES; tries++) {
+        glcnn_status status = fence_mark(device, where);
+        if (status == GLCNN_SUCCESS && progress->deferred_serial && progress->mark_count)
+            status = await_mark(device, 0, where);
+        else if (status == GLCNN_SUCCESS && progress->deferred_serial)
+            nanosleep(&(struct timespec){0, FIRST_TRY << tries}, NULL);
+        if (status != GLCNN_SUCCESS || !progress->deferred_serial)
+            return status;
+    }
+    return device_fail(device, GLCNN_OUT_OF_MEMORY,
+                       "%s: the driver has no memory for a fence, without which nothing can be "
+                       "waited for; what was committed still runs: free memory and wait again",
+                       where);
+}
+
 /* Of what marks have shown to have finished: whether it has run. */
 static glcnn_status check_finished(struct glcnn_device *device, const char *where)
 {
@@ -250,7 +267,7 @@ glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const cha
     size_t index = mark_behind(progress, serial);
     if (index < progress->mark_count)
         return await_mark(device, index, where);
-    glcnn_status status = fence_mark(device, where);
+    glcnn_status status = mark_to_await(device, where);
     if (status != GLCNN_SUCCESS || serial <= progress->completed)
         return status;
     return await_mark(device, progress->mark_count - 1, where);
@@ -275,7 +292,7 @@ glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *pass
 
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where)
 {
-    glcnn_status status = fence_mark(device, where);
+    glcnn_status status = mark_to_await(device, where);
     size_t count = device->progress.mark_count;
     return status == GLCNN_SUCCESS && count ? await_mark(device, count - 1, where) : status;
 }

@@ -14,8 +14,8 @@ struct family {
 
 /* The first row that fits is taken. Layers on top of another driver name that driver too. */
 static const struct family families[] = {
-    /* llvmpipe's imageLoad takes less than half of its texelFetch. It stores float by float, each
-     * at an address that waits for the float before: 350 cycles for 8 texels, a load takes 20. */
+    /* llvmpipe's imageLoad computes fewer addresses than its texelFetch. It stores float by float,
+     * each at an address that waits for the float before. */
     {NULL,
      "llvmpipe",
      {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .slow_image_stores = true,
@@ -37,11 +37,11 @@ static const struct family families[] = {
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
-    /* Up-sampling and gradients of averages side by side take 0.7 of the time, waits take as much
-     * of the processor as they last, and a pass costs 2.5 to 6 us at 4 TB/s (H200). A pass that
-     * reads mapped memory takes the time that the bus takes: with an upload of 12.8 MB a step of
-     * 1.25 ms takes 1.54, and 1.30 where the driver copies the bytes. Halves that are packed take 0.84
-     * to 0.95 of the time of those that sums round. */
+    /* NVIDIA's driver on a Tegra, whose GPU has few processors and shares the CPU's memory: like
+     * nouveau's, and none of what follows, which is known of large GPUs only. */
+    {"NVIDIA", "Tegra", {"tegra", 14, 32, .shared_memory = true, .uniform_copies = true}},
+    /* The driver's waits spin for as long as they last. A pass that reads mapped memory takes the time
+     * that the bus takes, so uploads are given to the driver to copy. */
     {"NVIDIA",
      NULL,
      {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,

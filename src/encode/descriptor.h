@@ -207,7 +207,7 @@ struct multi_tensor_averages {
 };
 struct averager_methods {
     glcnn_status (*encode_multi_tensor)(glcnn_command_buffer *command_buffer,
-                                 const struct multi_tensor_averages *averages);
+                                        const struct multi_tensor_averages *averages);
 };
 
 /* How the passes that read a result can make it themselves. */

@@ -73,7 +73,7 @@ static void plan_call(struct call *call, struct plan *plan)
     plan->kernel = kernel_title(call->kernel);
     plan_result(call, plan);
     for (size_t i = first; i < plan->pass_count; i++) {
-        plan->passes[i].kernel = call->kernel;
+        plan->passes[i].owner.kernel = call->kernel;
         if (plan->passes[i].lacks_names)
             plan_fail(plan, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding", plan->kernel);
     }

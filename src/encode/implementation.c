@@ -36,11 +36,12 @@ static bool is_named(const char *list, const char *row)
 
 /* ---- Rows ---- */
 
-/* The rows that src/desktop has for the list; NULL: none. */
+/* The rows that src/desktop has for the list, unless it is one of its own; NULL: none. */
 static const struct implementation *desktop_rows(const struct implementation_list *list)
 {
     for (size_t i = 0; glcnn_desktop_registry[i]; i++)
-        if (strcmp(glcnn_desktop_registry[i]->name, list->name) == 0)
+        if (glcnn_desktop_registry[i] != list &&
+            strcmp(glcnn_desktop_registry[i]->name, list->name) == 0)
             return glcnn_desktop_registry[i]->rows;
     return NULL;
 }
@@ -237,7 +238,7 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
 
 void pass_implementation(struct pass *pass, const struct implementation *row)
 {
-    pass->implementation = row->name;
+    pass->owner.implementation = row->name;
 }
 
 void plan_implementation(struct plan *plan, size_t first, const struct implementation *row)
@@ -248,15 +249,25 @@ void plan_implementation(struct plan *plan, size_t first, const struct implement
 
 /* ---- Check of the names ---- */
 
-/* Calls `visit` with every row of every list; a list that descriptors share comes several times. */
-static void each_row(void (*visit)(void *user, const struct implementation *row), void *user)
+typedef void (*visitor)(void *user, const struct implementation *row);
+
+static void each_row_of(const struct implementation_list *list, visitor visit, void *user)
 {
     const struct implementation *row;
+    for (size_t i = 0; (row = implementation_at(list, i)); i++)
+        visit(user, row);
+}
+
+/* Calls `visit` with every row of every list; a list that descriptors share comes several times. Lists
+ * that src/desktop chooses from by itself are no descriptor's. */
+static void each_row(visitor visit, void *user)
+{
     for (size_t i = 0; glcnn_registry[i]; i++)
         for (const struct implementation_list *const *list = glcnn_registry[i]->implementations;
              list && *list; list++)
-            for (size_t r = 0; (row = implementation_at(*list, r)); r++)
-                visit(user, row);
+            each_row_of(*list, visit, user);
+    for (size_t i = 0; glcnn_desktop_registry[i]; i++)
+        each_row_of(glcnn_desktop_registry[i], visit, user);
 }
 
 static void add_name(void *user, const struct implementation *row)

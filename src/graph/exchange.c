@@ -101,7 +101,7 @@ void exchange_destroy(struct exchange **exchange)
 /* Behind those that follow the pass already. */
 static void add_follower(struct pass *pass, struct pass_callback *follower)
 {
-    struct pass_callback **end = &pass->callback;
+    struct pass_callback **end = &pass->issue.callback;
     while (*end)
         end = &(*end)->next;
     *end = follower;
@@ -281,8 +281,8 @@ static bool adjoins(const struct vector *vector, const struct vector *next)
 static void take_in(struct bucket *b, struct vector *vector)
 {
     const struct vector *before = b->vector_count ? vector - 1 : NULL;
-    bool joined = before && adjoins(before, vector);
-    vector->at = joined ? before->at + (vector->offset - before->offset) : b->copied;
+    bool is_adjacent = before && adjoins(before, vector);
+    vector->at = is_adjacent ? before->at + (vector->offset - before->offset) : b->copied;
     b->copied = vector->at + vector->size;
     b->count += vector->size / 4;
     b->vector_count++;

@@ -12,7 +12,7 @@
 
 /* ---- Encoding for the user ---- */
 
-static bool came_before(glcnn_image *const *sources, size_t index)
+static bool is_repeated(glcnn_image *const *sources, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (sources[i] == sources[index])
@@ -25,46 +25,47 @@ static void hold_sources(const struct glcnn_graph *graph, glcnn_image *const *so
                          uint32_t *reads)
 {
     for (size_t i = 0; i < graph->source_count; i++) {
-        reads[i] = came_before(sources, i) ? 0 : glcnn_image_read_count(sources[i]);
+        reads[i] = is_repeated(sources, i) ? 0 : glcnn_image_read_count(sources[i]);
         if (reads[i])
             glcnn_image_set_read_count(sources[i], INT32_MAX);
     }
 }
 
-static void let_sources_go(const struct glcnn_graph *graph, glcnn_image *const *sources,
-                           const uint32_t *reads, uint32_t taken)
+static void release_sources(const struct glcnn_graph *graph, glcnn_image *const *sources,
+                            const uint32_t *reads, uint32_t taken)
 {
     for (size_t i = 0; i < graph->source_count; i++)
         if (reads[i])
             glcnn_image_set_read_count(sources[i], reads[i] - taken);
 }
 
-/* What encodes move on: the number of a kernel's encodes, parameters of its optimizer. */
-struct moved {
+/* What encodes advance, to be restored after one that failed: the number of a kernel's encodes,
+ * parameters of its optimizer. */
+struct counts {
     uint32_t encode_count;
     char optimizer[MAX_PARAMETER_BYTES];
 };
 
-static void keep_moved(const struct glcnn_graph *graph, struct moved *moved)
+static void save_counts(const struct glcnn_graph *graph, struct counts *counts)
 {
     for (size_t i = 0; i < graph->filter_count; i++) {
         const glcnn_kernel *kernel = graph->filters[i].node->kernel;
         const glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
-        moved[i].encode_count = kernel->encode_count;
+        counts[i].encode_count = kernel->encode_count;
         if (optimizer)
-            memcpy(moved[i].optimizer, optimizer->parameters,
+            memcpy(counts[i].optimizer, optimizer->parameters,
                    optimizer->descriptor->parameters_size);
     }
 }
 
-static void move_back(const struct glcnn_graph *graph, const struct moved *moved)
+static void restore_counts(const struct glcnn_graph *graph, const struct counts *counts)
 {
     for (size_t i = 0; i < graph->filter_count; i++) {
         glcnn_kernel *kernel = graph->filters[i].node->kernel;
         glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
-        kernel->encode_count = moved[i].encode_count;
+        kernel->encode_count = counts[i].encode_count;
         if (optimizer)
-            memcpy(optimizer->parameters, moved[i].optimizer,
+            memcpy(optimizer->parameters, counts[i].optimizer,
                    optimizer->descriptor->parameters_size);
     }
 }
@@ -89,13 +90,13 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
             return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
                                "glcnn_graph_encode: source %zu is NULL", i);
     uint32_t *reads = calloc(graph->source_count + 1, sizeof *reads);
-    struct moved *moved = calloc(graph->filter_count + 1, sizeof *moved);
-    if (!reads || !moved) {
+    struct counts *counts = calloc(graph->filter_count + 1, sizeof *counts);
+    if (!reads || !counts) {
         free(reads);
-        free(moved);
+        free(counts);
         return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
     }
-    keep_moved(graph, moved);
+    save_counts(graph, counts);
     size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     hold_sources(graph, sources, reads);
     glcnn_status status = recording_make(&recording, graph, command_buffer, sources,
@@ -106,11 +107,11 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
     recording_free(&recording);
     if (status != GLCNN_SUCCESS) {
         command_buffer_cut(command_buffer, passes, retained);
-        move_back(graph, moved);
+        restore_counts(graph, counts);
     }
-    let_sources_go(graph, sources, reads, status == GLCNN_SUCCESS);
+    release_sources(graph, sources, reads, status == GLCNN_SUCCESS);
     free(reads);
-    free(moved);
+    free(counts);
     return status;
 }
 
@@ -152,7 +153,8 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
         return GLCNN_SUCCESS;
     graph->pending = false;
     glcnn_graph_handler handler = graph->handler;
-    glcnn_status status = glcnn_command_buffer_wait(graph->executing->command_buffer);
+    glcnn_status status =
+        command_buffer_wait(graph->executing->command_buffer, "waiting for a graph");
     struct recording *recording = &graph->executing->recording;
     if (status == GLCNN_SUCCESS)
         status = follow_loss_scale(graph, recording);
@@ -190,7 +192,7 @@ static glcnn_status check_source(const struct glcnn_graph *graph, glcnn_image *c
                                                            "a kernel that reads it into an image "
                                                            "of the library first"
                                                          : NULL;
-    if (!wrong && came_before(sources, index))
+    if (!wrong && is_repeated(sources, index))
         wrong = "given twice";
     if (wrong)
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
@@ -250,8 +252,8 @@ static void bind_sources(struct glcnn_graph *graph, struct compiled *c, glcnn_im
 }
 
 /* By the same choice, with images in place of the user's, which are bound again. */
-static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
-                                glcnn_image *const *sources)
+static glcnn_status record_again(struct glcnn_graph *graph, struct compiled *c,
+                                 glcnn_image *const *sources)
 {
     glcnn_status status = compiled_renew(graph, c);
     if (status == GLCNN_SUCCESS)
@@ -259,7 +261,7 @@ static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
-/* The driver may turn out not to run an implementation: what was recorded with it is recorded anew with a
+/* The driver may turn out not to run an implementation: what was recorded with it is recorded again with a
  * smaller one. */
 static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
                                   glcnn_image *const *sources)
@@ -271,12 +273,12 @@ static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
         status = command_buffer_compile(c->command_buffer);
         if (status != GLCNN_SHADER_ERROR || program_refusals(graph->device) == refusals)
             return status;
-        status = record_anew(graph, c, sources);
+        status = record_again(graph, c, sources);
     } while (status == GLCNN_SUCCESS);
     return status;
 }
 
-/* What has no programs is recorded anew when it is asked for again. */
+/* What has no programs is recorded again when it is asked for again. */
 static void forget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct compiled **at = &graph->compiled;
@@ -299,7 +301,7 @@ static glcnn_status separate_steps(struct glcnn_graph *graph, struct compiled *c
         return GLCNN_SUCCESS;
     graph->steps_differ = true;
     c->has_programs = false;
-    return record_anew(graph, c, sources);
+    return record_again(graph, c, sources);
 }
 
 static glcnn_status clear_skipped(struct recording *r)
@@ -324,7 +326,7 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
     status = clear_skipped(&c->recording);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_command_buffer_commit(c->command_buffer);
+    status = command_buffer_commit(c->command_buffer, "glcnn_graph_execute");
     multi_tensor_steps_advance(&c->recording.multi_tensor_steps);
     if (status == GLCNN_SUCCESS)
         graph->executing = c;
@@ -372,7 +374,7 @@ bool glcnn_graph_poll(glcnn_graph *graph)
 {
     if (!graph || !graph->pending)
         return true;
-    if (!glcnn_command_buffer_is_complete(graph->executing->command_buffer))
+    if (!command_buffer_is_complete(graph->executing->command_buffer, "glcnn_graph_poll"))
         return false;
     glcnn_graph_wait(graph);
     return true;

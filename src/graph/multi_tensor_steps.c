@@ -3,7 +3,7 @@
  * over all of it.
  *
  * Optimizers are the kernels' own and may be set differently at any time. So a multi-tensor step is
- * recorded for executions alone, which look first whether its optimizers are still alike; if not, the
+ * recorded for executions only, which look first whether its optimizers are still alike; if not, the
  * graph is recorded again with a step for each kernel. The pass advances the parameters of the first
  * optimizer, which are then copied to the others. */
 #include <stdio.h>

@@ -60,7 +60,7 @@ double recording_time(const struct recording *r)
 {
     const struct glcnn_command_buffer *buffer = r->command_buffer;
     double time = 0;
-    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].level : 0;
+    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].issue.level : 0;
     for (size_t i = 0; i < buffer->pass_count; i++)
         time += pass_time(r, &buffer->passes[i]);
     return time +

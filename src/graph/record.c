@@ -143,7 +143,7 @@ static glcnn_status take_forward_state(struct recording *r, struct encode *e,
     return status;
 }
 
-/* What is made again reads what the first encode left in its state, and leaves that as it is. */
+/* What recomputes an image reads what the first encode left in its state, and leaves that as it is. */
 static glcnn_status branch_state(struct encode *e)
 {
     if (!e->arguments.state)
@@ -310,8 +310,8 @@ static bool reads_once(const struct graph_filter *f, const struct glcnn_image_no
     return once && !f->makes_result && f->node->sources[0] == image && f->node->sources[1] != image;
 }
 
-/* A gradient for some channels alone reads those of what is stored. */
-static bool learns_in_part(const struct graph_filter *f)
+/* The gradient of a layer some of whose channels are trained reads a part of what is stored. */
+static bool trains_in_part(const struct graph_filter *f)
 {
     return f->node->forward && f->node->forward->kernel->learning.count > 0;
 }
@@ -329,7 +329,7 @@ static bool reads_derived(const struct graph_filter *f, const struct glcnn_image
     bool collector = !f->collects || may_read_derived(f->node->collector);
     bool pixels =
         may_read_derived(f->node->kernel) && !overlaps(f->node) && !makes_for_many(f, maker);
-    return collector && !learns_in_part(f) && (pixels || reads_once(f, image));
+    return collector && !trains_in_part(f) && (pixels || reads_once(f, image));
 }
 
 /* Textures and buffers of a pass. */
@@ -425,7 +425,7 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
         settings->may_derive = DERIVATIVE_NONE;
 }
 
-/* What is made again is made as it was at first: its readers are given the same bits. */
+/* What is recomputed is derived or stored as it was at first: its readers get the same bits. */
 static void set_derivative(const struct recording *r, const struct graph_filter *f,
                            struct encode_settings *settings)
 {
@@ -515,7 +515,7 @@ static void repeat_refreshed(const struct recording *r, const struct record_step
     size_t second = step->first_pass;
     struct pass *pass;
     while ((pass = next_refreshed(r, &second)))
-        pass->repeats = next_refreshed(r, &first)->number = (uint32_t)first;
+        pass->issue.uniforms_from = next_refreshed(r, &first)->issue.uniforms_id = (uint32_t)first;
 }
 
 static void begin_step(struct recording *r, struct record_step *step)

@@ -11,7 +11,7 @@ static const struct graph_filter *filter_of(const struct recording *r,
 
 /* ---- Steps ---- */
 
-/* A gradient without a result that has a collector is its collector alone. */
+/* A gradient without a result that has a collector has no other step than that. */
 static bool has_main_step(const struct graph_filter *f)
 {
     return !(f->collects && f->node->kernel->descriptor->flags & IS_GRADIENT && !f->makes_result);

@@ -152,7 +152,7 @@ static glcnn_status for_each_update(const struct recording *r, glcnn_training_st
     return status;
 }
 
-/* Multi-tensor steps are for executions alone, which look at the optimizers before each commit. */
+/* Multi-tensor steps are for executions only, which look at the optimizers before each commit. */
 glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);

@@ -3,7 +3,7 @@
 
 #include "graph/update.h"
 
-/* Convolution's gradients add to what the state holds. Those of normalisations begin anew, or are
+/* Convolution's gradients add to what the state holds. Those of normalisations start over, or are
  * read by the pass that follows, which wants the sums of its own gradient alone. */
 bool update_sums_apart(const struct graph_filter *f)
 {

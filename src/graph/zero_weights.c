@@ -33,7 +33,7 @@ static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
     return vector ? buffer_is_zeros(vector) : kernel->descriptor->arguments[argument].neutral == 0;
 }
 
-/* Without slopes of neurons, which alone do not say what is made of zeros. */
+/* Without slopes of neurons, which do not say by themselves what is made of zeros. */
 static struct layer layer_of(const struct glcnn_kernel *kernel)
 {
     struct layer layer = {.factors_zero = true, .terms_zero = true};

@@ -415,7 +415,7 @@ static glcnn_status issue_staged(struct glcnn_image *image, const struct access 
     else
         status = record(staged->commands, image, dense, &elements, 0);
     if (status == GLCNN_SUCCESS)
-        status = command_buffer_issue(staged->commands);
+        status = command_buffer_issue(staged->commands, "transferring an image");
     if (status == GLCNN_SUCCESS && !view.storage->derivation)
         command_buffer_cut(staged->commands, 1, 0); /* holds on to neither image nor memory */
     else

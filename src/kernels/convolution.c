@@ -1,72 +1,20 @@
 /* Convolution and fully connected layers: constructors, checks and descriptors. Spec 5.6 and 7.2.
  * Values of the data source are in convolution_weights.c, passes in the files that
  * convolution_plan.h names. */
-#include "kernels/convolution.h"
+#include "kernels/convolution_plan.h"
 
 extern const struct glcnn_descriptor glcnn_kernel_convolution;
 
-static uint32_t one_if_zero(uint32_t value)
-{
-    return value ? value : 1;
-}
-
-/* ---- What the numbers come to ---- */
+/* ---- Lengths of vectors ---- */
 
 static bool is_gradient(const struct operation *o)
 {
     return o->descriptor->flags & IS_GRADIENT;
 }
 
-static const struct image_view *source_view(const struct operation *o)
-{
-    return &o->images[is_gradient(o) ? IMAGE : SOURCE];
-}
-
 static const struct glcnn_source_properties *source_properties(const struct operation *o)
 {
     return is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
-}
-
-struct channels convolution_channels(const struct operation *o)
-{
-    const struct glcnn_convolution_parameters *p = o->parameters;
-    struct channels c = {.inputs = p->input_feature_channels,
-                         .outputs = p->output_feature_channels,
-                         .groups = one_if_zero(p->groups)};
-    if (!c.inputs)
-        c.inputs = source_view(o)->channels;
-    c.inputs_per_group = c.inputs / c.groups;
-    c.outputs_per_group = c.outputs / c.groups;
-    return c;
-}
-
-bool convolution_wants(const struct operation *o, glcnn_gradient_option option)
-{
-    const struct glcnn_convolution_parameters *p = o->parameters;
-    return ((unsigned)p->gradient_option & (unsigned)option) != 0;
-}
-
-/* Of other layers the member is not checked, so it must not be used. */
-uint32_t convolution_scale_factor(const struct operation *o)
-{
-    const struct glcnn_convolution_parameters *p = o->parameters;
-    return o->descriptor == &glcnn_kernel_convolution ? one_if_zero(p->sub_pixel_scale_factor) : 1;
-}
-
-static void set_sum_axis(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t factor)
-{
-    axis->first += axis->stride * (int32_t)origin;
-    axis->begin = 0;
-    axis->end = ceil_quotient((int32_t)extent, (int32_t)factor);
-}
-
-struct window convolution_sum_window(const struct operation *o)
-{
-    struct window w = o->window;
-    uint32_t factor = convolution_scale_factor(o);
-    set_sum_axis(&w.x, o->region_x, o->region_width, factor);
-    set_sum_axis(&w.y, o->region_y, o->region_height, factor);
-    return w;
 }
 
 static size_t weight_count(const struct operation *o)
@@ -99,36 +47,11 @@ size_t convolution_gradient_length(const struct operation *o, size_t index)
     if (index != GRADIENT_WEIGHTS &&
         !convolution_wants(o, GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES))
         return 0;
-    uint32_t learn = convolution_learns(o).count;
+    uint32_t learn = convolution_trainable(o).count;
     if (index == GRADIENT_FOR_BIASES)
         return p->without_biases ? 0 : learn;
     size_t count = weight_count(o);
     return index == GRADIENT_WEIGHTS ? count : count / p->output_feature_channels * learn;
-}
-
-static void set_data_axis(struct axis *axis, int32_t kernel_offset, int32_t gradient_offset,
-                          uint32_t used, uint32_t gradient_size)
-{
-    int32_t Kd = dilated_size(axis->size, axis->dilation);
-    axis->first = -(gradient_offset * axis->stride + kernel_offset) - (Kd - 1 - Kd / 2);
-    /* All of the gradient counts unless a part of it was chosen. */
-    if (used != UINT32_MAX)
-        return;
-    axis->begin = 0;
-    axis->end = (int32_t)gradient_size;
-}
-
-struct window convolution_data_window(const struct operation *o)
-{
-    struct window w = o->window;
-    const struct glcnn_addressing *p = &o->properties;
-    if (o->state_driven || !(o->descriptor->flags & HAS_STRIDE))
-        return w;
-    set_data_axis(&w.x, p->kernel_offset_x, p->primary.offset.x, p->source_size.width,
-                  o->images[GRADIENT].width);
-    set_data_axis(&w.y, p->kernel_offset_y, p->primary.offset.y, p->source_size.height,
-                  o->images[GRADIENT].height);
-    return w;
 }
 
 /* ---- Shapes and checks ---- */
@@ -150,10 +73,10 @@ static bool check_channels(const struct operation *o, struct refusal refusal)
     if (c.inputs % c.groups || c.outputs % c.groups)
         return refuse(refusal, "%u input and %u output channels do not divide into %u groups",
                       c.inputs, c.outputs, c.groups);
-    if (source_view(o)->channels == c.inputs)
+    if (convolution_source(o)->channels == c.inputs)
         return true;
     return refuse(refusal, "the weights are for %u input channels; %u are read of the source",
-                  c.inputs, source_view(o)->channels);
+                  c.inputs, convolution_source(o)->channels);
 }
 
 static bool check_sub_pixels(const struct operation *o, struct refusal refusal)
@@ -217,7 +140,7 @@ bool convolution_gradient_check(const struct operation *o, struct refusal refusa
     const struct image_view *gradient = &o->images[GRADIENT];
     struct channels c = convolution_channels(o);
     if (!check_channels(o, refusal) || !check_differentiable(o, refusal) ||
-        !convolution_learning_check(o, refusal))
+        !convolution_trainable_check(o, refusal))
         return false;
     if (gradient->channels != c.outputs)
         return refuse(refusal,
@@ -250,7 +173,7 @@ static void connect_all(struct operation *o)
 static bool check_source_size(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_source_properties *p = source_properties(o);
-    const struct image_view *source = source_view(o);
+    const struct image_view *source = convolution_source(o);
     if (source->width == p->kernel_width && source->height == p->kernel_height)
         return true;
     return refuse(refusal, "the weights are for a source of %ux%u pixels; it has %ux%u",
@@ -329,6 +252,12 @@ const struct parameter convolution_transpose_gradient_parameters[] = {
 static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROWS, {0}};
 static const struct parameter connected_gradient_parameters[] = {
     CHANNEL_ROWS, OPTION_ROW, NEURON_ROWS, {0}};
+
+const struct implementation_list *const convolution_implementations[] = {
+    &convolution_sum_implementations,         &convolution_register_tile_implementations,
+    &convolution_weights_implementations,     &convolution_partial_sum_implementations,
+    &convolution_data_implementations,        &fully_connected_data_implementations,
+    &fully_connected_weights_implementations, NULL};
 
 #define FORWARD_FLAGS (MAKES_STATE | SHARED_STATE | READS_NEURONS)
 #define GRADIENT_FLAGS                                                                             \

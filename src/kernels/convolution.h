@@ -20,6 +20,17 @@ enum {                                                 /* of a gradient kernel *
        GRADIENT_NEURON_DATA
 };
 
+/* Of a number of which 0 stands for the default, 1. */
+static inline uint32_t one_if_zero(uint32_t value)
+{
+    return value ? value : 1;
+}
+
+/* ---- What the numbers come to (convolution_geometry.c) ---- */
+
+/* The source of the layer, also of a gradient. */
+const struct image_view *convolution_source(const struct operation *operation);
+
 /* Channels as they are dealt out: output o of group o / outputs_per_group sees inputs_per_group. */
 struct channels {
     uint32_t inputs, outputs, groups, inputs_per_group, outputs_per_group;
@@ -39,17 +50,16 @@ struct window convolution_sum_window(const struct operation *operation);
 
 bool convolution_wants(const struct operation *operation, glcnn_gradient_option option);
 
-/* ---- Gradients of some of the weights (convolution_learning.c) ---- */
-
 /* Output channels whose weights get a gradient: all, if nobody says. */
-struct channel_range convolution_learns(const struct operation *operation);
-bool convolution_learning_check(const struct operation *operation, struct refusal refusal);
-/* The gradient of their weights is that of a layer that has no others. */
-struct narrowed {
+struct channel_range convolution_trainable(const struct operation *operation);
+bool convolution_trainable_check(const struct operation *operation, struct refusal refusal);
+/* The layer of the trainable channels: the gradient of their weights is that of one that has no
+ * others. */
+struct trainable_layer {
     struct operation operation;
     struct glcnn_convolution_parameters parameters;
 };
-void convolution_narrow(const struct operation *operation, struct narrowed *narrowed);
+void convolution_trainable_layer(const struct operation *operation, struct trainable_layer *layer);
 
 /* ---- For descriptors of layers whose arguments are those of a convolution ---- */
 

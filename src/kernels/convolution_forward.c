@@ -3,106 +3,26 @@
 
 #include <math.h>
 
-#define SHARED_TAPS 7  /* widest window whose taps share their reads */
-#define WIDE_ROW    64 /* pixels of a row that neighbours read side by side */
-/* Invocations that keep a large GPU busy; where they are fewer they each do less. Products have more to
- * do: 28672 that take seven pixels of two slices are done in 0.6 of the time of four times as many that
- * take four of one, and so it is down to 7168 (H200). */
-#define ENOUGH_INVOCATIONS 32768u
-#define ENOUGH_OF_PRODUCTS 6144u
-#define FEW_PIXELS         4u
-#define PAIR_PIXELS        7u
-#define WIDE_LANES         64u
+#define SHARED_TAPS 7 /* widest window whose taps share their reads */
+#define PAIR_PIXELS 7u
+#define WIDE_LANES  64u
 /* A processor has few lanes, and takes as long to read a vector of weights as for two dozen products:
  * longer lines read it for more of them. */
 #define BROAD_PIXELS 14u
 #define FEW_TAPS     3
 #define ENOUGH_LANES 24u /* of an image */
 
-static bool is_product(const void *shape)
+bool sum_fits_block(const struct sum_problem *problem)
 {
-    return packing_is_dense(((const struct sum_shape *)shape)->packing);
+    return plan_fits_block(problem->plan, problem->sum->weights->count);
 }
 
-/* Where an input goes into few products the reads decide, and neighbours' should lie side by side. */
-static bool is_read_by_rows(const void *shape)
+uint32_t sum_pixels(const struct sum *sum)
 {
-    const struct sum_shape *s = shape;
-    return s->packing->components == 1 && s->sum->extent[0] >= WIDE_ROW;
+    return sum->extent[0] * sum->extent[1] * sum->destination.images;
 }
 
-/* A network's first layer, of pictures of one channel, need not wait for a packing. Where passes do
- * not run beside each other that is no gain, and packed weights are read faster. */
-static bool is_first(const void *shape)
-{
-    const struct packing *p = ((const struct sum_shape *)shape)->packing;
-    return p->one_channel && packing_is_in_order(p) && sum_fits_block(shape);
-}
-
-/* Lines of pixels of the result: `pixels` and `slices` at most; windows of up to `taps` along the
- * line, of stride and dilation 1, read each pixel once for all of them. */
-const struct implementation_list convolution_sum_implementations = {
-    "convolution_sum",
-    (const struct implementation[]){
-        {"convolution_dots", "convolution/convolution_dots.comp", 32, .shared_memory = true,
-         .supported.holds = sum_is_dots, .profitable.holds = sum_fills_dots, .images = 1},
-        {"connected_quads", "convolution/fully_connected_tiled.comp", 32, .shared_memory = true,
-         .supported.holds = sum_has_quads, .profitable.holds = sum_fills_quads, .in_place = true},
-        {"convolution_winograd", .registers = 48, .shared_memory = true,
-         .supported.holds = sum_is_winograd, .profitable.holds = sum_fills_winograd},
-        {"convolution_tiled", "convolution/convolution_tiled.comp", 32, .shared_memory = true,
-         .supported.holds = is_product, .profitable.holds = sum_fills_tiles},
-        {"convolution_shared", "convolution/convolution_shared.comp", 32, .shared_memory = true,
-         .supported.holds = sum_is_shared, .profitable.holds = sum_fills_shared, .pixels = 2},
-        {"convolution_column", "convolution/convolution.comp", 32, .width = 32, .pixels = 8,
-         .slices = 4, .taps = SHARED_TAPS, .down = true, .profitable.holds = is_read_by_rows},
-        {"convolution_first", "convolution/convolution.comp", 32, .shared_memory = true,
-         .supported.holds = is_first, .pixels = 8, .slices = 4, .taps = SHARED_TAPS,
-         .in_place = true},
-        {"convolution_wide", "convolution/convolution.comp", 32, .pixels = 8, .slices = 4,
-         .taps = SHARED_TAPS},
-        {"convolution_row", "convolution/convolution_narrow.comp", 14, .pixels = 4, .slices = 1,
-         .taps = 5},
-        {"convolution_four", "convolution/convolution_narrow.comp", 12, .pixels = 4, .slices = 1,
-         .masks = true},
-        {"convolution_two", "convolution/convolution_narrow.comp", 8, .pixels = 2, .slices = 1},
-        {0}}};
-
-const struct implementation_list *const convolution_implementations[] = {
-    &convolution_sum_implementations,
-    &convolution_tile_implementations,
-    &convolution_split_implementations,
-    &convolution_place_implementations,
-    &convolution_line_implementations,
-    &convolution_part_implementations,
-    &convolution_chunk_implementations,
-    &convolution_data_implementations,
-    &fully_connected_data_implementations,
-    &fully_connected_weights_implementations,
-    NULL};
-
-/* Pixels an invocation makes: those of 4 to 8 that leave the fewest idle, the most of equals. */
-static uint32_t pixels_for(uint32_t width, uint32_t most)
-{
-    uint32_t best = width, least_covered = UINT32_MAX;
-    if (width <= 4)
-        return width;
-    for (uint32_t pixels = 4; pixels <= most; pixels++) {
-        uint32_t covered = groups_of(width, pixels) * pixels;
-        if (covered <= least_covered) {
-            least_covered = covered;
-            best = pixels;
-        }
-    }
-    return best;
-}
-
-static uint32_t slices_for(const struct packing *p)
-{
-    if (p->channels.groups > 1 || p->slices == 1)
-        return 1;
-    return p->components == 1 && p->slices % 4 == 0 ? 4 : 2;
-}
+/* ---- What passes of sums are given ---- */
 
 void pass_sum(struct pass *pass, const struct sum *sum)
 {
@@ -133,166 +53,230 @@ void pass_sum_destination(struct pass *pass, const struct sum *sum)
 void pass_sum_epilogue(struct pass *pass, const struct sum *sum, struct pass_epilogue epilogue)
 {
     const struct image_view *to = &sum->destination;
-    bool whole = !sum->places && sum->origin[0] == 0 && sum->origin[1] == 0 && sum->step[0] == 1 &&
+    bool whole = !sum->phases && sum->origin[0] == 0 && sum->origin[1] == 0 && sum->step[0] == 1 &&
                  sum->step[1] == 1 && sum->extent[0] == to->width && sum->extent[1] == to->height;
     if (whole && to->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT32)
         pass->epilogue = epilogue;
 }
 
-/* For each axis what the shader needs to find the taps of a place. Returns how many places. */
-uint32_t pass_places(struct pass *pass, const struct places *places)
+/* For each axis what the shader needs to find the taps of a phase. */
+uint32_t pass_phases(struct pass *pass, const struct phases *phases)
 {
-    if (!places)
+    if (!phases)
         return 1;
-    pass_define(pass, "PLACES", 1);
-    pass_int(pass, "places_x", (int32_t)places->count[0]);
-    pass_int(pass, "result_width", (int32_t)places->extent[0]);
-    pass_int(pass, "result_height", (int32_t)places->extent[1]);
-    pass_int(pass, "distance_x", places->distance[0]);
-    pass_int(pass, "distance_y", places->distance[1]);
-    pass_int(pass, "layer_dilation_x", places->dilation[0]);
-    pass_int(pass, "layer_dilation_y", places->dilation[1]);
-    pass_int(pass, "tap_step_x", places->tap_step[0]);
-    pass_int(pass, "tap_step_y", places->tap_step[1]);
-    pass_int(pass, "layer_width", places->size[0]);
-    pass_int(pass, "layer_height", places->size[1]);
-    return places->count[0] * places->count[1];
+    pass_define(pass, "PHASES", 1);
+    pass_int(pass, "phases_x", (int32_t)phases->count[0]);
+    pass_int(pass, "result_width", (int32_t)phases->extent[0]);
+    pass_int(pass, "result_height", (int32_t)phases->extent[1]);
+    pass_int(pass, "distance_x", phases->distance[0]);
+    pass_int(pass, "distance_y", phases->distance[1]);
+    pass_int(pass, "layer_dilation_x", phases->dilation[0]);
+    pass_int(pass, "layer_dilation_y", phases->dilation[1]);
+    pass_int(pass, "tap_step_x", phases->tap_step[0]);
+    pass_int(pass, "tap_step_y", phases->tap_step[1]);
+    pass_int(pass, "layer_width", phases->size[0]);
+    pass_int(pass, "layer_height", phases->size[1]);
+    return phases->count[0] * phases->count[1];
 }
 
-/* What an invocation makes of a line of pixels. */
-struct share {
-    uint32_t slices, pixels;
-};
-
-/* What rows are asked about. */
-struct line_shape {
-    const struct packing *packing;
-    const struct sum *sum;
-    bool down;
-};
-
-static uint32_t line_length(const struct line_shape *shape)
+struct pass *plan_sum_pass(struct plan *plan, const struct implementation *row,
+                           const struct sum_problem *problem)
 {
-    return shape->sum->extent[shape->down];
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
+    pass_texture(pass, "source", &problem->sum->source);
+    pass_packing(pass, problem->packing);
+    pass_axes(pass, &problem->sum->window);
+    pass_sum(pass, problem->sum);
+    pass_sum_destination(pass, problem->sum);
+    return pass;
 }
 
-/* `pair`: pixels at most where an invocation makes two slices; where it makes four, half of them. */
-static struct share full_share(const struct line_shape *shape, uint32_t pair)
+/* ---- Register tiles: neighbours along a row of the result, of one slice or more ---- */
+
+/* Pixels of an invocation: those of 4 to `most` that leave the fewest idle, the most of equals. */
+static uint32_t pixels_for(uint32_t width, uint32_t most)
 {
-    uint32_t slices = slices_for(shape->packing);
-    uint32_t most = slices == 4 ? (pair + 1) / 2 : slices == 2 ? pair : 8;
-    return (struct share){slices, pixels_for(line_length(shape), most)};
+    uint32_t best = width, least_covered = UINT32_MAX;
+    if (width <= 4)
+        return width;
+    for (uint32_t pixels = 4; pixels <= most; pixels++) {
+        uint32_t covered = groups_of(width, pixels) * pixels;
+        if (covered <= least_covered) {
+            least_covered = covered;
+            best = pixels;
+        }
+    }
+    return best;
 }
 
-/* Of an image. */
-static uint64_t line_invocations(const struct line_shape *shape, struct share share)
+static uint32_t slices_for(const struct packing *p)
 {
-    uint64_t lines =
-        (uint64_t)groups_of(line_length(shape), share.pixels) * shape->sum->extent[!shape->down];
-    return lines * groups_of(shape->packing->slices, share.slices);
+    if (p->channels.groups > 1 || p->slices == 1)
+        return 1;
+    return p->components == 1 && p->slices % 4 == 0 ? 4 : 2;
 }
 
-static bool leaves_invocations_idle(const void *line_shape)
+/* Of four slices half of the pixels. */
+struct register_tile largest_tile(const struct tile_problem *problem, uint32_t pixels)
 {
-    const struct line_shape *shape = line_shape;
-    uint32_t enough = packing_is_dense(shape->packing) ? ENOUGH_OF_PRODUCTS : ENOUGH_INVOCATIONS;
-    return line_invocations(shape, full_share(shape, PAIR_PIXELS)) *
-               shape->sum->destination.images <
-           enough;
+    uint32_t slices = slices_for(problem->packing);
+    uint32_t most = slices == 4 ? (pixels + 1) / 2 : slices == 2 ? pixels : 8;
+    return (struct register_tile){slices, pixels_for(problem->sum->extent[0], most)};
 }
 
-/* Windows whose taps share their reads, of few taps: more make a long program. */
-static bool has_few_taps(const void *line_shape)
+uint64_t tile_invocations(const struct tile_problem *problem, struct register_tile tile)
 {
-    const struct line_shape *shape = line_shape;
-    const struct window *w = &shape->sum->window;
-    bool few = w->x.size > 0 && w->x.size <= FEW_TAPS && w->y.size > 0 && w->y.size <= FEW_TAPS;
-    return few && !shape->sum->places && is_dense(shape->down ? &w->y : &w->x);
-}
-
-static bool fills_lanes(const void *shape)
-{
-    return line_invocations(shape, full_share(shape, BROAD_PIXELS)) >= ENOUGH_LANES;
-}
-
-/* What an invocation makes of a line: `pixels` of one slice or of two. `taps`: they go without a
- * loop, at whose end llvmpipe stores all sums by a mask. */
-const struct implementation_list convolution_line_implementations = {
-    "convolution_lines",
-    (const struct implementation[]){
-        {"lines_short", .shared_memory = true, .pixels = FEW_PIXELS, .slices = 1,
-         .profitable.holds = leaves_invocations_idle},
-        {"lines_broad", .registers = 64, .supported.holds = has_few_taps,
-         .profitable.holds = fills_lanes, .pixels = BROAD_PIXELS, .slices = 2, .taps = FEW_TAPS},
-        {"lines_long", .pixels = PAIR_PIXELS, .slices = 2},
-        {0}}};
-
-static struct share share_of(const struct implementation *row, const struct line_shape *shape)
-{
-    uint32_t length = line_length(shape);
-    return row->slices == 1 ? (struct share){1, groups_of(length, groups_of(length, row->pixels))}
-                            : full_share(shape, row->pixels);
-}
-
-static void pass_wide(struct pass *pass, const struct packing *p, const struct sum *sum, bool down,
-                      struct share share)
-{
-    uint32_t slices = share.slices, pixels = share.pixels;
-    uint32_t lines = groups_of(sum->extent[down], pixels), places = pass_places(pass, sum->places);
-    if (sum->step[0] == 1 && sum->step[1] == 1)
-        pass_overwrites_images(pass, &sum->destination, sum->origin[0], sum->origin[1],
-                               sum->extent[0], sum->extent[1], lines * sum->extent[!down]);
-    if (down)
-        pass_define(pass, "DOWN", 1);
-    pass_int(pass, "stride_x", sum->window.x.stride);
-    pass_int(pass, "dilation_x", sum->window.x.dilation);
-    pass_define(pass, "SLICES", (int)slices);
-    pass_define(pass, "PIXELS", (int)pixels);
-    pass_int(pass, "lines", (int32_t)lines);
-    pass_grid(pass, lines * sum->extent[!down] * sum->destination.images,
-              groups_of(p->slices, slices), places);
-    pass_local(pass, WIDE_LANES, 1, 1);
-    pass_sum_epilogue(
-        pass, sum,
-        (struct pass_epilogue){WIDE_LANES, groups_of(pass->grid[0], WIDE_LANES), slices});
-    pass->work = groups_of(p->elements + 1, places) * slices * pixels * 8;
-}
-
-/* Weights at constant places are read once for all lanes. */
-static void pass_unrolled(struct pass *pass, const struct packing *p, const struct share *share,
-                          const struct axis *across)
-{
-    pass_define(pass, "LINES_OF_TAPS", across->size);
-    if (p->range == 1)
-        pass_define(pass, "ONE_SLICE", 1);
-    if (p->slices <= share->slices)
-        pass_define(pass, "ALL_SLICES", 1);
-}
-
-/* How many lines of taps a long sum adds up by themselves: then there are about as many such stretches
- * as there are additions to one. 0: the sum is short. */
-static uint32_t stretch_of(const struct packing *p, const struct implementation *row,
-                           const struct axis *along)
-{
-    uint32_t at_once = sum_is_wide(row) ? p->components : 1;
-    uint32_t additions = p->elements / at_once;
-    uint32_t line = (uint32_t)(along->size > 0 ? along->size : 1) * p->components / at_once;
-    return additions < LONG_SUM ? 0 : groups_of((uint32_t)sqrt((double)additions), line);
+    const uint32_t *extent = problem->sum->extent;
+    uint64_t lines = (uint64_t)groups_of(extent[0], tile.pixels) * extent[1];
+    return lines * groups_of(problem->packing->slices, tile.slices);
 }
 
 /* What a stretch takes of registers, fewer pixels leave. */
-static struct share half_share(struct share share)
+static struct register_tile half_tile(struct register_tile tile)
 {
-    return share.slices > 1 ? (struct share){share.slices / 2, share.pixels}
-                            : (struct share){1, groups_of(share.pixels, 2)};
+    return tile.slices > 1 ? (struct register_tile){tile.slices / 2, tile.pixels}
+                           : (struct register_tile){1, groups_of(tile.pixels, 2)};
+}
+
+void pass_register_tile(const struct tile_problem *problem, struct register_tile wanted)
+{
+    const struct register_tile tile = problem->stretches ? half_tile(wanted) : wanted;
+    const struct packing *p = problem->packing;
+    const struct sum *sum = problem->sum;
+    struct pass *pass = problem->pass;
+    uint32_t lines = groups_of(sum->extent[0], tile.pixels);
+    uint32_t phases = pass_phases(pass, sum->phases);
+    if (sum->step[0] == 1 && sum->step[1] == 1)
+        pass_overwrites_images(pass, &sum->destination, sum->origin[0], sum->origin[1],
+                               sum->extent[0], sum->extent[1], lines * sum->extent[1]);
+    pass_int(pass, "stride_x", sum->window.x.stride);
+    pass_int(pass, "dilation_x", sum->window.x.dilation);
+    pass_define(pass, "SLICES", (int)tile.slices);
+    pass_define(pass, "PIXELS", (int)tile.pixels);
+    pass_int(pass, "lines", (int32_t)lines);
+    pass_grid(pass, lines * sum->extent[1] * sum->destination.images,
+              groups_of(p->slices, tile.slices), phases);
+    pass_local(pass, WIDE_LANES, 1, 1);
+    pass_sum_epilogue(
+        pass, sum,
+        (struct pass_epilogue){WIDE_LANES, groups_of(pass->grid[0], WIDE_LANES), tile.slices});
+    pass->work = groups_of(p->elements + 1, phases) * tile.slices * tile.pixels * 8;
+}
+
+/* Windows whose taps share their reads, of few taps: more make a long program. */
+static bool has_few_taps(const void *tile_problem)
+{
+    const struct sum *sum = ((const struct tile_problem *)tile_problem)->sum;
+    const struct window *w = &sum->window;
+    bool few = w->x.size > 0 && w->x.size <= FEW_TAPS && w->y.size > 0 && w->y.size <= FEW_TAPS;
+    return few && !sum->phases && is_dense(&w->x);
+}
+
+static bool fills_lanes(const void *tile_problem)
+{
+    const struct tile_problem *problem = tile_problem;
+    return tile_invocations(problem, largest_tile(problem, BROAD_PIXELS)) >= ENOUGH_LANES;
+}
+
+/* Weights at constant places are read once for all lanes. */
+static void plan_unrolled_tile(struct plan *plan, const struct implementation *row,
+                               const void *tile_problem)
+{
+    const struct tile_problem *problem = tile_problem;
+    const struct packing *p = problem->packing;
+    const struct register_tile tile = largest_tile(problem, BROAD_PIXELS);
+    (void)plan, (void)row;
+    pass_register_tile(problem, tile);
+    if (problem->stretches)
+        return;
+    pass_define(problem->pass, "LINES_OF_TAPS", problem->sum->window.y.size);
+    if (p->range == 1)
+        pass_define(problem->pass, "ONE_SLICE", 1);
+    if (p->slices <= tile.slices)
+        pass_define(problem->pass, "ALL_SLICES", 1);
+}
+
+static void plan_usual_tile(struct plan *plan, const struct implementation *row,
+                            const void *tile_problem)
+{
+    (void)plan, (void)row;
+    pass_register_tile(tile_problem, largest_tile(tile_problem, PAIR_PIXELS));
+}
+
+/* Taps that go without a loop: at its end llvmpipe stores all sums by a mask. */
+const struct implementation_list convolution_register_tile_implementations = {
+    "convolution_register_tile",
+    (const struct implementation[]){
+        {"register_tile_unrolled", .registers = 64,
+         .supported = {has_few_taps,
+                       "windows of at most 3x3, of stride and dilation 1 along a row"},
+         .profitable = {fills_lanes, "at least 24 tiles in an image"}, .plan = plan_unrolled_tile},
+        {"register_tile", .plan = plan_usual_tile},
+        {0}}};
+
+/* ---- The sum by lines of pixels ---- */
+
+/* How many lines of taps a long sum adds up by themselves, of so many additions each: then there are
+ * about as many such stretches as there are additions to one. 0: the sum is short. */
+static uint32_t stretch_of(uint32_t additions, uint32_t line)
+{
+    return additions < LONG_SUM ? 0 : groups_of((uint32_t)sqrt((double)additions), line);
+}
+
+static uint32_t at_least_one(int32_t size)
+{
+    return size > 0 ? (uint32_t)size : 1;
+}
+
+static struct pass *plan_packed_sum(struct plan *plan, const struct implementation *row,
+                                    const struct sum_problem *problem, uint32_t shared_taps,
+                                    uint32_t stretch)
+{
+    const struct axis *x = &problem->sum->window.x;
+    const struct image_view matrix =
+        plan_pack(plan, problem->packing, problem->sum->weights, problem->sum->biases);
+    struct pass *pass = plan_sum_pass(plan, row, problem);
+    pass_matrix(pass, &matrix);
+    if (is_dense(x) && x->size > 0 && (uint32_t)x->size <= shared_taps)
+        pass_define(pass, "SHARED_TAPS", x->size);
+    if (stretch)
+        pass_define(pass, "STRETCH", (int)stretch);
+    return pass;
+}
+
+/* An invocation adds four components of an input at once. */
+static void plan_wide_sum(struct plan *plan, const struct implementation *row,
+                          const void *sum_problem)
+{
+    const struct sum_problem *problem = sum_problem;
+    const struct packing *p = problem->packing;
+    uint32_t stretch =
+        stretch_of(p->elements / p->components, at_least_one(problem->sum->window.x.size));
+    struct pass *pass = plan_packed_sum(plan, row, problem, SHARED_TAPS, stretch);
+    implementation_plan(plan, &convolution_register_tile_implementations,
+                        &(struct tile_problem){p, problem->sum, pass, stretch > 0});
+}
+
+/* How wide a window's taps may share their reads. Of a channel by itself four pixels and five taps
+ * are more than the registers of a row of few hold. */
+static uint32_t shared_taps(const struct sum_form *form, const struct packing *p)
+{
+    return p->components > 1 ? form->taps : least(form->taps, 3);
 }
 
 /* Few registers want steps that are constants. */
-static void pass_narrow(struct pass *pass, const struct packing *p, const struct sum *sum,
-                        const struct implementation *row, uint32_t stretch)
+static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
+                            const void *sum_problem)
 {
-    uint32_t pixels = least(stretch ? row->pixels / 2 : row->pixels, sum->extent[0]);
-    pass_outside(pass, row);
+    const struct sum_problem *problem = sum_problem;
+    const struct packing *p = problem->packing;
+    const struct sum *sum = problem->sum;
+    const struct sum_form *form = row->form;
+    uint32_t stretch = stretch_of(p->elements, at_least_one(sum->window.x.size) * p->components);
+    uint32_t pixels = least(stretch ? form->pixels / 2 : form->pixels, sum->extent[0]);
+    struct pass *pass = plan_packed_sum(plan, row, problem, shared_taps(form, p), stretch);
+    pass_outside(pass, form->masks);
     pass_define(pass, "stride_x", sum->window.x.stride);
     pass_define(pass, "dilation_x", sum->window.x.dilation);
     pass_define(pass, "PIXELS", (int)pixels);
@@ -302,97 +286,27 @@ static void pass_narrow(struct pass *pass, const struct packing *p, const struct
     pass->work = (p->elements + 1) * pixels * 8;
 }
 
-struct pass *plan_sum_pass(struct plan *plan, const struct packing *p,
-                           const struct implementation *row, const struct sum *sum)
-{
-    struct pass *pass = plan_pass(plan, row->shader);
-    pass_implementation(pass, row);
-    pass_texture(pass, "source", &sum->source);
-    pass_packing(pass, p);
-    pass_axes(pass, &sum->window);
-    pass_sum(pass, sum);
-    pass_sum_destination(pass, sum);
-    return pass;
-}
+/* By how many sums and inputs an invocation keeps. */
+const struct implementation_list convolution_sum_implementations = {
+    "convolution_sum",
+    (const struct implementation[]){
+        {"convolution_wide", "convolution/convolution.comp", 32, .plan = plan_wide_sum,
+         .form = &(const struct sum_form){.takes_phases = true}},
+        {"convolution_row", "convolution/convolution_narrow.comp", 14, .plan = plan_narrow_sum,
+         .form = &(const struct sum_form){.pixels = 4, .taps = 5}},
+        {"convolution_four", "convolution/convolution_narrow.comp", 12, .plan = plan_narrow_sum,
+         .form = &(const struct sum_form){.pixels = 4, .masks = true}},
+        {"convolution_two", "convolution/convolution_narrow.comp", 8, .plan = plan_narrow_sum,
+         .form = &(const struct sum_form){.pixels = 2}},
+        {0}}};
 
-/* How wide a window's taps may share their reads. Of a channel by itself four pixels and five taps
- * are more than the registers of a row of few hold. */
-static uint32_t shared_taps(const struct implementation *row, const struct packing *p)
-{
-    return sum_is_wide(row) || p->components > 1 ? row->taps : least(row->taps, 3);
-}
-
-static void plan_wide(struct plan *plan, struct pass *pass, const struct packing *p,
-                      const struct sum *sum, bool down, uint32_t stretch)
-{
-    const struct line_shape shape = {p, sum, down};
-    const struct implementation *lines =
-        implementation_choose(plan, &convolution_line_implementations, &shape);
-    const struct share share = share_of(lines, &shape);
-    pass_wide(pass, p, sum, down, stretch ? half_share(share) : share);
-    if (lines->taps && !stretch)
-        pass_unrolled(pass, p, &share, down ? &sum->window.x : &sum->window.y);
-}
-
-void plan_lines(struct plan *plan, const struct packing *p, const struct implementation *row,
-                const struct sum *sum)
-{
-    struct image_view matrix;
-    if (!row->in_place)
-        matrix = plan_pack(plan, p, sum->weights, sum->biases);
-    const struct axis *along = row->down ? &sum->window.y : &sum->window.x;
-    struct pass *pass = plan_sum_pass(plan, p, row, sum);
-    if (row->in_place)
-        pass_weights_in_place(pass, sum);
-    else
-        pass_matrix(pass, &matrix);
-    if (is_dense(along) && along->size > 0 && (uint32_t)along->size <= shared_taps(row, p))
-        pass_define(pass, "SHARED_TAPS", along->size);
-    uint32_t stretch = stretch_of(p, row, along);
-    if (stretch)
-        pass_define(pass, "STRETCH", (int)stretch);
-    if (sum_is_wide(row))
-        plan_wide(plan, pass, p, sum, row->down, stretch);
-    else
-        pass_narrow(pass, p, sum, row, stretch);
-}
-
-bool sum_is_wide(const struct implementation *row)
-{
-    return row->slices > 1;
-}
-
-bool sum_is_tiled(const struct implementation *row)
-{
-    return row->shader && row->slices == 0 && row->pixels == 0 && row->images == 0 &&
-           !row->in_place;
-}
-
-const struct implementation *sum_variant(struct plan *plan, const struct packing *p,
-                                         const struct sum *sum)
-{
-    const struct sum_shape shape = {p, sum, plan};
-    return implementation_choose(plan, &convolution_sum_implementations, &shape);
-}
-
-/* Rows that go by lines say how many slices and pixels an invocation takes, that of shared memory
- * how many pixels; Winograd's has several shaders. */
 void plan_sum(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
-    const struct implementation *row = sum_variant(plan, p, sum);
-    if (row->slices > 0)
-        plan_lines(plan, p, row, sum);
-    else if (row->pixels > 0)
-        plan_sum_shared(plan, p, row, sum);
-    else if (row->images > 0)
-        plan_sum_dots(plan, p, row, sum);
-    else if (row->in_place)
-        plan_sum_quads(plan, p, row, sum);
-    else if (sum_is_tiled(row))
-        plan_sum_tiles(plan, p, row, sum);
-    else
-        plan_sum_winograd(plan, p, row, sum);
+    implementation_plan(plan, &convolution_sum_implementations,
+                        &(const struct sum_problem){p, sum, plan});
 }
+
+/* ---- The forward pass ---- */
 
 /* The sums of the operation's region, from pixel (x, y) on of `destination`. */
 static void plan_forward(const struct operation *o, struct plan *plan,

@@ -21,7 +21,7 @@ static int32_t tap_step(const struct axis *axis)
  *     X = (u - first - dilation * p) / stride = i + constant - dilation * step / stride * m
  * for the taps  p = p0 + step * m  where that is whole: a window with stride 1, whose taps come in
  * reverse. Changes `axis` into that window and says which taps it has. */
-static struct taps turn_axis(struct axis *axis, int32_t base)
+static struct taps reverse_axis(struct axis *axis, int32_t base)
 {
     int32_t step = tap_step(axis), p0 = 0;
     while (p0 < step && (base - axis->first - axis->dilation * p0) % axis->stride != 0)
@@ -41,11 +41,17 @@ static const struct vector_view *data_biases(const struct operation *o)
     return o->given[GRADIENT_BIASES] ? &o->vectors[GRADIENT_BIASES] : NULL;
 }
 
-/* ---- The places within a stride ---- */
+/* The problem of convolution_data_implementations. */
+struct data_problem {
+    const struct operation *operation;
+    struct plan *plan;
+};
 
-/* The sum of the pixels of the region that lie `place` from its corner, within a stride, and the
+/* ---- The phases of a stride ---- */
+
+/* The sum of the pixels of the region that lie `phase` from its corner, within a stride, and the
  * packing for it. False: there are none. */
-static bool place_sum(const struct operation *o, const uint32_t place[2], struct packing *p,
+static bool phase_sum(const struct operation *o, const uint32_t phase[2], struct packing *p,
                       struct sum *sum)
 {
     const struct glcnn_convolution_parameters *parameters = o->parameters;
@@ -55,108 +61,133 @@ static bool place_sum(const struct operation *o, const uint32_t place[2], struct
                         .destination = o->images[DESTINATION],
                         .low = {w.x.begin, w.y.begin},
                         .high = {w.x.end - 1, w.y.end - 1},
-                        .origin = {o->region_x + place[0], o->region_y + place[1]},
+                        .origin = {o->region_x + phase[0], o->region_y + phase[1]},
                         .step = {(uint32_t)w.x.stride, (uint32_t)w.y.stride},
                         .weights = &o->vectors[GRADIENT_WEIGHTS],
                         .biases = data_biases(o),
                         .neuron = &parameters->neuron,
                         .neuron_data = &o->vectors[GRADIENT_NEURON_DATA]};
-    if (place[0] >= o->region_width || place[1] >= o->region_height)
+    if (phase[0] >= o->region_width || phase[1] >= o->region_height)
         return false;
-    sum->extent[0] = groups_of(o->region_width - place[0], sum->step[0]);
-    sum->extent[1] = groups_of(o->region_height - place[1], sum->step[1]);
-    struct taps x = turn_axis(&w.x, (int32_t)sum->origin[0] + w.x.shift);
-    struct taps y = turn_axis(&w.y, (int32_t)sum->origin[1] + w.y.shift);
+    sum->extent[0] = groups_of(o->region_width - phase[0], sum->step[0]);
+    sum->extent[1] = groups_of(o->region_height - phase[1], sum->step[1]);
+    struct taps x = reverse_axis(&w.x, (int32_t)sum->origin[0] + w.x.shift);
+    struct taps y = reverse_axis(&w.y, (int32_t)sum->origin[1] + w.y.shift);
     packing_set_taps(p, x, y);
     sum->window = w;
     return true;
 }
 
-/* Calls `visit` for the sum of each place until one says false; true: none did. */
-static bool each_place(const struct operation *o, struct plan *plan,
+/* Calls `visit` for the sum of each phase until one says false; true: none did. */
+static bool each_phase(const struct operation *o, struct plan *plan,
                        bool (*visit)(struct plan *plan, const struct packing *p,
                                      const struct sum *sum))
 {
     const uint32_t strides[2] = {(uint32_t)o->window.x.stride, (uint32_t)o->window.y.stride};
-    uint32_t place[2];
+    uint32_t phase[2];
     struct packing p;
     struct sum sum;
-    for (place[1] = 0; place[1] < strides[1]; place[1]++)
-        for (place[0] = 0; place[0] < strides[0]; place[0]++)
-            if (place_sum(o, place, &p, &sum) && !visit(plan, &p, &sum))
+    for (phase[1] = 0; phase[1] < strides[1]; phase[1]++)
+        for (phase[0] = 0; phase[0] < strides[0]; phase[0]++)
+            if (phase_sum(o, phase, &p, &sum) && !visit(plan, &p, &sum))
                 return false;
     return true;
 }
 
-static bool plan_place(struct plan *plan, const struct packing *p, const struct sum *sum)
+/* The window reversed. One sum for each phase, so not for the longest of strides. */
+static bool can_reverse(const void *data_problem)
+{
+    const struct operation *o = ((const struct data_problem *)data_problem)->operation;
+    return o->window.x.stride * o->window.y.stride <= 4 &&
+           o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
+}
+
+static bool plan_phase(struct plan *plan, const struct packing *p, const struct sum *sum)
 {
     plan_sum(plan, p, sum);
     return true;
 }
 
-/* By a row that can take all places at once, whichever it is. */
-static bool is_for_all(struct plan *plan, const struct packing *p, const struct sum *sum)
+/* The passes are those of sums, which have implementations of their own. */
+static void plan_separate_phases(struct plan *plan, const struct implementation *row,
+                                 const void *data_problem)
 {
-    const struct implementation *row = sum_variant(plan, p, sum);
-    return sum_is_wide(row) || sum_is_tiled(row);
+    (void)row;
+    each_phase(((const struct data_problem *)data_problem)->operation, plan, plan_phase);
 }
 
-/* One sum for each place within a stride, so not for the longest of strides. */
-static bool can_turn(const struct operation *o)
+/* ---- All phases in one pass ---- */
+
+static const struct implementation *sum_row(struct plan *plan, const struct packing *p,
+                                            const struct sum *sum)
 {
-    return o->window.x.stride * o->window.y.stride <= 4 &&
-           o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
+    return implementation_choose(plan, &convolution_sum_implementations,
+                                 &(const struct sum_problem){p, sum, plan});
 }
 
-/* ---- All places in one pass ---- */
+/* By a row that can take all phases at once, whichever it is. */
+static bool takes_phases(struct plan *plan, const struct packing *p, const struct sum *sum)
+{
+    const struct sum_form *form = sum_row(plan, p, sum)->form;
+    return form->takes_phases;
+}
 
-/* The layer's window along an axis as `places` has it, from the first pixel of the region on.
- * Changes `axis` into the largest window of a place. */
-static void lay_places(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t length[2],
-                       struct places *places, int i)
+static bool can_batch_phases(const void *data_problem)
+{
+    const struct data_problem *problem = data_problem;
+    const struct operation *o = problem->operation;
+    return can_reverse(problem) && o->window.x.stride * o->window.y.stride > 1 &&
+           each_phase(o, problem->plan, takes_phases);
+}
+
+/* The layer's window along an axis as `phases` has it, from the first pixel of the region on.
+ * Changes `axis` into the largest window of a phase. */
+static void set_phases(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t length[2],
+                       struct phases *phases, int i)
 {
     int32_t step = tap_step(axis);
-    places->count[i] = least((uint32_t)axis->stride, extent);
-    places->extent[i] = extent;
-    places->distance[i] = (int32_t)origin + axis->shift - axis->first;
-    places->dilation[i] = axis->dilation;
-    places->tap_step[i] = step;
-    places->size[i] = axis->size;
+    phases->count[i] = least((uint32_t)axis->stride, extent);
+    phases->extent[i] = extent;
+    phases->distance[i] = (int32_t)origin + axis->shift - axis->first;
+    phases->dilation[i] = axis->dilation;
+    phases->tap_step[i] = step;
+    phases->size[i] = axis->size;
     length[i] = groups_of(extent, (uint32_t)axis->stride);
     axis->dilation = axis->dilation * step / axis->stride;
     axis->size = (axis->size + step - 1) / step;
     axis->stride = 1;
 }
 
-static void plan_data_together(const struct operation *o, struct plan *plan,
-                               const struct implementation *whole)
+static void plan_batched_phases(struct plan *plan, const struct implementation *whole,
+                                const void *data_problem)
 {
+    const struct operation *o = ((const struct data_problem *)data_problem)->operation;
     const uint32_t corner[2] = {0, 0};
     struct packing p;
     struct sum sum;
-    struct places places;
+    struct phases phases;
     struct window w = convolution_data_window(o);
-    place_sum(o, corner, &p, &sum);
-    const struct implementation *row = sum_variant(plan, &p, &sum);
-    lay_places(&w.x, o->region_x, o->region_width, sum.extent, &places, 0);
-    lay_places(&w.y, o->region_y, o->region_height, sum.extent, &places, 1);
+    phase_sum(o, corner, &p, &sum);
+    const struct implementation *row = sum_row(plan, &p, &sum);
+    set_phases(&w.x, o->region_x, o->region_width, sum.extent, &phases, 0);
+    set_phases(&w.y, o->region_y, o->region_height, sum.extent, &phases, 1);
     sum.window = w;
-    sum.places = &places;
+    sum.phases = &phases;
     p = packing_of(o, true);
     size_t first = plan->pass_count;
-    if (sum_is_tiled(row))
-        plan_sum_tiles(plan, &p, row, &sum);
-    else
-        plan_lines(plan, &p, row, &sum);
+    row->plan(plan, row, &(const struct sum_problem){&p, &sum, plan});
     plan_implementation(plan, first, whole);
 }
 
 /* ---- Pixels that gather ---- */
 
-static void plan_data_gathered(const struct operation *o, struct plan *plan)
+static void plan_data_gathered(struct plan *plan, const struct implementation *row,
+                               const void *data_problem)
 {
+    const struct operation *o = ((const struct data_problem *)data_problem)->operation;
     const struct glcnn_convolution_parameters *parameters = o->parameters;
     struct packing p = packing_of(o, true);
+    (void)row;
     struct image_view matrix = plan_pack(plan, &p, &o->vectors[GRADIENT_WEIGHTS], data_biases(o));
     struct window w = convolution_data_window(o);
     struct pass *pass =
@@ -178,35 +209,22 @@ static void plan_data_gathered(const struct operation *o, struct plan *plan)
 
 /* ---- Choice ---- */
 
-/* What rows are asked about. */
-struct data_shape {
-    const struct operation *operation;
-    struct plan *plan;
-};
-
-static bool can_together(const void *shape)
-{
-    const struct data_shape *s = shape;
-    const struct operation *o = s->operation;
-    return can_turn(o) && o->window.x.stride * o->window.y.stride > 1 &&
-           each_place(o, s->plan, is_for_all);
-}
-
-/* Passes of the last row are those of sums, which have implementations of their own. */
 const struct implementation_list convolution_data_implementations = {
     "convolution_data",
     (const struct implementation[]){
-        {"data_together", .registers = 32, .supported.holds = can_together}, {"data_apart"}, {0}}};
+        {"data_phases_batched", .registers = 32,
+         .supported = {can_batch_phases,
+                       "a stride of 2 to 4 pixels in all, edge mode zero, and for "
+                       "each phase a sum that takes all phases at once"},
+         .plan = plan_batched_phases},
+        {"data_phases_separate",
+         .supported = {can_reverse, "a stride of at most 4 pixels in all, and edge mode zero"},
+         .plan = plan_separate_phases},
+        {"data_gathered", .plan = plan_data_gathered},
+        {0}}};
 
 void plan_data(const struct operation *o, struct plan *plan)
 {
-    const struct data_shape shape = {o, plan};
-    const struct implementation *row =
-        implementation_choose(plan, &convolution_data_implementations, &shape);
-    if (row->supported.holds)
-        plan_data_together(o, plan, row);
-    else if (can_turn(o))
-        each_place(o, plan, plan_place);
-    else
-        plan_data_gathered(o, plan);
+    implementation_plan(plan, &convolution_data_implementations,
+                        &(const struct data_problem){o, plan});
 }

@@ -168,11 +168,6 @@ static void plan_packing_in_parts(struct plan *plan, const struct packing *p,
     }
 }
 
-bool sum_fits_block(const struct sum_shape *shape)
-{
-    return plan_fits_block(shape->plan, shape->sum->weights->count);
-}
-
 struct image_view plan_pack(struct plan *plan, const struct packing *p,
                             const struct vector_view *weights, const struct vector_view *biases)
 {
@@ -213,8 +208,8 @@ void pass_region(struct pass *pass, const struct operation *o)
     pass_int(pass, "region_height", (int32_t)o->region_height);
 }
 
-void pass_outside(struct pass *pass, const struct implementation *row)
+void pass_outside(struct pass *pass, bool masks)
 {
-    if (row->masks)
+    if (masks)
         pass_define(pass, "MASKS", 1);
 }

@@ -1,29 +1,17 @@
 /* Passes of convolutions and fully connected layers: what their files share.
  *
- * Weights as the user has them are the only truth: every plan packs them anew into a scratch image
- * (glsl/convolution/convolution.glsl has the layout), so a replay sees what the vectors hold
- * then. */
+ * Weights as the user has them, [outputs][taps][inputs of a group], are the only truth: every plan
+ * packs them again into a scratch image (glsl/convolution/convolution.glsl has the layout), so a
+ * replay sees what the vectors hold then. */
 #ifndef GLCNN_KERNELS_CONVOLUTION_PLAN_H
 #define GLCNN_KERNELS_CONVOLUTION_PLAN_H
 
 #include "encode/window.h"
 #include "kernels/convolution.h"
 
-/* Groups that a pass of tiles must have to be worth it: fewer leave most of a large GPU idle. */
-#define TILE_GROUPS 32u
-
 /* Additions to one number, one after the other, from which on a sum is made in stretches: glcnn/image.h's
  * bound must hold where all of them round the same way. */
 #define LONG_SUM 768u
-
-/* Tables of implementations: convolution_forward.c, convolution_tiles.c, convolution_gradient_weights.c,
- * convolution_gradient_data.c, fully_connected.c. What differs with the batch is a row of one. */
-extern const struct implementation_list convolution_sum_implementations,
-    convolution_tile_implementations, convolution_split_implementations,
-    convolution_place_implementations, convolution_line_implementations,
-    convolution_part_implementations, convolution_chunk_implementations,
-    convolution_data_implementations, fully_connected_data_implementations,
-    fully_connected_weights_implementations;
 
 /* ---- Packed weights (convolution_packing.c) ---- */
 
@@ -68,15 +56,16 @@ uint32_t outputs_within(const struct plan *plan, size_t elements, size_t each);
 void pass_axes(struct pass *pass, const struct window *window);
 void pass_region(struct pass *pass, const struct operation *operation);
 bool is_dense(const struct axis *axis);
-/* What the narrow implementations read beyond a row's ends. */
-void pass_outside(struct pass *pass, const struct implementation *row);
+/* What the implementations of few registers read beyond a row's ends; `masks`: they choose between
+ * vectors by bit masks. */
+void pass_outside(struct pass *pass, bool masks);
 
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient
  * (convolution_forward.c) ---- */
 
-/* The sums of a strided data gradient, which lie side by side, as one: `extent` is of the longest,
- * and the window the largest of theirs. */
-struct places {
+/* The phases of a strided data gradient, the sums of pixels that lie equally within a stride, as one
+ * sum: `extent` is of the longest, and the window the largest of theirs. */
+struct phases {
     uint32_t count[2];
     uint32_t extent[2];                                     /* of the result, from `origin` on */
     int32_t distance[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
@@ -89,157 +78,148 @@ struct sum {
     struct window window;
     int32_t low[2], high[2];
     uint32_t origin[2], extent[2], step[2];
-    const struct places *places;                /* NULL: this is all there is */
+    const struct phases *phases;                /* NULL: this is all there is */
     const struct vector_view *weights, *biases; /* biases may be NULL */
     const struct glcnn_neuron_descriptor *neuron;
     const struct vector_view *neuron_data;
 };
 
-/* The row of the table for a sum. */
-const struct implementation *sum_variant(struct plan *plan, const struct packing *packing,
-                                         const struct sum *sum);
+/* The problem of convolution_sum_implementations. */
+struct sum_problem {
+    const struct packing *packing;
+    const struct sum *sum;
+    const struct plan *plan;
+};
+
+/* The form of a row of them. */
+struct sum_form {
+    bool takes_phases; /* all of a strided data gradient in one pass */
+    bool masks;        /* see pass_outside */
+    uint32_t pixels;   /* of an invocation, where a row always has as many */
+    uint32_t taps;     /* of the widest window whose taps share their reads */
+};
+
+extern const struct implementation_list convolution_sum_implementations;
+
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
-/* By lines of pixels, each of several slices. These and tiles can take places. */
-bool sum_is_wide(const struct implementation *row);
-void plan_lines(struct plan *plan, const struct packing *packing, const struct implementation *row,
-                const struct sum *sum);
-/* The pass of a row of the table, but for its weights and sizes. */
-struct pass *plan_sum_pass(struct plan *plan, const struct packing *packing,
-                           const struct implementation *row, const struct sum *sum);
+/* Whether a pass can read the weights as they are, in one storage block: longer ones must be packed. */
+bool sum_fits_block(const struct sum_problem *problem);
+/* Pixels of all images. */
+uint32_t sum_pixels(const struct sum *sum);
+
+/* The pass of a row, but for its weights and sizes. */
+struct pass *plan_sum_pass(struct plan *plan, const struct implementation *row,
+                           const struct sum_problem *problem);
 void pass_sum_destination(struct pass *pass, const struct sum *sum);
 /* Says that the body takes an epilogue, whose groups are of so many lanes, where the sum is all of an
  * image that holds what the sums come to. */
 void pass_sum_epilogue(struct pass *pass, const struct sum *sum, struct pass_epilogue epilogue);
 /* What of the source takes part. */
 void pass_sum(struct pass *pass, const struct sum *sum);
+/* For convolution/phases.glsl; `phases` may be NULL. Returns how many there are. */
+uint32_t pass_phases(struct pass *pass, const struct phases *phases);
 
-/* For convolution/places.glsl; `places` may be NULL. Returns how many there are. */
-uint32_t pass_places(struct pass *pass, const struct places *places);
-
-/* Biases as the user has them, for convolution/bias.glsl; and weights in order, too, for
- * convolution/weights_in_place.glsl. */
-void pass_biases_in_place(struct pass *pass, const struct sum *sum);
-void pass_weights_in_place(struct pass *pass, const struct sum *sum);
-
-/* What rows of convolution_sum_implementations are asked about. */
-struct sum_shape {
-    const struct packing *packing;
-    const struct sum *sum;
-    const struct plan *plan;
+/* The tile of sums that an invocation keeps in registers. */
+struct register_tile {
+    uint32_t slices, pixels;
 };
 
-/* Whether a pass can read the weights as they are, in one storage block: longer ones must be packed. */
-bool sum_fits_block(const struct sum_shape *shape);
+/* The problem of convolution_register_tile_implementations: the pass of a sum by register tiles, which
+ * its row completes. */
+struct tile_problem {
+    const struct packing *packing;
+    const struct sum *sum;
+    struct pass *pass;
+    bool stretches; /* the sum is long, and made in stretches */
+};
 
-/* By tiles (convolution_tiles.c). */
-bool sum_fills_tiles(const void *shape);
-bool sum_is_tiled(const struct implementation *row);
-void plan_sum_tiles(struct plan *plan, const struct packing *packing,
-                    const struct implementation *row, const struct sum *sum);
+extern const struct implementation_list convolution_register_tile_implementations;
 
-/* By tiles of few rows, whose weights are read as they are by quads (fully_connected_tiles.c). */
-bool sum_has_quads(const void *shape);
-bool sum_fills_quads(const void *shape);
-void plan_sum_quads(struct plan *plan, const struct packing *packing,
-                    const struct implementation *row, const struct sum *sum);
+/* The largest tile of the packing, of `pixels` at most where it has two slices. */
+struct register_tile largest_tile(const struct tile_problem *problem, uint32_t pixels);
+/* Invocations of an image. */
+uint64_t tile_invocations(const struct tile_problem *problem, struct register_tile tile);
+void pass_register_tile(const struct tile_problem *problem, struct register_tile tile);
 
-/* What splits of the elements have left in `parts`, for each of them and each pixel of all images a
- * row of slices, is added up. */
-void plan_sum_of_splits(struct plan *plan, const struct packing *packing, const struct sum *sum,
-                        const struct vector_view *parts, uint32_t splits);
+/* ---- The data gradient (convolution_gradient_data.c) ---- */
 
-/* From shared memory (convolution_shared.c). */
-bool sum_is_shared(const void *shape);
-bool sum_fills_shared(const void *shape);
-void plan_sum_shared(struct plan *plan, const struct packing *packing,
-                     const struct implementation *row, const struct sum *sum);
+extern const struct implementation_list convolution_data_implementations;
 
-/* Of few results (convolution_dots.c). */
-bool sum_is_dots(const void *shape);
-bool sum_fills_dots(const void *shape);
-void plan_sum_dots(struct plan *plan, const struct packing *packing,
-                   const struct implementation *row, const struct sum *sum);
-
-/* By Winograd's filtering (convolution_winograd.c). */
-bool sum_is_winograd(const void *shape);
-bool sum_fills_winograd(const void *shape);
-void plan_sum_winograd(struct plan *plan, const struct packing *packing,
-                       const struct implementation *row, const struct sum *sum);
-
-/* ---- Gradients ---- */
-
-/* convolution_gradient_data.c, convolution_gradient_weights.c */
 void plan_data(const struct operation *operation, struct plan *plan);
-void plan_weights(const struct operation *operation, struct plan *plan);
-/* The gradient of weights by `plan_some`: of all, or, where they or their part sums are longer than a
- * storage block, of some outputs after the others. */
-typedef void (*plan_of_weights)(const struct operation *operation, struct plan *plan);
-void plan_weights_in_parts(const struct operation *operation, struct plan *plan,
-                           plan_of_weights plan_some);
-/* Part sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs,
- * those of all elements and of the biases. */
-struct parts {
+
+/* ---- The gradient of weights (convolution_gradient_weights.c) ---- */
+
+/* The problem of convolution_weights_implementations. */
+struct weights_problem {
+    const struct operation *operation;
+    const struct plan *plan;
+    struct packing packing;
+};
+
+/* How many invocations are wanted, and how many products make a chunk of the pixels worth its partial
+ * sums. */
+struct chunk_size {
+    uint32_t invocations, products;
+};
+
+/* The form of a row of them: columns of the window and pixels of the gradient that an invocation takes
+ * at once, for so many slices of outputs. */
+struct weights_form {
+    uint32_t pixels, taps, slices;
+    struct chunk_size chunk;
+};
+
+/* Partial sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs,
+ * those of all elements and of the biases. The problem of convolution_partial_sum_implementations. */
+struct partial_sums {
+    const struct weights_problem *problem;
     struct vector_view vector;
-    uint32_t chunks;  /* 0: there are none, the gradient is stored already */
+    uint32_t chunks;
     uint32_t numbers; /* of four, of a chunk */
     /* Whose groups make them, and can end so many sums by themselves, one for each at.z; 0: none. */
     struct pass *pass;
     uint32_t sums;
 };
-/* The pass that makes them, begun; without the parts, or with them. The sizes of chunks are not set. */
-struct pass *plan_parts_pass(const struct operation *operation, struct plan *plan,
-                             const struct packing *packing, const struct implementation *row);
-struct pass *plan_parts(const struct operation *operation, struct plan *plan,
-                        const struct packing *packing, const struct implementation *row,
-                        uint32_t chunks, struct parts *parts);
 
-/* By work groups (convolution_gradient_groups.c). What rows of convolution_part_implementations are asked
- * about is a part_shape. */
-struct part_shape {
-    const struct packing *packing;
-    const struct window *window;
-    uint32_t pixels; /* of the gradient, in all */
-    const struct plan *plan;
-};
-uint32_t weights_pixels(const struct operation *operation);
-bool weights_are_product(const void *shape);
-bool weights_are_single(const void *shape);
-bool weights_fill_tiles(const void *shape);
-void plan_groups(const struct operation *operation, struct plan *plan,
-                 const struct packing *packing, const struct implementation *row,
-                 struct parts *parts);
+extern const struct implementation_list convolution_weights_implementations,
+    convolution_partial_sum_implementations;
 
+void plan_weights(const struct operation *operation, struct plan *plan);
+/* The gradient of weights by `plan_some`: of all, or, where they or their partial sums are longer than
+ * a storage block, of some outputs after the others. */
+typedef void (*plan_of_weights)(const struct operation *operation, struct plan *plan);
+void plan_weights_in_parts(const struct operation *operation, struct plan *plan,
+                           plan_of_weights plan_some);
+void plan_weights_by_rows(struct plan *plan, const struct implementation *row, const void *problem);
+/* The pass of a row, begun, but for the sizes of chunks; and with the partial sums that it leaves. */
+struct pass *plan_weights_pass(struct plan *plan, const struct implementation *row,
+                               const struct weights_problem *problem);
+struct pass *plan_partial_sums(struct plan *plan, const struct implementation *row,
+                               const struct weights_problem *problem, uint32_t chunks,
+                               struct partial_sums *sums);
 /* Adds up chunks, where there are many, in runs of as many as there are runs. */
-void merge_parts(struct plan *plan, struct parts *parts);
+void merge_partial_sums(struct plan *plan, struct partial_sums *sums);
+/* A pass of `shader` that adds up all chunks, an invocation for each number. */
+struct pass *plan_sum_of_chunks(struct plan *plan, const struct implementation *row,
+                                const struct partial_sums *sums);
+/* More than one invocation adds up in one go. */
+bool has_many_chunks(const void *partial_sums);
+/* The vectors that gradients of weights are stored in, weights as an array of `type`. Outputs that
+ * hold sums already are added to. */
+void pass_gradients(struct pass *pass, const char *type, const struct operation *operation);
 
-/* By strips of columns (convolution_shared.c). */
-bool weights_are_small(const void *shape);
-bool weights_fill_strips(const void *shape);
-void plan_weights_strips(const struct operation *operation, struct plan *plan,
-                         const struct packing *packing, const struct implementation *row,
-                         struct parts *parts);
+/* ---- Fully connected layers (fully_connected.c). The problem is the operation. ---- */
 
-/* By Winograd's filtering (convolution_winograd.c). */
-bool weights_are_winograd(const void *shape);
-bool weights_fill_winograd(const void *shape);
-void plan_weights_winograd(const struct operation *operation, struct plan *plan,
-                           const struct packing *packing, const struct implementation *row);
+extern const struct implementation_list fully_connected_data_implementations,
+    fully_connected_weights_implementations;
 
-/* Of fully connected layers, by tiles (fully_connected_tiles.c). What rows are asked about is the
- * operation. */
-bool connected_data_has_quads(const void *operation);
-bool connected_data_fills_tiles(const void *operation);
-void plan_connected_data_tiles(const struct operation *operation, struct plan *plan,
-                               const struct implementation *row);
-bool connected_weights_have_quads(const void *operation);
-bool connected_weights_fill_tiles(const void *operation);
-void plan_connected_weights_tiles(const struct operation *operation, struct plan *plan,
-                                  const struct implementation *row);
+/* The form of a row that goes by images: how many share what is read of the weights, and slices of the
+ * gradient that are read at once. */
+struct connected_form {
+    uint32_t images, slices;
+};
 
-/* The vectors that gradients of weights are stored in. Outputs that hold sums already are added
- * to. */
-void pass_gradients(struct pass *pass, const struct operation *operation);
-/* The same, weights as an array of `type`. */
-void pass_gradients_of(struct pass *pass, const char *type, const struct operation *operation);
+void plan_connected_data_by_images(struct plan *plan, const struct implementation *row,
+                                   const void *operation);
 
 #endif

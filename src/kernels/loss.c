@@ -41,13 +41,18 @@ static double by_two(const struct glcnn_loss_parameters *p)
     return (double)p->label_smoothing / 2;
 }
 
-#define TYPE(NAME, ...) {.shader = "loss/loss_" #NAME ".glsl", __VA_ARGS__},
+#define TYPE(NAME, ENUM, ...)                                                                      \
+    [GLCNN_LOSS_TYPE_##ENUM] = {.shader = "loss/loss_" #NAME ".glsl", __VA_ARGS__},
 
 static const struct loss_row types[] = {LOSS_TYPES(TYPE)};
+#define TYPES (sizeof types / sizeof *types)
 
-#define TYPE_NAME(NAME, ...) #NAME,
+#define COUNT(...) +1
+_Static_assert(TYPES == LOSS_TYPES(COUNT), "each type has a row and an enumerator of its own");
 
-static const char *const type_names[] = {LOSS_TYPES(TYPE_NAME) NULL};
+#define TYPE_NAME(NAME, ENUM, ...) [GLCNN_LOSS_TYPE_##ENUM] = #NAME,
+
+static const char *const type_names[TYPES + 1] = {LOSS_TYPES(TYPE_NAME)};
 
 const struct loss_row *loss_row_of(const struct operation *o)
 {
@@ -282,7 +287,11 @@ static void plan_loss(const struct operation *o, struct plan *plan)
 
 /* ---- Descriptor ---- */
 
-static const char *const reduction_types[] = {"none", "sum", "mean", "sum_by_non_zero_weights",
+static const char *const reduction_types[] = {[GLCNN_REDUCTION_TYPE_NONE] = "none",
+                                              [GLCNN_REDUCTION_TYPE_SUM] = "sum",
+                                              [GLCNN_REDUCTION_TYPE_MEAN] = "mean",
+                                              [GLCNN_REDUCTION_TYPE_SUM_BY_NON_ZERO_WEIGHTS] =
+                                                  "sum_by_non_zero_weights",
                                               NULL};
 
 #define FIELD(NAME) offsetof(struct glcnn_loss_parameters, NAME)

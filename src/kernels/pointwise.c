@@ -11,13 +11,13 @@ static uint32_t columns_at_once(uint32_t width, uint32_t most)
     return least(width >= 12 ? 4 : width >= 6 ? 2 : 1, most);
 }
 
-/* The columns of an invocation one by one or, where the compiler may unroll their loop, at once; or
- * all of them before one is stored, where a shader can. */
+/* Whether the compiler knows how many columns an invocation has, and may unroll their loop. */
+static const bool unrolled = true, looped = false;
+
 const struct implementation_list pointwise_rows = {
     "pointwise",
-    (const struct implementation[]){{"pointwise_together", .registers = 32, .width = 32},
-                                    {"pointwise_unrolled", .registers = 12},
-                                    {"pointwise_loop", .registers = 8},
+    (const struct implementation[]){{"pointwise_unrolled", .registers = 12, .form = &unrolled},
+                                    {"pointwise_loop", .registers = 8, .form = &looped},
                                     {0}}};
 
 struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
@@ -32,10 +32,7 @@ struct pass *plan_columns(struct plan *plan, const struct operation *operation, 
     pass_origin(pass, 0, operation->region_y, 0);
     pass_overwrites(pass, destination, operation->region_x, operation->region_y,
                     operation->region_width, operation->region_height, 1);
-    bool looped = row == &pointwise_rows.rows[2];
-    (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
-    if (row == pointwise_rows.rows)
-        pass_define(pass, "TOGETHER", 1);
+    (row->form == &unrolled ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
     return pass;

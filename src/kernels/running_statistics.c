@@ -94,7 +94,7 @@ static struct vector_view plan_weights(struct plan *plan, const struct multi_ten
 }
 
 static void describe_multi_tensor(struct pass *pass, const struct multi_tensor_averages *a,
-                           const struct vector_view *weights)
+                                  const struct vector_view *weights)
 {
     size_t count = a->batch_memory->size / 4;
     pass_vector_of(pass, "vec2", "weights", weights, VECTOR_READ);
@@ -106,14 +106,14 @@ static void describe_multi_tensor(struct pass *pass, const struct multi_tensor_a
 }
 
 static glcnn_status encode_multi_tensor(glcnn_command_buffer *command_buffer,
-                                 const struct multi_tensor_averages *averages)
+                                        const struct multi_tensor_averages *averages)
 {
     struct plan plan;
     plan_begin(&plan, command_buffer);
     plan.kernel = kernel_title(averages->kernels[0]);
     struct vector_view weights = plan_weights(&plan, averages);
     describe_multi_tensor(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
-                   &weights);
+                          &weights);
     return plan_end(&plan);
 }
 

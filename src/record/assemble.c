@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/smoke_test.h"
 #include "record/shader_source.h"
+#include "record/smoke_branch.h"
 #include "record/stores.h"
 #include "record/uniforms.h"
 #include "record/work_group.h"
@@ -212,14 +212,14 @@ static void define_flat(struct text *t, const struct pass_texture *item)
  * they matter: each source that differs is a program to compile. */
 static void define_textures(struct text *t, const struct pass *pass)
 {
-    if (pass->loads_images)
+    if (pass->issue.loads_images)
         text_format(t, "#define LOADS_IMAGES\n");
     for (uint32_t i = 0; i < pass->texture_count; i++) {
         const struct pass_texture *item = &pass->textures[i];
-        define_view(t, pass, item, i + (pass->loads_images ? pass->image_count : 0),
+        define_view(t, pass, item, i + (pass->issue.loads_images ? pass->image_count : 0),
                     item->view.masked);
         define_flat(t, item);
-        if (pass->loads_images)
+        if (pass->issue.loads_images)
             define_format(t, item);
     }
 }
@@ -316,8 +316,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "%s", within);
     text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
                 pass->local[1], pass->local[2]);
-    if (pass->implementation)
-        text_format(t, "// %s\n", pass->implementation);
+    if (pass->owner.implementation)
+        text_format(t, "// %s\n", pass->owner.implementation);
     for (uint32_t i = 0; i < pass->define_count; i++)
         text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
     uniforms_declare(t, pass, traits);
@@ -329,7 +329,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
         text_format(t, "#define SUMS_ROUND\n");
     if (traits->accurate_exp2)
         text_format(t, "#define FINE_EXP2\n");
-    if (pass->packs_float16)
+    if (pass->issue.packs_float16)
         text_format(t, "#define PACKS_HALVES\n");
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         declare_buffer(t, &pass->buffers[i], i);
@@ -344,7 +344,7 @@ static void write_main(struct text *t, const struct pass *pass,
     if (traits->uniform_copies)
         uniforms_copy(t, pass);
     if (traits->may_skip_programs)
-        smoke_test_add_branch(t, pass);
+        smoke_branch_add(t, pass);
     find_invocation(t, pass, traits);
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
@@ -371,7 +371,7 @@ static glcnn_status check_blocks(struct glcnn_device *device, const struct pass 
                 device, GLCNN_LIMIT_EXCEEDED,
                 "%s: %s takes %llu bytes in %s; this device's storage blocks have at "
                 "most %u",
-                pass->planner[0] ? pass->planner : "a pass", pass->buffers[i].name,
+                pass->owner.name[0] ? pass->owner.name : "a pass", pass->buffers[i].name,
                 (unsigned long long)bytes, pass->shader, most);
     }
     return GLCNN_SUCCESS;
@@ -451,8 +451,8 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
     if (parts.problem[0])
         return device_fail(device, GLCNN_SHADER_ERROR, "%s", parts.problem);
     work_group_choose(pass, &device->info.limits, &device->info.traits);
-    pass->loads_images = loads_images(device, pass);
-    pass->packs_float16 = device->info.traits.packs_float16;
+    pass->issue.loads_images = loads_images(device, pass);
+    pass->issue.packs_float16 = device->info.traits.packs_float16;
     write_preamble(source, pass, device);
     for (uint32_t i = 1; i < parts.count; i++)
         write_part(source, &parts, i);

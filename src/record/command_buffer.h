@@ -32,29 +32,19 @@ struct glcnn_command_buffer {
     uint64_t commits;
     uint64_t last_serial; /* of the device's passes when the last commit was made; 0: none was */
     bool is_asked;        /* somebody asked whether the last commit has finished */
+    const char *where;    /* the public call that commits */
+    char amid[96];        /* the same between the passes, for errors that are found there */
 };
 
-/* Where an error was made that is found between passes. */
-#define AMID_PASSES                                                                                \
-    "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
-
-/* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is
- * empty. Textures must have been made. */
-void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
-
-/* Binds and dispatches a pass outside of any command buffer. Barriers are the caller's. */
-void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pass,
-                              GLuint uniform_buffer);
-
-/* Finds the program, uploads the uniforms, and runs it behind what it depends on. */
-glcnn_status command_buffer_run_once(struct glcnn_device *device, struct pass *pass,
-                                     const char *where);
-/* What sets all of a storage to 0. */
-void command_buffer_describe_fill(struct storage *storage, struct pass *pass);
+/* What glcnn_command_buffer_commit, _wait and _is_complete do. `where` is the public
+ * call that the user has made, for sentences; it lives as long as the library. */
+glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where);
+glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, const char *where);
+bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
- * something later is committed or awaited. The fence that commits before owe is set. */
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);
+ * something later is committed or awaited. A fence that was deferred is set before. */
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,

@@ -71,9 +71,10 @@ static bool is_short(const struct image_view *view)
 static bool can_be_row(const struct pass *pass)
 {
     const struct image_view *view = &pass->images[0].view;
-    return pass->entry.shader && !pass->observer && !pass->callback && pass->image_count == 1 &&
-           !pass->texture_count && pass->buffer_count <= ROW_VECTORS && !view->storage->within &&
-           !view->storage->texture && view->first_layer == 0 && is_short(view);
+    return pass->entry.shader && !pass->debug.observer && !pass->issue.callback &&
+           pass->image_count == 1 && !pass->texture_count && pass->buffer_count <= ROW_VECTORS &&
+           !view->storage->within && !view->storage->texture && view->first_layer == 0 &&
+           is_short(view);
 }
 
 static bool writes(const struct pass *pass, const struct glcnn_buffer *memory)

@@ -100,19 +100,19 @@ static uint32_t level_of(struct ordering *o, const struct pass *pass)
 static void mark_uses(struct ordering *o, const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        mark(o, storage_owner(pass->textures[i].view.storage), false, pass->level);
+        mark(o, storage_owner(pass->textures[i].view.storage), false, pass->issue.level);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        mark(o, storage_owner(pass->images[i].view.storage), true, pass->level);
+        mark(o, storage_owner(pass->images[i].view.storage), true, pass->issue.level);
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
         bool writes = pass->buffers[i].access & VECTOR_WRITE;
         if (!buffer)
             continue;
-        mark(o, buffer, writes, pass->level);
-        mark(o, marked(buffer), writes, pass->level);
+        mark(o, buffer, writes, pass->issue.level);
+        mark(o, marked(buffer), writes, pass->issue.level);
     }
     if (pass->refresh)
-        o->refreshed = pass->level;
+        o->refreshed = pass->issue.level;
 }
 
 /* ---- What lives ---- */
@@ -211,10 +211,10 @@ static void find_levels(struct ordering *o, struct glcnn_command_buffer *buffer)
         struct pass *pass = &buffer->passes[i];
         uint64_t bytes[MEMORIES] = {0};
         begin_lives(o, pass, bytes);
-        pass->level = level_for(o, pass, bytes);
-        if (pass->level > o->levels)
-            memcpy(o->live[o->levels = pass->level], o->held, sizeof o->held);
-        for (uint32_t w = pass->level; w <= o->levels; w++)
+        pass->issue.level = level_for(o, pass, bytes);
+        if (pass->issue.level > o->levels)
+            memcpy(o->live[o->levels = pass->issue.level], o->held, sizeof o->held);
+        for (uint32_t w = pass->issue.level; w <= o->levels; w++)
             add(o->live[w], bytes);
         add(o->held, bytes);
         mark_uses(o, pass);
@@ -228,7 +228,7 @@ static void find_levels(struct ordering *o, struct glcnn_command_buffer *buffer)
 static bool is_observed(const struct glcnn_command_buffer *buffer)
 {
     for (size_t i = 0; i < buffer->pass_count; i++)
-        if (buffer->passes[i].observer || buffer->passes[i].callback)
+        if (buffer->passes[i].debug.observer || buffer->passes[i].issue.callback)
             return true;
     return false;
 }
@@ -238,7 +238,7 @@ static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint3
     size_t count = 0;
     for (uint32_t level = 1; level <= levels; level++)
         for (size_t i = 0; i < buffer->pass_count; i++)
-            if (buffer->passes[i].level == level)
+            if (buffer->passes[i].issue.level == level)
                 sorted[count++] = buffer->passes[i];
     free(buffer->passes);
     buffer->passes = sorted;

@@ -60,7 +60,7 @@ static void collect(struct collection *c, const struct glcnn_command_buffer *buf
     for (uint32_t p = 0; p < buffer->pass_count; p++) {
         const struct pass *pass = &buffer->passes[p];
         for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++)
-            enter(c, storage_of(pass, i), pass->level ? pass->level : p);
+            enter(c, storage_of(pass, i), pass->issue.level ? pass->issue.level : p);
     }
 }
 

@@ -45,7 +45,7 @@ static bool make_placement(struct workspace_placement *l, const struct glcnn_com
     for (uint32_t p = 0; p < buffer->pass_count; p++) {
         const struct pass *pass = &buffer->passes[p];
         for (uint32_t i = 0; i < pass->buffer_count; i++)
-            enter(l, pass->buffers[i].view.buffer, pass->level ? pass->level : p);
+            enter(l, pass->buffers[i].view.buffer, pass->issue.level ? pass->issue.level : p);
     }
     size_t n = l->placement.item_count;
     l->together = calloc(n * n + 1, sizeof *l->together);

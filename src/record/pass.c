@@ -100,7 +100,7 @@ void pass_move_uniforms(struct pass *pass)
         if (pass->uniforms[i].follows)
             pass->uniforms[i].value.f = *pass->uniforms[i].follows;
     if (pass->refresh)
-        pass->refresh(pass->kernel, pass);
+        pass->refresh(pass->owner.kernel, pass);
 }
 
 void pass_table_entry(struct pass *pass, const char *rows, const int32_t *words, uint32_t count)
@@ -147,12 +147,12 @@ void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
     pass->grid[1] = y;
     pass->grid[2] = z;
     pass->over = NULL;
-    pass->growing = 0;
+    pass->batch_axes = 0;
 }
 
 void pass_batch_axis(struct pass *pass, int axis)
 {
-    pass->growing |= 1u << axis;
+    pass->batch_axes |= 1u << axis;
 }
 
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,

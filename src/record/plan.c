@@ -54,7 +54,7 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
     struct pass *pass = &plan->passes[plan->pass_count++];
     *pass = (struct pass){.shader = shader, .registers = plan->device->info.traits.registers};
     if (plan->kernel) /* a label may follow the name */
-        snprintf(pass->planner, sizeof pass->planner, "%.*s", (int)strcspn(plan->kernel, " "),
+        snprintf(pass->owner.name, sizeof pass->owner.name, "%.*s", (int)strcspn(plan->kernel, " "),
                  plan->kernel);
     return pass;
 }
@@ -88,7 +88,7 @@ static bool uses_vector(const struct pass *pass, const struct vector_view *const
 
 static bool takes_epilogue(const struct pass *pass, const struct image_view *view)
 {
-    return pass->epilogue.lanes && pass->image_count == 1 && !pass->observer &&
+    return pass->epilogue.lanes && pass->image_count == 1 && !pass->debug.observer &&
            is_same_view(&pass->images[0].view, view);
 }
 
@@ -428,7 +428,7 @@ glcnn_status plan_prepare(struct plan *plan)
 {
     bool alone = plan->kernel && !plan->command_buffer->deferred;
     for (size_t i = 0; i < plan->pass_count; i++)
-        plan->passes[i].alone = alone;
+        plan->passes[i].owner.outside_graph = alone;
     if (!plan->command_buffer->deferred && plan->status == GLCNN_SUCCESS) {
         stores_plan(plan->device, plan->passes, plan->pass_count, UINT64_MAX);
         plan->status = programs_find(plan->device, plan->passes, plan->pass_count);

@@ -8,6 +8,7 @@
 #include "device/buffer.h"
 #include "device/debug.h"
 #include "record/dispatch_work.h"
+#include "record/run_once.h"
 
 #define LAG_INVOCATIONS 65536
 #define LAG_ROUND       8 /* operations */
@@ -24,7 +25,7 @@ static glcnn_status lag(struct glcnn_device *device)
     pass_int(&pass, "rounds", (int32_t)(rounds < 4096 ? rounds : 4096));
     pass_grid(&pass, LAG_INVOCATIONS, 1, 1);
     pass_local(&pass, 64, 1, 1);
-    return command_buffer_run_once(device, &pass, WHERE);
+    return pass_run_once(device, &pass, WHERE);
 }
 
 /* ---- Poison ---- */
@@ -35,9 +36,9 @@ static glcnn_status poison_storage(struct storage *storage, uint64_t begun)
     if (!storage->transient || storage->format == GLCNN_CHANNEL_FORMAT_UNORM8 ||
         storage->hazard.written > begun)
         return GLCNN_SUCCESS;
-    command_buffer_describe_fill(storage, &pass);
+    fill_describe(storage, &pass);
     pass_define(&pass, "POISON", 1);
-    return command_buffer_run_once(storage->device, &pass, WHERE);
+    return pass_run_once(storage->device, &pass, WHERE);
 }
 
 static glcnn_status poison_workspace(struct glcnn_buffer *buffer, uint64_t begun)

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/command_buffer.h"
+#include "device/buffer.h"
+#include "record/dispatch.h"
 #include "record/program.h"
+#include "record/smoke_branch.h"
 #include "record/uniforms.h"
 
 #define LARGEST_NUMBER 255  /* whole numbers up to here are exact in every format */
@@ -25,38 +27,6 @@ struct smoke_test {
     int number; /* differs from test to test, since the last stays where it was stored */
     bool nothing_runs;
 };
-
-/* ---- The branch ---- */
-
-/* Such an image keeps a number as that many 255ths. */
-static bool is_unorm8(const struct pass_texture *item)
-{
-    return item->view.storage->format == GLCNN_CHANNEL_FORMAT_UNORM8;
-}
-
-/* Index of the first buffer that is written; -1: the output is image 0. */
-static int written_buffer(const struct pass *pass)
-{
-    for (uint32_t i = 0; i < pass->buffer_count; i++)
-        if (pass->buffers[i].access & VECTOR_WRITE)
-            return (int)i;
-    return -1;
-}
-
-void smoke_test_add_branch(struct text *source, const struct pass *pass)
-{
-    int buffer = written_buffer(pass);
-    text_format(source, "    if (grid_base.x < 0) {\n");
-    if (buffer >= 0)
-        text_format(source, "        %s[0] = %s(grid_base.y);\n", pass->buffers[buffer].name,
-                    pass->buffers[buffer].type);
-    else
-        text_format(source, "        imageStore(%s_image, ivec3(0), %s(vec4(grid_base.y)%s));\n",
-                    pass->images[0].name,
-                    pass_packs(pass, pass->images[0].view.storage) ? "half_bits" : "",
-                    is_unorm8(&pass->images[0]) ? " / 255.0" : "");
-    text_format(source, "        return;\n    }\n");
-}
 
 /* ---- Life ---- */
 
@@ -123,8 +93,8 @@ static void dispatch(struct glcnn_device *device, const struct smoke_test *smoke
     struct pass small = with_small_resources(smoke, pass);
     device->serial++;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
-    gl->UseProgram(pass->program->name);
-    command_buffer_bind(device, &small);
+    gl->UseProgram(pass->issue.program->name);
+    dispatch_bind_resources(device, &small);
     gl->BindBufferBase(GL_UNIFORM_BUFFER, 0, smoke->uniforms->name);
     gl->Uniform3i(0, x, y, 0);
     if (device->info.traits.plain_uniforms)
@@ -150,7 +120,7 @@ static bool is_number(const void *bytes, const struct pass *pass, int buffer, in
 static glcnn_status run_branch(struct glcnn_device *device, struct smoke_test *smoke,
                                const struct pass *pass, bool *runs)
 {
-    int buffer = written_buffer(pass);
+    int buffer = smoke_branch_buffer(pass);
     unsigned char found[4];
     smoke->number = smoke->number % LARGEST_NUMBER + 1;
     dispatch(device, smoke, pass, -1, smoke->number);
@@ -194,7 +164,7 @@ static glcnn_status make_resources(struct glcnn_device *device, struct smoke_tes
 static glcnn_status test_reader(struct glcnn_device *device, struct smoke_test *smoke, bool *runs)
 {
     glcnn_status status = run_branch(device, smoke, &smoke->readers[0], runs);
-    bool again = !*runs && smoke->readers[0].program->loaded;
+    bool again = !*runs && smoke->readers[0].issue.program->loaded;
     for (int format = 0; again && format < FORMATS && status == GLCNN_SUCCESS; format++)
         status = program_rebuild(device, &smoke->readers[format]);
     return again && status == GLCNN_SUCCESS ? run_branch(device, smoke, &smoke->readers[0], runs)

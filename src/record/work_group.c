@@ -31,7 +31,7 @@ static const uint32_t large[MOST_SIZES][3] = {
  * one group serves all batches, and so one program. */
 static uint32_t extent_of(const struct pass *pass, int axis)
 {
-    return pass->growing >> axis & 1 ? LONGEST : least(pass->grid[axis], LONGEST);
+    return pass->batch_axes >> axis & 1 ? LONGEST : least(pass->grid[axis], LONGEST);
 }
 
 static uint64_t covered(const struct pass *pass, const uint32_t size[3])

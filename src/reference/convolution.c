@@ -124,7 +124,7 @@ static void add_data(const struct reference *r, const struct product *p)
 
 static void add_weight(const struct reference *r, const struct product *p)
 {
-    struct channel_range l = convolution_learns(r->operation);
+    struct channel_range l = convolution_trainable(r->operation);
     const struct window *w = &r->operation->window;
     size_t before = (size_t)l.first * (size_t)w->y.size * (size_t)w->x.size *
                     convolution_channels(r->operation).inputs_per_group;
@@ -138,7 +138,7 @@ void convolution_reference_biases(const struct reference *r)
 {
     const struct window *w = &r->operation->window;
     const struct tensor *gradient = &r->images[GRADIENT];
-    struct channel_range l = convolution_learns(r->operation);
+    struct channel_range l = convolution_trainable(r->operation);
     for (uint32_t n = 0; n < gradient->images; n++)
         for (uint32_t k = 0; k < l.count; k++)
             for (int32_t Y = w->y.begin; Y < w->y.end; Y++)

@@ -36,7 +36,8 @@ static void tell_pass(void *user, const struct pass *pass)
         return;
     snprintf(text, sizeof text, "pass %u: glsl/%s, %ux%ux%u invocations%s%s", ++e->passes,
              pass->shader, pass->grid[0], pass->grid[1], pass->grid[2],
-             pass->implementation ? ", by " : "", pass->implementation ? pass->implementation : "");
+             pass->owner.implementation ? ", by " : "",
+             pass->owner.implementation ? pass->owner.implementation : "");
     e->line(e->user, text);
 }
 

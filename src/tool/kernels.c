@@ -50,7 +50,7 @@ static void add_word(char list[LIST_MAX], const char *separator, const char *wor
 
 static void print_list(const char *name, const char *list)
 {
-    output_indented(18, "  %-16s%s\n", name, list);
+    output_indented(20, "  %-18s%s\n", name, list);
 }
 
 static void print_arguments(const struct glcnn_kernel_info *info, bool outputs)
@@ -118,14 +118,14 @@ static void print_implementations(const struct glcnn_kernel_info *info)
 static void print_kernel(const struct glcnn_kernel_info *info)
 {
     output("%s\n  %s\n", info->name, info->text);
-    output("  %-16s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
+    output("  %-18s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
     print_arguments(info, false);
     print_arguments(info, true);
     print_implementations(info);
     if (info->gradient)
-        output("  %-16s%s\n", "gradient", info->gradient);
+        output("  %-18s%s\n", "gradient", info->gradient);
     else if (info->without_gradient)
-        output("  %-12snone: %s\n", "gradient", info->without_gradient);
+        output("  %-18snone: %s\n", "gradient", info->without_gradient);
     output("  parameters with their defaults, and what they may be\n");
     for (size_t i = 0; i < info->parameter_count; i++)
         print_parameter(&info->parameters[i]);

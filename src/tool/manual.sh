@@ -131,7 +131,10 @@ END
             print escape(substr($0, RLENGTH + 1))
             next
         }
-        { print ".It " escape(substr($0, 3, 12)); print escape(substr($0, 15)) }
+        {
+            match($0, /^  [^ ]+( [^ ]+)*  +/)
+            print ".It " escape(substr($0, 3, RLENGTH - 2)); print escape(substr($0, RLENGTH + 1))
+        }
         END { end_lists() }' "$folder/help" | sed 's/^\(\.It .*[^ ]\) *$/\1/'
     printf '.Sh SEE ALSO\n.Xr glcnn 1 ,\n.Xr glcnn\\-run 1\n'
 }
