@@ -8,7 +8,6 @@
 #include "device/traits.h"
 #include "graph/compile.h"
 #include "graph/node.h"
-#include "record/program.h"
 
 #define VECTORS    10 /* that the small network trains */
 #define KERNELS    5
@@ -48,8 +47,7 @@ static void set_optimizer_of(glcnn_network *net, const char *optimizer)
  * too. */
 static struct trainee begin(const char *optimizer)
 {
-    device->info.traits.slow_image_stores = false;
-    program_refuse(device, "pixels_derived");
+    device->info.traits.slow_image_stores = device->info.traits.recomputes_pixels = false;
     reduce_by_passes();
     struct trainee t = {.cnn = make_cnn()};
     set_optimizer_of(t.cnn.net, optimizer);
@@ -593,7 +591,7 @@ static size_t passes_with(const struct layers *l, const char *shader)
 /* Weights of the large layer after a step; `apart`: of a device whose stores are dear. */
 static float *packed(bool apart)
 {
-    device->info.traits.slow_image_stores = apart;
+    device->info.traits.slow_image_stores = device->info.traits.recomputes_pixels = apart;
     struct layers l = train_layers();
     run_graph(l.graph, l.sources);
     CU_ASSERT_EQUAL(passes_with(&l, "convolution_pack.comp") > 0, apart);

@@ -195,6 +195,7 @@ struct glcnn_device_traits {
     bool uniform_copies;    /* members of a uniform block are expensive to read repeatedly */
     bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
     bool slow_image_stores; /* storing a texel costs as much as loading a dozen */
+    bool recomputes_pixels; /* recomputing a pixel where it is read costs less than storing it */
     bool stores_via_buffer; /* stores into a buffer and a copy cost less than image stores */
     bool subgroups_along_x; /* a subgroup is invocations beside each other in x, no others */
     bool large_groups;      /* passes that read and write little gain by large work groups */

@@ -19,11 +19,12 @@ static const struct family families[] = {
     {NULL,
      "llvmpipe",
      {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .slow_image_stores = true,
-      .stores_via_buffer = true, .subgroups_along_x = true, .float_division = true,
-      .sums_round_to_nearest = true}},
+      .recomputes_pixels = true, .stores_via_buffer = true, .subgroups_along_x = true,
+      .float_division = true, .sums_round_to_nearest = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
-     {"llvmpipe", 64, 8, .uniform_copies = true, .slow_image_stores = true}},
+     {"llvmpipe", 64, 8, .uniform_copies = true, .slow_image_stores = true,
+      .recomputes_pixels = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
     {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
@@ -44,9 +45,10 @@ static const struct family families[] = {
      * that the bus takes, so uploads are given to the driver to copy. */
     {"NVIDIA",
      NULL,
-     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
-      .spin_waits = true, .float_division = true, .sums_round_to_nearest = true,
-      .packs_float16 = true, .accurate_exp2 = true, .async_uploads = true, .pass_bytes = 16777216}},
+     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .recomputes_pixels = true,
+      .large_groups = true, .spin_waits = true, .float_division = true,
+      .sums_round_to_nearest = true, .packs_float16 = true, .accurate_exp2 = true,
+      .async_uploads = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};

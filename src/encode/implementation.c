@@ -87,7 +87,9 @@ static bool lacks(const struct glcnn_device *device, const struct implementation
     else if (row->shared_memory && !traits->shared_memory)
         snprintf(phrase, PHRASE, "shared memory on the chip");
     else if (row->slow_image_stores && !traits->slow_image_stores)
-        snprintf(phrase, PHRASE, "image stores that cost more than recomputing a value");
+        snprintf(phrase, PHRASE, "image stores that cost more than loads");
+    else if (row->recomputes_pixels && !traits->recomputes_pixels)
+        snprintf(phrase, PHRASE, "pixels that cost less to recompute than to store");
     else
         return false;
     return true;
@@ -234,6 +236,12 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
 {
     const struct implementation *row = implementation_choose(plan, list, problem);
     row->plan(plan, row, problem);
+}
+
+bool implementation_decide(struct plan *plan, const struct implementation_list *list,
+                           const void *problem)
+{
+    return *(const bool *)implementation_choose(plan, list, problem)->form;
 }
 
 void pass_implementation(struct pass *pass, const struct implementation *row)

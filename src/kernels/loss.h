@@ -36,6 +36,12 @@ const struct loss_row *loss_row_of(const struct operation *operation);
 /* Arguments. */
 enum { SOURCE, LABELS, WEIGHTS, DESTINATION, LOSS };
 
+/* The problem that rows are asked about: they say how the pass goes through pixels. */
+struct loss_pixels {
+    const struct operation *operation;
+    struct pass *pass;
+};
+
 /* label = t * scale + offset */
 void loss_smoothing(const struct operation *operation, double *scale, double *offset);
 /* Is the loss an image of as many elements? */

@@ -47,23 +47,24 @@ static const struct implementation_list sum_implementations = {
         {0}}};
 
 /* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or a
- * pass before it leaves that in an image. llvmpipe reads vectors number by number, and a pass more
- * costs it next to nothing. */
+ * pass before it leaves that in an image. The former stays with the portable rows because fused passes
+ * need it: sums of an epilogue read no image that would be written between the two passes. */
+static const bool from_vectors = true, from_image = false;
+
 static const struct implementation_list coefficient_implementations = {
     "normalization_coefficients",
-    (const struct implementation[]){
-        {"coefficients_vectors", .registers = 32, .shared_memory = true, .buffers = 7},
-        {"coefficients_image"},
-        {0}}};
+    (const struct implementation[]){{"coefficients_vectors", .registers = 32, .shared_memory = true,
+                                     .buffers = 7, .form = &from_vectors},
+                                    {"coefficients_image", .form = &from_image},
+                                    {0}}};
 
-/* A gradient is made of two images and five coefficients: only a store costs more, or a pass where a
- * reader that has room for vectors takes it once. */
-const struct implementation_list normalization_gradient_rows = {
+static const bool recomputed = true, stored = false;
+
+const struct implementation_list normalization_gradients = {
     "normalization_gradient_pixels",
     (const struct implementation[]){
-        {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"gradients_made_again", .registers = 32, .slow_image_stores = true},
-        {"gradients_stored"},
+        {"gradients_recomputed", .recomputes_pixels = true, .form = &recomputed},
+        {"gradients_stored", .form = &stored},
         {0}}};
 
 const struct implementation_list *const normalization_implementations[] = {
@@ -72,8 +73,8 @@ const struct implementation_list *const normalization_implementations[] = {
     &sum_implementations,
     &coefficient_implementations,
     &pointwise_rows,
-    &derivation_rows,
-    &normalization_gradient_rows,
+    &pointwise_pixels,
+    &normalization_gradients,
     NULL};
 
 static void pass_moments(struct pass *pass, const struct normalization *n, double held)
@@ -173,7 +174,7 @@ void normalization_coefficients(struct plan *plan, struct normalization *n)
 {
     const struct implementation *row =
         implementation_choose(plan, &coefficient_implementations, NULL);
-    n->coefficients = (struct coefficients){.row = row, .in_image = !row->buffers};
+    n->coefficients = (struct coefficients){.row = row, .in_image = !*(const bool *)row->form};
     if (n->coefficients.in_image)
         plan_coefficients(plan, n);
 }

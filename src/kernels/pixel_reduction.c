@@ -212,7 +212,7 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
         return NULL;
     const struct implementation *place = implementation_choose(plan, &pixel_reduction_places, NULL);
     struct pass *pass =
-        place->form == &by_epilogue ? plan_amend(plan, source, results, count) : NULL;
+        *(const bool *)place->form ? plan_amend(plan, source, results, count) : NULL;
     if (!pass || !are_soon_merged(&pass->epilogue)) {
         plan_drop_amended(plan);
         return NULL;

@@ -32,7 +32,7 @@ struct pass *plan_columns(struct plan *plan, const struct operation *operation, 
     pass_origin(pass, 0, operation->region_y, 0);
     pass_overwrites(pass, destination, operation->region_x, operation->region_y,
                     operation->region_width, operation->region_height, 1);
-    (row->form == &unrolled ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
+    (*(const bool *)row->form ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
     return pass;
@@ -44,19 +44,19 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     return plan_columns(plan, operation, shader, destination, COLUMNS);
 }
 
-/* ---- Results that are not stored ---- */
+/* ---- Producer fusion ---- */
 
-/* Making a pixel again for each pass that reads it pays where a pass or a store costs more. */
-const struct implementation_list derivation_rows = {
+static const bool recomputed = true, stored = false;
+
+const struct implementation_list pointwise_pixels = {
     "pointwise_pixels",
     (const struct implementation[]){
-        {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"pixels_made_again", .registers = 32, .slow_image_stores = true, .buffers = 16},
-        {"pixels_stored"},
+        {"pixels_recomputed", .buffers = 16, .recomputes_pixels = true, .form = &recomputed},
+        {"pixels_stored", .form = &stored},
         {0}}};
 
 const struct implementation_list *const pointwise_implementations[] = {&pointwise_rows,
-                                                                       &derivation_rows, NULL};
+                                                                       &pointwise_pixels, NULL};
 
 /* ---- Gathering ---- */
 
@@ -84,7 +84,7 @@ enum derivative pointwise_derivative_of(const struct operation *operation, struc
                                         const struct image_view *result)
 {
     return pointwise_is_direct(operation, result, source) &&
-                   implementation_choose(plan, &derivation_rows, NULL)->buffers > 0
+                   implementation_decide(plan, &pointwise_pixels, NULL)
                ? DERIVATIVE_PIXELS
                : DERIVATIVE_NONE;
 }

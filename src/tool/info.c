@@ -63,6 +63,7 @@ static const struct trait traits[] = {
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
     {TRAIT(slow_image_stores), {"no", "yes, as much as a dozen loads"}},
+    {TRAIT(recomputes_pixels), {"no", "yes, where they are read"}},
     {TRAIT(stores_via_buffer), {"no", "yes, of whole images"}},
     {TRAIT(subgroups_along_x), {"no", "yes"}},
     {TRAIT(large_groups), {"no", "yes, for short passes"}},

@@ -1,6 +1,6 @@
 // As normalization/local_normalization.comp, by tiles: a group makes STATS_X x STATS_Y results of a
 // slice.
-// needs normalization/local_tile.glsl
+// needs desktop/local_tile.glsl
 // needs normalization/scale_power.glsl
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);

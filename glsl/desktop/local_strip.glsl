@@ -4,7 +4,7 @@
 // memory, where windows take TAPS_X of them. As by tiles, with columns for rows, a part is its mean m
 // and the sum of squares M about it, and values are relative to `about`.
 // needs lib/unroll_all.glsl
-// needs normalization/local_about.glsl
+// needs desktop/local_about.glsl
 #define STRIP_ROWS (PARTS + TAPS_Y - 1) // of the source
 
 shared vec4 part_squares[PARTS * LANES];

@@ -1,6 +1,6 @@
 // As normalization/local_normalization.comp, by strips: a group makes PARTS rows of results of a
 // slice, LANES - TAPS_X + 1 in each.
-// needs normalization/local_strip.glsl
+// needs desktop/local_strip.glsl
 // needs normalization/scale_power.glsl
 void invocation(ivec3 at) {
     int lane = int(gl_LocalInvocationIndex);

@@ -5,7 +5,7 @@
 //     Mn = mean of m,   sum of (tap - Mn)^2 = sum over rows of (M + TAPS_X (m - Mn)^2)
 // Values are relative to `about`, one of a pixel nearby: what is small beside the mean keeps its
 // digits. Without ABOUT_MEAN there are but sums of squares, and `about` is 0.
-// needs normalization/local_about.glsl
+// needs desktop/local_about.glsl
 #define KEPT_X (STATS_X + TAPS_X - 1)
 #define KEPT_Y (STATS_Y + TAPS_Y - 1)
 

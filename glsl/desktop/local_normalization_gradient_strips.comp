@@ -1,7 +1,7 @@
-// As normalization/local_normalization_gradient_shared.comp, by strips: a group makes the terms of
+// As desktop/local_normalization_gradient_tiles.comp, by strips: a group makes the terms of
 // PARTS rows of windows, and of these ROWS rows of pixels of a slice, LANES - 2 (TAPS_X - 1) in each.
 // Terms are added up along columns, TAPS_Y at a time, and then along rows.
-// needs normalization/local_strip.glsl
+// needs desktop/local_strip.glsl
 // needs normalization/scale_power.glsl
 #define ROWS   (PARTS - TAPS_Y + 1)
 #define AROUND (TAPS_Y - 1 - TAPS_Y / 2) // windows above that around the first pixel

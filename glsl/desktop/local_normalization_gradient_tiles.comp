@@ -4,7 +4,7 @@
 //     dX(u) = A(u) - sum of (C - B Xc) - s(u) * sum of B
 // where s and Xc are relative to a pixel nearby: sums of small values are subtracted. No tap outside
 // of the image stands for a pixel of it.
-// needs normalization/local_tile.glsl
+// needs desktop/local_tile.glsl
 // needs normalization/scale_power.glsl
 shared vec4 centres[TILE_X * TILE_Y];  // A, of the window around a pixel
 shared vec4 slopes[STATS_X * STATS_Y]; // B
