@@ -140,7 +140,7 @@ train_on 1 'first.safetensors: cannot be resumed: it was trained on images other
 mv elsewhere/kiwi/01.png elsewhere/kiwi/1.png
 mv elsewhere/kiwi/1.png elsewhere/banana/101.png
 mv elsewhere/banana/1.png elsewhere/kiwi/1.png
-train_on 1 'other images than elsewhere' --resume first.safetensors --data elsewhere --epochs 2
+train_on 1 'images other than those of elsewhere' --resume first.safetensors --data elsewhere --epochs 2
 rm -r elsewhere
 
 # Pictures that are replaced or go away between the look at them and their use end the run, name what
