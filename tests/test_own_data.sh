@@ -171,6 +171,6 @@ awk 'BEGIN { srand(1); for (i = 0; i < 160; i++) { printf "%s", i % 2 ? "high" :
 "$glcnn" train --data table.csv --epochs 8 --out table.safetensors >log 2>&1 || fail 'a table does not train'
 grep -q 'of 8x8x1 to train' log || fail 'a table of 64 numbers is no image of 8x8'
 awk 'NR < 3 { sub(/^[a-z]*/, NR == 1 ? "high" : "low") } { print }' table.csv >other.csv
-train_on 1 'other images than other.csv has' --resume table.safetensors --data other.csv --epochs 9
+train_on 1 'images other than those of other.csv' --resume table.safetensors --data other.csv --epochs 9
 "$glcnn" evaluate table.safetensors table.csv >log 2>&1 || fail 'a table is not evaluated'
 grep -q '^accuracy 1\.0000' log || fail 'the classes of the table are not learned'
