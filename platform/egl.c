@@ -178,7 +178,7 @@ static void count_user(struct platform_context *context, EGLDisplay display, boo
         displays[i].users++;
 }
 
-/* eglInitialize. Whether somebody has done so before is known by the version alone. */
+/* eglInitialize. Whether somebody has done so before is known only by the version. */
 static bool begin_display(struct platform_context *context, EGLint *major, EGLint *minor)
 {
     EGLDisplay display = context->display;

@@ -50,7 +50,7 @@ glcnn_status platform_open(const struct platform_request *request, platform_cont
 
 /* Destroys the context, unless it was the caller's. *context becomes NULL, and may be NULL. */
 void platform_close(platform_context **context);
-/* In a forked process: frees the memory and leaves the driver alone. */
+/* In a forked process: frees the memory and does not touch the driver. */
 void platform_abandon(platform_context **context);
 
 bool platform_make_current(platform_context *context);

@@ -433,7 +433,8 @@ static void columns_are_recognised_or_asked_for(void)
         const char *text, *wanted, *decision;
     } rows[] = {
         {",label,p0,p1\n0,a,1,2\n1,b,3,4\n", "csv 2x1x1 bytes: 2 0 0: a b",
-         "the label is column 2 \"label\"; 2 columns are values, \"p0\" to \"p1\"; left out: column "
+         "the label is column 2 \"label\"; 2 columns are values, \"p0\" to \"p1\"; left out: "
+         "column "
          "1, which has no name"},
         {"Unnamed: 0,label,p0\n0,a,1\n1,b,3\n", "csv 1x1x1 bytes: 2 0 0: a b",
          "1 column is a value, \"p0\"; left out: column 1 \"Unnamed: 0\""},
@@ -636,7 +637,8 @@ static const struct matching {
     {{"hat", "3", "0", "shoe"},
      {"shoe", "3", "hat"},
      "!the label \"0\" is not the name of one of the 3 classes, \"shoe\" to \"hat\", and the label "
-     "\"hat\" is not the number of one, 0 to 2; expected all labels to be names, or all to be numbers",
+     "\"hat\" is not the number of one, 0 to 2; expected all labels to be names, or all to be "
+     "numbers",
      NULL},
     {{"1", "0", "3"},
      {"1", "2", "3"},

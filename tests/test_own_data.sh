@@ -135,12 +135,12 @@ train_on 1 'cannot be .*; the run began with this data: give its new place with 
     --resume second.safetensors --epochs 3
 train_on 0 'epoch 3' --resume second.safetensors --data elsewhere --epochs 3
 mv elsewhere/kiwi/1.png elsewhere/kiwi/01.png
-train_on 1 'first.safetensors: cannot be resumed: it was trained on other images than elsewhere has: their names or classes differ' \
+train_on 1 'first.safetensors: cannot be resumed: it was trained on images other than those of elsewhere: names or classes differ' \
     --resume first.safetensors --data elsewhere --epochs 2
 mv elsewhere/kiwi/01.png elsewhere/kiwi/1.png
 mv elsewhere/kiwi/1.png elsewhere/banana/101.png
 mv elsewhere/banana/1.png elsewhere/kiwi/1.png
-train_on 1 'other images than elsewhere' --resume first.safetensors --data elsewhere --epochs 2
+train_on 1 'images other than those of elsewhere' --resume first.safetensors --data elsewhere --epochs 2
 rm -r elsewhere
 
 # Pictures that are replaced or go away between the look at them and their use end the run, name what
@@ -171,6 +171,6 @@ awk 'BEGIN { srand(1); for (i = 0; i < 160; i++) { printf "%s", i % 2 ? "high" :
 "$glcnn" train --data table.csv --epochs 8 --out table.safetensors >log 2>&1 || fail 'a table does not train'
 grep -q 'of 8x8x1 to train' log || fail 'a table of 64 numbers is no image of 8x8'
 awk 'NR < 3 { sub(/^[a-z]*/, NR == 1 ? "high" : "low") } { print }' table.csv >other.csv
-train_on 1 'other images than other.csv has' --resume table.safetensors --data other.csv --epochs 9
+train_on 1 'images other than those of other.csv' --resume table.safetensors --data other.csv --epochs 9
 "$glcnn" evaluate table.safetensors table.csv >log 2>&1 || fail 'a table is not evaluated'
 grep -q '^accuracy 1\.0000' log || fail 'the classes of the table are not learned'

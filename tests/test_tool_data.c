@@ -190,7 +190,8 @@ static void what_is_no_picture_has_its_sentence(void)
         "text.webp: is not a picture: expected the first bytes of PNG, JPEG, WebP or TIFF");
     expect(glcnn("predict model.safetensors moving.gif"), 1);
     expect_words(
-        "moving.gif: is a picture in GIF format, which is not supported; expected PNG, JPEG, WebP or TIFF");
+        "moving.gif: is a picture in GIF format, which is not supported; expected PNG, JPEG, "
+        "WebP or TIFF");
     expect(glcnn("predict model.safetensors nowhere.webp"), 1);
     expect_words("nowhere.webp: cannot be opened");
     expect(glcnn("predict model.safetensors nowhere.png"), 1);
@@ -295,9 +296,9 @@ static void labels_are_matched_as_a_set(void)
         "the label \"cat\" is not the name of one of the 4 classes, \"1\" to \"4\", and the "
         "label \"cat\" is not the number of one, 0 to 3");
     expect(
-        glcnn(
-            "train --model from_1.safetensors --classes model --data from_0.csv --epochs 1 --lr 0.001 "
-            "--out kept.safetensors"),
+        glcnn("train --model from_1.safetensors --classes model --data from_0.csv --epochs 1 --lr "
+              "0.001 "
+              "--out kept.safetensors"),
         0);
     expect_words("so labels count the classes");
     expect_words("4 classes");

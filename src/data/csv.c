@@ -359,7 +359,7 @@ static glcnn_status parse(const struct reading *r, struct bytes *bytes, struct c
     return status;
 }
 
-/* The decimal point is the C locale's for this thread alone. */
+/* The decimal point is the C locale's, only for this thread. */
 static glcnn_status parse_in_c_locale(const struct reading *r, struct bytes *bytes,
                                       struct content *content)
 {

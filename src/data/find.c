@@ -218,7 +218,8 @@ static glcnn_status refuse_two(const char *path, const struct found *found, char
 {
     return data_fail(
         error, GLCNN_MALFORMED_DATA,
-        "%.250s: has %.80s and %.80s, and it is not clear which is meant; expected one, or train, val and test",
+        "%.250s: has %.80s and %.80s, and it is not clear which is meant; expected one, or "
+        "train, val and test",
         path, found->name, found->other);
 }
 

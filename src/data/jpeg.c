@@ -182,7 +182,7 @@ static void decode(struct jpeg *jpeg, const struct size *size, uint8_t *pixels)
 
 /* ---- Entries ---- */
 
-/* The head alone where `pixels` is NULL. */
+/* Only the head where `pixels` is NULL. */
 static glcnn_status run(struct jpeg *jpeg, struct picture *picture, const struct size *size,
                         uint8_t *pixels)
 {

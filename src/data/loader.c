@@ -2,7 +2,7 @@
  *
  * Batch `step` is made in batches[step % depth]. Threads take the places of the steps one after the
  * other: a step is begun while it is less than `depth` ahead of the one that the caller holds, so
- * memory is bounded. What a place holds follows from the step and the place alone. */
+ * memory is bounded. What a place holds follows only from the step and the place. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ struct picture_format {
 
 extern const struct picture_format picture_png, picture_jpeg, picture_webp, picture_tiff;
 
-#define PICTURE_HEAD  16 /* bytes that tell formats apart */
+#define PICTURE_HEAD  16 /* bytes that distinguish formats */
 #define PICTURE_KINDS "PNG, JPEG, WebP or TIFF"
 
 /* Reads the first bytes, 0 where there are none, and goes back to the start; gives how many there

@@ -182,7 +182,7 @@ static glcnn_status outcome(const struct png *png)
     return GLCNN_MALFORMED_DATA;
 }
 
-/* The head alone where `pixels` is NULL. */
+/* Only the head where `pixels` is NULL. */
 static glcnn_status run(struct png *png, struct picture *picture, const struct size *size,
                         uint8_t *pixels)
 {

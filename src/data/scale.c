@@ -1,4 +1,4 @@
-/* Whole numbers alone, so that every machine gives the same bytes.
+/* Only whole numbers, so that every machine gives the same bytes.
  *
  * One step from target to target is num / den of the source's pixels, the same for both extents and
  * the largest by which the source covers the target. Places are counted in units of 1 / (2 den) of

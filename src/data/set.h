@@ -132,7 +132,7 @@ size_t set_values(const glcnn_data_set *set); /* of an image */
 
 /* ---- Orders ---- */
 
-/* Any order of the numbers with the same probability, which follows from the state alone. */
+/* Any order of the numbers with the same probability, which follows only from the state. */
 void order_shuffle(uint64_t *state, uint32_t *order, uint32_t count);
 /* The state with which an epoch, or a class of a split, begins. Seeds of more than 44 bits keep
  * those that are shifted out. */

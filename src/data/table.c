@@ -50,7 +50,8 @@ static glcnn_status read_labels(const struct reading *r, const struct array_form
     if (!path)
         return data_fail(
             r->error, GLCNN_MALFORMED_DATA,
-            "%.300s: has no labels: expected a file beside it, with \"labels\" in its name in place of \"images\"",
+            "%.300s: has no labels: expected a file beside it, with \"labels\" in its name in "
+            "place of \"images\"",
             r->path);
     beside.path = path;
     glcnn_status status = bytes_read_file(&bytes, path, BYTES_MAX, r->error);

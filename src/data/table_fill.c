@@ -63,7 +63,8 @@ static glcnn_status check_shape(const struct reading *r, const struct table *t)
         return GLCNN_SUCCESS;
     return data_fail(
         r->error, GLCNN_UNSUPPORTED,
-        "%.250s: its images are %u x %u of %u channels, and %u x %u of %u are requested (0: any); only pictures are scaled",
+        "%.250s: its images are %u x %u of %u channels, and %u x %u of %u are requested (0: "
+        "any); only pictures are scaled",
         r->path, t->width, t->height, t->channels, p->width, p->height, p->channels);
 }
 

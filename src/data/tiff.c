@@ -11,7 +11,7 @@
 
 struct tiff {
     FILE *file;
-    struct bytes bytes; /* of the file; none: its head is read alone */
+    struct bytes bytes; /* of the file; none: only its head is read */
     TIFF *read;
     char reason[GLCNN_ERROR_LENGTH]; /* the first that libtiff gave */
     uint32_t width, height, turn;

@@ -156,7 +156,7 @@ static bool lower_matmul(struct call *call)
 
 /* ---- Gemm ---- */
 
-/* One number becomes as many as there are outputs, which train apart. */
+/* One number becomes as many as there are outputs, which train separately. */
 static bool repeat(struct call *call, struct value *value, int64_t outputs)
 {
     const struct shape shape = {.rank = 1, .dims = {outputs}};

@@ -59,7 +59,7 @@ struct value {
     glcnn_kernel *kernel;  /* of a parameter: the first that has its numbers, times `scale` */
     float scale;
     size_t uses;  /* by nodes that are needed, as an output, and of what is the same image */
-    size_t turns; /* how many of those lead to a transposition from N,H,W,C to N,C,H,W alone */
+    size_t turns; /* how many of those lead only to a transposition from N,H,W,C to N,C,H,W */
     bool is_needed, is_defined;
 };
 
@@ -126,7 +126,7 @@ struct call {
     const struct operator_row *row;
 };
 
-/* An operator. Either function may be NULL: with constants alone it is folded, otherwise it makes
+/* An operator. Either function may be NULL: with only constants it is folded, otherwise it makes
  * filters. */
 struct operator_row {
     const char *name;
@@ -189,7 +189,7 @@ const Onnx__AttributeProto *attribute_find(const struct call *call, const char *
 /* The image that a tensor of the shape is by custom, without a node: N,C,H,W; without a batch what
  * ends with W. */
 struct image place_custom(const struct reader *reader, const struct shape *shape);
-/* Axis i of the tensor is this axis of that image, alone; AXES: it shares one. */
+/* Axis i of the tensor is exactly this axis of that image; AXES: it shares one. */
 enum axis place_axis(const struct reader *reader, const struct shape *shape, int i);
 /* Are the numbers where those of the other image would be? */
 bool place_is(const struct image *image, const struct image *wanted);
@@ -200,7 +200,7 @@ bool place_input(struct call *call, size_t i, struct value **value);
 /* Axes from .. to of the tensor, together, are the channels: moved where they are not. */
 bool place_channels(struct call *call, struct image *image, const struct shape *shape, int from,
                     int to);
-/* The axis of the image that axis i of the tensor is, alone; AXES where there is none. */
+/* The axis of the image that axis i of the tensor exactly is; AXES where there is none. */
 enum axis place_find(const struct image *image, const struct shape *shape, int i);
 /* Does the constant have a number for each channel of what has `shape`, or one for all? */
 bool place_spreads(const struct reader *reader, const struct shape *constant,
@@ -217,10 +217,10 @@ struct layout layout_plain(size_t count, bool counts_outputs);
 /* Fills the vector of the filter that makes `node`, `count` long, and notes it in the record. */
 bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct value *value, const struct layout *layout);
-/* The note alone, of a vector that has these numbers. */
+/* Only the note, of a vector that has these numbers. */
 bool vector_note(struct call *call, glcnn_image_node *node, const char *vector,
                  const struct value *value, const struct layout *layout);
-/* The numbers alone: those of the value, or what is computed of each. Refused, by the value's name,
+/* Only the numbers: those of the value, or what is computed of each. Refused, by the value's name,
  * where glcnn_kernel_wrong_value has one. */
 bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
                 const struct value *value, const struct constant *numbers,

@@ -1,4 +1,4 @@
-/* Operators that leave numbers where they are and name their places anew: reshapes, and
+/* Operators that leave numbers where they are and rename their places: reshapes, and
  * transpositions, which are settled when an operator needs the numbers elsewhere. */
 #include <string.h>
 

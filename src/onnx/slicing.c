@@ -227,7 +227,7 @@ static bool join(struct call *call, const struct image *images, size_t count, en
     return op_made(call, *node, NULL);
 }
 
-/* Inputs whose shapes differ along the axis alone, where they lie by custom. */
+/* Inputs whose shapes differ only along the axis, where they lie by custom. */
 static bool read_parts(struct call *call, int axis, struct image images[MOST_INPUTS],
                        struct shape *all)
 {

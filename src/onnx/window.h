@@ -11,7 +11,7 @@ struct window_axis {
 
 struct window {
     struct window_axis x, y;
-    size_t spatial; /* axes that the tensor has beside N and C: 1, columns alone, or 2 */
+    size_t spatial; /* axes that the tensor has beside N and C: 1, only columns, or 2 */
 };
 
 /* Reads kernel_shape (or `kernel`, where the weights tell), strides, dilations, pads and auto_pad for

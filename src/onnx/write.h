@@ -6,7 +6,7 @@
 
 struct writer {
     glcnn_network *network;
-    const struct glcnn_onnx_record *record; /* NULL: from the network alone */
+    const struct glcnn_onnx_record *record; /* NULL: only from the network */
     struct reader messages;                 /* how failures are told */
 };
 

@@ -1,7 +1,7 @@
 /* One kernel on arrays in double precision: the engine under glcnn_run, glcnn_check and tests.
  *
  * Room: One kernel on plain arrays: on the device, by its reference, and the one checked against
- * the other. Includes encode/ and the rooms below it; finds kernels by the registry alone. */
+ * the other. Includes encode/ and the rooms below it; finds kernels only by the registry. */
 #ifndef GLCNN_RUN_INTERNAL_H
 #define GLCNN_RUN_INTERNAL_H
 

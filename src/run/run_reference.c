@@ -6,7 +6,7 @@
 
 #include "encode/reference.h"
 
-/* Copies what the view shows between an array [n][c][h][w] and a tensor of the view alone. */
+/* Copies what the view shows between an array [n][c][h][w] and a tensor of just the view. */
 static void copy_view(const struct resolved *r, size_t index, double *array, double *tensor,
                       bool out)
 {

@@ -58,7 +58,8 @@ static void tell_of_software(const struct tool_device *tool)
     if (info->software && !tool->hides_notices && !tool->verbose &&
         !(chosen && strcmp(chosen, "software") == 0))
         print_error(
-            "glcnn: no GPU is used: %s computes on the processor, which is slow; \"glcnn info\" lists the devices\n",
+            "glcnn: no GPU is used: %s computes on the processor, which is slow; \"glcnn info\" "
+            "lists the devices\n",
             info->renderer);
 }
 
@@ -92,7 +93,8 @@ static void set_watch(const struct tool_device *tool, const char *what)
              "glcnn: the driver is still compiling %s after %u seconds\n", what, notice);
     snprintf(
         watch.end, sizeof watch.end,
-        "glcnn: the driver has not compiled %s within %u seconds: giving up; --wait allows more time\n",
+        "glcnn: the driver has not compiled %s within %u seconds: giving up; --wait allows more "
+        "time\n",
         what, wait);
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm, .sa_flags = SA_RESTART}, NULL);
     alarm(notice ? notice : wait);

@@ -145,7 +145,7 @@ static int open_nameless(void)
     return file;
 }
 
-/* A head of another key, or none, is written anew, and no slot is left. */
+/* A head of another key, or none, is written new, and no slot is left. */
 static bool take_file(struct features *f, char error[GLCNN_ERROR_LENGTH])
 {
     struct stat info;

@@ -12,7 +12,7 @@
 struct features;
 
 struct features_parameters {
-    const char *path; /* NULL: a file without a name, for this run alone */
+    const char *path; /* NULL: a file without a name, for this run only */
     uint64_t key;
     uint32_t slots, values; /* values: floats of a slot */
     uint64_t limit;         /* bytes that the file may have */

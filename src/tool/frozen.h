@@ -1,4 +1,4 @@
-/* Frozen layers, run apart from those that train: a model in two parts, of which the first makes
+/* Frozen layers, run separately from those that train: a model in two parts, of which the first makes
  * features of pictures and the second trains on them. Where pictures are the same in every epoch,
  * their features are computed once and kept in a file; otherwise they are computed in every step.
  * Both give the same bits. */
@@ -38,7 +38,7 @@ struct frozen_feed {
     uint32_t *slots; /* by the part's pictures; NO_SLOT: none. NULL: of none */
 };
 
-/* All zero: nothing is run apart. */
+/* All zero: nothing is run separately. */
 struct frozen {
     struct frozen_parameters parameters;
     struct model head, tail;

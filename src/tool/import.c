@@ -214,7 +214,7 @@ static int by_text(const void *a, const void *b)
     return order != 0 ? order : (one > other) - (one < other);
 }
 
-/* No picture could tell two classes of one name apart. Sorts the lines. */
+/* Two classes of one name cannot be distinguished. Sorts the lines. */
 static int check_lines(const struct import *i, uint32_t classes, const char *text, char **lines)
 {
     uint32_t k = 1;
@@ -272,11 +272,13 @@ static int read_normalisation(struct import *i)
     if (listed < s->form.channels)
         return complain(
             i->command, EXIT_USAGE,
-            "--mean and --deviation must each be one number for all %u channels; a deviation must be above 0",
+            "--mean and --deviation must each be one number for all %u channels; a deviation "
+            "must be above 0",
             s->form.channels);
     return complain(
         i->command, EXIT_USAGE,
-        "--mean and --deviation must each be one number, or %u separated by commas; deviations must be above 0",
+        "--mean and --deviation must each be one number, or %u separated by commas; deviations "
+        "must be above 0",
         listed);
 }
 
@@ -341,8 +343,8 @@ static void tell_channels(const struct form *form)
                "and C take more\n",
                form->channels, GLCNN_DATA_MAX_CHANNELS);
     if (form->width <= PICTURE_CHANNELS && form->channels > PICTURE_CHANNELS && form->height > 1)
-        output(
-            "the input's axes are taken as N,C,H,W; a model with N,H,W,C must begin with a Transpose to N,C,H,W\n");
+        output("the input's axes are taken as N,C,H,W; a model with N,H,W,C must begin with a "
+               "Transpose to N,C,H,W\n");
 }
 
 static void tell(const struct import *i)
@@ -359,8 +361,8 @@ static void tell(const struct import *i)
     for (size_t k = 0; k < r->output_count; k++)
         output("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
                r->outputs[k].height, r->outputs[k].feature_channels);
-    output(
-        "\nglcnn train, evaluate and predict need a classifier: --head makes one; glcnn export, Python (glcnn.load) and C take this file, with a loss of their own\n");
+    output("\nglcnn train, evaluate and predict need a classifier: --head makes one; glcnn export, "
+           "Python (glcnn.load) and C take this file, with a loss of their own\n");
     tell_channels(form);
 }
 

@@ -139,7 +139,7 @@ static size_t choose_named(struct choosing *c, const char *word, size_t length,
     return found;
 }
 
-/* The length of NAME of "NAME:FIRST-LAST", and the channels; all, where the word is a name alone. */
+/* The length of NAME of "NAME:FIRST-LAST", and the channels; all, where the word is only a name. */
 static size_t read_channels(const char *word, size_t length, struct range *channels)
 {
     unsigned first, last;

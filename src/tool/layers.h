@@ -15,7 +15,7 @@
 struct layers {
     uint32_t trained, count; /* filters with weights */
     /* The one image of frozen layers that those behind it read, where there is one: what comes
-     * before depends on the picture alone. A dropout in front of the first trained layer lies behind
+     * before depends only on the picture. A dropout in front of the first trained layer lies behind
      * it. NULL: nothing is frozen, or several images are read. */
     glcnn_image_node *cut;
 };

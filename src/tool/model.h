@@ -18,7 +18,7 @@ struct model {
     glcnn_device *device;
     glcnn_network *network;
     glcnn_image_node *image, *labels, *scores, *probabilities;
-    glcnn_filter_node *loss, *head; /* head: as model_head has it, of a file's network alone */
+    glcnn_filter_node *loss, *head; /* head: as model_head has it, only of a file's network */
     uint8_t *description; /* of glcnn_network_serialize, without loss, labels and weights */
     size_t description_size;
 };
@@ -32,7 +32,7 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
  * sentence. */
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
-/* The same of a network that is no classifier, which there is to be written alone: without a loss. */
+/* The same of a network that is not a classifier, only to be written: without a loss. */
 bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 void model_destroy(struct model *model);
@@ -71,7 +71,7 @@ struct runner {
     glcnn_graph *graph;
     struct form form;
     uint32_t batch;
-    glcnn_image_node *result, *scores; /* scores: of training alone */
+    glcnn_image_node *result, *scores; /* scores: of training only */
     uint32_t values;                   /* of the result for a picture */
     struct model plain;                /* of inference without the model's dropout, if it has one */
     glcnn_image *sources[2];

@@ -64,13 +64,14 @@ static void tell_of_none(const char *path, double share, uint32_t count,
     if (share > 0)
         snprintf(
             error, GLCNN_ERROR_LENGTH,
-            "%.300s: has %u images, and a fraction of %g of them is less than one; give a larger --validation, or more images",
+            "%.300s: has %u images, and a fraction of %g of them is less than one; give a larger "
+            "--validation, or more images",
             path, count, share);
     else
-        snprintf(
-            error, GLCNN_ERROR_LENGTH,
-            "%.300s: has no validation images, and --validation 0 sets none aside; without --validation a tenth is",
-            path);
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: has no validation images, and --validation 0 sets none aside; without "
+                 "--validation a tenth is",
+                 path);
 }
 
 bool pictures_open(const struct pictures_options *o, struct pictures *p,

@@ -26,7 +26,7 @@ struct pictures {
     glcnn_data_set *set;
     const struct glcnn_data_info *info;
     struct form form;
-    glcnn_data_part validation, test; /* each the other where the data has one of them alone; test
+    glcnn_data_part validation, test; /* each the other where the data has only one of them; test
                                          is the training part where it has none */
     uint32_t told;                    /* notes that were printed, or passed over */
     uint32_t passed;                  /* of these passed over */

@@ -229,12 +229,12 @@ bool ranks_sum(struct ranks *ranks, double *values, size_t count, char error[GLC
     return !ranks->mpi || ranks->library.sum(ranks->mpi, values, count, error) == GLCNN_SUCCESS;
 }
 
-static bool are_same(const struct ranks *ranks, const double *halves, const char *what,
+static bool are_same(const struct ranks *ranks, const double *parts, const char *what,
                      char error[GLCNN_ERROR_LENGTH])
 {
     for (uint32_t i = 0; i < ranks->size; i++)
-        if (halves[2 * i] != halves[2 * ranks->rank] ||
-            halves[2 * i + 1] != halves[2 * ranks->rank + 1]) {
+        if (parts[2 * i] != parts[2 * ranks->rank] ||
+            parts[2 * i + 1] != parts[2 * ranks->rank + 1]) {
             snprintf(error, GLCNN_ERROR_LENGTH, "rank %u has different %s from rank %u", i, what,
                      ranks->rank);
             return false;
@@ -245,15 +245,15 @@ static bool are_same(const struct ranks *ranks, const double *halves, const char
 bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,
                  char error[GLCNN_ERROR_LENGTH])
 {
-    double *halves = calloc(2 * (size_t)ranks->size, sizeof *halves);
+    double *parts = calloc(2 * (size_t)ranks->size, sizeof *parts);
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    if (!halves)
+    if (!parts)
         return false;
-    halves[2 * ranks->rank] = (double)(uint32_t)digest;
-    halves[2 * ranks->rank + 1] = (double)(digest >> 32);
-    bool good = ranks_sum(ranks, halves, 2 * (size_t)ranks->size, error) &&
-                are_same(ranks, halves, what, error);
-    free(halves);
+    parts[2 * ranks->rank] = (double)(uint32_t)digest;
+    parts[2 * ranks->rank + 1] = (double)(digest >> 32);
+    bool good = ranks_sum(ranks, parts, 2 * (size_t)ranks->size, error) &&
+                are_same(ranks, parts, what, error);
+    free(parts);
     return good;
 }
 

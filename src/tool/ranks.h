@@ -65,7 +65,7 @@ bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,
 /* Weights of a network that ranks have each trained: their means over all ranks, in proportion to
  * the shares; with what optimizers keep of them. */
 bool ranks_average(struct ranks *ranks, glcnn_network *network, char error[GLCNN_ERROR_LENGTH]);
-/* The same of running statistics of batches alone. */
+/* The same, only of running statistics of batches. */
 bool ranks_average_statistics(struct ranks *ranks, glcnn_network *network,
                               char error[GLCNN_ERROR_LENGTH]);
 

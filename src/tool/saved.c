@@ -126,10 +126,10 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
     if (good)
         return true;
     if (is_read)
-        snprintf(
-            error, GLCNN_ERROR_LENGTH,
-            "%.300s: is not a file of \"glcnn train --out\" or \"glcnn import\": its metadata lack a consistent net, width, height, channels and classes",
-            path);
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: is not a file of \"glcnn train --out\" or \"glcnn import\": its metadata "
+                 "lack a consistent net, width, height, channels and classes",
+                 path);
     saved_free(saved);
     return false;
 }
@@ -164,17 +164,18 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
     const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
     glcnn_network *network = NULL;
     if (!saved->form.classes) {
-        snprintf(
-            error, GLCNN_ERROR_LENGTH,
-            "the network is not a classifier with one score for each class: \"glcnn import --head\" "
-            "makes one; Python (glcnn.load) and C train it with a loss of their own, and "
-            "\"glcnn export\" gives its ONNX file back");
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the network is not a classifier with one score for each class: \"glcnn import "
+                 "--head\" "
+                 "makes one; Python (glcnn.load) and C train it with a loss of their own, and "
+                 "\"glcnn export\" gives its ONNX file back");
         return false;
     }
     if (saved->form.channels > GLCNN_DATA_MAX_CHANNELS) {
         snprintf(
             error, GLCNN_ERROR_LENGTH,
-            "the network takes images of %u channels; the pictures and arrays read here have at most %d; use Python (glcnn.load) or C",
+            "the network takes images of %u channels; the pictures and arrays read here have at "
+            "most %d; use Python (glcnn.load) or C",
             saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
         return false;
     }

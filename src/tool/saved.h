@@ -34,7 +34,7 @@ bool saved_make(const struct saved *saved, glcnn_device *device, const struct fo
 bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
                 struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH]);
 
-/* The file's network alone, without a loss and with its weights, a classifier or not; *network is the
+/* Only the file's network, without a loss and with its weights, a classifier or not; *network is the
  * caller's, after a failure too. */
 bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,
                    glcnn_network **network, char error[GLCNN_ERROR_LENGTH]);

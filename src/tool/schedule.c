@@ -1,4 +1,4 @@
-/* Learning rates: of the number of the step alone, so that a run goes on as it began. */
+/* Learning rates: functions of the number of the step, so that a run that is resumed goes on as it began. */
 #include "schedule.h"
 
 #include <math.h>

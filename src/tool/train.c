@@ -1,6 +1,6 @@
 /* glcnn train: a network of nets.c on labelled pictures.
  *
- * What a step does follows from the settings and the number of the step alone: the order of images
+ * What a step does follows only from the settings and the number of the step: the order of images
  * from the seed and the epoch, the learning rate from the step. So a run that is stopped and
  * resumed gives the bits that it would have given in one. Images that do not fill a batch are left
  * out of the epoch; the next one has them in another place. */

@@ -38,7 +38,7 @@ static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_p
 }
 
 /* Names below the path and classes of what is learned from and validated with, wherever it lies; of
- * a table, whose images have numbers, the classes alone. Never 0. */
+ * a table, whose images have numbers, only the classes. Never 0. */
 static uint64_t digest_data(const struct pictures *p)
 {
     uint64_t digest = DIGEST_START;
@@ -66,7 +66,9 @@ static int check_resumed(struct session *s)
         return EXIT_GOOD;
     return complain(
         s->command, EXIT_FAILED,
-        "%s: cannot be resumed: it was trained on images other than those of %s: names or classes differ; give the earlier ones with --data, or begin a new run from this network with --model",
+        "%s: cannot be resumed: it was trained on images other than those of %s: names or "
+        "classes differ; give the earlier ones with --data, or begin a new run from this network "
+        "with --model",
         t->resume, t->data);
 }
 
@@ -101,7 +103,8 @@ static int describe_input(struct session *s)
         return EXIT_GOOD;
     return complain(
         s->command, EXIT_USAGE,
-        "--mean and --deviation must each be one number, or %u separated by commas; deviations must be above 0",
+        "--mean and --deviation must each be one number, or %u separated by commas; deviations "
+        "must be above 0",
         form->channels);
 }
 

@@ -1,14 +1,14 @@
 /* Where a training left the finite numbers. The step that showed it has spoiled all weights; so the
- * steps since the last checkpoint are made again, which gives the same bits. */
+ * steps since the last checkpoint are repeated, which gives the same bits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "train_session.h"
 
-#define PATIENCE 60 /* seconds of training that are made again at most */
+#define PATIENCE 60 /* seconds of training that are repeated at most */
 
-/* Where the steps are made again from: the last checkpoint, or where this run began. */
+/* Where the repeated steps begin: the last checkpoint, or where this run began. */
 struct origin {
     const char *path; /* NULL: weights as they are made */
     size_t step;
@@ -32,9 +32,9 @@ static void keep_results(struct model *model)
 /* Element i of an image's bytes. */
 static bool is_finite_at(const void *bytes, glcnn_channel_format format, size_t i)
 {
-    const uint16_t *halves = bytes;
+    const uint16_t *float16s = bytes;
     const float *floats = bytes;
-    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? (halves[i] & 0x7c00) != 0x7c00
+    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? (float16s[i] & 0x7c00) != 0x7c00
                                                   : isfinite(floats[i]);
 }
 

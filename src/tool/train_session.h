@@ -32,7 +32,7 @@ struct session {
     double waited;     /* seconds for training data, up to this epoch */
     struct model model;
     struct layers layers; /* those of it that train */
-    struct frozen frozen; /* the others, where they can be run apart */
+    struct frozen frozen; /* the others, where they can be run separately */
     struct runner trainer, tester;
     size_t steps, total;            /* steps of an epoch, of the whole run */
     size_t first, step;             /* steps made before this run, and so far */
@@ -90,7 +90,7 @@ int session_open_device(struct session *s);
 /* Device and model. */
 int session_open_model(struct session *s);
 
-/* The runners that train and validate; frozen layers apart where that serves. */
+/* The runners that train and validate; frozen layers separately where that helps. */
 int session_open_runners(struct session *s);
 
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
@@ -127,7 +127,7 @@ int session_save_first(struct session *s);
 /* All ranks come here at once; the first writes. */
 int session_save(struct session *s);
 
-/* The same into another file, by the first rank alone. */
+/* The same into another file, by the first rank only. */
 int session_write_checkpoint(struct session *s, const char *path);
 
 /* The loss scale as the last step left it, into the settings. False: the device has the sentence.
@@ -166,7 +166,7 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
 bool session_measure(const struct session *s, double *speed, char error[GLCNN_ERROR_LENGTH]);
 
 /* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
- * the steps behind the last checkpoint are made again, with every result kept. Writes a clause of a
+ * the steps behind the last checkpoint are repeated, with every result kept. Writes a clause of a
  * sentence, "" where that would take too long or shows nothing. */
 void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH]);
 /* Has the first rank say so where a step's plan takes more bytes than are free. */

@@ -56,7 +56,7 @@ enum {
     OPTION_AVERAGE,
     OPTION_BALANCE,
     OPTION_WAIT,
-    NO_OPTION /* in a checkpoint alone */
+    NO_OPTION /* only in a checkpoint */
 };
 
 const struct tool_option train_options[] = {
@@ -127,7 +127,7 @@ struct number {
     const char *name;
     size_t offset; /* of a uint64_t or a double */
     uint64_t low, high;
-    double fallback; /* REAL alone may have a fraction */
+    double fallback; /* only REAL may have a fraction */
     enum { WHOLE, BYTES, REAL } kind;
     bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed; /* cannot change when a run is resumed */
@@ -535,7 +535,8 @@ static int check_origin(const struct tool_command *command, const struct setting
     if (s->syncs_statistics && s->average_every)
         return complain(
             command, EXIT_USAGE,
-            "--sync-batch-norm needs ranks that step together; with --average-every each steps by itself");
+            "--sync-batch-norm needs ranks that step together; with --average-every each steps "
+            "by itself");
     if (sets_input && (s->resume || s->model))
         return complain(
             command, EXIT_USAGE,
@@ -771,7 +772,7 @@ bool settings_are_met(const struct settings *s)
     return s->resume && steps > 0 && s->step / steps >= s->epochs;
 }
 
-/* --decay alone asks for the schedule that it is best known from. */
+/* --decay by itself selects the schedule that it is best known from. */
 static int choose_schedule(const struct tool_command *command, struct settings *s, bool decays)
 {
     if (!s->schedule)

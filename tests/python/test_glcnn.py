@@ -492,7 +492,7 @@ class Training(unittest.TestCase):
 
     def test_what_does_not_fit(self):
         net = small_network()
-        with refused(self, Status.INVALID_ARGUMENT, "there are 3 image, 96 labels"):
+        with refused(self, Status.INVALID_ARGUMENT, "found 3 image, 96 labels"):
             net.train(self.images[:3], self.labels)
         with refused(self, Status.INVALID_ARGUMENT, "classes from 0 to 3, not 9"):
             net.train(self.images[:3], [0, 9, 1])
@@ -652,7 +652,7 @@ class OnnxAxes(unittest.TestCase):
         is of."""
         self.write("transposed", "N")
         net = glcnn.onnx(self.file("m.onnx"))
-        with refused(self, Status.INVALID_ARGUMENT, 'axis 1 of output "y" is not where'):
+        with refused(self, Status.INVALID_ARGUMENT, 'axis 1 of output "y" is not its image.s channels'):
             net.evaluate(self.images, numpy.ones((3, 4, 5, 6)))
         self.write("soft_max", "N")
         net = glcnn.onnx(self.file("m.onnx"))

@@ -15,7 +15,7 @@ Arrays are NumPy's, images [N][C][H][W]. What fails raises glcnn.Error, with the
 its sentence. A device and all that is made on it belong to one thread at a time; each thread has a
 default device of its own. The headers in include/glcnn are the manual of what is behind all this.
 
-Room: The package for Python. Uses the public headers alone, through ctypes.
+Room: The package for Python. Uses only the public headers, through ctypes.
 """
 from ._c import (ChannelFormat, EdgeMode, LogLevel, LossType, NeuronType, Padding, ReductionType,
                  Status, TrainingStyle)

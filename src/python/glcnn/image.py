@@ -19,7 +19,7 @@ _PLANES = _c.glcnn_image_transfer(layout=_c.DataLayout.CHANNELS_HEIGHT_WIDTH)
 
 
 def as_images(array: Any) -> numpy.ndarray[Any, Any]:
-    """[N][C][H][W] of a type that an image can have: bytes and halves stay, other numbers become
+    """[N][C][H][W] of a type that an image can have: bytes and float16 stay, other numbers become
     float32. [N][H][W] is of one channel."""
     array = numpy.asarray(array)
     if array.dtype not in _FORMATS:

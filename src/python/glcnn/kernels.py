@@ -3,9 +3,9 @@
     pooled = glcnn.kernels.pooling_max(image, kernel_width=2, kernel_height=2,
                                        stride_in_pixels_x=2, stride_in_pixels_y=2)
 
-Inputs come first, in the order of `glcnn kernels NAME`, or by their names; settings by name alone.
+Inputs come first, in the order of `glcnn kernels NAME`, or by their names; settings only by name.
 The result is an array, or of a kernel with several outputs a tuple that has them by name; what a
-state keeps for the gradient, and may not, is among the results of glcnn.run alone. `format`,
+state keeps for the gradient, and may not, is only among the results of glcnn.run. `format`,
 `reference` and `device` are those of that.
 """
 from __future__ import annotations

@@ -20,7 +20,7 @@ from .optimizer import Optimizer
 from .run import run
 from .tensor import Tensor
 
-# What changes pictures and features at random, for training alone.
+# What changes pictures and features at random, only for training.
 _RANDOM = {"dropout", "augment_geometry", "augment_color"}
 
 # Losses whose terms are of a pixel, all its channels together. A cosine distance is of an image;

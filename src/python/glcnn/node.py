@@ -22,7 +22,7 @@ _FLOATS = ctypes.POINTER(ctypes.c_float)
 
 
 def address(pointer: Any) -> int:
-    """Tells the library's nodes apart; 0 for NULL."""
+    """Identifies one of the library's nodes; 0 for NULL."""
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
