@@ -39,14 +39,12 @@ struct implementation {
     void (*plan)(struct plan *plan, const struct implementation *row, const void *problem);
     const void *form; /* what the family says of this row */
     /* What an invocation takes at once, of those that the family speaks of. */
-    uint32_t pixels, slices, taps, images;
-    bool down;     /* pixels lie in a column */
-    bool tiles;    /* the lanes of a group lie in a tile of pixels */
-    bool masks;    /* chooses between vectors by bit masks */
-    bool packs;    /* what it keeps of float16 images are halves */
-    bool fours;    /* walks slices four at a time */
-    bool arrives;  /* the last group of a sum to arrive finishes it */
-    bool in_place; /* weights are read as the user has them */
+    uint32_t pixels, slices;
+    bool down;    /* pixels lie in a column */
+    bool tiles;   /* the lanes of a group lie in a tile of pixels */
+    bool packs;   /* what it keeps of float16 images are halves */
+    bool fours;   /* walks slices four at a time */
+    bool arrives; /* the last group of a sum to arrive finishes it */
 };
 
 struct implementation_list {
