@@ -623,7 +623,7 @@ static void test_tiles_follow_outputs(void)
          {"output_feature_channels=9 kernel_width=2 kernel_height=2", {3, 6, 9, 11}}},
         {"#define SLICES 16\n",
          {"output_feature_channels=37 kernel_width=3 kernel_height=3", {3, 6, 9, 11}}},
-        {"#define SLICES 8\n",
+        {"#define SLICES 4\n",
          {"output_feature_channels=5 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
         {"#define SLICES 16\n",
          {"output_feature_channels=33 kernel_width=1 kernel_height=1", {1, 65, 224, 221}}},
