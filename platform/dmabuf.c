@@ -94,7 +94,7 @@ static bool find_modifier(const struct platform_context *context, const struct d
         *said = *said || modifiers[i] == plane->modifier;
     if (*said || plane->modifier == DRM_FORMAT_MOD_LINEAR)
         return true;
-    snprintf(reason, PLATFORM_TEXT, "the driver does not take format %.4s with modifier 0x%llx",
+    snprintf(reason, PLATFORM_TEXT, "the driver does not accept format %.4s with modifier 0x%llx",
              (const char *)&plane->fourcc, (unsigned long long)plane->modifier);
     return false;
 }

@@ -139,7 +139,7 @@ bool drm_denied(const char *path, char text[PLATFORM_TEXT])
                  group);
     else
         snprintf(text, PLATFORM_TEXT,
-                 "no permission to open it, and its mode %04o with group %s lets no group in: "
+                 "no permission to open it, and its mode %04o with group %s gives no group access: "
                  "give it to group 'render' with mode 0660",
                  (unsigned)(status.st_mode & 07777), group);
     return true;

@@ -156,7 +156,7 @@ static glcnn_status read_choice(const struct platform_request *request, struct c
         return GLCNN_INVALID_ARGUMENT;
     }
     if (request->forbid_software && strcmp(choice->text, "software") == 0) {
-        append(error, "%s asks for software, which forbid_software refuses: drop one of the two",
+        append(error, "%s requests software, which forbid_software refuses: drop one of the two",
                choice->origin);
         return GLCNN_INVALID_ARGUMENT;
     }
@@ -212,7 +212,7 @@ static const char *judge(struct search *search, platform_context *context)
     if (software && search->request->forbid_software)
         return "is a software rasteriser, and software is forbidden";
     if (!software && wants_software(&search->choice) && !context->borrowed)
-        return "is no software rasteriser, and software was asked for";
+        return "is not a software rasteriser, and software was requested";
     if (!software || context->borrowed) {
         search->found = context;
         return NULL;
@@ -284,7 +284,7 @@ static void run_search(struct search *search)
 static void explain_no_match(const struct search *search, char error[PLATFORM_ERROR])
 {
     char name[PLATFORM_TEXT];
-    append(error, "%s is none of the devices here", search->choice.origin);
+    append(error, "%s is not one of the devices here", search->choice.origin);
     for (size_t i = 0; i < search->list.count; i++) {
         describe(&search->list.items[i], name);
         append(error, "%s%zu %s", i == 0 ? ": " : ", ", search->list.items[i].index, name);

@@ -6,9 +6,9 @@
 #include "run/check.h"
 #include "tests/unit.h"
 
-/* One case ready to run: the bag has its inputs. */
+/* One case ready to run: the map has its inputs. */
 struct case_run {
-    struct bag bag;
+    struct argument_map map;
     struct glcnn_setting settings[CHECK_SETTINGS];
     struct run run; /* refers to the three others: do not move */
     char error[512];

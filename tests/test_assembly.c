@@ -170,7 +170,7 @@ static void refuse_stores(const struct image_view *view, uint32_t layers, bool s
 {
     struct text source = {0};
     struct pass pass = {.shader = "record/fill.comp"};
-    pass_covers(&pass, view, 0, 0, view->width, view->height, layers);
+    pass_overwrites(&pass, view, 0, 0, view->width, view->height, layers);
     pass_image(&pass, "destination", view);
     if (second)
         pass_image(&pass, "other", view);
@@ -226,7 +226,7 @@ static void test_two_of_one_name_are_refused(void)
 static void check_group(struct pass pass, uint32_t narrow, bool rows, const char *text)
 {
     const struct glcnn_device_traits kept = device->info.traits;
-    device->info.traits.rows_in_step = rows;
+    device->info.traits.subgroups_along_x = rows;
     device->info.traits.width = 8;
     pass.shader = "record/copy_vector.comp";
     pass_local(&pass, narrow, 64 / narrow, 2);
@@ -257,7 +257,7 @@ static void check_quotient(struct pass pass, uint32_t layers, bool floats, const
 {
     const struct glcnn_device_traits kept = device->info.traits;
     struct text source = {0};
-    device->info.traits.floats_divide = floats;
+    device->info.traits.float_division = floats;
     pass.shader = "record/copy_vector.comp";
     pass_grid(&pass, 1, 1, layers - pass.origin[2]);
     GOOD_FATAL(shader_assemble(device, &pass, &source));

@@ -43,12 +43,12 @@ static void nothing_is_none(void)
 static void wrong_words_get_a_sentence(void)
 {
     static const char *const wrong[][2] = {
-        {"flop", "\"flop\" is no word of an augmentation; did you mean flip? There are flip, "
+        {"flop", "\"flop\" is not an augmentation; did you mean flip? There are flip, "
                  "flip_vertical, crop, rotate, scale, brightness, contrast, noise and cutout"},
         {"flip,corp=4", "did you mean crop?"},
-        {"flip,", "\"\" is no word"},
-        {",flip", "\"\" is no word"},
-        {"flip crop=4", "\"flip crop=4\" is no word"},
+        {"flip,", "\"\" is not an augmentation"},
+        {",flip", "\"\" is not an augmentation"},
+        {"flip crop=4", "\"flip crop=4\" is not an augmentation"},
         {"flip,crop=4,flip", "flip is given twice"},
         {"flip=1", "flip takes no value; \"1\" is given"},
         {"crop", "crop is \"\"; it must be a whole number in 0 .. 4096"},

@@ -361,7 +361,7 @@ static void test_another_driver_or_version_compiles_for_itself(void)
     folder_empty(folder);
 }
 
-/* ---- The canary ---- */
+/* ---- The smoke test ---- */
 
 /* A driver that links binaries and does not run them. */
 static struct {
@@ -397,7 +397,7 @@ static void GL_APIENTRY dispatch_compute(GLuint x, GLuint y, GLuint z)
         driver.real.DispatchCompute(x, y, z);
 }
 
-static glcnn_device *open_with_canary(struct counts *counts, bool skips)
+static glcnn_device *open_with_smoke_test(struct counts *counts, bool skips)
 {
     glcnn_device *on = open_counting(folder, counts);
     on->info.traits.may_skip_programs = true;
@@ -417,7 +417,7 @@ static void test_a_binary_that_does_not_run_is_compiled_anew(void)
     struct counts counts;
     for (int start = 0; start < 4; start++) {
         bool skips = start == 2;
-        glcnn_device *on = open_with_canary(&counts, skips);
+        glcnn_device *on = open_with_smoke_test(&counts, skips);
         CU_ASSERT_EQUAL(failures(on, "dropout"), 0);
         CU_ASSERT_EQUAL(counts.begun, counts.ended);
         CU_ASSERT_EQUAL(counts.begun > 0, start == 0 || skips);

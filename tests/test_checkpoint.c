@@ -360,7 +360,7 @@ static void test_try_save_on_a_full_disk(void)
     is_full = true;
     ENDS(GLCNN_IO_ERROR,
          glcnn_checkpoint_try_save(m.network, path_of("a"), NULL, 0, NULL, 0, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/a: cannot be brought to the disk: No space left"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "/a: cannot be flushed to disk: No space left"));
     is_full = false;
     CU_ASSERT_EQUAL(folder_count_files(folder), 0);
     ENDS(GLCNN_SUCCESS,

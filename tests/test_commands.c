@@ -370,7 +370,7 @@ struct hazard_case {
     const char *moves; /* pairs "ab": image a is copied to image b */
     int barriers;
     const char *result; /* whose first contents each image holds then */
-    const char *waves;  /* of each move, once they are ordered, from 1 on */
+    const char *levels; /* of each move, once they are ordered, from 1 on */
 };
 
 static const struct hazard_case hazard_cases[] = {
@@ -476,22 +476,22 @@ static void test_barriers_before_transfers(void)
 
 /* ---- Order ---- */
 
-/* Between two waves is one barrier, within one there is none. */
-static void check_waves(glcnn_command_buffer **commands, const char *waves)
+/* Between two levels is one barrier, within one there is none. */
+static void check_levels(glcnn_command_buffer **commands, const char *levels)
 {
-    size_t count = strlen(waves);
+    size_t count = strlen(levels);
     GOOD_FATAL(command_buffer_order(*commands, UINT64_MAX));
     GOOD_FATAL(command_buffer_compile(*commands));
     CU_ASSERT_EQUAL_FATAL((*commands)->pass_count, count);
     for (size_t i = 0; i < count; i++)
-        CU_ASSERT_EQUAL((*commands)->passes[i].wave, (uint32_t)(waves[i] - '0'));
-    CU_ASSERT_EQUAL(barriers_of(commands), waves[count - 1] - '1');
+        CU_ASSERT_EQUAL((*commands)->passes[i].issue.level, (uint32_t)(levels[i] - '0'));
+    CU_ASSERT_EQUAL(barriers_of(commands), levels[count - 1] - '1');
 }
 
 static glcnn_command_buffer *make_planned(void)
 {
     glcnn_command_buffer *commands = make_commands();
-    commands->planned = true;
+    commands->deferred = true;
     return commands;
 }
 
@@ -502,7 +502,7 @@ static void check_order_of_images(const struct hazard_case *c)
     make_four(images);
     for (const char *m = c->moves; *m; m += 2)
         GOOD(copy(commands, images[m[0] - '0'], images[m[1] - '0']));
-    check_waves(&commands, c->waves);
+    check_levels(&commands, c->levels);
     check_four(images, c->result);
 }
 
@@ -512,9 +512,9 @@ static void test_passes_stand_beside_those_they_do_not_depend_on(void)
         check_order_of_images(&hazard_cases[i]);
 }
 
-/* The kinds of barriers that a wave needs come before all of it, or its first pass would be waited
+/* The kinds of barriers that a level needs come before all of it, or its first pass would be waited
  * for. */
-static void test_a_wave_waits_once(void)
+static void test_a_level_waits_once(void)
 {
     glcnn_command_buffer *commands = make_planned();
     glcnn_buffer *buffers[3];
@@ -526,7 +526,7 @@ static void test_a_wave_waits_once(void)
         GOOD(copy(commands, images[i], images[i + 1]));
         GOOD(copy_buffer(commands, buffers[i], buffers[i + 1]));
     }
-    check_waves(&commands, "1122");
+    check_levels(&commands, "1122");
     CU_ASSERT_NOT_EQUAL(counted.bits & GL_SHADER_STORAGE_BARRIER_BIT, 0);
     CU_ASSERT_NOT_EQUAL(counted.bits, GL_SHADER_STORAGE_BARRIER_BIT);
     CU_ASSERT_TRUE(buffer_equals(buffers[2], (float[]){0}, 1));
@@ -541,12 +541,12 @@ static void test_order_of_joined_buffers(void)
     glcnn_command_buffer *commands = make_planned();
     glcnn_buffer *parts[2] = {make_buffer((float[]){1}, 1), make_buffer((float[]){2}, 1)};
     glcnn_buffer *from = make_buffer((float[]){3}, 1), *whole = NULL;
-    GOOD_FATAL(buffer_join(parts, 2, &whole));
+    GOOD_FATAL(buffer_merge(parts, 2, &whole));
     glcnn_buffer *all = make_buffer(NULL, whole->size / 4);
     GOOD(copy_buffer(commands, from, parts[0]));
     GOOD(copy_buffer(commands, whole, all));
     GOOD(copy_buffer(commands, from, parts[1]));
-    check_waves(&commands, "123");
+    check_levels(&commands, "123");
     CU_ASSERT_TRUE(buffer_equals(parts[1], (float[]){3}, 1));
     float values[2];
     for (int i = 0; i < 2; i++)
@@ -556,7 +556,7 @@ static void test_order_of_joined_buffers(void)
     commands = make_planned();
     GOOD(copy_buffer(commands, from, parts[0]));
     GOOD(copy_buffer(commands, from, parts[1]));
-    check_waves(&commands, "11");
+    check_levels(&commands, "11");
     glcnn_buffer_destroy(&all);
     glcnn_buffer_destroy(&from);
     for (int i = 0; i < 2; i++)
@@ -1045,7 +1045,7 @@ static void test_uniforms_at_every_alignment(void)
             GOOD(copy(commands, images[i], images[i + 1]));
         GOOD(glcnn_command_buffer_commit(commands));
         for (size_t i = 0; i < 4; i++)
-            CU_ASSERT_EQUAL(commands->passes[i].uniform_offset % (alignment * factor), 0);
+            CU_ASSERT_EQUAL(commands->passes[i].issue.uniform_offset % (alignment * factor), 0);
         CU_ASSERT_TRUE(images_equal(images[4], images[0]));
         for (int i = 0; i < 5; i++)
             glcnn_image_destroy(&images[i]);
@@ -1101,7 +1101,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_barriers_where_buffers_need_them),
         UNIT_TEST(test_barriers_before_transfers),
         UNIT_TEST(test_passes_stand_beside_those_they_do_not_depend_on),
-        UNIT_TEST(test_a_wave_waits_once),
+        UNIT_TEST(test_a_level_waits_once),
         UNIT_TEST(test_order_of_joined_buffers),
         UNIT_TEST(test_long_grids_are_split),
         UNIT_TEST(test_speed_is_measured_when_needed),

@@ -220,7 +220,7 @@ static void folders_are_classes_in_the_order_of_their_bytes(void)
 static void folders_that_cannot_be_trained_on_are_refused(void)
 {
     write_size("one/only/x.png", 4, 4, 0);
-    data_refuses("one", NULL, GLCNN_MALFORMED_DATA, "has one class alone, \"only\"");
+    data_refuses("one", NULL, GLCNN_MALFORMED_DATA, "has only one class, \"only\"");
     data_refuses("one/only/x.png", NULL, GLCNN_MALFORMED_DATA, "is one picture");
     data_write_text("none/a/readme.txt", "text");
     data_refuses("none", NULL, GLCNN_MALFORMED_DATA, "has no image to train on");
@@ -597,7 +597,7 @@ static void nothing_whole_is_an_error(void)
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 2, .shuffle = true});
     CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, error), GLCNN_MALFORMED_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no picture of the part is whole"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "every picture of the part is damaged"));
     glcnn_data_loader_destroy(&loader);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 3);
     glcnn_data_set_close(&data);
@@ -649,13 +649,13 @@ static void bad_loaders_are_refused(void)
         {{.part = GLCNN_DATA_PART_TEST}, GLCNN_INVALID_ARGUMENT, "the part has no image"},
         {{.batch = 65537}, GLCNN_INVALID_ARGUMENT, "batch is 65537"},
         {{.batch = 4, .share_first = 4}, GLCNN_INVALID_ARGUMENT, "from place 4 on, of a batch"},
-        {{.batch = 4, .share_first = 2, .share = 3}, GLCNN_INVALID_ARGUMENT, "share is 3 places"},
+        {{.batch = 4, .share_first = 2, .share = 3}, GLCNN_INVALID_ARGUMENT, "share is 3 images"},
         {{.share = 33}, GLCNN_INVALID_ARGUMENT, "of a batch of 32"},
         {{.threads = 257}, GLCNN_INVALID_ARGUMENT, "threads is 257"},
         {{.batch = 9, .shuffle = true}, GLCNN_INVALID_ARGUMENT, "a batch of 9 images is more"},
         {{.batch = 4, .limit = 3, .shuffle = true}, GLCNN_INVALID_ARGUMENT, "than the 3"},
         {{.deviation = zero}, GLCNN_INVALID_ARGUMENT, "the deviation above 0"},
-        {{.bytes = true}, GLCNN_UNSUPPORTED, "bytes are asked for"},
+        {{.bytes = true}, GLCNN_UNSUPPORTED, "bytes are requested"},
     };
     data_write_text("few.csv", "a,1.5\nb,2\na,3\nb,4\na,5\nb,6\na,7\nb,8\n");
     glcnn_data_set *data = data_open("few.csv", NULL);

@@ -699,7 +699,7 @@ static void broken_pngs_are_named_and_skipped(void)
     write_whole("whole.png");
     size_t size = data_read("whole.png", png, sizeof png);
     check_broken("empty.png", "", 0, false, "is empty");
-    check_broken("text.PNG", "not a picture", 13, false, "is no picture");
+    check_broken("text.PNG", "not a picture", 13, false, "is not a picture");
     check_broken("head.png", png, 20, false, "is truncated");
     check_broken("short.png", png, size - 30, true, "truncated");
     check_broken("end.png", png, size - 12, true, "truncated");
@@ -746,7 +746,7 @@ static void broken_jpegs_are_named_and_skipped(void)
     data_write_jpeg("whole.jpg", &(struct data_jpeg){
                                      .width = 40, .height = 40, .components = 3, .value = slope});
     size_t size = data_read("whole.jpg", jpeg, sizeof jpeg);
-    check_broken("text.jpeg", "not a picture", 13, false, "is no picture");
+    check_broken("text.jpeg", "not a picture", 13, false, "is not a picture");
     check_broken("head.jpg", jpeg, 8, false, "is a damaged JPEG");
     check_broken("short.jpg", jpeg, size - 100, true, "is a damaged JPEG");
     memcpy(changed, jpeg, size);
@@ -773,7 +773,7 @@ static void broken_webps_are_named_and_skipped(void)
     check_broken("animated.webp", bytes, size, false, "is an animated WebP; expected a single");
     data_write_webp("whole.webp", &webp);
     size = data_read("whole.webp", bytes, sizeof bytes);
-    check_broken("text.webp", "not a picture", 13, false, "is no picture");
+    check_broken("text.webp", "not a picture", 13, false, "is not a picture");
     check_broken("head.webp", bytes, 18, false, "is a damaged WebP: its head cannot be read");
     check_broken("short.webp", bytes, size / 2, true, "is a damaged WebP: it is truncated");
     memset(bytes + 60, 0xa5, 100);
@@ -812,9 +812,9 @@ static void broken_tiffs_are_named_and_skipped(void)
                                     .is_float = true};
     range = 256;
     size_t size = write_tiff("floats.tif", &floats, bytes, sizeof bytes);
-    check_broken("floats.tif", bytes, size, false, "is a TIFF of a kind that is not read: Sorry");
+    check_broken("floats.tif", bytes, size, false, "is a TIFF of an unsupported kind: Sorry");
     size = write_tiff("whole.tif", &t, bytes, sizeof bytes);
-    check_broken("text.tif", "not a picture", 13, false, "is no picture");
+    check_broken("text.tif", "not a picture", 13, false, "is not a picture");
     check_broken("head.tif", bytes, 6, false, "is a damaged TIFF");
     check_broken("short.tif", bytes, size - 20, false, "is a damaged TIFF");
     uint8_t *offset = find_tag(bytes, size, 0x11, 1); /* of the strip */
@@ -921,20 +921,20 @@ static void pictures_that_are_not_read_are_counted_and_named(void)
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
     const char *notes[] = {glcnn_data_set_note(data, 0), glcnn_data_set_note(data, 1)};
     CU_ASSERT_FATAL(notes[0] && notes[1] && !glcnn_data_set_note(data, 2));
-    CU_ASSERT_PTR_NOT_NULL(strstr(
-        notes[0], "unread/a: 4 pictures of formats that are not read (2 HEIC, 1 GIF, 1 BMP), "
-                  "of which 0.HEIC is the first; expected PNG, JPEG, WebP or TIFF"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(notes[1], "unread/b: 1 picture of formats that are not read (1 camera raw), of "
-                         "which raw.nef is the first"));
+        strstr(notes[0], "unread/a: 4 pictures in unsupported formats (2 HEIC, 1 GIF, 1 BMP), "
+                         "of which 0.HEIC is the first; expected PNG, JPEG, WebP or TIFF"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(notes[1],
+                                  "unread/b: 1 picture in unsupported formats (1 camera raw), of "
+                                  "which raw.nef is the first"));
     glcnn_data_set_close(&data);
     data_refuses(
         "unread", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
-        "unread/a/0.HEIC: is a picture in HEIC format, which is not read; expected PNG, JPEG");
+        "unread/a/0.HEIC: is a picture in HEIC format, which is not supported; expected PNG, JPEG");
     const char *path = data_path("unread/a/1.gif");
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(error, "1.gif: is a picture in GIF format, which is not read; expected PNG"));
+        strstr(error, "1.gif: is a picture in GIF format, which is not supported; expected PNG"));
     data_write("lost/a/1.gif", "GIF89a", 6);
     data_write("lost/b/1.gif", "GIF89a", 6);
     data_refuses("lost", NULL, GLCNN_MALFORMED_DATA,
@@ -953,8 +953,11 @@ static void other_files_are_ignored_and_counted(void)
     CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 5);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
     const char *said = glcnn_data_set_decision(data, 0);
-    CU_ASSERT_TRUE(said && strstr(said, "mixed: 3 files and folders that are no pictures are "
-                                        "ignored: a/deeper is the first"));
+    CU_ASSERT_TRUE(
+        said &&
+        strstr(
+            said,
+            "mixed: 3 files and folders that are not pictures are ignored: a/deeper is the first"));
     CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 1));
     char name[64];
     glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 4, name, sizeof name);
@@ -978,7 +981,7 @@ static void files_keep_their_places(void)
     glcnn_data_set *data;
     CU_ASSERT_EQUAL_FATAL(glcnn_data_set_open_files(paths, 4, NULL, &data, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 2);
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 0), "second.png: is no picture"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 0), "second.png: is not a picture"));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 1), "gone.png: cannot be opened"));
     glcnn_data_loader *loader = data_load(
         data, &(struct glcnn_data_loader_parameters){.part = GLCNN_DATA_PART_TEST, .batch = 3});
@@ -1004,7 +1007,7 @@ static void files_keep_their_places(void)
     }
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths + 1, 1, NULL, &data, error),
                     GLCNN_MALFORMED_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "second.png: is no picture"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "second.png: is not a picture"));
 }
 
 /* Of a folder every file counts by its bytes: pictures whatever they are called, others with a word. */
@@ -1040,16 +1043,15 @@ static void folders_are_judged_by_bytes(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(name, names[i]));
     }
     static const char *const notes[] = {
-        "holiday/a.png: cannot be opened",
-        "below: 1 picture of formats that are not read (1 JPEG XL)",
-        ("holiday: 3 pictures of formats that are not read (1 GIF, 1 AVIF, 1 JPEG 2000), of which "
+        "holiday/a.png: cannot be opened", "below: 1 picture in unsupported formats (1 JPEG XL)",
+        ("holiday: 3 pictures in unsupported formats (1 GIF, 1 AVIF, 1 JPEG 2000), of which "
          "g.gif is the first")};
     for (uint32_t i = 0; i < 3; i++)
         CU_ASSERT_TRUE(glcnn_data_set_note(data, i) &&
                        strstr(glcnn_data_set_note(data, i), notes[i]));
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
     const char *said = glcnn_data_set_decision(data, 0);
-    CU_ASSERT_TRUE(said && strstr(said, "2 files and folders that are no pictures are ignored") &&
+    CU_ASSERT_TRUE(said && strstr(said, "2 files and folders that are not pictures are ignored") &&
                    strstr(said, "below/round is the first"));
     glcnn_data_set_close(&data);
 }
@@ -1062,9 +1064,8 @@ static void a_folder_without_a_picture_is_refused(void)
     data_write_text("raw/y.jxl", "\xff\x0a");
     snprintf(target, sizeof target, "%s", data_path("raw"));
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error,
-                                  "raw: no picture that is read is in the folder or in those "
-                                  "below it; "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(
+        error, "raw: the folder and those below it have no picture in a supported format; "));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "(1 JPEG XL), of which y.jxl is the first"));
 }
 

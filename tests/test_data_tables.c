@@ -108,7 +108,7 @@ static void whole_numbers_are_bytes_and_others_stand_for_themselves(void)
     data_write_npy("kinds/images.npy", "<i8", "(2, 1)", large, sizeof large);
     check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
     data_refuses("kinds", &(struct glcnn_data_parameters){.values = GLCNN_DATA_VALUES_BYTES},
-                 GLCNN_UNSUPPORTED, "bytes are asked for");
+                 GLCNN_UNSUPPORTED, "bytes are requested");
     data_write_npy("kinds/images.npy", "<i8", "(2, 1)", below, sizeof below);
     check_set("kinds", NULL, "npy 1x1x1 numbers: 2 0 0: 0 1");
     data_write_npy("kinds/images.npy", "<f4", "(2, 1)", real, sizeof real);
@@ -222,11 +222,11 @@ static void labels_must_fit(void)
     data_write_npy("fit/labels.npy", "|u1", "(3,)", bytes, 3);
     data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "has 3 labels, and there are 2 images");
     data_write_npy("fit/labels.npy", "|u1", "(1, 2)", bytes, 2);
-    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "no list of labels");
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "is not a list of labels");
     data_write_npy("fit/labels.npy", "<f4", "(2,)", half, sizeof half);
     data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "label 1 is 0.5");
     data_write_npy("fit/labels.npy", "|u1", "(2,)", one, 2);
-    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "one class alone, \"7\"");
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "only one class, \"7\"");
     check_set("fit",
               &(struct glcnn_data_parameters){.class_count = 1,
                                               .class_names = (const char *const[]){"7"}},
@@ -234,7 +234,7 @@ static void labels_must_fit(void)
     data_write_npy("fit/labels.npy", "|u1", "(2, 1)", two_labels, 2);
     check_set("fit", NULL, "npy 2x2x1 bytes: 2 0 0: 0 1");
     data_write("fit/images.npy", bytes, 12);
-    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "is named as npy and does not begin");
+    data_refuses("fit", NULL, GLCNN_MALFORMED_DATA, "its name is that of format npy");
 }
 
 static void archives_have_parts(void)
@@ -266,7 +266,7 @@ static void archives_have_parts(void)
     data_write_zip("a.npz", &(struct data_entry){"images.npy", images, image_size}, 1);
     data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "has images and no labels");
     data_write_zip("a.npz", &(struct data_entry){"weights.txt", images, image_size}, 1);
-    data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "no array of it is images");
+    data_refuses("a.npz", NULL, GLCNN_MALFORMED_DATA, "none of its arrays is images");
 }
 
 /* An archive in which "imagez" and "labelz" are "images" and "labels": libzip adds no name twice. */
@@ -337,7 +337,7 @@ static void archives_that_lie_are_refused(void)
     set_size(zip, size, "PK\1\2", 24, 0xf0000000);
     set_size(zip, size, "PK\3\4", 22, 0xf0000000);
     data_write("bomb.npz", zip, size);
-    data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "or more than 2147483648 bytes");
+    data_refuses("bomb.npz", NULL, GLCNN_MALFORMED_DATA, "or above 2147483648 bytes");
     set_size(zip, size, "PK\1\2", 24, 100);
     set_size(zip, size, "PK\3\4", 22, 100);
     data_write("bomb.npz", zip, size);
@@ -404,15 +404,15 @@ static void csv_that_is_damaged_is_refused(void)
     } rows[] = {
         {"", "is empty"},
         {"\n\n", "the file is empty"},
-        {"label,a\n", "names of columns alone"},
+        {"label,a\n", "only names of columns"},
         {"0\n1\n", "line 1: has one field"},
         {"0,1,2\n1,2\n", "line 2: has 2 fields, and the first line has 3"},
         {"0,1,2\n1,2,3,4\n", "line 2: has 4 fields"},
-        {"0,1,2\n1,2,x\n", "line 2, field 3: \"x\" is no number"},
-        {"0,1,2\n1,,2\n", "line 2, field 2: \"\" is no number"},
-        {"0,1,2\n1,nan,2\n", "line 2, field 2: \"nan\" is no number"},
-        {"0,1,2\n\n\n1,1e99,2\n", "line 4, field 2: \"1e99\" is no number"},
-        {"0,1,2\n1,0x10,2\n", "is no number"},
+        {"0,1,2\n1,2,x\n", "line 2, field 3: \"x\" is not a number"},
+        {"0,1,2\n1,,2\n", "line 2, field 2: \"\" is not a number"},
+        {"0,1,2\n1,nan,2\n", "line 2, field 2: \"nan\" is not a number"},
+        {"0,1,2\n\n\n1,1e99,2\n", "line 4, field 2: \"1e99\" is not a number"},
+        {"0,1,2\n1,0x10,2\n", "is not a number"},
         {"0,1,2\n,1,2\n", "has a label of 0 bytes"},
         {"0,1,2\n1,\"2,3\n", "line 2, field 2: the quotes have no end"},
         {"0,1,2\n1,\"2\"3,4\n", "line 2, field 2: goes on behind its quotes"},
@@ -422,7 +422,7 @@ static void csv_that_is_damaged_is_refused(void)
         data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, rows[i].phrase);
     }
     data_write("bad.csv", "0,1\n1,\0\n", 8);
-    data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, "a byte that is 0");
+    data_refuses("bad.csv", NULL, GLCNN_MALFORMED_DATA, "a zero byte");
 }
 
 /* Which columns a first line makes label and values, and what is said of them; "!" and a phrase: a
@@ -461,8 +461,8 @@ static void columns_are_recognised_or_asked_for(void)
          "csv 1x1x1 bytes: 10 0 0: 0 1 2 3 4 5 6 7 8", "the label is column 1"},
         {"0,1,2,3,4,5,6,7,8,9\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
         {"1,2,3,4,5,6,7,8,9,10\n1,1,1,1,1,1,1,1,1,1\n", "!line 1: counts its 10 fields", NULL},
-        {"label,p0\na,x\n", "!line 2, field 2: \"x\" is no number; expected a value of the image",
-         NULL},
+        {"label,p0\na,x\n",
+         "!line 2, field 2: \"x\" is not a number; expected a value of the image", NULL},
         {"id,label\n1,a\n2,b\n", "!has no column of values", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -526,7 +526,7 @@ static void idx_that_is_damaged_is_refused(void)
                 {7, 1, "is too long"},
                 {7, 0, "dimension 0 is 0"},
                 {4, 255, "at most"},
-                {2, 9, "is named as idx and does not begin"}};
+                {2, 9, "its name is that of format idx"}};
     data_write("bad/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t file[sizeof idx_images];
@@ -635,19 +635,19 @@ static const struct matching {
     {{"0", "1"}, {"cat", "1"}, "0 1", "no class is named \"0\""},
     {{"hat", "3", "0", "shoe"},
      {"shoe", "3", "hat"},
-     "!the label \"0\" is the name of none of the 3 classes, \"shoe\" to \"hat\", and the label "
-     "\"hat\" is no number of one, 0 to 2; expected all labels to be names, or all to be numbers",
+     "!the label \"0\" is not the name of one of the 3 classes, \"shoe\" to \"hat\", and the label "
+     "\"hat\" is not the number of one, 0 to 2; expected all labels to be names, or all to be numbers",
      NULL},
     {{"1", "0", "3"},
      {"1", "2", "3"},
-     "!the label \"0\" is the name of none of the 3 classes, "
-     "\"1\" to \"3\", and the label \"3\" is no number",
+     "!the label \"0\" is not the name of one of the 3 classes, "
+     "\"1\" to \"3\", and the label \"3\" is not the number",
      NULL},
-    {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is no number of one, 0 to 1", NULL},
-    {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is no number of one", NULL},
-    {{"00", "01"}, {"0", "1"}, "!the label \"00\" is the name of none", NULL},
-    {{"1.0", "cat"}, {"1", "cat"}, "!the label \"1.0\" is the name of none", NULL},
-    {{"1", "2"}, {"1", "1.0", "2"}, "!the classes \"1\" and \"1.0\" are the same one", NULL},
+    {{"0", "0.5"}, {"cat", "dog"}, "!the label \"0.5\" is not the number of one, 0 to 1", NULL},
+    {{"0", "-1"}, {"cat", "dog"}, "!the label \"-1\" is not the number of one", NULL},
+    {{"00", "01"}, {"0", "1"}, "!the label \"00\" is not the name of one", NULL},
+    {{"1.0", "cat"}, {"1", "cat"}, "!the label \"1.0\" is not the name of one", NULL},
+    {{"1", "2"}, {"1", "1.0", "2"}, "!the classes \"1\" and \"1.0\" are the same", NULL},
 };
 
 static void check_labels(const struct matching *m, glcnn_data_set *data)

@@ -296,7 +296,7 @@ static void verify_finds_what_is_computed_wrongly(void)
     glcnn_image_destroy(&source);
 }
 
-/* A maximum over windows whose winners the state keeps, and its gradient. */
+/* A maximum over windows whose argmax indices the state keeps, and its gradient. */
 struct pool {
     glcnn_kernel *forward, *gradient;
     glcnn_image *images[4]; /* x, g, y, dx */
@@ -317,7 +317,7 @@ static struct pool make_pool(void)
 }
 
 /* The maximum, into a state that outlives the commands. */
-static void keep_winners(struct pool *p)
+static void keep_indices(struct pool *p)
 {
     glcnn_command_buffer *to = make_commands();
     struct glcnn_encode arguments = {.source = p->images[X],
@@ -333,7 +333,7 @@ static void encode_gradient(struct pool *p, glcnn_command_buffer *to)
     const struct glcnn_encode arguments = {
         .source = p->images[G], .secondary = p->images[X], .state = p->state};
     GOOD_FATAL(glcnn_kernel_encode_returning(to, p->gradient, &arguments, &p->images[DX], NULL));
-    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(p->state, "winners"));
+    CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(p->state, "indices"));
 }
 
 static void end_pool(struct pool *p)
@@ -345,7 +345,7 @@ static void end_pool(struct pool *p)
 }
 
 /* The gradient reads what the forward kernel left in the state, and no pass its source. */
-static void verify_knows_winners_that_a_state_keeps(void)
+static void verify_knows_indices_that_a_state_keeps(void)
 {
     use("nan,verify");
     struct pool p = make_pool();
@@ -360,11 +360,11 @@ static void verify_knows_winners_that_a_state_keeps(void)
 /* What it is given and no pass reads lives as long as what is to be committed. */
 static void verify_keeps_what_no_pass_reads(void)
 {
-    setenv("GLCNN_IMPLEMENTATIONS", "pooling_winners_anew", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "pooling_gradient_gather", 1);
     use("nan,verify");
     struct pool p = make_pool();
     glcnn_command_buffer *later = make_commands();
-    keep_winners(&p);
+    keep_indices(&p);
     encode_gradient(&p, later);
     glcnn_state_destroy(&p.state);
     finish(&later);
@@ -372,15 +372,15 @@ static void verify_keeps_what_no_pass_reads(void)
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
-/* Whatever a program has put in place of the winners: both may differ about it, neither fails. */
+/* Whatever a program has put in place of the indices: both may differ about it, neither fails. */
 static void verify_reads_what_no_kernel_wrote(void)
 {
     static const float strange[] = {NAN, INFINITY, -INFINITY, -1, 1e30f, 0.5f};
     use("verify");
     struct pool p = make_pool();
     glcnn_command_buffer *later = make_commands();
-    keep_winners(&p);
-    GOOD(glcnn_buffer_write(glcnn_state_vector(p.state, "winners"), 0, sizeof strange, strange));
+    keep_indices(&p);
+    GOOD(glcnn_buffer_write(glcnn_state_vector(p.state, "indices"), 0, sizeof strange, strange));
     encode_gradient(&p, later);
     glcnn_status status = glcnn_command_buffer_commit(later);
     CU_ASSERT(status == GLCNN_SUCCESS || status == GLCNN_CHECK_FAILED);
@@ -413,7 +413,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(verify_takes_what_is_not_stored),
                                         UNIT_TEST(verify_knows_sums_that_cancel),
                                         UNIT_TEST(verify_finds_what_is_computed_wrongly),
-                                        UNIT_TEST(verify_knows_winners_that_a_state_keeps),
+                                        UNIT_TEST(verify_knows_indices_that_a_state_keeps),
                                         UNIT_TEST(verify_keeps_what_no_pass_reads),
                                         UNIT_TEST(verify_reads_what_no_kernel_wrote),
                                         UNIT_TEST(verify_takes_pictures_as_bytes),

@@ -248,7 +248,7 @@ static void test_training_is_the_same_with_less(void)
     struct outcome stored =
         train("pixels_stored,gradients_stored,coefficients_image,reduced_by_a_pass", false);
     struct outcome derived =
-        train("pixels_derived,gradients_stored,coefficients_vectors,reduced_by_a_pass", false);
+        train("pixels_recomputed,gradients_stored,coefficients_vectors,reduced_by_a_pass", false);
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
     CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
     if (!can_derive())
@@ -262,7 +262,7 @@ static void test_training_is_the_same_with_less(void)
 static void test_coefficients_come_from_an_image(void)
 {
     struct outcome stored = train("pixels_stored,coefficients_image", false);
-    struct outcome derived = train("pixels_made_again,coefficients_image", false);
+    struct outcome derived = train("pixels_recomputed,coefficients_image", false);
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
     if (!can_derive())
         return;
@@ -276,7 +276,7 @@ static void test_what_is_read_for_many_outputs_is_stored(void)
     struct outcome stored =
         train_made("pixels_stored,gradients_stored,coefficients_image", make_read_for_many);
     struct outcome derived =
-        train_made("pixels_made_again,gradients_stored,coefficients_image", make_read_for_many);
+        train_made("pixels_recomputed,gradients_stored,coefficients_image", make_read_for_many);
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
     CU_ASSERT_EQUAL(derived.dispatches, stored.dispatches);
     CU_ASSERT_EQUAL(derived.memory.without_sharing, stored.memory.without_sharing);
@@ -286,11 +286,11 @@ static void test_what_is_read_for_many_outputs_is_stored(void)
  * row of part sums, with coefficients from vectors and from an image. */
 static void test_a_gradient_is_made_by_its_reader(void)
 {
-    static const char *const rows[][2] = {{"gradients_derived", ",coefficients_vectors"},
-                                          {"gradients_made_again", ""},
-                                          {"gradients_made_again", ",weights_one"},
-                                          {"gradients_made_again", ",weights_register_tiled"},
-                                          {"gradients_made_again", ",weights_group"}};
+    static const char *const rows[][2] = {{"gradients_recomputed", ",coefficients_vectors"},
+                                          {"gradients_recomputed", ""},
+                                          {"gradients_recomputed", ",weights_one"},
+                                          {"gradients_recomputed", ",weights_register_tiled"},
+                                          {"gradients_recomputed", ",weights_group"}};
     for (size_t i = can_derive() ? 0 : 1; i < sizeof rows / sizeof *rows; i++) {
         const char *coefficients = i > 0 ? ",coefficients_image" : "";
         char stores[80], makes[80];
@@ -307,11 +307,12 @@ static void test_a_gradient_is_made_by_its_reader(void)
 
 static void test_normalisations_in_a_row_are_made_by_their_readers(void)
 {
-    static const char *const rows[] = {"gradients_derived,coefficients_vectors",
-                                       "gradients_derived,pixels_derived,coefficients_vectors",
-                                       ("gradients_stored,pixels_derived,coefficients_vectors,"
-                                        "reduced_where_stored"),
-                                       "gradients_made_again,pixels_made_again,coefficients_image"};
+    static const char *const rows[] = {
+        "gradients_recomputed,coefficients_vectors",
+        "gradients_recomputed,pixels_recomputed,coefficients_vectors",
+        ("gradients_stored,pixels_recomputed,coefficients_vectors,"
+         "reduced_where_stored"),
+        "gradients_recomputed,pixels_recomputed,coefficients_image"};
     struct outcome stored =
         train_made("pixels_stored,gradients_stored,coefficients_image,reduced_by_a_pass",
                    make_normalised_twice);
@@ -325,7 +326,7 @@ static void test_normalisations_in_a_row_are_made_by_their_readers(void)
 static void test_gradients_of_averages_are_made_by_their_readers(void)
 {
     struct outcome stored = train_averages("pooling_average_gradient_stored");
-    struct outcome derived = train_averages("pooling_average_gradient_derived");
+    struct outcome derived = train_averages("pooling_average_gradient_recomputed");
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
     CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
     CU_ASSERT_EQUAL(derived.dispatches + 3, stored.dispatches);
@@ -364,9 +365,9 @@ static const char all_stored[] = "pixels_stored,gradients_stored,coefficients_im
 
 static const char *all_derived(void)
 {
-    return can_derive() ? "pixels_derived,gradients_derived,coefficients_vectors,"
-                          "pooling_average_gradient_derived,reduced_where_stored"
-                        : "pooling_average_gradient_derived";
+    return can_derive() ? "pixels_recomputed,gradients_recomputed,coefficients_vectors,"
+                          "pooling_average_gradient_recomputed,reduced_where_stored"
+                        : "pooling_average_gradient_recomputed";
 }
 
 static void test_every_neuron_twice_in_a_pass(void)
@@ -393,22 +394,22 @@ static void test_every_producer_twice_in_a_pass(void)
     CU_ASSERT(derived.dispatches < stored.dispatches);
 }
 
-/* A device takes the row that its traits ask for. */
-static void test_dear_stores_are_saved(void)
+/* A device that recomputes pixels has fewer passes. */
+static void test_a_trait_asks_for_recomputing(void)
 {
     struct glcnn_device_traits traits = glcnn_device_info(device)->traits;
-    traits.shared_memory = traits.dear_stores = false;
+    traits.recomputes_pixels = false;
     struct outcome stored = train_with(&traits, "", false);
-    traits.dear_stores = true;
+    traits.recomputes_pixels = true;
     struct outcome saved = train_with(&traits, "", false);
-    CU_ASSERT(!can_derive() || traits.registers < 32 || saved.dispatches < stored.dispatches);
+    CU_ASSERT(!can_derive() || saved.dispatches < stored.dispatches);
 }
 
 /* Its readers then read what is stored. */
 static void test_an_exported_image_is_stored(void)
 {
     struct outcome stored = train("pixels_stored", true);
-    struct outcome derived = train("pixels_derived", true);
+    struct outcome derived = train("pixels_recomputed", true);
     CU_ASSERT(arrays_near(derived.sum, stored.sum, sizeof stored.sum / sizeof *stored.sum, 1e-5));
     CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
     CU_ASSERT(stored.sum[0] != 0 && stored.sum[1] != stored.sum[0]);
@@ -417,7 +418,7 @@ static void test_an_exported_image_is_stored(void)
 /* A pass has no room for what a dozen layers make: some of them are stored. */
 static void test_a_long_chain_is_stored_in_between(void)
 {
-    static const char *const implementations[] = {"pixels_stored", "pixels_made_again"};
+    static const char *const implementations[] = {"pixels_stored", "pixels_recomputed"};
     float losses[2][BATCH];
     for (int i = 0; i < 2; i++) {
         open_with(implementations[i]);
@@ -455,7 +456,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_gradients_of_averages_are_made_by_their_readers),
         UNIT_TEST(test_every_neuron_twice_in_a_pass),
         UNIT_TEST(test_every_producer_twice_in_a_pass),
-        UNIT_TEST(test_dear_stores_are_saved),
+        UNIT_TEST(test_a_trait_asks_for_recomputing),
         UNIT_TEST(test_a_long_chain_is_stored_in_between),
         UNIT_TEST(test_an_exported_image_is_stored),
         CU_TEST_INFO_NULL};

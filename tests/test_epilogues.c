@@ -11,14 +11,10 @@
 #define HEIGHT 19
 #define BATCH  5
 
-/* A way to convolve, and a layer that takes it; what of two by two pixels, or so many, stands before
- * it, and whether its gradient has lanes that do not merge in pairs, and so no epilogue. */
+/* A way to convolve, and a layer that takes it. */
 struct form {
     const char *implementation, *settings;
     uint32_t inputs, outputs;
-    const char *pooling;
-    int window;
-    bool odd_lanes;
 };
 
 static const struct form forms[] = {
@@ -65,7 +61,8 @@ static void open_with(const char *place, const char *implementation)
     char implementations[120];
     fixture_close();
     snprintf(implementations, sizeof implementations,
-             "%s,%s,statistics_arrival,sums_arrival,coefficients_vectors", place, implementation);
+             "%s,%s,statistics_last_block,sums_last_block,coefficients_vectors", place,
+             implementation);
     setenv("GLCNN_IMPLEMENTATIONS", implementations, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
     unsetenv("GLCNN_IMPLEMENTATIONS");
@@ -80,7 +77,7 @@ static struct outcome normalise(const char *place, const struct form *form, floa
     glcnn_image_node *result = make_layer(net, form, bias);
     glcnn_graph *graph = graph_of(result);
     glcnn_image *source = make_image(BATCH, form->inputs, HEIGHT, WIDTH);
-    for (uint32_t i = 0; i < 2; i++) { /* the counters of arrivals are as they were */
+    for (uint32_t i = 0; i < 2; i++) { /* the counters of groups are as they were */
         fill_noise(source, i);
         count_gl(&count);
         run_graph(graph, &source);
@@ -131,26 +128,13 @@ static void test_large_means_lose_nothing(void)
 
 #define STEPS 3
 
-/* The last convolution's data gradient is what the normalisation before it sums up, or that of the
- * pooling between them. */
+/* The last convolution's data gradient is what the normalisation before it sums up. */
 static const struct form gradient_forms[] = {
     {"convolution_wide", "kernel_width=3 kernel_height=3", 6, 10},
     {"convolution_wide", "kernel_width=3 kernel_height=3 groups=6", 6, 6},
     {"convolution_shared", "kernel_width=5 kernel_height=5 groups=6", 6, 6},
     {"convolution_tiled", "kernel_width=1 kernel_height=1", 37, 16},
-    {"convolution_tiled", "kernel_width=3 kernel_height=3", 10, 24},
-    {"pooling_tiles_shared", "kernel_width=1 kernel_height=1", 6, 5, "pooling_max", 2},
-    {"pooling_tiles_shared", "kernel_width=1 kernel_height=1", 6, 5, "pooling_max", 3, true},
-    {"pooling_tiles_shared", "kernel_width=1 kernel_height=1", 6, 5, "pooling_l2_norm", 2}};
-
-static glcnn_image_node *pool(glcnn_image_node *x, const struct form *form)
-{
-    char text[200];
-    snprintf(text, sizeof text,
-             "kernel_width=%d kernel_height=%d stride_in_pixels_x=2 stride_in_pixels_y=2",
-             form->window, form->window);
-    return glcnn_node(x, form->pooling, text);
-}
+    {"convolution_tiled", "kernel_width=3 kernel_height=3", 10, 24}};
 
 static glcnn_image_node *convolve(glcnn_image_node *x, const char *settings, uint32_t inputs,
                                   uint32_t outputs)
@@ -166,11 +150,8 @@ static glcnn_filter_node *make_trained(glcnn_network *net, const struct form *fo
     glcnn_image_node *x =
         convolve(make_input(net, "image"), "kernel_width=3 kernel_height=3", 1, form->inputs);
     x = glcnn_node(x, "batch_normalization", "epsilon=1e-5 neuron_type=gelu");
-    if (form->pooling)
-        x = pool(x, form);
     x = glcnn_node(convolve(x, form->settings, form->inputs, form->outputs), "pooling_average",
-                   form->pooling ? "kernel_width=6 kernel_height=6 padding=valid"
-                                 : "kernel_width=12 kernel_height=12 padding=valid");
+                   "kernel_width=12 kernel_height=12 padding=valid");
     const struct glcnn_convolution_descriptor all = {1, 1, form->outputs, CNN_CLASSES};
     glcnn_filter_node *loss =
         glcnn_loss_node(glcnn_fully_connected_node(x, &all, NULL), make_input(net, "labels"), NULL,
@@ -218,8 +199,7 @@ static void test_sums_are_those_of_a_pass(void)
         struct outcome stored = train("reduced_where_stored", &gradient_forms[i]);
         CU_ASSERT(arrays_near(stored.values, apart.values, apart.count, 1e-5));
         CU_ASSERT(apart.values[0] != apart.values[apart.count - BATCH]);
-        size_t sums = gradient_forms[i].odd_lanes ? 1 : 2;
-        CU_ASSERT_EQUAL(stored.dispatches + sums * can_reduce(), apart.dispatches);
+        CU_ASSERT_EQUAL(stored.dispatches + 2u * can_reduce(), apart.dispatches);
         free(apart.values);
         free(stored.values);
     }
@@ -236,7 +216,7 @@ static bool could_read(const struct image_view *stored, const struct image_view 
     glcnn_command_buffer *buffer;
     struct plan plan;
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
-    buffer->planned = true;
+    buffer->deferred = true;
     plan_begin(&plan, buffer);
     struct pass *pass = plan_pass(&plan, "record/fill.comp");
     pass_image(pass, "destination", stored);

@@ -76,7 +76,6 @@ static void test_a_repeated_transfer_allocates_and_makes_nothing(void)
 /* ---- Uploads beside a step ---- */
 
 static PFNGLCLIENTWAITSYNCPROC real_wait;
-static PFNGLFINISHPROC real_finish;
 static int waits;
 
 static GLenum GL_APIENTRY count_wait(GLsync fence, GLbitfield flags, GLuint64 timeout)
@@ -85,25 +84,16 @@ static GLenum GL_APIENTRY count_wait(GLsync fence, GLbitfield flags, GLuint64 ti
     return real_wait(fence, flags, timeout);
 }
 
-static void GL_APIENTRY count_finish(void)
-{
-    waits++;
-    real_finish();
-}
-
 static void begin_counting_waits(void)
 {
     real_wait = device->gl.ClientWaitSync;
-    real_finish = device->gl.Finish;
     device->gl.ClientWaitSync = count_wait;
-    device->gl.Finish = count_finish;
     waits = 0;
 }
 
 static void end_counting_waits(void)
 {
     device->gl.ClientWaitSync = real_wait;
-    device->gl.Finish = real_finish;
 }
 
 static void test_an_upload_does_not_wait_for_a_step_that_reads_the_image(void)
@@ -210,7 +200,7 @@ static void end_counting_copies(void)
 /* Staging memory is made anew, in the way that the trait asks for. */
 static void let_driver_copy(bool copies_uploads)
 {
-    device->info.traits.background_copies = copies_uploads;
+    device->info.traits.async_uploads = copies_uploads;
     GOOD_FATAL(glcnn_device_wait(device));
     staging_destroy(&device->staging);
     GOOD_FATAL(staging_create(device));
@@ -218,7 +208,7 @@ static void let_driver_copy(bool copies_uploads)
 
 static void in_each_way(void (*test)(void))
 {
-    bool native = device->info.traits.background_copies;
+    bool native = device->info.traits.async_uploads;
     for (int way = 0; way < 2; way++) {
         let_driver_copy(way);
         test();
@@ -268,7 +258,7 @@ static void upload(const struct upload *u, unsigned n, char found[UPLOADED * 4])
 static void test_uploads_are_the_same_where_the_driver_copies_them(void)
 {
     static char found[2][UPLOADS][2 * STAGING_RING][UPLOADED * 4];
-    const bool native = device->info.traits.background_copies;
+    const bool native = device->info.traits.async_uploads;
     for (int way = 0; way < 2; way++) {
         begin_counting_copies();
         let_driver_copy(way);
@@ -292,7 +282,7 @@ static void test_small_uploads_are_not_copied_beside_large_ones(void)
 {
     enum { PIXELS = 40 * 40, CLASSES = 8, ROUNDS = 2 * STAGING_RING + 3 };
     static float pictures[PIXELS];
-    const bool native = device->info.traits.background_copies;
+    const bool native = device->info.traits.async_uploads;
     glcnn_image *image = make_image(1, 1, 40, 40), *classes = make_image(1, CLASSES, 1, 1);
     begin_counting_copies();
     let_driver_copy(true);
@@ -464,7 +454,7 @@ static void test_results_hold_what_was_written_too(void)
     CU_ASSERT_EQUAL(memcmp(values, first, 16), 0);
     CU_ASSERT_EQUAL(memcmp(values + 4, zeros, 16), 0);
     GOOD_FATAL(glcnn_buffer_create(device, sizeof values, &other));
-    GOOD(buffer_join((glcnn_buffer *[]){buffer, other}, 2, &whole));
+    GOOD(buffer_merge((glcnn_buffer *[]){buffer, other}, 2, &whole));
     GOOD(glcnn_buffer_write(buffer, 0, 4, first + 7));
     GOOD(glcnn_buffer_read(buffer, 0, sizeof values, values));
     CU_ASSERT_EQUAL(values[0], 8);
@@ -521,13 +511,13 @@ static long sleeps(void)
 
 static void test_a_wait_leaves_the_core_to_others(void)
 {
-    bool busy = device->info.traits.busy_waits;
+    bool busy = device->info.traits.spin_waits;
     begin();
     GOOD(glcnn_device_wait(device));
     GOOD(glcnn_graph_execute(graph, sources, NULL, NULL));
     begin_counting_waits();
     device->gl.ClientWaitSync = pass_late;
-    device->info.traits.busy_waits = true;
+    device->info.traits.spin_waits = true;
     longest_wait = 0;
     polls = 0;
     long before = sleeps();
@@ -536,7 +526,7 @@ static void test_a_wait_leaves_the_core_to_others(void)
     CU_ASSERT_EQUAL(polls, 21);
     CU_ASSERT_TRUE(longest_wait <= 100000);
     end_counting_waits();
-    device->info.traits.busy_waits = busy;
+    device->info.traits.spin_waits = busy;
     GOOD(glcnn_device_wait(device));
     end();
 }

@@ -316,7 +316,7 @@ static void test_no_classifier(void)
     glcnn_image_node *x = glcnn_network_image(network, 0);
     glcnn_neuron_relu_node(x, 0); /* a second end */
     CU_ASSERT_FALSE(model_open(network, &form, BATCH, &model, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no classifier"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "not a classifier"));
     model_destroy(&model);
     network = make_network();
     CU_ASSERT_STRING_EQUAL(glcnn_filter_node_label(model_head(network)), "fully_connected_0");
@@ -370,7 +370,7 @@ static void test_features(void)
     const struct features_parameters same = {
         .path = path_of("f"), .key = 7, .slots = 4, .values = 3, .limit = 1000};
     CU_ASSERT_FALSE(features_open(&same, &other, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "another run has it"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is in use by another run"));
     CU_ASSERT_PTR_NULL(other);
     features_close(&f);
     f = open_features(7); /* a run that goes on */
@@ -406,7 +406,7 @@ static void test_refused_features(void)
     fputs("the only copy of a thesis, of more than thirty-two bytes", file);
     fclose(file);
     CU_ASSERT_FALSE(features_open(&p, &f, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "no file of features"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is not a feature file"));
     struct stat info;
     CU_ASSERT_EQUAL(stat(path_of("f"), &info), 0);
     CU_ASSERT_EQUAL(info.st_size, 56);
@@ -442,7 +442,7 @@ static void test_name_map(void)
     CU_ASSERT_STRING_EQUAL(map.names[1].parameter, "f.biases");
     name_map_free(&map);
     CU_ASSERT_FALSE(read_map("a b\nc d e\n", &map));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "line 2 is not two names"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "line 2 must be two names"));
     name_map_free(&map);
     CU_ASSERT_FALSE(read_map("a\n", &map));
     name_map_free(&map);

@@ -34,7 +34,7 @@ static const char *const pairs[][2] = {{"destination_gradient", "source_image"},
 struct probe {
     const struct glcnn_descriptor *forward;
     struct run run;
-    struct bag inputs;
+    struct argument_map inputs;
     const char *result;          /* output that L sums */
     const struct named_array *g; /* by this; NULL: by 1 */
 };
@@ -71,16 +71,16 @@ static double direction(size_t i)
 
 /* ---- Arrays ---- */
 
-static struct named_array *copy_array(struct bag *to, const char *name,
+static struct named_array *copy_array(struct argument_map *to, const char *name,
                                       const struct named_array *from)
 {
-    struct named_array *made = bag_add(to, name, from->rank, from->shape);
+    struct named_array *made = argument_map_add(to, name, from->rank, from->shape);
     CU_ASSERT_PTR_NOT_NULL_FATAL(made);
     memcpy(made->data, from->data, array_count(from) * sizeof(double));
     return made;
 }
 
-static void copy_bag(struct bag *to, const struct bag *from)
+static void copy_bag(struct argument_map *to, const struct argument_map *from)
 {
     for (size_t i = 0; i < from->count; i++)
         copy_array(to, from->arrays[i].name, &from->arrays[i]);
@@ -100,23 +100,23 @@ static double largest(const struct named_array *array)
  */
 static double evaluate(const struct probe *p, const char *name, size_t only, double t)
 {
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct run run = p->run;
-    copy_bag(&bag, &p->inputs);
-    run.bag = &bag;
-    struct named_array *moved = bag_find(&bag, name);
+    copy_bag(&map, &p->inputs);
+    run.map = &map;
+    struct named_array *moved = argument_map_find(&map, name);
     for (size_t i = 0; only == SIZE_MAX && i < array_count(moved); i++)
         moved->data[i] += t * direction(i);
     if (only != SIZE_MAX)
         moved->data[only] += t;
     double sum = NAN;
     if (run_kernel(&run, p->forward) == GLCNN_SUCCESS) {
-        const struct named_array *out = bag_find(&bag, p->result);
+        const struct named_array *out = argument_map_find(&map, p->result);
         sum = 0;
         for (size_t i = 0; i < array_count(out); i++)
             sum += (p->g ? p->g->data[i] : 1) * out->data[i];
     }
-    bag_free(&bag);
+    argument_map_free(&map);
     return sum;
 }
 
@@ -143,7 +143,7 @@ static bool compare(const struct probe *p, const char *name, const struct named_
 {
     size_t count = array_count(gradient), step = count / ELEMENTS + 1;
     double along = 0;
-    bool good = array_count(bag_find((struct bag *)&p->inputs, name)) == count;
+    bool good = array_count(argument_map_find((struct argument_map *)&p->inputs, name)) == count;
     for (size_t i = 0; good && i < count; i += step)
         good = agrees(p, name, i, gradient->data[i], gradient);
     for (size_t i = 0; i < count; i++)
@@ -163,13 +163,13 @@ static bool has_setting(const struct run *run, const char *name, double value)
 
 /* Inputs of the forward kernel: those of the gradient kernel that have its names. Statistics that
  * a kernel filled are constants only where the flags say so; else they move with the source. */
-static void take_forward_inputs(struct probe *p, struct bag *from, bool with_computed)
+static void take_forward_inputs(struct probe *p, struct argument_map *from, bool with_computed)
 {
     const struct argument *argument = p->forward->arguments;
     for (; argument < p->forward->arguments + MAX_ARGUMENTS && argument->name; argument++) {
-        const struct named_array *array = bag_find(from, argument->name);
+        const struct named_array *array = argument_map_find(from, argument->name);
         if (argument->input && array && (!array->computed || with_computed) &&
-            !bag_find(&p->inputs, argument->name))
+            !argument_map_find(&p->inputs, argument->name))
             copy_array(&p->inputs, argument->name, array);
     }
 }
@@ -178,7 +178,8 @@ static void take_forward_inputs(struct probe *p, struct bag *from, bool with_com
 static void add_neutral(struct probe *p, const char *name, const struct named_array *like)
 {
     const struct argument *argument = &p->forward->arguments[descriptor_argument(p->forward, name)];
-    struct named_array *made = bag_add(&p->inputs, argument->name, like->rank, like->shape);
+    struct named_array *made =
+        argument_map_add(&p->inputs, argument->name, like->rank, like->shape);
     CU_ASSERT_PTR_NOT_NULL_FATAL(made);
     for (size_t i = 0; i < array_count(made); i++)
         made->data[i] = argument->neutral;
@@ -216,16 +217,16 @@ static const char *input_of(const struct probe *p, const char *output)
     return NULL;
 }
 
-static bool compare_output(struct probe *p, const char *output, struct bag *bag)
+static bool compare_output(struct probe *p, const char *output, struct argument_map *map)
 {
     const char *input = input_of(p, output);
     if (input) {
-        const struct named_array *gradient = bag_find(bag, output);
+        const struct named_array *gradient = argument_map_find(map, output);
         if (is_left_out(&p->run, output))
             return !gradient || is_zero(gradient);
         if (!gradient)
             return false;
-        if (!bag_find(&p->inputs, input))
+        if (!argument_map_find(&p->inputs, input))
             add_neutral(p, input, gradient);
         return compare(p, input, gradient);
     }
@@ -247,21 +248,21 @@ static void copy_result(struct named_array *to, const struct named_array *result
 /* The source of the forward kernel, which for soft-max is not the gradient kernel's. */
 static bool set_source(struct probe *p, struct case_run *c, const struct glcnn_descriptor *d)
 {
-    struct named_array *source = bag_find(&c->bag, "source_image");
+    struct named_array *source = argument_map_find(&c->map, "source_image");
     int index = descriptor_argument(p->forward, "source_image");
     struct named_array *made = copy_array(&p->inputs, "source_image", source);
     separate(made, p->forward->arguments[index].values);
     memcpy(source->data, made->data, array_count(made) * sizeof(double));
     if (!(d->flags & NEEDS_RESULT))
         return true;
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct run run = p->run;
-    run.bag = &bag;
-    copy_bag(&bag, &p->inputs);
+    run.map = &map;
+    copy_bag(&map, &p->inputs);
     glcnn_status status = run_kernel(&run, p->forward);
     if (status == GLCNN_SUCCESS)
-        copy_result(source, bag_find(&bag, p->result));
-    bag_free(&bag);
+        copy_result(source, argument_map_find(&map, p->result));
+    argument_map_free(&map);
     return status == GLCNN_SUCCESS;
 }
 
@@ -269,7 +270,7 @@ static bool set_source(struct probe *p, struct case_run *c, const struct glcnn_d
 static bool follows_state(struct case_run *c, const struct glcnn_descriptor *d)
 {
     struct resolved *r = calloc(1, sizeof *r);
-    bool follows = r && run_resolve(&c->run, d, r) && r->operation.state_driven;
+    bool follows = r && resolve(&c->run, d, r) && r->operation.state_driven;
     free(r);
     return follows;
 }
@@ -279,19 +280,19 @@ static bool run_gradient(struct case_run *c, struct probe *p, const struct glcnn
     *p = (struct probe){.forward = descriptor_find(d->forward),
                         .run = c->run,
                         .result = "destination_image",
-                        .g = bag_find(&c->bag, "source_gradient")};
+                        .g = argument_map_find(&c->map, "source_gradient")};
     p->run.settings.partial = true;
     if (!set_source(p, c, d) || run_kernel(&c->run, d) != GLCNN_SUCCESS)
         return false;
-    take_forward_inputs(p, &c->bag, has_setting(&c->run, "flags", 2));
-    p->g = bag_find(&c->bag, "source_gradient");
+    take_forward_inputs(p, &c->map, has_setting(&c->run, "flags", 2));
+    p->g = argument_map_find(&c->map, "source_gradient");
     return true;
 }
 
 static void check_output(struct probe *p, const struct glcnn_descriptor *d, size_t index,
-                         const char *output, struct bag *bag)
+                         const char *output, struct argument_map *map)
 {
-    bool good = compare_output(p, output, bag);
+    bool good = compare_output(p, output, map);
     CU_ASSERT(good);
     if (!good)
         case_report(d, index, "%s is not the derivative", output);
@@ -302,7 +303,7 @@ static void compare_outputs(struct probe *p, struct case_run *c, const struct gl
 {
     for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         if (d->arguments[i].output)
-            check_output(p, d, index, d->arguments[i].name, &c->bag);
+            check_output(p, d, index, d->arguments[i].name, &c->map);
     }
 }
 
@@ -313,14 +314,14 @@ static bool check_case(const struct glcnn_descriptor *d, size_t index)
     struct probe p = {0};
     bool looked_at = case_prepare(&c, d, index, GLCNN_CHANNEL_FORMAT_FLOAT32) &&
                      follows_state(&c, d) &&
-                     array_count(bag_find(&c.bag, "source_image")) <= LARGEST;
+                     array_count(argument_map_find(&c.map, "source_image")) <= LARGEST;
     bool ran = looked_at && run_gradient(&c, &p, d);
     CU_ASSERT(ran == looked_at);
     if (ran)
         compare_outputs(&p, &c, d, index);
     else if (looked_at)
         case_report(d, index, "%s", c.error);
-    bag_free(&p.inputs);
+    argument_map_free(&p.inputs);
     case_release(&c);
     return looked_at;
 }
@@ -347,7 +348,7 @@ static void gradient_is_the_derivative(void)
 static bool reads_in_place(struct case_run *c, const struct glcnn_descriptor *d)
 {
     struct resolved *r = calloc(1, sizeof *r);
-    bool good = r && run_resolve(&c->run, d, r) && r->operation.window.x.first == 0 &&
+    bool good = r && resolve(&c->run, d, r) && r->operation.window.x.first == 0 &&
                 r->operation.window.y.first == 0 &&
                 r->operation.starts[descriptor_place(d, PLACE_DESTINATION)].image == 0;
     free(r);
@@ -370,14 +371,14 @@ static bool check_loss_case(const struct glcnn_descriptor *d, size_t index)
     ask_for_sum(&c);
     looked_at = looked_at && reads_in_place(&c, d);
     if (looked_at) {
-        separate(bag_find(&c.bag, "source_image"),
+        separate(argument_map_find(&c.map, "source_image"),
                  d->arguments[descriptor_argument(d, "source_image")].values);
-        copy_bag(&p.inputs, &c.bag);
+        copy_bag(&p.inputs, &c.map);
         p.run = c.run;
         CU_ASSERT_EQUAL(run_kernel(&c.run, d), GLCNN_SUCCESS);
-        check_output(&p, d, index, "destination_gradient", &c.bag);
+        check_output(&p, d, index, "destination_gradient", &c.map);
     }
-    bag_free(&p.inputs);
+    argument_map_free(&p.inputs);
     case_release(&c);
     return looked_at;
 }

@@ -819,8 +819,8 @@ static void test_nothing_to_do_is_refused(void)
 
 static void test_formats_of_graphs_and_nodes(void)
 {
-    bool buffered = device->info.traits.buffered_stores;
-    device->info.traits.buffered_stores = false; /* halves are stored by no buffer */
+    bool buffered = device->info.traits.stores_via_buffer;
+    device->info.traits.stores_via_buffer = false; /* halves are stored by no buffer */
     struct cnn c = make_cnn();
     glcnn_image *source = make_image(2, 1, CNN_SIDE, CNN_SIDE);
     fill_noise(source, 8);
@@ -856,7 +856,7 @@ static void test_formats_of_graphs_and_nodes(void)
     /* Scratch memory stays in full precision; all images but one are half as large. */
     uint64_t texels = 2 * 2 * (2 * CNN_SIDE * CNN_SIDE + 2 * CNN_SIDE * CNN_SIDE / 4 + 9 + 1);
     CU_ASSERT_EQUAL(more.without_sharing - less.without_sharing, 8 * texels);
-    device->info.traits.buffered_stores = buffered;
+    device->info.traits.stores_via_buffer = buffered;
     glcnn_graph_destroy(&full);
     glcnn_graph_destroy(&half);
     glcnn_image_destroy(&source);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "device/traits.h"
-#include "graph/graph.h"
+#include "graph/compile.h"
 
 #define INVALID GLCNN_INVALID_ARGUMENT
 
@@ -215,13 +215,13 @@ static void check_beside(const struct pass *pass, const struct pass *other)
 }
 
 /* Returns how many have another beside them. */
-static size_t check_waves(const struct glcnn_command_buffer *commands)
+static size_t check_levels(const struct glcnn_command_buffer *commands)
 {
     size_t beside = 0;
     for (size_t i = 0; i < commands->pass_count; i++)
         for (size_t k = 0; k < commands->pass_count; k++) {
             const struct pass *pass = &commands->passes[i], *other = &commands->passes[k];
-            if (i == k || !passes_are_beside(pass, other))
+            if (i == k || !passes_share_level(pass, other))
                 continue;
             check_beside(pass, other);
             beside++;
@@ -268,7 +268,7 @@ static void make_step(struct step *s, void (*make)(struct step *), bool ordered,
     *s = (struct step){0};
     make(s);
     s->commands = make_commands();
-    s->commands->planned = true;
+    s->commands->deferred = true;
     GOOD_FATAL(recording_make(&s->recording, s->graph, s->commands, s->sources,
                               &(struct memory_choice){.sub_batches = 1}));
     if (ordered)
@@ -294,7 +294,7 @@ static void check_textures_of_passes(bool ordered)
     CU_ASSERT(s.commands->pass_count > 20);
     for (size_t i = 0; i < s.commands->pass_count; i++)
         check_pass(&s.commands->passes[i]);
-    CU_ASSERT_EQUAL(check_waves(s.commands) > 5, ordered);
+    CU_ASSERT_EQUAL(check_levels(s.commands) > 5, ordered);
     destroy_step(&s);
 }
 
@@ -308,48 +308,48 @@ static void test_passes_beside_each_other_share_nothing_written(void)
     check_textures_of_passes(true);
 }
 
-struct waves {
+struct levels {
     uint64_t live; /* bytes of images and lent vectors at one time */
     uint32_t count;
 };
 
-static struct waves waves_of(void (*make)(struct step *), bool ordered, uint64_t limit)
+static struct levels levels_of(void (*make)(struct step *), bool ordered, uint64_t limit)
 {
     struct step s;
     make_step(&s, make, ordered, limit);
     uint64_t held = s.commands->held_size + command_buffer_place_uniforms(s.commands);
-    struct waves waves = {s.memory.lower_bound - held,
-                          s.commands->passes[s.commands->pass_count - 1].wave};
+    struct levels levels = {s.memory.lower_bound - held,
+                            s.commands->passes[s.commands->pass_count - 1].issue.level};
     destroy_step(&s);
-    return waves;
+    return levels;
 }
 
 /* A pass that would make its images too early waits; one that makes none need not. */
-static void check_limits(void (*make)(struct step *), struct waves recorded, struct waves any)
+static void check_limits(void (*make)(struct step *), struct levels recorded, struct levels any)
 {
     for (uint64_t k = 0; k <= 4; k++) {
         uint64_t limit = recorded.live + (any.live - recorded.live) * k / 4;
-        struct waves found = waves_of(make, true, limit);
+        struct levels found = levels_of(make, true, limit);
         CU_ASSERT(found.live <= limit);
         CU_ASSERT(found.count >= any.count);
     }
-    CU_ASSERT(waves_of(make, true, 0).live <= recorded.live);
-    CU_ASSERT(waves_of(make, true, 0).count > any.count);
-    CU_ASSERT_EQUAL(waves_of(make, true, any.live).count, any.count);
+    CU_ASSERT(levels_of(make, true, 0).live <= recorded.live);
+    CU_ASSERT(levels_of(make, true, 0).count > any.count);
+    CU_ASSERT_EQUAL(levels_of(make, true, any.live).count, any.count);
 }
 
 /* Passes are those that suit every device: of others it depends on the rows whether any could be
  * earlier. In the training step none makes more at a time for it. */
-static void test_waves_keep_what_lives_within_a_limit(void)
+static void test_levels_keep_what_lives_within_a_limit(void)
 {
     const struct glcnn_device_traits traits = device->info.traits;
     device->info.traits = traits_find("", "");
-    struct waves recorded = waves_of(make_branches, false, 0);
-    struct waves any = waves_of(make_branches, true, UINT64_MAX);
+    struct levels recorded = levels_of(make_branches, false, 0);
+    struct levels any = levels_of(make_branches, true, UINT64_MAX);
     CU_ASSERT(any.live > recorded.live);
     check_limits(make_branches, recorded, any);
-    recorded = waves_of(make_training, false, 0);
-    any = waves_of(make_training, true, UINT64_MAX);
+    recorded = levels_of(make_training, false, 0);
+    any = levels_of(make_training, true, UINT64_MAX);
     CU_ASSERT(any.live >= recorded.live);
     check_limits(make_training, recorded, any);
     device->info.traits = traits;
@@ -759,7 +759,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_what_is_planned_is_made),
         UNIT_TEST(test_passes_write_no_texture_that_they_read),
         UNIT_TEST(test_passes_beside_each_other_share_nothing_written),
-        UNIT_TEST(test_waves_keep_what_lives_within_a_limit),
+        UNIT_TEST(test_levels_keep_what_lives_within_a_limit),
         UNIT_TEST(test_encoding_equals_executing),
         UNIT_TEST(test_temporary_sources_lose_one_read),
         UNIT_TEST(test_encoding_takes_views),

@@ -916,8 +916,8 @@ static void test_too_small_a_budget_says_how_much(void)
 /* A mask is drawn for each encode, so parts would see other masks than the whole. */
 static void test_dropout_is_not_split(void)
 {
-    bool buffered = device->info.traits.buffered_stores;
-    device->info.traits.buffered_stores = false; /* a smaller buffer would take less */
+    bool buffered = device->info.traits.stores_via_buffer;
+    device->info.traits.stores_via_buffer = false; /* a smaller buffer would take less */
     glcnn_network *net = make_network();
     glcnn_image_node *x = make_input(net, "x");
     glcnn_image_node *y = glcnn_node(x, "dropout", "keep_probability=0.5");
@@ -934,7 +934,7 @@ static void test_dropout_is_not_split(void)
             .results = &y, .result_count = 1, .memory_budget = memory.planned - 1},
         &graph));
     REFUSED(GLCNN_LIMIT_EXCEEDED, glcnn_graph_memory(graph, &source, &memory));
-    device->info.traits.buffered_stores = buffered;
+    device->info.traits.stores_via_buffer = buffered;
     glcnn_graph_destroy(&graph);
     glcnn_network_destroy(&net);
 }

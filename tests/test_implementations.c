@@ -80,24 +80,6 @@ static bool lists(const struct glcnn_kernel_info *info, const char *implementati
     return false;
 }
 
-/* Rows that keep other forms away: their programs have the name of another table's row. */
-static bool is_taken(const glcnn_device *on, const char *implementation)
-{
-    static const char *const rows[][2] = {{"pooling_alone", "pooling_strips"},
-                                          {"pooling_average_alone", "pooling_average_group"},
-                                          {"pooling_winners_anew", "pooling_winners_column"},
-                                          {"pooling_winners_anew", "pooling_winners_row"},
-                                          {"pooling_winners_anew", "pooling_winners_pair"}};
-    bool keeps_away = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(implementation, rows[i][0]) == 0) {
-            keeps_away = true;
-            if (any_program_has(on, rows[i][1]))
-                return false;
-        }
-    return keeps_away || any_program_has(on, implementation);
-}
-
 /* The quick check of one kernel that uses the implementation; GLCNN_TEST_FULL=1: the whole of all. */
 static void check_forced(const char *implementation)
 {
@@ -112,7 +94,7 @@ static void check_forced(const char *implementation)
             fprintf(stderr, "\n  %s of %s\n", implementation, info->name);
         }
     }
-    if (!is_taken(on, implementation)) {
+    if (!any_program_has(on, implementation)) {
         CU_FAIL("an implementation that is forced is not taken");
         fprintf(stderr, "\n  %s\n", implementation);
     }
@@ -147,8 +129,7 @@ static bool is_tested_apart(const char *implementation)
 /* Rows of more buffers than the minimum of storage blocks, 4: no device of that minimum takes them. */
 static bool has_room(const char *implementation)
 {
-    bool many = strcmp(implementation, "sums_arrival") == 0 ||
-                strcmp(implementation, "sums_tiles") == 0 ||
+    bool many = strcmp(implementation, "sums_last_block") == 0 ||
                 strcmp(implementation, "coefficients_vectors") == 0;
     return !many || device->info.limits.storage_blocks >= 8;
 }
@@ -252,35 +233,35 @@ static void test_kernels_agree_with_exponentials_of_the_driver(void)
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
                                           "neuron", "neuron_gradient"};
     glcnn_device *on = open_device(NULL);
-    on->info.traits.fine_exp2 = true;
+    on->info.traits.accurate_exp2 = true;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);
     glcnn_device_destroy(&on);
 }
 
-/* ---- Groups that finish a sum by themselves ---- */
+/* ---- Last-block reductions ---- */
 
-#define ARRIVAL_CHANNELS 6
+#define BLOCK_CHANNELS 6
 
 /* Mean and variance of each channel, as commit after commit leaves them. */
-static void read_statistics(glcnn_state *state, float values[2 * ARRIVAL_CHANNELS])
+static void read_statistics(glcnn_state *state, float values[2 * BLOCK_CHANNELS])
 {
     static const char *const names[] = {"mean", "variance"};
     for (int i = 0; i < 2; i++)
         GOOD(glcnn_buffer_read(glcnn_state_vector(state, names[i]), 0,
-                               ARRIVAL_CHANNELS * sizeof(float), values + i * ARRIVAL_CHANNELS));
+                               BLOCK_CHANNELS * sizeof(float), values + i * BLOCK_CHANNELS));
 }
 
-/* The groups are counted anew with each commit: equal images leave equal bits, in one pass. */
-static void test_groups_that_arrive_are_counted_anew(void)
+/* Groups are counted from 0 at each commit: equal images leave equal bits, in one pass. */
+static void test_the_last_group_is_found_at_each_commit(void)
 {
-    float first[2 * ARRIVAL_CHANNELS], again[2 * ARRIVAL_CHANNELS];
+    float first[2 * BLOCK_CHANNELS], again[2 * BLOCK_CHANNELS];
     glcnn_kernel *statistics, *normalize;
     glcnn_command_buffer *to;
     glcnn_state *state;
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block", 1);
     glcnn_device *on = open_device(NULL);
-    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, ARRIVAL_CHANNELS, 16, 16);
+    glcnn_image *x = make_image_of(on, GLCNN_CHANNEL_FORMAT_FLOAT32, 40, BLOCK_CHANNELS, 16, 16);
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization_statistics", &statistics));
     GOOD_FATAL(glcnn_kernel_create(on, "batch_normalization", &normalize));
     GOOD_FATAL(glcnn_kernel_result_state(NULL, normalize, &(struct glcnn_encode){0}, &state));
@@ -294,7 +275,7 @@ static void test_groups_that_arrive_are_counted_anew(void)
         read_statistics(state, i ? again : first);
         CU_ASSERT(i == 0 || (memcmp(first, again, sizeof first) == 0) == (i == 2));
     }
-    CU_ASSERT(is_near((double)first[ARRIVAL_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
+    CU_ASSERT(is_near((double)first[BLOCK_CHANNELS], 1.0 / 3, 0.05)); /* of -1 .. 1, even */
     glcnn_command_buffer_destroy(&to);
     glcnn_state_destroy(&state);
     glcnn_kernel_destroy(&statistics);
@@ -310,14 +291,14 @@ static void test_groups_that_arrive_are_counted_anew(void)
 static double error_of(glcnn_device *on, const char *kernel, const struct check_case *of)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
-    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
     CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
-    bag_free(&bag);
+    argument_map_free(&map);
     return worst;
 }
 
@@ -350,7 +331,7 @@ static void test_lanes_merge_many_runs(void)
     static const char *const kernels[] = {"batch_normalization_statistics",
                                           "batch_normalization_statistics_gradient"};
     static const struct check_case of = {"", {41, 3, 23, 25}};
-    setenv("GLCNN_IMPLEMENTATIONS", "statistics_arrival,sums_arrival", 1);
+    setenv("GLCNN_IMPLEMENTATIONS", "statistics_last_block,sums_last_block", 1);
     glcnn_device *on = open_device(NULL);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT(error_of(on, kernels[i], &of) <= 1);
@@ -366,11 +347,11 @@ static void test_runs_and_chunks_take_turns(void)
         const char *implementations, *kernel;
         struct check_case of;
     } rows[] = {
-        {"statistics_arrival", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
-        {"statistics_arrival", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
-        {"statistics_group", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
-        {"sums_arrival", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
-        {"sums_group", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {2, 2, 401, 700}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {5, 6, 37, 290}}},
+        {"statistics_last_block", "batch_normalization_statistics", {"", {3, 1, 9, 2048}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {2, 2, 401, 700}}},
+        {"sums_last_block", "batch_normalization_statistics_gradient", {"", {3, 1, 9, 2048}}},
         {"weights_tiled", "convolution_gradient", {TURNS(3, 1), {3, 5, 37, 29}}},
         {"weights_tiled", "convolution_gradient", {TURNS(5, 1), {50, 4, 3, 5}}},
         {"weights_tiled", "convolution_gradient", {TURNS(2, 2), {2, 3, 61, 203}}},
@@ -809,7 +790,7 @@ static glcnn_device *open_skipping(const char *without)
     return on;
 }
 
-static void test_programs_that_run_pass_the_canary(void)
+static void test_programs_that_run_pass_the_smoke_test(void)
 {
     static const char *const kernels[] = {"dropout", "optimizer_adam", "soft_max"};
     glcnn_device *on = open_skipping("no program has this");
@@ -820,7 +801,7 @@ static void test_programs_that_run_pass_the_canary(void)
     glcnn_device_destroy(&on);
 }
 
-/* A unorm8 image keeps the canary's number as 255ths. */
+/* A unorm8 image keeps the smoke test's number as 255ths. */
 static void write_pictures(glcnn_device *on, glcnn_status expected)
 {
     const uint8_t bytes[4] = {1, 2, 3, 4};
@@ -829,7 +810,7 @@ static void write_pictures(glcnn_device *on, glcnn_status expected)
     glcnn_image_destroy(&image);
 }
 
-static void test_the_canary_knows_unorm8(void)
+static void test_the_smoke_test_knows_unorm8(void)
 {
     glcnn_device *on = open_skipping("no program has this");
     write_pictures(on, GLCNN_SUCCESS);
@@ -846,7 +827,7 @@ static void test_the_next_smaller_variant_is_taken(void)
 {
     glcnn_device *on = open_skipping("// convolution_wide");
     CU_ASSERT_EQUAL(failures(on, "convolution"), 0);
-    CU_ASSERT_EQUAL(driver.skipped, 1); /* the canary: no result was left out */
+    CU_ASSERT_EQUAL(driver.skipped, 1); /* the smoke test: no result was left out */
     CU_ASSERT_PTR_NOT_NULL(strstr(said, "implementation convolution_wide and does not run it"));
     CU_ASSERT(any_program_has(on, "convolution_row"));
     glcnn_device_destroy(&on);
@@ -991,7 +972,7 @@ static void check_group(uint32_t width, uint32_t most, bool light, bool slow,
     const struct glcnn_limits limits = {.work_group_size = {1024, 1024, 64},
                                         .work_group_invocations = most};
     const struct glcnn_device_traits traits = {.large_groups = slow};
-    struct pass pass = {.grid = {width, width, 1024}, .light = light};
+    struct pass pass = {.grid = {width, width, 1024}, .prefers_large_groups = light};
     work_group_choose(&pass, &limits, &traits);
     CU_ASSERT_EQUAL(pass.local[0], size[0]);
     CU_ASSERT_EQUAL(pass.local[1], size[1]);
@@ -1172,6 +1153,8 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         {"Qualcomm", "Adreno (TM) 530", "adreno"},
         {"nouveau", "NVEA", "nouveau"},
         {"NVIDIA Corporation", "NVIDIA H200/PCIe/SSE2", "nvidia"},
+        {"NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)/integrated", "tegra"},
+        {"NVIDIA Corporation", "NVIDIA Tegra Orin (nvgpu)/integrated", "tegra"},
         {"Somebody", "Something", "unknown"},
         {NULL, NULL, "unknown"},
     };
@@ -1179,7 +1162,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         struct glcnn_device_traits traits = traits_find(rows[i].vendor, rows[i].renderer);
         CU_ASSERT_STRING_EQUAL(traits.family, rows[i].family);
         CU_ASSERT(traits.registers >= 8);
-        CU_ASSERT_EQUAL(traits.background_copies, strcmp(rows[i].family, "nvidia") == 0);
+        CU_ASSERT_EQUAL(traits.async_uploads, strcmp(rows[i].family, "nvidia") == 0);
     }
     CU_ASSERT_FALSE(traits_find("Panfrost", "Mali-T860 (Panfrost)").plain_uniforms);
     CU_ASSERT(traits_find("Panfrost", "Mali-G52 (Panfrost)").plain_uniforms);
@@ -1190,6 +1173,16 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
     CU_ASSERT_FALSE(traits_find("Mesa", "llvmpipe").may_skip_programs);
 }
 
+/* But for its name the row of nouveau, whose GPUs these are. */
+static void test_a_tegra_is_no_desktop_gpu(void)
+{
+    struct glcnn_device_traits tegra = traits_find("NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)");
+    const struct glcnn_device_traits nouveau = traits_find("nouveau", "NV12B");
+    tegra.family = nouveau.family;
+    CU_ASSERT_EQUAL(memcmp(&tegra, &nouveau, sizeof tegra), 0);
+    CU_ASSERT_FALSE(tegra.spin_waits || tegra.large_groups || tegra.async_uploads);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -1198,7 +1191,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_an_unknown_variant_is_refused),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_kernels_agree_with_exponentials_of_the_driver),
-        UNIT_TEST(test_groups_that_arrive_are_counted_anew),
+        UNIT_TEST(test_the_last_group_is_found_at_each_commit),
         UNIT_TEST(test_lanes_merge_many_runs),
         UNIT_TEST(test_runs_and_chunks_take_turns),
         UNIT_TEST(test_tiles_of_connected_layers_need_not_be_full),
@@ -1212,8 +1205,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_tiles_of_weights_follow_the_weights),
         UNIT_TEST(test_many_chunks_are_added_up),
         UNIT_TEST(test_register_tiles_need_not_divide_the_gradient),
-        UNIT_TEST(test_programs_that_run_pass_the_canary),
-        UNIT_TEST(test_the_canary_knows_unorm8),
+        UNIT_TEST(test_programs_that_run_pass_the_smoke_test),
+        UNIT_TEST(test_the_smoke_test_knows_unorm8),
         UNIT_TEST(test_the_next_smaller_variant_is_taken),
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),
@@ -1226,6 +1219,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_driver_with_threads_has_all_programs_before_it_is_asked),
         UNIT_TEST(test_of_many_programs_the_one_that_fails_is_named),
         UNIT_TEST(test_families_are_told_by_the_strings_of_drivers),
+        UNIT_TEST(test_a_tegra_is_no_desktop_gpu),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("implementations", tests, argc, argv);

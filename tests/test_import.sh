@@ -136,12 +136,12 @@ again small.safetensors
 
 # A network that is no classifier is kept, and says who takes it.
 must import "$golden/two.onnx" -o two.glcnn
-says '^two.glcnn: images of 8x8x1, no classifier: probabilities of 1x1x5, e of 4x4x16$'
+says '^two.glcnn: images of 8x8x1, not a classifier: probabilities of 1x1x5, e of 4x4x16$'
 must export two.glcnn -o two.onnx
 cmp "$golden/two.onnx" two.onnx || fail 'two.onnx comes back as another file'
-refused 1 'is no classifier' train --model two.glcnn --data parts
-refused 1 'is no classifier' evaluate two.glcnn parts
-refused 1 'is no classifier' predict two.glcnn images.csv
+refused 1 'is not a classifier' train --model two.glcnn --data parts
+refused 1 'is not a classifier' evaluate two.glcnn parts
+refused 1 'is not a classifier' predict two.glcnn images.csv
 # With a head it is one, whose layer learns by what the rest makes of the pictures.
 must import "$golden/two.onnx" -o headed.glcnn --head 5
 says '^headed.glcnn: images of 8x8x1, 5 classes$'
@@ -161,13 +161,13 @@ says '^cut.glcnn: images of 8x8x1, 5 classes$'
 probabilities cut.glcnn >found.txt
 near found.txt "$golden/probabilities.txt" 1e-5
 must import --force "$golden/two.onnx" -o cut.glcnn --output e
-says '^cut.glcnn: images of 8x8x1, no classifier: e of 4x4x16$'
+says '^cut.glcnn: images of 8x8x1, not a classifier: e of 4x4x16$'
 again_as() {
     must export --force "$1" -o cut.onnx
     must import --force cut.onnx -o cut.glcnn
     says "$2"
 }
-again_as cut.glcnn 'no classifier: e of 4x4x16$'
+again_as cut.glcnn 'not a classifier: e of 4x4x16$'
 ! LC_ALL=C grep -aq 'head\|GlobalAveragePool' cut.onnx || fail 'what the output does not need is kept'
 for at in e g; do
     must import --force "$golden/two.onnx" -o cut.glcnn --output $at --head 3
@@ -177,8 +177,8 @@ done
 refused 1 '"zz", a value that no node makes; .* are "probabilities", "e" (--output)$' \
     import "$golden/two.onnx" -o x.glcnn --output zz
 refused 2 'must be in 1 .. 65535' import "$golden/two.onnx" -o x.glcnn --head 0
-refused 1 'is there twice' import again.onnx -o x.glcnn --head 2
-refused 1 'has not the 0 lines of names' import "$golden/two.onnx" -o x.glcnn --class-names names
+refused 1 'appears twice' import again.onnx -o x.glcnn --head 2
+refused 1 'must have 0 lines, one name for each class' import "$golden/two.onnx" -o x.glcnn --class-names names
 
 # ---- Numbers that train, and those that do not ---------------------------------------------------
 
@@ -212,7 +212,7 @@ cmp "$golden/../learned/affine.onnx" affine.onnx || fail 'affine.onnx comes back
 # kept COMMAND IN FILE: FILE is written over neither unasked nor, whatever is asked, while a run has it.
 kept() {
     cp "$3" before
-    refused 1 "^glcnn $1: $3: is there already; --force writes over it$" "$1" "$2" -o "$3"
+    refused 1 "^glcnn $1: $3: already exists; --force overwrites it$" "$1" "$2" -o "$3"
     flock ".$3.glcnn-lock" "$glcnn" "$1" --force "$2" -o "$3" >log 2>&1 && fail "$1 writes a file that a run has"
     says "$3"
     says 'is being written'
@@ -242,18 +242,18 @@ LC_ALL=C grep -aqF "\"net\":\"$(printf 'xx%062d' 0 | sed "s/0/$(printf '\303\244
     fail 'a long title is not cut at a character'
 # Lines end as they do anywhere, and empty ones are none.
 printf 'a\r\nb\r\n\r\nc\r\nb\r\nd\r\n' >double
-refused 1 '^glcnn import: double: line 5: the name "b" is that of line 2, too' \
+refused 1 '^glcnn import: double: line 5: the name "b" is also that of line 2' \
     import "$golden/classifier.onnx" -o x.glcnn --class-names double
 
 # ---- What is no such file --------------------------------------------------------------------------
 
-refused 1 'has not the 5 lines of names' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
-refused 2 'no ONNX file is named' import -o x.glcnn
-refused 2 'says where the model goes' import "$golden/classifier.onnx"
-refused 2 'deviations are above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
+refused 1 'must have 5 lines, one name for each class' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
+refused 2 'no ONNX file given' import -o x.glcnn
+refused 2 '--out is missing: the model file to write' import "$golden/classifier.onnx"
+refused 2 'deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
-refused 2 'says where the ONNX file goes' export net.glcnn
+refused 2 '--out is missing: the ONNX file to write' export net.glcnn
 refused 1 'no .safetensors file' export "$golden/plain.onnx" -o x.onnx
 # A size that the file leaves open: the dimension's number becomes a name without letters.
 at=$(LC_ALL=C grep -abo batch "$golden/plain.onnx" | head -n 1 | cut -d : -f 1)

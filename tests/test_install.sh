@@ -99,7 +99,8 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     ${mpi:+lib/foo/libglcnn_mpi.a lib/foo/libglcnn_mpi.so lib/foo/pkgconfig/glcnn_mpi.pc} \
     ${mpi:+include/glcnn/mpi.h} \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
-    share/doc/glcnn/README.md share/doc/glcnn/specification.md \
+    share/doc/glcnn/README.md share/doc/glcnn/include/specification.md \
+    share/doc/glcnn/platform/README.md share/doc/glcnn/examples/training.svg \
     lib/foo/cmake/glcnn/glcnnConfig.cmake lib/foo/cmake/glcnn/glcnnConfigVersion.cmake \
     share/man/man1/glcnn.1 share/man/man1/glcnn-train.1 share/man/man7/glcnn-kernels.7 \
     share/bash-completion/completions/glcnn; do

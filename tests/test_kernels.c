@@ -71,12 +71,12 @@ static bool run_on_device(struct case_run *c, const struct glcnn_descriptor *d, 
     return status == GLCNN_SUCCESS;
 }
 
-static void compare_bytes(const struct glcnn_descriptor *d, size_t index, struct bag *first,
-                          struct bag *second)
+static void compare_bytes(const struct glcnn_descriptor *d, size_t index,
+                          struct argument_map *first, struct argument_map *second)
 {
     CU_ASSERT_EQUAL(first->count, second->count);
     for (size_t i = 0; i < first->count; i++) {
-        const struct named_array *a = &first->arrays[i], *b = bag_find(second, a->name);
+        const struct named_array *a = &first->arrays[i], *b = argument_map_find(second, a->name);
         bool same = b && array_count(a) == array_count(b) &&
                     memcmp(a->data, b->data, array_count(a) * sizeof(double)) == 0;
         CU_ASSERT(same);
@@ -92,7 +92,7 @@ static void check_determinism(const struct glcnn_descriptor *d, size_t index)
     if (run_on_device(&first, d, index)) {
         cases_device()->stores_part = 1;
         if (run_on_device(&second, d, index))
-            compare_bytes(d, index, &first.bag, &second.bag);
+            compare_bytes(d, index, &first.map, &second.map);
         cases_device()->stores_part = part;
     }
     case_release(&first);

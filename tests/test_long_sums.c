@@ -60,27 +60,27 @@ static const struct {
 };
 #define SUMS (sizeof sums / sizeof *sums)
 
-static void fill(struct bag *bag, double value, double first)
+static void fill(struct argument_map *map, double value, double first)
 {
-    for (size_t i = 0; i < bag->count; i++)
-        for (size_t k = 0; k < array_count(&bag->arrays[i]); k++)
-            bag->arrays[i].data[k] = (double)(float)(value * (double)(i + 1));
-    bag->arrays[0].data[0] = (double)(float)first;
+    for (size_t i = 0; i < map->count; i++)
+        for (size_t k = 0; k < array_count(&map->arrays[i]); k++)
+            map->arrays[i].data[k] = (double)(float)(value * (double)(i + 1));
+    map->arrays[0].data[0] = (double)(float)first;
 }
 
 /* In units of the bound. */
 static double error_of(size_t row, const struct glcnn_descriptor *d)
 {
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
     struct run run = {
-        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .bag = &bag, .refusal = {error, sizeof error}};
+        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .map = &map, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, &sums[row].of, 1, settings));
-    fill(&bag, sums[row].value, sums[row].first);
+    fill(&map, sums[row].value, sums[row].first);
     CU_ASSERT_EQUAL_FATAL(check_run(cases_device(), d, &run, &worst), GLCNN_SUCCESS);
-    bag_free(&bag);
+    argument_map_free(&map);
     return worst;
 }
 

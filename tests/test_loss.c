@@ -240,21 +240,21 @@ static double reference_loss(int type, const uint32_t shape[4], const double *y,
     const double *const data[] = {y, t, w};
     const struct glcnn_setting settings[] = {
         {"loss_type", type}, {"reduction_type", SUM}, {"delta", 0.5}, {"epsilon", 0.01}};
-    struct bag bag = {0};
-    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
+    struct argument_map map = {0};
+    struct run run = {.map = &map, .refusal = {error, sizeof error}};
     double sum = 0;
     for (int i = 0; i < 3; i++) {
-        struct named_array *array = bag_add(&bag, names[i], 4, shape);
+        struct named_array *array = argument_map_add(&map, names[i], 4, shape);
         CU_ASSERT_PTR_NOT_NULL_FATAL(array);
         memcpy(array->data, data[i], array_count(array) * sizeof *y);
     }
     CU_ASSERT_TRUE(run_settings_read(settings, 4, &run.settings));
     CU_ASSERT_EQUAL(run_kernel(&run, descriptor_find("loss")), GLCNN_SUCCESS);
-    struct named_array *loss = bag_find(&bag, "loss");
+    struct named_array *loss = argument_map_find(&map, "loss");
     CU_ASSERT_PTR_NOT_NULL_FATAL(loss);
     for (size_t i = 0; i < array_count(loss); i++)
         sum += loss->data[i];
-    bag_free(&bag);
+    argument_map_free(&map);
     return sum;
 }
 

@@ -58,7 +58,7 @@ lacks() {
             lacks "$out/man/man1/glcnn-$command.1"
         echo "glcnn-$command(1)" | lacks "$out/man/man1/glcnn.1"
     done
-    sed -n 's/^| `\(GLCNN_[A-Z_]*\)` | \(.*\) |$/\1\n\2/p' README.md | tr -d '`' |
+    sed -n 's/^| `\(GLCNN_[A-Z_]*\)` | \(.*\) |$/\1\n\2/p' platform/README.md | tr -d '`' |
         sed 's/\([.!?]\) /\1\n/g' | lacks "$out/man/man1/glcnn.1"
     for kernel in add convolution_gradient upsampling_nearest; do
         "$out/glcnn" kernels $kernel | sed '/parameters with/d; s/^ *//; s/ *$//'
@@ -69,7 +69,7 @@ lacks() {
 [ ! -s "$work/missing" ] || fail "$(cat "$work/missing")"
 
 # Two builds of one source are the same.
-SOURCE_DATE_EPOCH=1 sh src/tool/manual.sh "$out/glcnn" README.md "$work/man"
+SOURCE_DATE_EPOCH=1 sh src/tool/manual.sh "$out/glcnn" platform/README.md "$work/man"
 grep -q '^\.Dd January 01, 1970$' "$work/man/man1/glcnn.1" || fail 'SOURCE_DATE_EPOCH is not the date'
 
 # ---- Completion ----------------------------------------------------------------------------------

@@ -129,10 +129,10 @@ same tuned damaged
 echo 'not mine' >own.features
 cp own.features copy
 tune --train last --feature-cache own.features
-says 'own.features: is no file of features, and is left alone'
+says 'own.features: is not a feature file, and is not overwritten'
 cmp own.features copy || fail 'a file of somebody else is written'
 tune --train last --augment flip --out changing.glcnn
-says '^features: those to train with are computed in each step, for --augment$'
+says '^features: those of training pictures are computed in each step, because of --augment$'
 says ' of each of 6 pictures, '
 rm -f ./*.features
 tune --train last
@@ -164,10 +164,10 @@ refused 1 'did you mean fully_connected_0?' --model base.glcnn --data five.csv -
 refused 1 'more layers than the 8' --model base.glcnn --data five.csv --train last:9
 refused 2 'did you mean auto?' --model base.glcnn --data five.csv --classes aut
 refused 2 'those of the model' --model base.glcnn --data five.csv --size 9
-refused 2 'both name a network' --model base.glcnn --net small --data five.csv
-refused 2 'begin a run' --model base.glcnn --resume base.glcnn --data five.csv
-refused 2 'is for --model' --classes model --data five.csv
-refused 2 'is for --load-matching' --names map --data five.csv
+refused 2 'cannot be given together' --model base.glcnn --net small --data five.csv
+refused 2 'cannot be given with --resume' --model base.glcnn --resume base.glcnn --data five.csv
+refused 2 'needs --model' --classes model --data five.csv
+refused 2 'needs --load-matching' --names map --data five.csv
 refused 1 'differs; the run began with "last"' --resume tuned.glcnn --data three.csv --train all
 refused 1 'cannot be opened' --model nothing.glcnn --data five.csv
 must_train --model base.glcnn --data five.csv --classes model --epochs 1
@@ -197,7 +197,7 @@ done
 LC_ALL=C sed 's/,\\"2\\"\]/      ]/' plain.glcnn >torn.glcnn
 ! cmp -s plain.glcnn torn.glcnn || fail 'the file has its classes in another form'
 ! "$glcnn" predict torn.glcnn images.csv >log 2>&1 || fail 'a file of fewer classes is taken'
-says 'the network makes 3 values of a picture; its file says 2'
+says 'the network makes 3 values for a picture; its file says 2'
 cp tuned.glcnn before
 train --model torn.glcnn --data five.csv --train nothing --out tuned.glcnn
 cmp before tuned.glcnn || fail 'a run that cannot begin changes its file'

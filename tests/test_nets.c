@@ -250,7 +250,8 @@ static void check_memory_of(const char *name)
     struct model model = make_model(name, &fashion, TRAINING_BATCH);
     for (int way = 0; way < 3; way++) { /* all are stored first */
         device->info.traits.shared_memory = way == 1 && traits.shared_memory;
-        device->info.traits.dear_stores = way == 2;
+        device->info.traits.slow_image_stores = way == 2;
+        device->info.traits.recomputes_pixels = way == 2 || device->info.traits.shared_memory;
         good(runner_create_inference(&model, INFERENCE_BATCH, 0, &runner));
         snprintf(what, sizeof what, "%s, inference", name);
         check_memory(&runner, what, &inference);

@@ -102,12 +102,12 @@ static void forgive_zeros(const struct trial *t, struct named_array *found,
     }
 }
 
-static void forgive(const struct trial *t, struct bag *found, struct bag *wanted,
-                    struct bag *without)
+static void forgive(const struct trial *t, struct argument_map *found, struct argument_map *wanted,
+                    struct argument_map *without)
 {
     for (size_t i = 0; i < wanted->count; i++) {
-        struct named_array *w = &wanted->arrays[i], *f = bag_find(found, w->name);
-        struct named_array *clean = bag_find(without, w->name);
+        struct named_array *w = &wanted->arrays[i], *f = argument_map_find(found, w->name);
+        struct named_array *clean = argument_map_find(without, w->name);
         if (!f || !clean || array_count(f) != array_count(w))
             continue;
         if (isinf(not_finite[t->value]))
@@ -118,7 +118,7 @@ static void forgive(const struct trial *t, struct bag *found, struct bag *wanted
 }
 
 /* A double that no float holds: an infinity that was clipped to the largest float grew. */
-static bool overflows(const struct bag *wanted)
+static bool overflows(const struct argument_map *wanted)
 {
     for (size_t i = 0; i < wanted->count; i++)
         for (size_t k = 0; k < array_count(&wanted->arrays[i]); k++)
@@ -128,12 +128,14 @@ static bool overflows(const struct bag *wanted)
 }
 
 /* The first difference, for whoever has to find it. */
-static void describe(const struct trial *t, struct bag *found, struct bag *wanted, char text[256])
+static void describe(const struct trial *t, struct argument_map *found, struct argument_map *wanted,
+                     char text[256])
 {
     snprintf(text, 256, "an output is missing or has another size");
     for (int i = 0; i < MAX_ARGUMENTS && t->kernel->arguments[i].name; i++) {
         const char *name = t->kernel->arguments[i].name;
-        struct named_array *f = bag_find(found, name), *w = bag_find(wanted, name);
+        struct named_array *f = argument_map_find(found, name),
+                           *w = argument_map_find(wanted, name);
         if (!t->kernel->arguments[i].output || !f || !w || array_count(f) != array_count(w))
             continue;
         for (size_t k = 0; k < array_count(f); k++)
@@ -147,11 +149,11 @@ static void describe(const struct trial *t, struct bag *found, struct bag *wante
 }
 
 /* The device, the reference, and the reference without the value. */
-static bool run_three(const struct trial *t, struct run *run, struct bag bags[3])
+static bool run_three(const struct trial *t, struct run *run, struct argument_map bags[3])
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (int i = 0; i < 3 && status == GLCNN_SUCCESS; i++) {
-        run->bag = &bags[i];
+        run->map = &bags[i];
         run->device = i == 0 ? cases_device() : NULL;
         status = run_kernel(run, t->kernel);
     }
@@ -159,8 +161,8 @@ static bool run_three(const struct trial *t, struct run *run, struct bag bags[3]
     return status == GLCNN_SUCCESS;
 }
 
-static void compare(const struct trial *t, struct run *run, struct bag bags[3], const char *input,
-                    size_t element)
+static void compare(const struct trial *t, struct run *run, struct argument_map bags[3],
+                    const char *input, size_t element)
 {
     char text[256];
     forgive(t, &bags[0], &bags[1], &bags[2]);
@@ -176,11 +178,11 @@ static void compare(const struct trial *t, struct run *run, struct bag bags[3], 
 /* False: the case has no such input. */
 static bool try_one(const struct trial *t)
 {
-    struct bag bags[3] = {{.count = 0}};
+    struct argument_map bags[3] = {{.count = 0}};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[512] = "";
     struct run run = {
-        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .bag = &bags[2], .refusal = {error, sizeof error}};
+        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .map = &bags[2], .refusal = {error, sizeof error}};
     bool good = check_inputs(&run, t->kernel, t->of, t->index, settings);
     CU_ASSERT_TRUE(good);
     bool there = good && t->input < bags[2].count;
@@ -197,7 +199,7 @@ static bool try_one(const struct trial *t)
             report(t, input, element, error);
     }
     for (int i = 0; i < 3; i++)
-        bag_free(&bags[i]);
+        argument_map_free(&bags[i]);
     return there;
 }
 

@@ -268,7 +268,8 @@ static void scales_of_layers_are_trained_and_come_back(void)
 
 static void layers_that_do_not_fit_have_a_sentence(void)
 {
-    expect_sentence(layer_model(7, CHANNELS), GLCNN_MALFORMED_DATA, "its axis is none");
+    expect_sentence(layer_model(7, CHANNELS), GLCNN_MALFORMED_DATA,
+                    "its axis is not one of its input");
     expect_sentence(layer_model(-1, 5), GLCNN_UNSUPPORTED, "\"gamma\" has 5 numbers, not 6");
     expect_sentence(layer_model(-1, 1), GLCNN_UNSUPPORTED, "\"gamma\" has 1 numbers, not 6");
     expect_sentence(layer_model(0, CHANNELS), GLCNN_UNSUPPORTED, "over the batch");
@@ -634,12 +635,13 @@ static void axes_that_cannot_be_resized_have_a_sentence(void)
                         batch = {NULL, false, {0, 2}, 2, {0}, {2, 2}, 0, 0, 0, 0},
                         channels = {"not_smaller", false, {1, 2}, 2, {6, 6}, {0}, 0, 0, 0, 0},
                         policy = {"larger", false, {2, 3}, 2, {6, 8}, {0}, 0, 0, 0, 0};
-    expect_sentence(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 is there twice");
-    expect_sentence(resize_model(&beyond), GLCNN_MALFORMED_DATA, "axis 4 is there twice, or not");
+    expect_sentence(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 appears twice");
+    expect_sentence(resize_model(&beyond), GLCNN_MALFORMED_DATA,
+                    "axis 4 appears twice, or does not exist");
     expect_sentence(resize_model(&batch), GLCNN_UNSUPPORTED, "resizes the batch by 2");
     expect_sentence(resize_model(&channels), GLCNN_UNSUPPORTED, "other axes than rows and columns");
     expect_sentence(resize_model(&policy), GLCNN_MALFORMED_DATA,
-                    "keep_aspect_ratio_policy is none");
+                    "keep_aspect_ratio_policy is unknown");
 }
 
 int main(int argc, char *argv[])

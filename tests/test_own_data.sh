@@ -63,7 +63,7 @@ cp fruit.safetensors there.safetensors
 for file in there.safetensors none.safetensors; do
     ! "$glcnn" train --data named --epochs 1 --force --out $file --log named.csv >log 2>&1 ||
         fail 'a name that is not UTF-8 is taken'
-    LC_ALL=C grep -aq '^glcnn train: the name of class 1, "caf.*", is not UTF-8, and no file can have it; give' log ||
+    LC_ALL=C grep -aq '^glcnn train: the name of class 1, "caf.*", is not UTF-8 and cannot be saved; rename' log ||
         fail 'the class whose name is not UTF-8 is not named'
     ! grep -q '^epoch' log || fail 'a name is refused after an epoch'
 done
@@ -117,7 +117,7 @@ train_on() { # STATUS SENTENCE ARGUMENT...
     LC_ALL=C grep -aq -- "$sentence" log || fail "train $*: no sentence: $sentence"
 }
 train_on 0 'epoch 1' --data "$percent" --epochs 1 --out first.safetensors
-train_on 1 'fruit: has no images to validate with, and --validation 0 sets none aside; without --validation it is a tenth' \
+train_on 1 'fruit: has no validation images, and --validation 0 sets none aside; without --validation a tenth is' \
     --data fruit --validation 0 --epochs 1 --out none.safetensors
 train_on 1 'sets none aside' --resume first.safetensors --data fruit --validation 0 --epochs 2
 here=$(pwd -P)
@@ -131,7 +131,7 @@ train_on 0 "^data: $here/fruit, which the run began with$" --resume ../moved.saf
     --out ../moved.safetensors
 cd ..
 mv "$percent" elsewhere
-train_on 1 'cannot be .*; the run began with this data: --data says where it is now' \
+train_on 1 'cannot be .*; the run began with this data: give its new place with --data' \
     --resume second.safetensors --epochs 3
 train_on 0 'epoch 3' --resume second.safetensors --data elsewhere --epochs 3
 mv elsewhere/kiwi/1.png elsewhere/kiwi/01.png

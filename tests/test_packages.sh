@@ -50,15 +50,15 @@ done
 # What is said of "make deb" names all that the build needs beside what the tool does.
 packages_of() {
     awk -v name="$1" '$1 == name && $2 == ":=" { inside = 1; sub(/.*:=/, "") }
-        inside { more = /\\$/; sub(/\\$/, ""); print; inside = more }' Makefile
+        inside { more = /\\$/; sub(/\\$/, ""); print; inside = more }' $packaging/packaging.mk
 }
 tool_packages=$(packages_of TOOL_PACKAGES)
-[ "$(echo $tool_packages | wc -w)" -gt 10 ] || fail "the Makefile's TOOL_PACKAGES are $tool_packages"
+[ "$(echo $tool_packages | wc -w)" -gt 10 ] || fail "packaging.mk's TOOL_PACKAGES are $tool_packages"
 for package in build-essential debhelper dh-python $(sed -n '/^Build-Depends:/,/^[SR]/{/^ /p; /^B/p}' \
     $debian/control | sed 's/^Build-Depends://; s/[ ,]*\(<.*\|(.*\)*$//; s/,$//'); do
     case $package in debhelper-compat | dh-sequence-python3 | python3) continue ;; esac # by the names before
     case " $(echo $tool_packages) " in *" $package "*) continue ;; esac
-    for file in Makefile README.md; do
+    for file in Makefile platform/README.md; do
         awk '/make deb |^##   deb /, /python3-setuptools/' $file | grep -qw -- "$package" ||
             fail "$file does not say that make deb needs $package"
     done

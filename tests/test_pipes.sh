@@ -58,7 +58,7 @@ for file in pipe /dev/zero; do
 done
 
 # A log may go into a pipe that somebody reads.
-refuses 'pipe: is a pipe that nobody reads; start what reads it first' \
+refuses 'pipe: is a pipe without a reader; start its reader first' \
     train --net small --data parts --epochs 1 --log pipe
 exec 3<>pipe
 timeout 60 "$glcnn" train --net small --data parts --epochs 1 --log pipe >log 2>&1 </dev/null ||

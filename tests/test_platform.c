@@ -250,13 +250,13 @@ static void bad_strings_are_refused(void)
         const char *phrase;
     } rows[] = {
         {"", GLCNN_INVALID_ARGUMENT, "device is an empty string"},
-        {"4096", GLCNN_NO_DEVICE, "\"4096\" is none of the devices here: 0 "},
-        {"18446744073709551615", GLCNN_NO_DEVICE, "is none of the devices here"},
-        {"99999999999999999999999", GLCNN_NO_DEVICE, "is none of the devices here"},
-        {"-1", GLCNN_NO_DEVICE, "\"-1\" is none of the devices here"},
-        {"0x0", GLCNN_NO_DEVICE, "\"0x0\" is none of the devices here"},
-        {"no_such_driver", GLCNN_NO_DEVICE, "\"no_such_driver\" is none of the devices here"},
-        {"/dev/null", GLCNN_NO_DEVICE, "\"/dev/null\" is none of the devices here"},
+        {"4096", GLCNN_NO_DEVICE, "\"4096\" is not one of the devices here: 0 "},
+        {"18446744073709551615", GLCNN_NO_DEVICE, "is not one of the devices here"},
+        {"99999999999999999999999", GLCNN_NO_DEVICE, "is not one of the devices here"},
+        {"-1", GLCNN_NO_DEVICE, "\"-1\" is not one of the devices here"},
+        {"0x0", GLCNN_NO_DEVICE, "\"0x0\" is not one of the devices here"},
+        {"no_such_driver", GLCNN_NO_DEVICE, "\"no_such_driver\" is not one of the devices here"},
+        {"/dev/null", GLCNN_NO_DEVICE, "\"/dev/null\" is not one of the devices here"},
         {"/dev/dri/renderD4096", GLCNN_NO_DEVICE, "give one of these indices, a node path"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -271,7 +271,7 @@ static void long_strings_are_cut_and_not_overrun(void)
     memset(device, 'x', sizeof device);
     device[sizeof device - 1] = '\0';
     const struct platform_request request = {.device = device};
-    check_refused(&request, GLCNN_NO_DEVICE, "xxx\" is none of the devices here");
+    check_refused(&request, GLCNN_NO_DEVICE, "xxx\" is not one of the devices here");
 }
 
 static void environment_chooses_unless_the_request_does(void)
@@ -283,7 +283,7 @@ static void environment_chooses_unless_the_request_does(void)
     platform_close(&context);
 
     setenv("GLCNN_DEVICE", "no_such_driver", 1);
-    check_refused(&by_environment, GLCNN_NO_DEVICE, "GLCNN_DEVICE=no_such_driver is none");
+    check_refused(&by_environment, GLCNN_NO_DEVICE, "GLCNN_DEVICE=no_such_driver is not one");
     struct platform_candidate candidates[CANDIDATES_MAX];
     size_t count = list_all(candidates);
     for (size_t i = 0; i < count; i++) {

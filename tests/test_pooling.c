@@ -110,6 +110,17 @@ static void look(void *user, const struct program *program)
     search->found += strstr(program->source, search->line) != NULL;
 }
 
+#define TILES "pooling_gradient_tiles"
+
+/* A build may leave out the rows of src/desktop. */
+static bool is_built(const char *implementation)
+{
+    const char *const *names = glcnn_kernel_info_by_name("pooling_max_gradient")->implementations;
+    while (*names && strcmp(*names, implementation) != 0)
+        names++;
+    return *names || strcmp(implementation, TILES) != 0;
+}
+
 static size_t programs_of(const glcnn_device *on, const char *implementation)
 {
     struct search search = {.found = 0};
@@ -144,18 +155,18 @@ static void draw_case(uint32_t *seed, char *settings, size_t size, struct check_
 static void check_one(glcnn_device *on, const char *kernel, const struct check_case *c)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = INFINITY;
-    struct run run = {.bag = &bag, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .refusal = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, c, 1, settings));
     GOOD(check_run(on, d, &run, &worst));
     CU_ASSERT(worst <= 1);
     if (!(worst <= 1))
         fprintf(stderr, "\n  %s %s on %ux%u: error %g %s\n", kernel, c->settings, c->shape[2],
                 c->shape[3], worst, error);
-    bag_free(&bag);
+    argument_map_free(&map);
 }
 
 #define SWEEP 6
@@ -179,28 +190,20 @@ static void check_form(const char *forced, const char *form, const char *const *
 
 static void each_form_agrees_with_the_reference(void)
 {
-    static const char *const all[] = {"pooling_average",
-                                      "pooling_average_gradient",
-                                      "pooling_l2_norm",
-                                      "pooling_l2_norm_gradient",
-                                      "pooling_max",
-                                      "dilated_pooling_max",
-                                      NULL};
+    static const char *const results[] = {"pooling_average", "pooling_l2_norm", "pooling_max",
+                                          "dilated_pooling_max", NULL};
+    static const char *const gradients[] = {"pooling_average_gradient", "pooling_l2_norm_gradient",
+                                            "pooling_max_gradient", "dilated_pooling_max_gradient",
+                                            NULL};
     static const char *const norms[] = {"pooling_l2_norm_gradient", NULL};
-    static const char *const winners[] = {"pooling_max_gradient", "dilated_pooling_max_gradient",
-                                          NULL};
-    check_form("pooling_separable,pooling_norms_kept", "pooling_separable", all);
-    check_form("pooling_one_pass,pooling_alone", "pooling_one_pass", all);
-    check_form("pooling_one_pass,pooling_strips,pooling_tiles_none", "pooling_strips", all);
-    check_form("pooling_one_pass,pooling_windows,pooling_tiles_none", "pooling_windows", all);
-    check_form("pooling_one_pass,pooling_strips_shared,pooling_tiles_none", "pooling_strips_shared",
-               all);
-    check_form("pooling_one_pass,pooling_norms_kept", "pooling_norms_kept", norms);
-    check_form("pooling_norms_anew", "pooling_norms_anew", norms);
-    check_form("pooling_separable,pooling_tiles_none,pooling_winners_anew", "pooling_separable",
-               winners);
-    check_form("pooling_one_pass,pooling_tiles_none,pooling_winners_anew", "pooling_one_pass",
-               winners);
+    check_form("pooling_separable", "pooling_separable", results);
+    check_form("pooling_direct", "pooling_direct", results);
+    check_form("pooling_separable,pooling_gradient_separable", "pooling_gradient_separable",
+               gradients);
+    check_form("pooling_direct,pooling_gradient_gather", "pooling_gradient_gather", gradients);
+    check_form("pooling_gradient_recomputed", "pooling_gradient_recomputed", norms);
+    if (is_built(TILES))
+        check_form(TILES, TILES, gradients);
 }
 
 /* Of windows of 2x2 pixels that are all alike, and of the gradient 1. */
@@ -245,42 +248,20 @@ static void check_norms(float pixel)
 /* Their squares are no floats, or have lost their digits. */
 static void norms_of_extreme_pixels(void)
 {
-    static const char *const forms[] = {"pooling_separable,pooling_norms_kept,pooling_tiles_none",
-                                        "pooling_one_pass,pooling_alone,pooling_norms_anew,"
-                                        "pooling_tiles_none",
-                                        "pooling_one_pass,pooling_strips,pooling_norms_kept,"
-                                        "pooling_tiles_none",
-                                        "pooling_one_pass,pooling_strips_shared,pooling_tiles_none",
-                                        "pooling_one_pass,pooling_tiles_shared"};
+    static const char *const forms[] = {"pooling_separable,pooling_gradient_separable",
+                                        "pooling_direct,pooling_gradient_gather",
+                                        "pooling_direct,pooling_gradient_recomputed", TILES};
     static const float pixels[] = {1e30f, 1e-30f, 3e37f, 1e-36f, 1e-21f, 1};
     glcnn_device *kept = device;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        if (!is_built(forms[f]))
+            continue;
         device = open_forced(forms[f]);
         for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
             check_norms(pixels[i]);
         glcnn_device_destroy(&device);
     }
     device = kept;
-}
-
-/* Images of several groups in each direction, whole and in part, of windows whose winners no state
- * keeps: too many read a pixel, or some are clamped and dilated. */
-static void strips_of_groups_agree_with_the_reference(void)
-{
-    static const struct check_case cases[] = {
-        {"kernel_width=4 kernel_height=6 stride_in_pixels_x=2 stride_in_pixels_y=1",
-         {2, 5, 37, 71}},
-        {"kernel_width=3 kernel_height=3 dilation_rate_x=2 dilation_rate_y=2 edge_mode=clamp",
-         {1, 4, 21, 65}},
-        {"kernel_width=5 kernel_height=5 stride_in_pixels_x=3 offset_x=-2 offset_y=3 "
-         "destination_width=25 destination_height=40 clip_rect_origin_x=2 clip_rect_origin_y=5 "
-         "clip_rect_size_width=20 clip_rect_size_height=30",
-         {1, 3, 41, 70}}};
-    glcnn_device *on = open_forced("pooling_strips_shared");
-    for (int i = 0; i < 3; i++)
-        check_one(on, "dilated_pooling_max", &cases[i]);
-    CU_ASSERT_EQUAL(programs_of(on, "pooling_strips_shared"), 3);
-    glcnn_device_destroy(&on);
 }
 
 /* Passes of an encode on 64x64 pixels of 64 channels. */
@@ -332,7 +313,7 @@ static size_t passes_of_max_gradient(const char *settings)
     return passes;
 }
 
-/* Winners by rows and by windows, and gathering by columns and by rows, also where groups share
+/* Argmax by rows and by windows, and gathering by columns and by rows, also where groups share
  * memory. */
 static void gradients_of_large_maxima_take_four_passes(void)
 {
@@ -348,7 +329,7 @@ static void gradients_of_large_maxima_take_four_passes(void)
 
 /* What a pass is said to take decides into how many dispatches it is split: a pixel that one window
  * reads takes little, however large that is. */
-static void gradients_of_windows_side_by_side_are_cheap(void)
+static void gradients_of_disjoint_windows_are_cheap(void)
 {
     static const char *const kernels[] = {"pooling_average", "pooling_l2_norm"};
     for (int i = 0; i < 2; i++) {
@@ -380,7 +361,8 @@ static void gradients_of_windows_side_by_side_are_cheap(void)
 }
 
 /* The maxima of 9x9 pixels, of which some are not finite, by a form. */
-static float *maxima_by(const char *form, glcnn_channel_format format, size_t *count)
+static float *maxima_by(const char *form, bool keeps_indices, glcnn_channel_format format,
+                        size_t *count)
 {
     static const float values[81] = {[3] = NAN, [20] = INFINITY, [40] = -INFINITY, [77] = -0.0f};
     glcnn_device *kept = device;
@@ -392,7 +374,7 @@ static float *maxima_by(const char *form, glcnn_channel_format format, size_t *c
     fill_image(source, values);
     glcnn_kernel_properties(kernel)->result_is_ordinary = true;
     GOOD_FATAL(glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = source},
-                                             &result, strstr(form, "kept") ? &state : NULL));
+                                             &result, keeps_indices ? &state : NULL));
     finish(&to);
     glcnn_state_destroy(&state);
     float *maxima = read_image(result);
@@ -405,11 +387,11 @@ static float *maxima_by(const char *form, glcnn_channel_format format, size_t *c
     return maxima;
 }
 
-static void check_not_finite(const char *form, glcnn_channel_format format)
+static void check_not_finite(const char *form, bool keeps_indices, glcnn_channel_format format)
 {
     size_t count = 0, strange = 0;
-    float *expected = maxima_by("pooling_separable", GLCNN_CHANNEL_FORMAT_FLOAT32, &count);
-    float *found = maxima_by(form, format, &count);
+    float *expected = maxima_by("pooling_separable", false, GLCNN_CHANNEL_FORMAT_FLOAT32, &count);
+    float *found = maxima_by(form, keeps_indices, format, &count);
     for (size_t i = 0; i < count; i++) {
         CU_ASSERT(isnan(expected[i]) ? isnan(found[i]) : expected[i] == found[i]);
         strange += isfinite(expected[i]) ? 0 : 1;
@@ -422,12 +404,10 @@ static void check_not_finite(const char *form, glcnn_channel_format format)
 /* A NaN wins, and infinities do not become one, whichever form has them. */
 static void numbers_that_are_not_finite_stay(void)
 {
-    static const char *const forms[] = {
-        "pooling_separable", "pooling_alone",      "pooling_strips",       "pooling_strips_shared",
-        "pooling_windows",   "pooling_kept_alone", "pooling_kept_columns", "pooling_kept_strips"};
+    static const char *const forms[] = {"pooling_separable", "pooling_direct", "pooling_direct"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT32);
-        check_not_finite(forms[i], GLCNN_CHANNEL_FORMAT_FLOAT16);
+        check_not_finite(forms[i], i == 2, GLCNN_CHANNEL_FORMAT_FLOAT32);
+        check_not_finite(forms[i], i == 2, GLCNN_CHANNEL_FORMAT_FLOAT16);
     }
 }
 
@@ -447,7 +427,8 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
                                              &state));
     finish(&to);
     fill_noise(y, 5);
-    if (!strstr(form, "winners_anew") && glcnn_state_vector(state, "winners"))
+    if (!strstr(form, "gather") && !strstr(form, "separable") &&
+        glcnn_state_vector(state, "indices"))
         fill_noise(x, 6); /* that it does not read */
     to = make_commands();
     GOOD_FATAL(glcnn_kernel_encode_returning(
@@ -467,8 +448,8 @@ static float *gradient_by(const char *form, const char *settings, size_t *count)
 }
 
 /* The first NaN of a window has its gradient, and of equal values, infinities or zeros, the first,
- * whichever form finds it: windows of tiles that are kept, those that are not, rows, and the forward
- * pass that leaves it in the state, of windows that lie over each other and side by side. */
+ * whichever form finds it: columns and rows one after the other, and the forward pass that leaves it in
+ * the state, of windows that overlap and that do not. */
 static void of_equals_the_first_wins_in_each_form(void)
 {
     static const char *const settings[] = {
@@ -478,22 +459,16 @@ static void of_equals_the_first_wins_in_each_form(void)
         "kernel_width=3 kernel_height=2 edge_mode=clamp",
         "kernel_width=3 kernel_height=3 stride_in_pixels_x=3 stride_in_pixels_y=3",
         "kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2 offset_x=1 offset_y=1"};
-    static const char *const forms[] = {"pooling_winners_anew,pooling_tiles_shared",
-                                        "pooling_winners_pair,pooling_tiles_shared",
-                                        "pooling_winners_pair,pooling_tiles_none",
-                                        "pooling_winners_anew,pooling_tiles_none,pooling_separable",
-                                        "pooling_winners_pair,pooling_kept_alone",
-                                        "pooling_winners_pair,pooling_kept_columns",
-                                        "pooling_winners_pair,pooling_kept_strips",
-                                        "pooling_winners_row",
-                                        "pooling_winners_column"};
+    static const char *const forms[] = {"pooling_gradient_separable", "pooling_gradient_indices",
+                                        "pooling_gradient_disjoint", TILES};
     enum { FORMS = sizeof forms / sizeof *forms, SETTINGS = sizeof settings / sizeof *settings };
     glcnn_device *kept = device;
     for (int i = 0; i < FORMS * SETTINGS; i++) {
         size_t count = 0;
+        if (!is_built(forms[i % FORMS]))
+            continue;
         float *found = gradient_by(forms[i % FORMS], settings[i / FORMS], &count);
-        float *plain = gradient_by("pooling_winners_anew,pooling_tiles_none,pooling_one_pass",
-                                   settings[i / FORMS], &count);
+        float *plain = gradient_by("pooling_gradient_gather", settings[i / FORMS], &count);
         CU_ASSERT(count == 81 && plain[3] != 0.0f && plain[20] != 0.0f);
         for (size_t at = 0; at < count; at++)
             CU_ASSERT_DOUBLE_EQUAL((double)found[at], (double)plain[at], 1e-6);
@@ -503,8 +478,8 @@ static void of_equals_the_first_wins_in_each_form(void)
     device = kept;
 }
 
-/* Elements of a state's winners, of 2 images of 9 channels of 12x13 pixels. */
-static size_t winners_of(const char *settings)
+/* Elements of a state's argmax indices, of 2 images of 9 channels of 12x13 pixels. */
+static size_t indices_of(const char *settings)
 {
     glcnn_kernel *kernel = kernel_with("dilated_pooling_max", settings);
     glcnn_image *x = make_image(2, 9, 12, 13), *y = NULL;
@@ -512,8 +487,8 @@ static size_t winners_of(const char *settings)
     glcnn_command_buffer *to = make_commands();
     GOOD_FATAL(
         glcnn_kernel_encode_returning(to, kernel, &(struct glcnn_encode){.source = x}, &y, &state));
-    glcnn_buffer *winners = glcnn_state_vector(state, "winners");
-    size_t count = winners ? glcnn_buffer_size(winners) / 4 : 0;
+    glcnn_buffer *indices = glcnn_state_vector(state, "indices");
+    size_t count = indices ? glcnn_buffer_size(indices) / 4 : 0;
     glcnn_command_buffer_destroy(&to);
     glcnn_state_destroy(&state);
     glcnn_image_destroy(&x);
@@ -523,22 +498,22 @@ static size_t winners_of(const char *settings)
 }
 
 /* One for each pixel and slice of the result, of windows that the header names. */
-static void states_keep_winners_of_small_windows(void)
+static void states_keep_indices_of_small_windows(void)
 {
-    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3"), 2 * 3 * 12 * 13);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
+    CU_ASSERT_EQUAL(indices_of("kernel_width=3 kernel_height=3"), 2 * 3 * 12 * 13);
+    CU_ASSERT_EQUAL(indices_of("kernel_width=3 kernel_height=3 stride_in_pixels_x=2 "
                                "stride_in_pixels_y=2 edge_mode=clamp"),
                     2 * 3 * 6 * 7);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 dilation_rate_x=2"),
+    CU_ASSERT_EQUAL(indices_of("kernel_width=3 kernel_height=3 dilation_rate_x=2"),
                     2 * 3 * 12 * 13);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "
+    CU_ASSERT_EQUAL(indices_of("kernel_width=2 kernel_height=2 stride_in_pixels_x=2 "
                                "stride_in_pixels_y=2"),
                     2 * 3 * 6 * 7);
-    CU_ASSERT_EQUAL(winners_of(NULL), 0);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=4 kernel_height=3"), 0);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=9 kernel_height=1"), 0);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=1 stride_in_pixels_y=2"), 0);
-    CU_ASSERT_EQUAL(winners_of("kernel_width=3 kernel_height=3 dilation_rate_x=2 edge_mode=clamp"),
+    CU_ASSERT_EQUAL(indices_of(NULL), 0);
+    CU_ASSERT_EQUAL(indices_of("kernel_width=4 kernel_height=3"), 0);
+    CU_ASSERT_EQUAL(indices_of("kernel_width=9 kernel_height=1"), 0);
+    CU_ASSERT_EQUAL(indices_of("kernel_width=3 kernel_height=1 stride_in_pixels_y=2"), 0);
+    CU_ASSERT_EQUAL(indices_of("kernel_width=3 kernel_height=3 dilation_rate_x=2 edge_mode=clamp"),
                     0);
 }
 
@@ -550,8 +525,8 @@ static void encode_into(glcnn_state *state, glcnn_kernel *kernel, uint32_t image
     GOOD(glcnn_kernel_encode(
         to, kernel, &(struct glcnn_encode){.source = x, .destination = y, .state = state}));
     finish(&to);
-    glcnn_buffer *winners = glcnn_state_vector(state, "winners");
-    CU_ASSERT_EQUAL(winners ? glcnn_buffer_size(winners) / 4 : 0, keeps ? images * side * side : 0);
+    glcnn_buffer *indices = glcnn_state_vector(state, "indices");
+    CU_ASSERT_EQUAL(indices ? glcnn_buffer_size(indices) / 4 : 0, keeps ? images * side * side : 0);
     glcnn_image_destroy(&x);
     glcnn_image_destroy(&y);
 }
@@ -580,7 +555,7 @@ static void a_state_may_be_used_again_for_other_sizes(void)
     glcnn_kernel_destroy(&kernel);
 }
 
-/* The gradient of 2x2 maxima side by side of a 6x6 image, into one of another size that held 9. */
+/* The gradient of disjoint 2x2 maxima of a 6x6 image, into one of another size that held 9. */
 static float *gradient_into(uint32_t size)
 {
     glcnn_kernel *kernel;
@@ -631,13 +606,12 @@ int main(int argc, char *argv[])
         UNIT_TEST(a_window_like_the_source_gives_the_mean_of_each_map),
         UNIT_TEST(each_form_agrees_with_the_reference),
         UNIT_TEST(norms_of_extreme_pixels),
-        UNIT_TEST(strips_of_groups_agree_with_the_reference),
         UNIT_TEST(large_windows_take_two_passes),
         UNIT_TEST(gradients_of_large_maxima_take_four_passes),
-        UNIT_TEST(gradients_of_windows_side_by_side_are_cheap),
+        UNIT_TEST(gradients_of_disjoint_windows_are_cheap),
         UNIT_TEST(numbers_that_are_not_finite_stay),
         UNIT_TEST(of_equals_the_first_wins_in_each_form),
-        UNIT_TEST(states_keep_winners_of_small_windows),
+        UNIT_TEST(states_keep_indices_of_small_windows),
         UNIT_TEST(a_state_may_be_used_again_for_other_sizes),
         UNIT_TEST(a_gradient_may_have_another_size),
         CU_TEST_INFO_NULL};

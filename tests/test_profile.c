@@ -59,7 +59,7 @@ static void check_told(const struct told *told, const glcnn_command_buffer *comm
     for (size_t i = 0; i < told->count; i++) {
         const struct glcnn_pass_timing *t = &told->passes[i];
         CU_ASSERT_STRING_EQUAL(told->shaders[i], commands->passes[i].shader);
-        CU_ASSERT_STRING_EQUAL(told->kernels[i], commands->passes[i].planner);
+        CU_ASSERT_STRING_EQUAL(told->kernels[i], commands->passes[i].owner.name);
         CU_ASSERT(t->dispatches >= 1);
         CU_ASSERT(t->end >= t->begin);
         CU_ASSERT(i == 0 || t->begin >= told->passes[i - 1].end);

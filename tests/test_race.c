@@ -141,7 +141,7 @@ static void passes_that_are_wrongly_beside_are_found(void)
         GOOD(glcnn_kernel_encode(
             commands, kernel,
             &(struct glcnn_encode){.source = images[i], .destination = images[i + 1]}));
-    commands->passes[0].wave = commands->passes[1].wave = 1;
+    commands->passes[0].issue.level = commands->passes[1].issue.level = 1;
     GOOD(glcnn_command_buffer_commit(commands));
     CU_ASSERT_TRUE(image_is_constant(images[1], 1));
     CU_ASSERT_TRUE(image_is_constant(images[2], 2));

@@ -8,7 +8,8 @@
 
 #include "device/traits.h"
 #include "examples/support/random.h"
-#include "graph/graph.h"
+#include "graph/budget.h"
+#include "graph/compile.h"
 #include "tool/model.h"
 
 #define STEPS 3
@@ -333,7 +334,7 @@ static void test_gradients_of_sums_need_no_forward_image(void)
     good(runner_create_training(&model, BATCH, &(struct glcnn_graph_descriptor){0}, &runner));
     CU_ASSERT_FATAL(runner.graph->image_count <= sizeof stored);
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
-    buffer->planned = true;
+    buffer->deferred = true;
     GOOD_FATAL(recording_make(&r, runner.graph, buffer, runner.sources,
                               &(struct memory_choice){.sub_batches = 1, .stored = stored}));
     CU_ASSERT_TRUE_FATAL(recompute_model_make(&m, &r, NULL, 1));
@@ -553,6 +554,18 @@ static void test_random_nets_train_with_the_same_bits(void)
     CU_ASSERT(recomputed > 20);
 }
 
+/* With every producer fusion and epilogue that a device may take: large GPUs have them all. */
+static void test_all_fusions_keep_the_bits(void)
+{
+    const struct glcnn_device_traits traits = device->info.traits;
+    uint32_t recomputed = 0;
+    device->info.traits = traits_find("NVIDIA", "NVIDIA");
+    for (uint32_t seed = 0; seed <= 2; seed++)
+        recomputed += check_random(seed, seed % 2 == 1);
+    CU_ASSERT(recomputed > 5);
+    device->info.traits = traits;
+}
+
 /* What a plan stores as float16 another may leave to its readers. */
 static void test_float16_trains_with_the_same_bits(void)
 {
@@ -575,6 +588,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_half_of_the_memory_costs_less_than_a_quarter),
         UNIT_TEST(test_gradients_of_sums_need_no_forward_image),
         UNIT_TEST(test_dear_passes_run_beside_each_other_within_a_budget),
+        UNIT_TEST(test_all_fusions_keep_the_bits),
         UNIT_TEST(test_random_nets_train_with_the_same_bits),
         UNIT_TEST(test_float16_trains_with_the_same_bits),
         CU_TEST_INFO_NULL};

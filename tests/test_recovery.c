@@ -68,13 +68,6 @@ static GLsync GL_APIENTRY no_fence(GLenum condition, GLbitfield flags)
     return fails() ? NULL : real.FenceSync(condition, flags);
 }
 
-static int finished;
-static void GL_APIENTRY count_finish(void)
-{
-    finished++;
-    real.Finish();
-}
-
 static void GL_APIENTRY lose_context(GLuint shader)
 {
     (void)shader;
@@ -214,23 +207,46 @@ static void test_a_failed_bind_spares_other_buffers(void)
     close_failing();
 }
 
-/* The passes have run by then: the commit is good, and waits itself. */
+/* The passes have run by then: the commit is good, and who waits asks for a fence again. */
 static void test_no_memory_for_a_fence(void)
 {
     open_failing(0);
     struct copying c = begin_copying();
     GOOD(record(&c));
     device->gl.FenceSync = no_fence;
-    device->gl.Finish = count_finish;
-    finished = 0;
     calls_until_failure = 1;
     GOOD(glcnn_command_buffer_commit(c.commands));
-    CU_ASSERT_EQUAL(finished, 1);
-    CU_ASSERT_TRUE(glcnn_command_buffer_is_complete(c.commands));
+    calls_until_failure = 1;
     GOOD(glcnn_command_buffer_wait(c.commands));
+    CU_ASSERT_TRUE(glcnn_command_buffer_is_complete(c.commands));
     CU_ASSERT_TRUE(images_equal(c.to, c.from));
     calls_until_failure = 1;
     GOOD(glcnn_device_wait(device));
+    end_copying(&c);
+    close_failing();
+}
+
+static GLsync GL_APIENTRY never_a_fence(GLenum condition, GLbitfield flags)
+{
+    (void)condition, (void)flags;
+    pending = GL_OUT_OF_MEMORY;
+    return NULL;
+}
+
+/* No wait is without an end: it is an error, and good once there is memory again. */
+static void test_never_memory_for_a_fence(void)
+{
+    open_failing(0);
+    struct copying c = begin_copying();
+    GOOD(record(&c));
+    device->gl.FenceSync = never_a_fence;
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_command_buffer_wait(c.commands));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "no memory for a fence"));
+    REFUSED(GLCNN_OUT_OF_MEMORY, glcnn_device_wait(device));
+    device->gl.FenceSync = real.FenceSync;
+    GOOD(glcnn_command_buffer_wait(c.commands));
+    CU_ASSERT_TRUE(images_equal(c.to, c.from));
     end_copying(&c);
     close_failing();
 }
@@ -572,7 +588,7 @@ static void test_a_reset_that_is_told_once_is_kept(void)
     pending = GL_INVALID_OPERATION;
     reset = GL_GUILTY_CONTEXT_RESET_KHR;
     asked_before = 0;
-    REFUSED(GLCNN_DEVICE_LOST, device_forgive(device, "test"));
+    REFUSED(GLCNN_DEVICE_LOST, device_clear_error(device, "test"));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "(guilty)"));
     drop_copying(&c);
     close_failing();
@@ -1068,6 +1084,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_no_memory_at_a_longer_commit),
         UNIT_TEST(test_a_failed_bind_spares_other_buffers),
         UNIT_TEST(test_no_memory_for_a_fence),
+        UNIT_TEST(test_never_memory_for_a_fence),
         UNIT_TEST(test_a_vector_that_cannot_be_filled_is_not_there),
         UNIT_TEST(test_why_there_is_no_vector),
         UNIT_TEST(test_a_step_moves_once_however_often_it_is_tried),

@@ -2,7 +2,8 @@
 # The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
 # the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
 # one header what it is for, and every source begins with a comment. Each kernel has a
-# reference. Graphs name no kernel.
+# reference. Graphs name no kernel. Within the folders of `circles` no more files than the number use
+# each other in a circle, by the symbols of their objects.
 #
 # usage: test_rooms.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
@@ -13,6 +14,9 @@ public='status:platform device:device channel_format:device buffer:device comman
 dmabuf:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
 onnx:onnx mpi:mpi glcnn:tool'
+
+# FOLDER:FILES, or FOLDER/PREFIX:FILES for the files whose names begin with PREFIX.
+circles='record:3'
 
 kernels=$(sed -n 's/^const struct glcnn_descriptor glcnn_kernel_\([a-z0-9_]*\) = {.*/\1/p' \
     src/kernels/*.c)
@@ -97,4 +101,40 @@ awk -v ladder="$ladder" '
         printf "%d arrows, %d up, %d circles\n", arrows, up, circles
         exit up || circles || unknown || arrows < 100
     }' "${TMPDIR:-/tmp}/rooms.$$" || failed=1
+# Objects that reach each other by the symbols that they use are one circle. A circle of more files
+# than `most` is printed, and fails.
+check_circles() {
+    nm -A -P "$@" | sed 's/: / /' | awk -v most="$most" '
+        { file = $1; sub(/.*\//, "", file); files[file] = 1 }
+        $3 ~ /^[TDRBVWG]$/ { of[$2] = file }
+        $3 == "U" { uses[file, $2] = 1 }
+        END {
+            for (use in uses) {
+                split(use, part, SUBSEP)
+                if (part[2] in of) reaches[part[1], of[part[2]]] = 1
+            }
+            for (k in files) for (i in files) if ((i, k) in reaches)
+                for (j in files) if ((k, j) in reaches) reaches[i, j] = 1
+            for (i in files) {
+                size = 1; names = i
+                for (j in files) if (j != i && (i, j) in reaches && (j, i) in reaches) {
+                    size++; names = names " " j
+                }
+                if (size > most) { print "circle of " size ": " names; large = 1 }
+            }
+            exit large
+        }'
+}
+objects=${O:-build}/src
+if [ -d "$objects" ]; then
+    for circle in $circles; do
+        most=${circle#*:}
+        set -- "$objects/${circle%:*}"/*.o
+        [ -e "$1" ] || set -- "$objects/${circle%:*}"*.o
+        [ -e "$1" ] || fail "no objects of src/${circle%:*} are in $objects"
+        check_circles "$@" || fail "more than $most files of src/${circle%:*} are in one circle"
+    done
+else
+    echo "no objects are in $objects: circles of files are not looked for"
+fi
 [ -z "$failed" ]

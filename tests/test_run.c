@@ -236,6 +236,30 @@ static void a_sentence_fits_the_buffer_it_is_given(void)
     }
 }
 
+static void count_pass(void *user, const struct glcnn_pass_timing *timing)
+{
+    size_t *passes = user;
+    *passes += strcmp(timing->kernel, "neuron") == 0;
+}
+
+static void a_kernel_is_committed_as_often_as_asked(void)
+{
+    const struct glcnn_array inputs[] = {image("source_image", row, 4)};
+    for (uint32_t commits = 0; commits < 4; commits++) {
+        const struct glcnn_run_options options = {.commits = commits};
+        struct glcnn_array *outputs;
+        size_t count, passes = 0;
+        glcnn_device_set_profile(cases_device(), count_pass, &passes);
+        CU_ASSERT_EQUAL(glcnn_run(cases_device(), "neuron", NULL, 0, inputs, 1, &options, &outputs,
+                                  &count, NULL),
+                        GLCNN_SUCCESS);
+        glcnn_device_set_profile(cases_device(), NULL, NULL);
+        CU_ASSERT_EQUAL(passes, commits ? commits : 1);
+        CU_ASSERT_DOUBLE_EQUAL(outputs->data[3], row[3], 0);
+        glcnn_run_free(outputs);
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -246,6 +270,7 @@ int main(int argc, char *argv[])
         {"whole numbers of 64 bits are exact", whole_numbers_of_64_bits_are_exact},
         {"seeds of 64 bits are told apart", seeds_of_64_bits_are_told_apart},
         {"settings are read as text", settings_are_read_as_text},
+        {"a kernel is committed as often as asked", a_kernel_is_committed_as_often_as_asked},
         {"a sentence fits the buffer it is given", a_sentence_fits_the_buffer_it_is_given},
         CU_TEST_INFO_NULL};
     return cases_main("run", tests, argc, argv);

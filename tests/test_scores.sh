@@ -165,19 +165,19 @@ says err 'a lower --lr, a --warmup or --clip-norm may help'
 # Too few images to set some aside: what is advised is not what was done.
 head -n 3 fine.csv >few.csv
 gives 1 train --data few.csv --channels 1 --size 8 --net small
-says err 'few.csv: has 2 images, of which a share of 0.1 is not one to validate with'
+says err 'few.csv: has 2 images, and a fraction of 0.1 of them is less than one'
 ! grep -q -e '--validation 0.1' err || fail "the default is advised: $(cat err)"
 
 # ---- Folders, and more than one class ------------------------------------------------------------
 
 gives 0 predict model.safetensors folder
-says err 'data: folder: 2 files and folders that are no pictures are ignored: folder/below/table.csv is the first'
+says err 'data: folder: 2 files and folders that are not pictures are ignored: folder/below/table.csv is the first'
 cut -d' ' -f1 out | tr '\n' ' ' | grep -qx 'folder/a.PNG folder/b.png folder/below/c.png ' ||
     fail "pictures of a folder are $(cat out)"
 gives 0 predict model.safetensors folder/below folder/b.png
 [ "$(wc -l <out)" = 2 ] || fail "a folder and a file are $(cat out)"
 gives 1 predict model.safetensors none
-says err 'none: no picture that is read is in the folder or in those below it'
+says err 'none: the folder and those below it have no picture in a supported format'
 gives 0 predict --top 2 model.safetensors folder/b.png folder/a.PNG
 awk 'NR % 2 == 1 { name = $1; kind = $2; most = $4 }
     NR % 2 == 0 && ($1 != name || $2 == kind || $4 > most || most + $4 > 1.0001) { exit 1 }

@@ -62,7 +62,7 @@ static glcnn_device *open_idle(const struct driver *driver)
     on->gl.DispatchCompute = dispatch_nothing;
     on->info.traits = traits_find(driver->renderer, driver->renderer);
     on->info.limits.storage_block_size = UINT32_MAX; /* above it images are stored otherwise */
-    on->info.traits.may_skip_programs = false;       /* a canary would find that nothing runs */
+    on->info.traits.may_skip_programs = false;       /* a smoke test would find that nothing runs */
     on->dispatch_work = 1u << 28;                    /* the device's speed, as if measured before */
     return on;
 }
@@ -104,9 +104,10 @@ static struct model make_model(glcnn_device *on, const char *name, const struct 
 /* Drivers of every kind of implementations. One that fills a large GPU chooses by the batch: with the same
  * rows chosen it compiles nothing more either. */
 #define SUMS_BY_A_PASS ",reduced_by_a_pass" /* by the pass that stores: where runs are few */
-#define ROWS_OF_GRADIENTS                                                                                      \
-    ",data_phases_batched,connected_convolved,connected_eight,connected_weights_convolved,partial_sums_group," \
-    "pooling_average_alone" SUMS_BY_A_PASS
+#define ROWS_OF_GRADIENTS                                                                          \
+    ",data_phases_batched,connected_convolved,connected_eight,connected_weights_convolved,"        \
+    "partial_sums_group,"                                                                          \
+    "pooling_direct" SUMS_BY_A_PASS
 static const struct driver drivers[] = {
     {"llvmpipe", NULL, .is_color = true},
     {"softpipe", NULL},

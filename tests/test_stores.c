@@ -50,7 +50,7 @@ static float *stored(const struct shape *s, bool trait, const char *name, const 
     CU_ASSERT_TRUE_FATAL(fixture_open());
     glcnn_image *destination = make_image(s->images, s->channels + (s->first ? 4 : 0), SIDE, SIDE);
     fill_constant(destination, KEPT);
-    device->info.traits.buffered_stores = trait;
+    device->info.traits.stores_via_buffer = trait;
     device->info.traits.image_loads = false; /* sources stay bound while parts are copied */
     encode(s, name, settings, destination);
     *buffered = device->stores != 0;

@@ -222,7 +222,10 @@ for kind in text; do
     python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse("plot.svg")' 2>dirt ||
         fail "plot.svg ($kind) is no XML: $(tail -n 1 dirt)"
     python3 -c 'import json; json.load(open("trace.json"))' || fail "trace.json ($kind) is no JSON"
-    tells evaluate "m$name.safetensors" data
+    tells evaluate "m$name.safetensors" data --plot=matrix.svg
+    clean 'the matrix' matrix.svg
+    python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("matrix.svg")' 2>dirt ||
+        fail "matrix.svg ($kind) is no XML: $(tail -n 1 dirt)"
     tells predict "m$name.safetensors" "picture$name.png" data/*/*.png
     [ "$(grep -c '^picture' answer)" = 1 ] || fail "predict ($kind) forges a line: $(cat answer)"
     for command in evaluate predict; do

@@ -85,7 +85,8 @@ gives 0 --help
 says out 'check'
 gives 0 --version
 says out "glcnn $(sed -n 's/^#define GLCNN_VERSION_MAJOR *//p' "$top/include/glcnn/status.h")."
-for command in info kernels run check bench train evaluate predict import export; do
+"$tool" help >out
+for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out); do
     gives 0 $command --help
     says out "usage: glcnn $command"
     gives 2 $command --nonsense
@@ -198,9 +199,32 @@ says err 'there is no kernel "no_such"'
 gives 2 kernels poling_max
 says err 'there is no kernel "poling_max"; "glcnn kernels --short" lists them; did you mean pooling_max?'
 
+# ---- kernels --explain -----------------------------------------------------------------------------
+
+gives 0 kernels neuron --explain --shape 2x8x5x7 -p neuron_type=relu --as Mali-G52
+says out 'pass 1: glsl/'
+says out '4x5x4 invocations'
+gives 0 kernels pooling_max_gradient --explain --shape 64x32x28x28 -p kernel_width=3 -p kernel_height=3 --as V3D
+says out 'pooling_max_gradient: not '
+says out ', which needs '
+gives 2 kernels --explain
+says err '--explain needs one kernel'
+gives 2 kernels --explain neuron
+says err '--explain needs --shape'
+for shape in 1x2x3 1x2x3x4x5 1x0x3x4 1x2x3xa 1x2x3x-4 1x2x3x4294967296; do
+    gives 2 kernels --explain neuron --shape $shape
+    says err "--shape is \"$shape\"; it must be IMAGESxCHANNELSxHEIGHTxWIDTH"
+done
+gives 2 kernels --explain neuron --shape 1x2x3x4 -p nonsense=1
+says err 'nonsense'
+gives 1 kernels --explain neuron --shape 1x2x3x4 --as Voodoo
+says err 'no GPU "Voodoo" is known; families are llvmpipe'
+
 # ---- run: golden values of pooling ---------------------------------------------------------------
 
 npy x.npy '(5,)' 1 2 3 4 5
+"$tool" run pooling_max -v -p kernel_width=3 -p kernel_height=3 -i source_image=x.npy >out 2>err
+grep -q '^glcnn: debug: pooling_max: .* by ' err || fail "run -v tells no choice: $(cat err)"
 npy g.npy '(1, 1, 1, 3)' 1 10 100
 window='-p kernel_width=3 -p stride_in_pixels_x=2 -p destination_width=3 -p destination_height=1'
 
@@ -351,7 +375,7 @@ says kept.npy '(2,)'
 # ---- run: what is wrong --------------------------------------------------------------------------
 
 gives 2 run
-says err 'no kernel is named'
+says err 'no kernel given'
 gives 2 run no_such
 says err 'there is no kernel "no_such"'
 gives 2 run pooling_max pooling_max

@@ -181,15 +181,16 @@ static void what_is_no_picture_has_its_sentence(void)
     expect_words("shades/light/1.png 1 light ");
     expect_words("left out: torn.png: ");
     expect_words("left out: empty.png: is empty; expected a picture");
-    expect_words("left out: text.jpg: is no picture: expected the first bytes of PNG, JPEG, "
+    expect_words("left out: text.jpg: is not a picture: expected the first bytes of PNG, JPEG, "
                  "WebP or TIFF");
     data_write_text("text.webp", "no picture");
     data_write_text("moving.gif", "GIF89a");
     expect(glcnn("predict model.safetensors text.webp"), 1);
-    expect_words("text.webp: is no picture: expected the first bytes of PNG, JPEG, WebP or TIFF");
+    expect_words(
+        "text.webp: is not a picture: expected the first bytes of PNG, JPEG, WebP or TIFF");
     expect(glcnn("predict model.safetensors moving.gif"), 1);
     expect_words(
-        "moving.gif: is a picture in GIF format, which is not read; expected PNG, JPEG, WebP or TIFF");
+        "moving.gif: is a picture in GIF format, which is not supported; expected PNG, JPEG, WebP or TIFF");
     expect(glcnn("predict model.safetensors nowhere.webp"), 1);
     expect_words("nowhere.webp: cannot be opened");
     expect(glcnn("predict model.safetensors nowhere.png"), 1);
@@ -290,8 +291,9 @@ static void labels_are_matched_as_a_set(void)
                  "\"1\", 3 is \"4\"");
     expect_words("accuracy 1.0000");
     expect(glcnn("evaluate from_1.safetensors mixed.csv"), 1);
-    expect_words("the label \"cat\" is the name of none of the 4 classes, \"1\" to \"4\", and the "
-                 "label \"cat\" is no number of one, 0 to 3");
+    expect_words(
+        "the label \"cat\" is not the name of one of the 4 classes, \"1\" to \"4\", and the "
+        "label \"cat\" is not the number of one, 0 to 3");
     expect(
         glcnn(
             "train --model from_1.safetensors --classes model --data from_0.csv --epochs 1 --lr 0.001 "

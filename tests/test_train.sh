@@ -125,7 +125,7 @@ grep -q '^schedule: cosine over 2 epochs, 0.1 epochs of warm-up, learning rate 0
 cp "$work/short" "$work/longer"
 # A run that has all its epochs trains nothing, says so and writes nothing.
 must_train --resume "$work/longer" --epochs 1 --out "$work/longer" --log "$work/longer.csv" --plot "$work/longer.svg"
-grep -qx "glcnn train: $work/longer has all 2 epochs already; --epochs asks for more" "$work/log" ||
+grep -qx "glcnn train: $work/longer has completed all 2 epochs; give more with --epochs" "$work/log" ||
     { cat "$work/log"; fail 'nobody says that nothing is left to train'; }
 cmp "$work/short" "$work/longer" || fail 'a run that trains nothing writes its checkpoint'
 [ ! -e "$work/longer.csv" ] && [ ! -e "$work/longer.svg" ] || fail 'a run that trains nothing writes files'
@@ -252,7 +252,7 @@ done
 mkdir "$work/it's here"
 ln -s "$work/stopped" "$work/it's here/link"
 stopped INT 60 $settings --threads 2 --wait 290 --verbose --out "$work/it's here/link"
-grep -q "^interrupted: $work/it's here/link has step [0-9]* of 150; this goes on with it:$" "$work/log" ||
+grep -q "^interrupted: $work/it's here/link has step [0-9]* of 150; to continue:$" "$work/log" ||
     { cat "$work/log"; fail 'after Ctrl-C nobody says what was saved'; }
 grep '^  glcnn train --resume' "$work/log" >"$work/line"
 grep -q -- "--out '$work/it'.''s here/link' --threads 2 --wait 290 --verbose\$" "$work/line" ||
@@ -289,7 +289,7 @@ diverges() {
     cp "$work/small" "$work/kept" && cp "$work/small" "$work/kept.best" && status=0
     train --resume "$work/kept" --epochs 40 --out "$work/kept" "$@" || status=$?
     [ $status = 1 ] || { cat "$work/log"; fail "$*: a training that diverges ends with $status"; }
-    grep -q "^glcnn train: step [0-9]*: the loss is .*, not finite; the first result that is not is that of [a-z_]*_[0-9]" \
+    grep -q "^glcnn train: step [0-9]*: the loss is .*, not finite; the first result that is not finite is that of [a-z_]*_[0-9]" \
         "$work/log" || { cat "$work/log"; fail "$*: step and node are not named"; }
     grep -q "kept is as it was" "$work/log" || fail "$*: what is kept is not named"
     cmp -s "$work/small" "$work/kept" || fail "$*: the checkpoint was written over"
@@ -318,10 +318,11 @@ grep -q 'checkpoints: none, .*; give --out' "$work/log" && grep -q '^not saved; 
 
 cp "$work/small" "$work/longer"
 must_train --resume "$work/longer" --epochs 9 --out "$work/longer"
-"$glcnn" evaluate "$work/longer" "$work" >"$work/table" 2>"$work/err" || fail 'evaluate fails'
+"$glcnn" evaluate "$work/longer" "$work" --plot "$work/matrix.svg" >"$work/table" 2>"$work/err" ||
+    fail 'evaluate fails'
 grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images' "$work/table" || fail 'evaluate has no accuracy'
 sed '1d' "$work/table" >"$work/matrix"
-sed -n '/accuracy *taken for/,/^$/p' "$work/log" | sed '$d' >"$work/said"
+sed -n '/accuracy *predicted/,/^$/p' "$work/log" | sed '$d' >"$work/said"
 sed '1d' "$work/matrix" | cmp - "$work/said" || fail 'evaluate and train have other confusions'
 "$glcnn" evaluate --json "$work/longer" "$work" 2>"$work/err" | tr -d ' \n\t' >"$work/json"
 # Five images of each class: the sums of the rows.
@@ -329,6 +330,10 @@ tr ']' '\n' <"$work/json" | sed -n 's/.*"taken_for":\[//p' >"$work/rows"
 [ "$(wc -l <"$work/rows")" = 8 ] || fail 'the JSON has not a row for each class'
 awk -F , '{ s = 0; for (i = 1; i <= NF; i++) s += $i; if (s != 5 || NF != 8) exit 1 }' "$work/rows" ||
     fail 'a row of the confusion matrix does not add up'
+# The picture has the numbers that are not 0, row by row.
+sed -n 's/.*class="\(cell\|light\)".*>\([0-9]*\)<.*/\2/p' "$work/matrix.svg" >"$work/drawn"
+tr , '\n' <"$work/rows" | grep -vx 0 | cmp - "$work/drawn" || fail 'the picture has other confusions'
+[ "$(grep -c 'rotate(-90)' "$work/matrix.svg")" = 8 ] || fail 'the picture has not a name for each class'
 # The diagonal is the accuracy.
 awk -F , '{ s += $NR } END { printf "accuracy %.4f,", s / 40 }' "$work/rows" >"$work/share"
 grep -q "^$(cat "$work/share")" "$work/table" || fail "the diagonal does not add up to the accuracy"
@@ -377,11 +382,11 @@ unwritten() {
     ! grep -q '^epoch' "$work/log" || fail "$*: it is refused after an epoch"
 }
 cp "$work/small" "$work/mine"
-unwritten "mine: is there already; --force writes over it, --resume $work/mine goes on with it" --out "$work/mine"
+unwritten "mine: already exists; --force overwrites it, --resume $work/mine continues it" --out "$work/mine"
 cmp "$work/small" "$work/mine" || fail 'a network that is there was written over'
 unwritten 'mine: is there already' --model "$work/small" --out "$work/mine"
 mv "$work/mine" "$work/mine.best"
-unwritten 'mine.best: is there already; --force writes over it$' --out "$work/mine"
+unwritten 'mine.best: already exists; --force overwrites it$' --out "$work/mine"
 [ ! -e "$work/mine" ] || fail 'a run that is refused leaves a network'
 ln -s small "$work/same"
 must_train --resume "$work/small" --epochs 2 --out "$work/same"
@@ -438,16 +443,16 @@ for option in epochs batch limit seed lr decay memory warmup clip clip-norm pati
     refused 2 "--$option is" train --$option much
     refused 2 "--$option is" train --$option -1
 done
-refused 2 'what is written is a .svg file' train --plot "$work/loss.png"
-refused 2 'what is written is a .csv file' train --log "$work/log.txt"
-refused 2 'what is written is a .safetensors or .glcnn file' train --out "$work/model.pt"
+refused 2 'expected a .svg file' train --plot "$work/loss.png"
+refused 2 'expected a .csv file' train --log "$work/log.txt"
+refused 2 'expected a .safetensors or .glcnn file' train --out "$work/model.pt"
 refused 2 'cosine, exponential, step and constant' train --schedule linear
 refused 2 'did you mean cosine?' train --schedule cosin
 refused 2 'did you mean resnet8?' train --net resnet
 refused 2 '--train has 600 letters, more than the 511 that a checkpoint keeps' train --train "$(printf %600s | tr ' ' x)"
-refused 2 '--decay is for --schedule exponential or step; this run.s is cosine' train --schedule cosine --decay 0.5
+refused 2 '--decay needs --schedule exponential or step; this run has cosine' train --schedule cosine --decay 0.5
 refused 2 'did you mean batch?' train --bacth 3
-refused 2 '--augment: "flpi" is no word of an augmentation; did you mean flip?' train --augment flpi
+refused 2 '--augment: "flpi" is not an augmentation; did you mean flip?' train --augment flpi
 refused 2 '--augment: rotate is "200"; it must be a number in 0 .. 180' train --augment flip,rotate=200
 refused 1 'augment differs; the run began with "cutout=20"' train --data "$work" \
     --resume "$work/cutout" --augment cutout=21 --epochs 3
@@ -459,10 +464,10 @@ refused 1 needs train --data "$work" --memory 1000
 refused 1 cannot train --data "$work" --limit 64 --epochs 1 --out "$work/no/where"
 if [ -c /dev/full ]; then
     refused 1 'full: cannot be written: No space' train --data "$work" --batch 32 --limit 32 --epochs 1 --log /dev/full
-    refused 1 'full: is no regular file, and cannot be replaced whole' train --data "$work" --batch 32 --limit 32 \
+    refused 1 'full: is not a regular file, and cannot be replaced' train --data "$work" --batch 32 --limit 32 \
         --epochs 1 --out /dev/full
     ln -s /dev/full "$work/full"
-    refused 1 'full: is no regular file, and cannot be replaced whole' train --data "$work" --batch 32 --limit 32 \
+    refused 1 'full: is not a regular file, and cannot be replaced' train --data "$work" --batch 32 --limit 32 \
         --epochs 1 --out "$work/full"
     [ -c /dev/full ] && [ ! -e "$work/full.best" ] || fail '/dev/full was replaced, or has a best network beside it'
 fi
@@ -506,7 +511,7 @@ without_digest <"$work/small" | LC_ALL=C sed '1s/"best_loss":"\([0-9]*\)\./"best
 LC_ALL=C grep -aq '"best_loss":"[0-9]\{11,\}"' "$work/large" || fail 'the best loss is not large'
 must_train --resume "$work/large" --epochs 9
 without_digest <"$work/cutout" | LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' >"$work/spoiled"
-refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is no word' train \
+refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is not an augmentation' train \
     --data "$work" --resume "$work/spoiled" --epochs 3
 spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'
 refused 1 small.svg train --data "$work" --resume "$work/small.svg"
@@ -514,8 +519,9 @@ refused 2 model evaluate
 refused 2 data evaluate "$work/small"
 refused 1 nowhere evaluate "$work/nowhere" "$work"
 refused 1 nowhere evaluate "$work/small" "$work/nowhere"
+refused 1 'nowhere/a.svg: cannot be created' evaluate "$work/small" "$work" --plot "$work/nowhere/a.svg"
 refused 2 model predict
-refused 2 images predict "$work/small"
+refused 2 pictures predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
 refused 1 small.svg predict "$work/small" "$work/small.svg"
 refused 1 'images are 14 x 28 of 1 channels, and 28 x 28 of 1 are asked for' predict "$work/small" "$work/narrow.npy"

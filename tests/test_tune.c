@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 #include "device/traits.h"
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 #include "record/command_buffer.h"
 #include "tests/cases.h"
 #include "tests/fixture.h"
@@ -39,7 +39,7 @@ static glcnn_device *open_tuning(const char *tuning, const char *family, bool ri
     GOOD_FATAL(glcnn_device_create(NULL, &on));
     setenv("GLCNN_CACHE_DIR", "off", 1);
     unsetenv("GLCNN_TUNE");
-    on->choices->clock = read_clock;
+    on->tuning_cache->clock = read_clock;
     if (family)
         on->info.traits = traits_find(family, family);
     on->info.traits.may_skip_programs = false;
@@ -74,7 +74,7 @@ static const char *convolve(glcnn_device *on, float **values)
     GOOD_FATAL(glcnn_command_buffer_create(on, &commands));
     GOOD(glcnn_kernel_encode(commands, kernel,
                              &(struct glcnn_encode){.source = x, .destination = y}));
-    const char *implementation = commands->passes[commands->pass_count - 1].implementation;
+    const char *implementation = commands->passes[commands->pass_count - 1].owner.implementation;
     CU_ASSERT_TRUE(image_is_constant(y, 3)); /* trials write elsewhere */
     finish(&commands);
     *values = read_image(y);
@@ -191,11 +191,11 @@ static void test_what_is_kept_must_be_a_row(void)
     static const char *const rows[] = {"one", "two", NULL}, *const others[] = {"one", NULL};
     folder_empty(folder);
     glcnn_device *on = open_tuning("full", NULL, true), *beside = open_tuning("full", NULL, true);
-    CU_ASSERT_PTR_NULL(choice_find(on, "key", rows));
-    CU_ASSERT_STRING_EQUAL(choice_keep(on, "key", rows, "two"), "two");
-    CU_ASSERT_PTR_NULL(choice_find(beside, "key", others));
-    CU_ASSERT_PTR_NULL(choice_find(beside, "another key", rows));
-    CU_ASSERT_STRING_EQUAL(choice_keep(beside, "key", rows, "one"), "two");
+    CU_ASSERT_PTR_NULL(tuning_cache_find(on, "key", rows));
+    CU_ASSERT_STRING_EQUAL(tuning_cache_keep(on, "key", rows, "two"), "two");
+    CU_ASSERT_PTR_NULL(tuning_cache_find(beside, "key", others));
+    CU_ASSERT_PTR_NULL(tuning_cache_find(beside, "another key", rows));
+    CU_ASSERT_STRING_EQUAL(tuning_cache_keep(beside, "key", rows, "one"), "two");
     glcnn_device_destroy(&on);
     glcnn_device_destroy(&beside);
 }

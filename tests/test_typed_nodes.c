@@ -254,6 +254,25 @@ static void check_neurons(void)
     SAME("neuron", "neuron_type=power neuron_c=3", glcnn_neuron_power_node(x, 1, 0, 3));
     SAME("neuron", "neuron_type=exponential", glcnn_neuron_exponential_node(x, 1, 0, -1));
     SAME("neuron", "neuron_type=logarithm neuron_b=2", glcnn_neuron_logarithm_node(x, 1, 2, -1));
+    SAME("neuron", "neuron_type=gelu", glcnn_neuron_gelu_node(x));
+    SAME("neuron", "neuron_type=swish neuron_a=2", glcnn_neuron_swish_node(x, 2));
+    SAME("neuron", "neuron_type=clip neuron_a=-1 neuron_b=0.5",
+         glcnn_neuron_clip_node(x, -1, 0.5f));
+    SAME("neuron", "neuron_type=hard_swish neuron_a=0.25 neuron_b=0.125",
+         glcnn_neuron_hard_swish_node(x, 0.25f, 0.125f));
+    SAME("neuron", "neuron_type=gelu_tanh", glcnn_neuron_gelu_tanh_node(x));
+    SAME("neuron", "neuron_type=mish", glcnn_neuron_mish_node(x));
+    SAME("neuron", "neuron_type=selu neuron_a=2 neuron_b=3", glcnn_neuron_selu_node(x, 2, 3));
+    SAME("neuron", "neuron_type=celu neuron_a=2", glcnn_neuron_celu_node(x, 2));
+    SAME("neuron", "neuron_type=thresholded_relu neuron_a=0.5",
+         glcnn_neuron_thresholded_relu_node(x, 0.5f));
+    SAME("neuron", "neuron_type=erf", glcnn_neuron_erf_node(x));
+    SAME("neuron", "neuron_type=floor", glcnn_neuron_floor_node(x));
+    SAME("neuron", "neuron_type=ceiling", glcnn_neuron_ceiling_node(x));
+    SAME("neuron", "neuron_type=round", glcnn_neuron_round_node(x));
+    SAME("neuron", "neuron_type=sign", glcnn_neuron_sign_node(x));
+    SAME("neuron", "neuron_type=scale", glcnn_neuron_scale_node(x, NULL, 0));
+    SAME("neuron", "neuron_type=shift", glcnn_neuron_shift_node(x, NULL, 0));
 }
 
 /* Every type there is, with the numbers that a node starts from. */

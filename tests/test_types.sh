@@ -1,7 +1,8 @@
 #!/bin/sh
-# A new type of neuron is one shader and one row of a table, a new type of loss one row more, of its
-# reference: added to a copy of the tree, x^3 and (y - t)^4 have a name, pass the self-check, and the
-# neuron is fused too.
+# A new type of neuron is one shader, one enumerator and one row of a table, a new type of loss one row
+# more, of its reference: added to a copy of the tree, x^3 and (y - t)^4 have a name, pass the
+# self-check, and the neuron is fused too. A row without an enumerator, or with that of another type,
+# does not compile.
 #
 # Runs from the top of the tree, after a build in $O. MAKE may be given.
 
@@ -39,6 +40,8 @@ row() {
         { print }
         END { exit rows != 1 }' "$1" >"$work/edited" || fail "$1 has no table $2"
     cp "$work/edited" "$1"
+    # Dependencies on headers name the folder of the build that was copied.
+    grep -rl "/${1##*/}\"" "$work/tree/src" | xargs touch
 }
 
 # replaced FILE EXPRESSION: sed changes the file.
@@ -49,8 +52,28 @@ replaced() {
 }
 
 kernels=$work/tree/src/kernels references=$work/tree/src/reference
-row "$kernels/neuron_types.h" NEURON_TYPES 'ROW(cube, 1, 0, 0, A * x * x * x, 3 * A * x * x)'
-row "$kernels/loss.h" LOSS_TYPES 'ROW(quartic)'
+row "$kernels/neuron_types.h" NEURON_TYPES 'ROW(cube, CUBE, 1, 0, 0, A * x * x * x, 3 * A * x * x)'
+row "$kernels/loss.h" LOSS_TYPES 'ROW(quartic, QUARTIC)'
+
+# refused TYPES CFLAGS: the tables of types, neuron or loss, do not compile.
+refused() {
+    ! ${CC:-cc} -fsyntax-only $2 -I"$work/tree/src" -I"$work/tree/include" -I"$work/tree" \
+        "$kernels/$1.c" 2>"$work/errors" || fail "a $1 row compiles with '$2'"
+}
+refused neuron
+grep -q GLCNN_NEURON_TYPE_CUBE "$work/errors" || fail "$(cat "$work/errors")"
+refused loss
+grep -q GLCNN_LOSS_TYPE_QUARTIC "$work/errors" || fail "$(cat "$work/errors")"
+refused neuron -DGLCNN_NEURON_TYPE_CUBE=GLCNN_NEURON_TYPE_RELU
+grep -q 'an enumerator of its own' "$work/errors" || fail "$(cat "$work/errors")"
+refused loss -DGLCNN_LOSS_TYPE_QUARTIC=GLCNN_LOSS_TYPE_HUBER
+grep -q 'an enumerator of its own' "$work/errors" || fail "$(cat "$work/errors")"
+touch "$kernels/neuron.c" "$kernels/loss.c" # what make knows of their headers is of another $O
+public=$work/tree/include/glcnn/kernels
+replaced "$public/neuron.h" 's/^    GLCNN_NEURON_TYPE_FORCE32.*/    GLCNN_NEURON_TYPE_CUBE,\
+&/'
+replaced "$public/loss.h" 's/^    GLCNN_LOSS_TYPE_FORCE32.*/    GLCNN_LOSS_TYPE_QUARTIC,\
+&/'
 quartic='static double quartic(double y, double t, const struct glcnn_loss_parameters *p)\
 { (void)p; return pow(y - t, 4); }\
 static double quartic_gradient(double y, double t, const struct glcnn_loss_parameters *p)\

@@ -31,14 +31,14 @@ hangs() {
     COMPILER_HANGS='void main' LD_PRELOAD="$work/compiler.so" "$out/glcnn" "$@" >"$work/out" 2>"$work/err"
     status=$?
     [ $status = 1 ] || fail "glcnn $*: exit status $status: $(cat "$work/err")"
-    grep -q '^glcnn: the driver has not compiled .*\.comp.* in [12] seconds and is given up; --wait' "$work/err" ||
+    grep -q '^glcnn: the driver has not compiled .*\.comp.* within [12] seconds: giving up; --wait' "$work/err" ||
         fail "glcnn $* says $(cat "$work/err")"
 }
 
 hangs check --quick --kernel pooling_max --wait 1
 ! grep -q still "$work/err" || fail "a notice stands before an end that comes at once: $(cat "$work/err")"
 hangs run pooling_max -i source_image="$work/x.npy" --wait=2
-grep -q '^glcnn: the driver still compiles .*\.comp.*, after 1 seconds$' "$work/err" ||
+grep -q '^glcnn: the driver is still compiling .*\.comp.* after 1 seconds$' "$work/err" ||
     fail "no notice comes before the end: $(cat "$work/err")"
 
 # A shader that is refused, and what follows it.

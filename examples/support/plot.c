@@ -1,13 +1,11 @@
 /* Three layers: axes that choose their own ticks; a panel of lines; the file. */
 #include "plot.h"
 
-#include <glcnn/io.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
+#include "svg.h"
 
 #define WIDTH  960
 #define HEIGHT 300 /* of a panel's axes */
@@ -19,40 +17,6 @@
 #define BINS   150 /* points of a line at most */
 
 static const char *const colours[PLOT_LINES] = {"#1f5fa8", "#d1590a"};
-
-static const char style[] =
-    "<style>\n"
-    "text { font: 13px system-ui, 'Helvetica Neue', Helvetica, Arial, sans-serif; fill: #333 }\n"
-    ".title { font-size: 17px; font-weight: 600 }\n"
-    ".label { font-weight: 600 }\n"
-    ".number { fill: #666 }\n"
-    ".grid { stroke: #e4e4e4 }\n"
-    ".axis { stroke: #888 }\n"
-    ".line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round }\n"
-    ".reach { stroke: none; fill-opacity: 0.15 }\n"
-    "</style>\n";
-
-/* ---- Text ---- */
-
-static void print_escaped(FILE *f, const char *text)
-{
-    for (struct character c; *text; text += c.length) {
-        char shown[ESCAPE_MAX];
-        c = escape_character(text, shown);
-        if (strchr("&<>", *text))
-            fprintf(f, "&#%d;", *text);
-        else
-            fputs(shown, f);
-    }
-}
-
-static void print_text(FILE *f, double x, double y, const char *kind, const char *anchor,
-                       const char *text)
-{
-    fprintf(f, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", kind, x, y, anchor);
-    print_escaped(f, text);
-    fprintf(f, "</text>\n");
-}
 
 /* ---- Axes ---- */
 
@@ -150,7 +114,7 @@ static void draw_x(FILE *f, const struct axis *x, const struct axis *y, bool num
         format_tick(text, tick(x, i), x->step);
         fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", at, y->end, y->begin);
         if (numbers)
-            print_text(f, at, y->begin + 20, "number", "middle", text);
+            svg_text(f, at, y->begin + 20, "number", "middle", text);
     }
     fprintf(f, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", x->begin, y->begin, x->end);
 }
@@ -162,7 +126,7 @@ static void draw_y(FILE *f, const struct axis *x, const struct axis *y)
         double at = place(y, tick(y, i));
         format_tick(text, tick(y, i), y->step);
         fprintf(f, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", x->begin, at, x->end);
-        print_text(f, x->begin - 8, at + 4.5, "number", "end", text);
+        svg_text(f, x->begin - 8, at + 4.5, "number", "end", text);
     }
 }
 
@@ -250,7 +214,7 @@ static void draw_names(FILE *f, const struct plot_panel *panel, double right, do
         const char *name = panel->lines[i].name;
         if (!name)
             continue;
-        print_text(f, right, top - 10, "", "end", name);
+        svg_text(f, right, top - 10, "", "end", name);
         right -= 7.5 * (double)strlen(name) + 10;
         fprintf(f, "<path class=\"line\" stroke=\"%s\" d=\"M%.1f %.1fh24\"/>\n", colours[i],
                 right - 24, top - 14.5);
@@ -267,44 +231,31 @@ static void draw_panel(FILE *f, const struct plot_panel *panel, const struct axi
     for (size_t i = 0; i < PLOT_LINES; i++)
         if (panel->lines[i].name)
             draw_line(f, &panel->lines[i], colours[i], x, &y);
-    print_text(f, LEFT, top - 10, "label", "start", panel->label);
+    svg_text(f, LEFT, top - 10, "label", "start", panel->label);
     draw_names(f, panel, x->end, top);
 }
 
 /* ---- File ---- */
 
-static void draw(FILE *f, const struct plot *plot)
+static double height_of(const struct plot *plot)
 {
+    return TOP + (double)plot->panel_count * (HEIGHT + GAP) - GAP + BOTTOM;
+}
+
+static void draw(FILE *f, const void *what)
+{
+    const struct plot *plot = what;
     struct axis x = choose_x(plot);
-    double height = TOP + (double)plot->panel_count * (HEIGHT + GAP) - GAP + BOTTOM;
-    fprintf(f,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
-            "height=\"%.0f\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            WIDTH, height, WIDTH, height, style);
     if (plot->title)
-        print_text(f, LEFT, 28, "title", "start", plot->title);
+        svg_text(f, LEFT, 28, "title", "start", plot->title);
     for (size_t p = 0; p < plot->panel_count; p++)
         draw_panel(f, &plot->panels[p], &x, TOP + (double)p * (HEIGHT + GAP),
                    p + 1 == plot->panel_count);
     if (plot->x_label)
-        print_text(f, x.end, height - 14, "label", "end", plot->x_label);
-    fprintf(f, "</svg>\n");
+        svg_text(f, x.end, height_of(plot) - 14, "label", "end", plot->x_label);
 }
 
 bool plot_write(const char *path, const struct plot *plot, char error[GLCNN_ERROR_LENGTH])
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    bool good = memory;
-    if (memory) {
-        draw(memory, plot);
-        good = !ferror(memory);
-        good = fclose(memory) == 0 && good;
-    }
-    if (!good)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be written: not enough memory", path);
-    good = good && glcnn_file_save(path, text, size, error) == GLCNN_SUCCESS;
-    free(text);
-    return good;
+    return svg_write(path, &(struct svg){WIDTH, height_of(plot), draw, plot}, error);
 }

@@ -6,11 +6,9 @@
 // A NaN stays one, and is within no bounds.
 // For the gradient: which r are within (CLAMP_MASK), and with KEPT the quotient or the base of a power,
 // or with SHARES x's share in a maximum or minimum, half of equals: of four channels one number.
-// PIXELS columns to an invocation. With TOGETHER all are read before the first is stored: a store
-// between two reads keeps them apart.
+// PIXELS columns to an invocation.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
-// needs lib/unrolled.glsl
 // needs arithmetic/result_index.glsl
 vec4 combined(vec4 x, vec4 y) {
 #if OPERATION == 0
@@ -68,20 +66,8 @@ void store_result(int X, int Y, int slice, int image, vec4 x, vec4 y) {
 #define COLUMN(i)    (left + at.x + i * grid_x)
 #define PRIMARY(i)   primary_scale * primary_operand(COLUMN(i), at.y, slice, image)
 #define SECONDARY(i) secondary_scale * secondary_operand(COLUMN(i), at.y, slice, image)
-#define READ(i) \
-    { \
-        AT(x, i, PIXELS) = PRIMARY(i); \
-        AT(y, i, PIXELS) = SECONDARY(i); \
-    }
-#define STORE(i) store_result(COLUMN(i), at.y, slice, image, AT(x, i, PIXELS), AT(y, i, PIXELS));
 
 void invocation(ivec2 at, int slice, int image) {
-#ifdef TOGETHER
-    vec4 x[PIXELS], y[PIXELS];
-    UP_TO_FOUR(READ, PIXELS)
-    UP_TO_FOUR(STORE, PIXELS)
-#else
     for (int i = 0; i < PIXELS; i++)
         store_result(COLUMN(i), at.y, slice, image, PRIMARY(i), SECONDARY(i));
-#endif
 }

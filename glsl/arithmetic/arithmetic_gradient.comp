@@ -2,9 +2,7 @@
 // With REDUCED the terms were summed before: over all columns with SUMMED_X, in which case only the
 // source column that was read, source_x, gets them, if there is one (source_x >= 0); rows alike.
 // With SUMMED_C channel 0 gets the sum over all channels. With COLUMNS PIXELS columns to an
-// invocation; with TOGETHER all are read before the first is stored: a store between two reads keeps
-// them apart.
-// needs lib/unrolled.glsl
+// invocation.
 // needs lib/window.glsl
 #ifdef REDUCED
 vec4 value_at(int X, int Y, int slice, int image) {
@@ -51,8 +49,6 @@ vec4 sum_at(ivec2 at, int slice, int image) {
 #ifdef COLUMNS
 #define COLUMN(i) (left + at.x + i * grid_x)
 #define SUM(i)    sum_at(ivec2(min(COLUMN(i), right - 1), at.y), slice, image)
-#define READ(i)   AT(sum, i, PIXELS) = SUM(i);
-#define STORE(i)  store_sum(COLUMN(i), at.y, slice, image, AT(sum, i, PIXELS));
 
 void store_sum(int x, int y, int slice, int image, vec4 sum) {
     if (x < right)
@@ -60,14 +56,8 @@ void store_sum(int x, int y, int slice, int image, vec4 sum) {
 }
 
 void invocation(ivec2 at, int slice, int image) {
-#ifdef TOGETHER
-    vec4 sum[PIXELS];
-    UP_TO_FOUR(READ, PIXELS)
-    UP_TO_FOUR(STORE, PIXELS)
-#else
     for (int i = 0; i < PIXELS; i++)
         store_sum(COLUMN(i), at.y, slice, image, SUM(i));
-#endif
 }
 #else
 void invocation(ivec2 at, int slice, int image) {

@@ -1,7 +1,5 @@
 // As normalization/cross_channel_normalization.comp, of small windows: an invocation goes through
-// slices of one pixel and reads each once. With TOGETHER so many are read before the first is
-// stored: a store between two reads keeps them apart.
-// needs lib/unrolled.glsl
+// slices of one pixel and reads each once.
 // needs normalization/scale_power.glsl
 // needs normalization/cross_channel_near.glsl
 vec4 read(ivec2 u, int slice, int image) {
@@ -13,32 +11,11 @@ vec4 normalized(vec4 before, vec4 v, vec4 after) {
     return v * scale_power(scale_near(before, v, after));
 }
 
-#define COUNT (TOGETHER + 2)
-#define READ(i) \
-    { AT(v, i + 2, COUNT) = read(u, slice + i + 1, image); }
-#define STORE(i) \
-    { \
-        vec4 value = normalized(AT(v, i, COUNT), AT(v, i + 1, COUNT), AT(v, i + 2, COUNT)); \
-        if (slice + i < end) \
-            store_destination(at.x, at.y, slice + i, image, value); \
-    }
-
 void invocation(ivec3 at) {
     int image = layer_quotient(at.z, runs);
     int first = (at.z - image * runs) * run;
     int end = min(first + run, source_slices);
     ivec2 u = ivec2(first_x, first_y) + at.xy;
-#ifdef TOGETHER
-    vec4 v[COUNT];
-    v[TOGETHER] = read(u, first - 1, image);
-    v[TOGETHER + 1] = read(u, first, image);
-    for (int slice = first; slice < end; slice += TOGETHER) {
-        v[0] = v[TOGETHER];
-        v[1] = v[TOGETHER + 1];
-        UP_TO_FOUR(READ, TOGETHER)
-        UP_TO_FOUR(STORE, TOGETHER)
-    }
-#else
     vec4 before = read(u, first - 1, image);
     vec4 v = read(u, first, image);
     for (int slice = first; slice < end; slice++) {
@@ -47,5 +24,4 @@ void invocation(ivec3 at) {
         before = v;
         v = after;
     }
-#endif
 }

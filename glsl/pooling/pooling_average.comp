@@ -1,6 +1,6 @@
 // out(X) = (sum over taps inside the image of source) / N(X);   0 where N is 0 or no tap is inside
 // Rows are summed apart: large windows keep their digits.
-// needs pooling/pooling_average.glsl
+// needs pooling/average.glsl
 void invocation(ivec2 at, int slice, int image) {
     int left = first_x + stride_x * at.x;
     int top = first_y + stride_y * at.y;

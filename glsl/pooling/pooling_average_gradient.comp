@@ -1,7 +1,7 @@
 // dX(y) = sum over X with y in window(X) of G(X) / N(X)
 // A gather: one invocation owns one source pixel.
 // needs lib/window.glsl
-// needs pooling/pooling_average.glsl
+// needs pooling/average.glsl
 void invocation(ivec2 at, int slice, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;

@@ -1,7 +1,7 @@
 // part(X, y) = sum over Y with y in window(Y) of G(X, Y) / Ny(Y), the first of two passes: N(X, Y)
 // is Nx(X) Ny(Y), and a window that counts no pixel adds nothing
 // needs lib/window.glsl
-// needs pooling/pooling_average.glsl
+// needs pooling/average.glsl
 void invocation(ivec2 at, int slice, int image) {
     int y = at.y + first_row + shift_y;
     ivec2 rows = windows_with(y, source_height, first_y, stride_y, 1, KERNEL_HEIGHT, begin_y,

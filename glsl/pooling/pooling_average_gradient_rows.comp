@@ -1,6 +1,6 @@
 // dX(x, y) = sum over X with x in window(X) of part(X, y) / Nx(X), the second of two passes
 // needs lib/window.glsl
-// needs pooling/pooling_average.glsl
+// needs pooling/average.glsl
 void invocation(ivec2 at, int slice, int image) {
     int x = at.x + shift_x;
     int y = at.y + shift_y;

@@ -1,4 +1,4 @@
-// part(X, y) = sum of G(X, Y) over the windows Y whose winner reads source row y, the first of two
+// part(X, y) = sum of G(X, Y) over the windows Y whose argmax reads source row y, the first of two
 // passes
 // needs lib/window.glsl
 void invocation(ivec2 at, int slice, int image) {
@@ -6,7 +6,7 @@ void invocation(ivec2 at, int slice, int image) {
     ivec2 windows = windows_with_y(y, source_height);
     vec4 sum = vec4(0.0);
     for (int Y = windows.x; Y <= windows.y; Y++) {
-        bvec4 mine = equal(winning_row(at.x, Y - begin_y, slice, image), vec4(y));
+        bvec4 mine = equal(argmax_row(at.x, Y - begin_y, slice, image), vec4(y));
         if (any(mine))
             sum += mix(vec4(0.0), gradient(at.x + begin_x, Y, slice, image), mine);
     }

@@ -51,67 +51,35 @@ bool is_source(ivec2 u) {
 }
 #endif
 
-// What is kept of a slice: with HALVES, where both images are of float16, the halves themselves, in
-// half of the registers.
-#ifdef HALVES
-#define TEXEL uvec2
-uvec2 texel_of(vec4 v) { return uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw)); }
-vec4 value_of(uvec2 halves) { return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y)); }
-#else
-#define TEXEL vec4
-#define texel_of(v) v
-#define value_of(v) v
-#endif
-
 // The usual case, with the sum made once for all slices. Where they are few, SLICES of them, all are
-// kept: each is read once. With BY_FOURS so many are read before one is used.
+// kept: each is read once.
+#ifdef SLICES
 #define READ(i) \
     { \
         vec4 g_now, y_now; \
-        read(pixel, from, first + i, at.z, g_now, y_now); \
-        AT(g, i, KEPT) = texel_of(g_now); \
-        AT(y, i, KEPT) = texel_of(y_now); \
+        read(pixel, from, i, at.z, g_now, y_now); \
+        AT(g, i, SLICES) = g_now; \
+        AT(y, i, SLICES) = y_now; \
     }
 #define ADD(i) \
     { \
-        vec4 part = share(value_of(AT(g, i, KEPT)), value_of(AT(y, i, KEPT))); \
-        add_slice(terms, slice_sum(part, first + i, gradient_channels), first + i); \
+        vec4 part = share(AT(g, i, SLICES), AT(y, i, SLICES)); \
+        add_slice(terms, slice_sum(part, i, gradient_channels), i); \
     }
 #define STORE(i) \
     { \
-        vec4 value = derivative(value_of(AT(g, i, KEPT)), value_of(AT(y, i, KEPT)), sum); \
-        store_destination(at.x, at.y, first + i, at.z, value); \
+        vec4 value = derivative(AT(g, i, SLICES), AT(y, i, SLICES), sum); \
+        store_destination(at.x, at.y, i, at.z, value); \
     }
-
-#if defined(SLICES)
-#define KEPT SLICES
 #define READ_AND_ADD(i) { READ(i) ADD(i) }
 
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
-    const int first = 0;
     ivec2 from = result_position(u, pixel);
-    TEXEL g[KEPT], y[KEPT];
+    vec4 g[SLICES], y[SLICES];
     long_sum terms = long_sum(0.0, 0.0);
-    UP_TO_SIXTEEN(READ_AND_ADD, KEPT)
+    UP_TO_SIXTEEN(READ_AND_ADD, SLICES)
     float sum = total_of(terms);
-    UP_TO_SIXTEEN(STORE, KEPT)
-}
-#elif defined(BY_FOURS)
-#define KEPT 4
-
-void store_one(ivec3 at, ivec2 u, ivec2 pixel) {
-    ivec2 from = result_position(u, pixel);
-    TEXEL g[KEPT], y[KEPT];
-    long_sum terms = long_sum(0.0, 0.0);
-    for (int first = 0; first < gradient_slices; first += KEPT) {
-        UP_TO_FOUR(READ, KEPT)
-        UP_TO_FOUR(ADD, KEPT)
-    }
-    float sum = total_of(terms);
-    for (int first = gradient_slices - KEPT; first >= 0; first -= KEPT) {
-        UP_TO_FOUR(READ, KEPT)
-        UP_TO_FOUR(STORE, KEPT)
-    }
+    UP_TO_SIXTEEN(STORE, SLICES)
 }
 #else
 void store_one(ivec3 at, ivec2 u, ivec2 pixel) {

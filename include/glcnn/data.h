@@ -300,7 +300,7 @@ GLCNN_API uint64_t glcnn_data_loader_steps(const glcnn_data_loader *loader);
 /* Gives the next batch, without end: epoch follows epoch, and the threads work ahead across its
  * end. Waits where the batch is not ready. After a failure the same error is given again. Errors:
  * GLCNN_IO_ERROR where a file vanished, changed or cannot be read, GLCNN_MALFORMED_DATA with
- * `strict` for one that is broken, and where no picture of the part is whole; GLCNN_OUT_OF_MEMORY.
+ * `strict` for one that is broken, and where every picture of the part is damaged; GLCNN_OUT_OF_MEMORY.
  * */
 GLCNN_API glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader,
                                               struct glcnn_data_batch *batch,

@@ -186,26 +186,27 @@ struct glcnn_limits {
  * choose by it between implementations of their passes; every implementation gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
-    const char *family;   /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nvidia", "nouveau",
-                               "llvmpipe", "softpipe", "swiftshader" or "unknown" */
-    uint32_t registers;   /* four-component values that an invocation keeps without spilling */
-    uint32_t width;       /* invocations that run in step */
-    bool shared_memory;   /* that of a work group lies on the chip, not in the GPU's memory */
-    bool image_loads;     /* imageLoad is cheaper than texelFetch */
-    bool uniform_copies;  /* members of a uniform block are dear to read again and again */
-    bool plain_uniforms;  /* uniforms outside of blocks are read without an instruction */
-    bool dear_stores;     /* a texel that is stored costs as much as a dozen that are loaded */
-    bool buffered_stores; /* a buffer's stores and a copy take less than stores into an image */
-    bool rows_in_step;    /* of a group only invocations beside each other in x run in step */
-    bool large_groups;    /* passes that read and write little gain by large work groups */
-    bool floats_divide;   /* whole numbers are divided sooner by way of floats */
-    bool sums_round;      /* a sum of floats is rounded to the nearest, ties to even */
-    bool packs_halves;    /* packHalf2x16 rounds like that: float16 texels are stored as its bits */
-    bool fine_exp2;       /* exp2 is within 2^-22 of the number, whatever its argument */
-    bool busy_waits;      /* the driver's waits keep a core busy: the library naps */
-    bool background_copies; /* bytes given to the driver cross to the GPU beside its passes */
-    bool may_skip_programs; /* may accept a program that it then does not run, in silence */
-    uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */
+    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nouveau", "tegra",
+                               "nvidia", "llvmpipe", "softpipe", "swiftshader" or "unknown" */
+    uint32_t registers;     /* four-component values that an invocation keeps without spilling */
+    uint32_t width;         /* invocations of a subgroup */
+    bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
+    bool image_loads;       /* imageLoad is cheaper than texelFetch */
+    bool uniform_copies;    /* members of a uniform block are expensive to read repeatedly */
+    bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
+    bool slow_image_stores; /* storing a texel costs as much as loading a dozen */
+    bool recomputes_pixels; /* recomputing a pixel where it is read costs less than storing it */
+    bool stores_via_buffer; /* stores into a buffer and a copy cost less than image stores */
+    bool subgroups_along_x; /* a subgroup is invocations beside each other in x, no others */
+    bool large_groups;      /* passes that read and write little gain by large work groups */
+    bool float_division;    /* integers are divided faster by way of floats */
+    bool sums_round_to_nearest; /* a sum of floats is rounded to the nearest, ties to even */
+    bool packs_float16;         /* packHalf2x16 rounds so too: float16 texels are stored as bits */
+    bool accurate_exp2;         /* exp2 is within 2^-22 of the number, whatever its argument */
+    bool spin_waits;            /* the driver's waits spin: the library sleeps between polls */
+    bool async_uploads;         /* bytes given to the driver cross to the GPU beside its passes */
+    bool may_skip_programs;     /* may accept a program and then not run it, without an error */
+    uint32_t pass_bytes; /* that memory moves in the time that a pass takes to begin, about */
 };
 
 /* What was opened. Strings live as long as the device. */

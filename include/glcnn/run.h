@@ -29,6 +29,9 @@ struct glcnn_run_options {
                                     losses are float32 */
     /* Compute in double precision on the CPU; `device` is not used and may be NULL. */
     bool reference;
+    /* Times that each kernel is committed on the device, 0 standing for 1: the samples of a benchmark
+     * that glcnn_device_set_profile measures. Vectors that a kernel updates in place go on. */
+    uint32_t commits;
 };
 
 /* Runs kernel `name`. A gradient kernel takes the forward kernel's parameters and builds the
@@ -46,6 +49,26 @@ GLCNN_API glcnn_status glcnn_run(glcnn_device *device, const char *name,
                                  struct glcnn_array **outputs, size_t *output_count,
                                  char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API void glcnn_run_free(struct glcnn_array *outputs);
+
+/* A line of an explanation; it lives until the callback returns, which must not call the library. */
+typedef void (*glcnn_explain_callback)(void *user, const char *line);
+
+/* Tells which implementations an encode of kernel `name` would take, why those before them in their
+ * lists were not taken, and which passes that makes: the sentences of log level debug, then a line
+ * "pass 1: glsl/pooling/pooling_max.comp, 28x28x16 invocations, by pooling_one_pass" for each pass.
+ * Nothing is recorded, compiled or run. `settings` are those of glcnn_run; `source` is the size of the
+ * source, images, channels, height and width, of a gradient kernel that of the forward source. What
+ * the forward pass leaves for a gradient is there, as in training.
+ *
+ * `gpu` NULL: for this device. Otherwise for the driver family of a GPU, by a name as the driver gives
+ * it ("Mali-G52", "V3D 4.2") or by that of the family (glcnn_device_traits): its traits stand in for
+ * those of the device, whose limits stay.
+ * Errors: those of glcnn_run; GLCNN_INVALID_ARGUMENT for a GPU of no known family. */
+GLCNN_API glcnn_status glcnn_explain(glcnn_device *device, const char *name,
+                                     const struct glcnn_setting *settings, size_t setting_count,
+                                     const uint32_t source[4], const char *gpu,
+                                     glcnn_explain_callback line, void *user,
+                                     char error[GLCNN_ERROR_LENGTH]);
 
 /* One line of the self-check. */
 struct glcnn_check_row {

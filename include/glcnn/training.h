@@ -144,6 +144,11 @@ GLCNN_API glcnn_status glcnn_training_graph_create_with_losses(
  * so. The kernel owns it. */
 GLCNN_API glcnn_kernel *glcnn_kernel_optimizer(const glcnn_kernel *kernel);
 
+/* How many state vectors the optimizer keeps for one of the kernel's vectors ("weights"): 0 to 2; 0
+ * where the kernel is not trained so, or the vector is none that is stepped. */
+GLCNN_API unsigned glcnn_kernel_optimizer_vector_count(const glcnn_kernel *kernel,
+                                                       const char *vector);
+
 /* A state vector of the optimizer for one of the kernel's vectors ("weights"): the optimizer's
  * `first` (index 0) or `second` (index 1). Made of zeros if there is none yet; NULL where this
  * optimizer has none, or the vector's length is not known yet. The kernel owns it. */

@@ -192,7 +192,7 @@ static glcnn_status take_value(struct csv *csv, size_t column, float *value)
     if (!columns_number(text, value))
         return MALFORMED(
             csv,
-            ", field %zu: \"%.60s\" is no number; expected a value of the image, or in "
+            ", field %zu: \"%.60s\" is not a number; expected a value of the image, or in "
             "the first line \"label\" or, to leave the column out, \"id\" for its name",
             WHERE(csv), column + 1, text);
     csv->are_whole &= strspn(text, "0123456789") == strlen(text);
@@ -307,7 +307,7 @@ static glcnn_status read_lines(struct csv *csv)
             status = take_line(csv);
     }
     if (status == GLCNN_SUCCESS && csv->rows == 0)
-        return MALFORMED(csv, ": the file has names of columns alone", WHERE(csv));
+        return MALFORMED(csv, ": the file has only names of columns", WHERE(csv));
     return status == GLCNN_SUCCESS ? check_guess(csv, known) : status;
 }
 
@@ -343,7 +343,7 @@ static glcnn_status parse(const struct reading *r, struct bytes *bytes, struct c
     csv.end = csv.at + bytes->size;
     if (memchr(csv.at, 0, bytes->size))
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
-                         "%.300s: is no text: it has a byte that is 0; expected .npz, .npy, IDX or "
+                         "%.300s: is not text: it has a zero byte; expected .npz, .npy, IDX or "
                          "CSV",
                          r->path);
     if (bytes->size >= 3 && memcmp(csv.at, "\xef\xbb\xbf", 3) == 0)

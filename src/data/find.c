@@ -42,7 +42,7 @@ static glcnn_status check_name(const char *path, const struct format *format, ch
         size_t part = strlen(f->ending);
         if (length > part && strncmp(path + length - part, f->ending, part) == 0)
             return data_fail(error, GLCNN_MALFORMED_DATA,
-                             "%.300s: is named as %s and does not begin as such a file", path,
+                             "%.300s: its name is that of format %s, its contents are not", path,
                              f->name);
     }
     return GLCNN_SUCCESS;
@@ -121,7 +121,7 @@ static glcnn_status add_archive(glcnn_data_set *set, const struct reading *r, gl
     if (any)
         return GLCNN_SUCCESS;
     return data_fail(error, GLCNN_MALFORMED_DATA,
-                     "%.300s: no array of it is images; expected \"images\" and \"labels\", or "
+                     "%.300s: none of its arrays is images; expected \"images\" and \"labels\", or "
                      "\"train_images\", \"x_train\" and so on",
                      r->path);
 }
@@ -216,10 +216,10 @@ static glcnn_status look_for(const char *path, const struct listing *listing,
 
 static glcnn_status refuse_two(const char *path, const struct found *found, char *error)
 {
-    return data_fail(error, GLCNN_MALFORMED_DATA,
-                     "%.250s: has %.80s and %.80s, and which of them is meant is not to be told; "
-                     "expected one, or train, val and test",
-                     path, found->name, found->other);
+    return data_fail(
+        error, GLCNN_MALFORMED_DATA,
+        "%.250s: has %.80s and %.80s, and it is not clear which is meant; expected one, or train, val and test",
+        path, found->name, found->other);
 }
 
 static glcnn_status add_whole(glcnn_data_set *set, glcnn_data_part part, const char *path,

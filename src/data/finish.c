@@ -39,10 +39,9 @@ static glcnn_status take_names(glcnn_data_set *set, char *error)
     set->names.texts = NULL;
     set->names.count = 0;
     if (set->info.class_count < 2)
-        return data_fail(
-            error, GLCNN_MALFORMED_DATA,
-            "%.300s: has one class alone, \"%.100s\"; expected two or more to tell apart",
-            set->path, set->class_names[0]);
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has only one class, \"%.100s\"; expected two or more", set->path,
+                         set->class_names[0]);
     return check_training(set, error);
 }
 
@@ -209,18 +208,13 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
     return GLCNN_SUCCESS;
 }
 
-size_t set_values(const glcnn_data_set *set)
-{
-    return (size_t)set->info.width * set->info.height * set->info.channels;
-}
-
 static void tell_passed_over(glcnn_data_set *set)
 {
     char sentence[GLCNN_ERROR_LENGTH];
     const uint32_t count = set->passed_over;
     snprintf(sentence, sizeof sentence,
-             count == 1 ? "%.200s: %u file or folder that is no picture is ignored: %.100s"
-                        : "%.200s: %u files and folders that are no pictures are ignored: %.100s "
+             count == 1 ? "%.200s: %u file or folder that is not a picture is ignored: %.100s"
+                        : "%.200s: %u files and folders that are not pictures are ignored: %.100s "
                           "is the first",
              set->path, count, set->passed_first);
     if (count > 0)

@@ -89,24 +89,6 @@ bool path_is_folder(const char *path)
 
 /* ---- Pictures ---- */
 
-FILE *open_picture(const char *path, struct picture_file *file)
-{
-    struct stat info;
-    int descriptor;
-    if (glcnn_file_open(path, &descriptor, NULL, NULL) != GLCNN_SUCCESS)
-        return NULL;
-    bool known = fstat(descriptor, &info) == 0;
-    FILE *stream = known ? fdopen(descriptor, "rb") : NULL;
-    file->bytes = known ? info.st_size : 0;
-    file->changed = known ? info.st_mtim : (struct timespec){0};
-    if (!stream) {
-        int reason = errno;
-        close(descriptor);
-        errno = reason;
-    }
-    return stream;
-}
-
 static bool add_file(glcnn_data_set *set, const struct picture_file *file)
 {
     if (set->file_count == set->file_capacity) {
@@ -122,20 +104,6 @@ static bool add_file(glcnn_data_set *set, const struct picture_file *file)
     return set->files[set->file_count++].path != NULL;
 }
 
-bool part_add(struct part *part, const struct item *item)
-{
-    if (part->count == part->capacity) {
-        uint32_t capacity = part->capacity ? part->capacity * 2 : 256;
-        struct item *items = realloc(part->items, capacity * sizeof *items);
-        if (!items)
-            return false;
-        part->items = items;
-        part->capacity = capacity;
-    }
-    part->items[part->count++] = *item;
-    return true;
-}
-
 static glcnn_status look_inside(FILE *stream, const char *path, const char *unread,
                                 struct picture_file *file, char *error)
 {
@@ -145,8 +113,8 @@ static glcnn_status look_inside(FILE *stream, const char *path, const char *unre
     if (unread)
         return data_fail(
             error, GLCNN_MALFORMED_DATA,
-            "%.300s: is a picture in %s format, which is not read; expected " PICTURE_KINDS, path,
-            unread);
+            "%.300s: is a picture in %s format, which is not supported; expected " PICTURE_KINDS,
+            path, unread);
     glcnn_status status = picture_look(stream, &file->head, reason);
     return status == GLCNN_SUCCESS ? status
                                    : data_fail(error, status, "%.250s: %.250s", path, reason);
@@ -242,7 +210,7 @@ static void tell_unread(glcnn_data_set *set, const char *folder)
                                        length > 0 ? ", " : "", unread->kinds[i].count,
                                        unread->kinds[i].format);
     snprintf(sentence, sizeof sentence,
-             "%.200s: %u picture%s of formats that are not read (%s), of which %.80s is the first; "
+             "%.200s: %u picture%s in unsupported formats (%s), of which %.80s is the first; "
              "expected " PICTURE_KINDS,
              folder, unread->count, unread->count == 1 ? "" : "s", list, unread->first);
     if (unread->count > 0)
@@ -324,7 +292,7 @@ glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error)
         return status;
     return data_fail(
         error, GLCNN_MALFORMED_DATA,
-        "%.200s: no picture that is read is in the folder or in those below it%s%.250s", path,
+        "%.200s: the folder and those below it have no picture in a supported format%s%.250s", path,
         set->notes.count > noted ? "; " : "",
         set->notes.count > noted ? set->notes.texts[noted] : "");
 }
@@ -365,7 +333,8 @@ static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const c
         return status;
     if (set->names.count > names)
         names_remove_last(&set->names);
-    snprintf(sentence, sizeof sentence, "%.300s: a folder without a picture is no class", folder);
+    snprintf(sentence, sizeof sentence, "%.300s: a folder without a picture is not a class",
+             folder);
     return set_complain(set, 0, sentence, error);
 }
 

@@ -194,8 +194,8 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
         b->indices[place] = (b->indices[place] + 1) % l->part->count;
     }
     if (replaces)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: no picture of the part is whole",
-                         l->set->path);
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: every picture of the part is damaged", l->set->path);
     leave_empty(l, b, place);
     return GLCNN_SUCCESS;
 }
@@ -298,7 +298,7 @@ static glcnn_status check_ranges(const struct glcnn_data_loader_parameters *p, c
     uint32_t batch = p->batch ? p->batch : DEFAULT_BATCH;
     if (p->share_first >= batch || p->share > batch - p->share_first)
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "share is %u places from place %u on, of a batch of %u", p->share,
+                         "share is %u images from number %u on, of a batch of %u", p->share,
                          p->share_first, batch);
     if (p->threads > MAX_THREADS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "threads is %u; expected %d at most",
@@ -330,7 +330,7 @@ static glcnn_status take_normalisation(glcnn_data_loader *l, char *error)
             l->of_byte[c][byte] = normalise(l, (float)byte / 255.0f, c);
     if (p->bytes && !l->set->info.bytes)
         return data_fail(error, GLCNN_UNSUPPORTED,
-                         "%.300s: bytes are asked for, and its values are other numbers",
+                         "%.300s: bytes are requested, but its values are other numbers",
                          l->set->path);
     return GLCNN_SUCCESS;
 }
@@ -353,8 +353,7 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
                          l->set->path);
     if (l->steps == 0)
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "a batch of %u images is more than the %u that there are", p->batch,
-                         l->count);
+                         "a batch of %u images is more than the %u available", p->batch, l->count);
     return take_normalisation(l, error);
 }
 

@@ -67,10 +67,9 @@ glcnn_status names_add(struct names *names, const char *text, size_t length, con
     if (*bucket)
         return GLCNN_SUCCESS;
     if (names->count == GLCNN_DATA_MAX_CLASSES)
-        return data_fail(
-            error, GLCNN_MALFORMED_DATA,
-            "%.300s: has more than %d classes; are its labels what is to be told apart?", path,
-            GLCNN_DATA_MAX_CLASSES);
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has more than %d classes; are its labels really classes?", path,
+                         GLCNN_DATA_MAX_CLASSES);
     char *copy = strndup(text, length);
     if (!copy)
         return data_no_memory(error, path);
@@ -210,7 +209,7 @@ static glcnn_status add_key(struct classes *classes, const char *name, bool are_
     return data_fail(
         error, GLCNN_MALFORMED_DATA,
         "%.250s: its labels are whole numbers, and the classes \"%.60s\" and \"%.60s\" "
-        "are the same one",
+        "are the same",
         path, classes->names[number], name);
 }
 
@@ -250,8 +249,8 @@ static glcnn_status match(const struct names *names, const struct classes *class
     if (no_number)
         return data_fail(
             error, GLCNN_MALFORMED_DATA,
-            "%.200s: the label \"%.60s\" is the name of none of the %u classes, "
-            "\"%.40s\" to \"%.40s\", and the label \"%.60s\" is no number of one, 0 to "
+            "%.200s: the label \"%.60s\" is not the name of one of the %u classes, "
+            "\"%.40s\" to \"%.40s\", and the label \"%.60s\" is not the number of one, 0 to "
             "%u; expected all labels to be names, or all to be numbers",
             path, no_name, classes->count, given[0], given[last], no_number, last);
     if (no_name && classes->any_whole)

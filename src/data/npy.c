@@ -35,12 +35,6 @@ static void get_row(const struct rows *rows, uint32_t row, float *values)
     glcnn_npy_convert(array->bytes, &array->header, row * rows->length, rows->length, values);
 }
 
-bool npy_has_bytes(const struct reading *r, const struct glcnn_npy_header *header)
-{
-    return header->type == 'u' && header->element_size == 1 && !header->fortran &&
-           r->parameters->values != GLCNN_DATA_VALUES_NUMBERS;
-}
-
 static glcnn_status take_images(const struct reading *r, const struct bytes *bytes,
                                 struct table *table)
 {
@@ -81,7 +75,7 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
         return status;
     if (array.header.rank == 0 || array.header.count != array.header.shape[0])
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
-                         "%.300s: is no list of labels: it has %u dimensions and %zu elements; "
+                         "%.300s: is not a list of labels: it has %u dimensions and %zu elements; "
                          "expected the shape [N]",
                          r->path, array.header.rank, array.header.count);
     if (array.header.count != count)

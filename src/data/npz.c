@@ -131,7 +131,7 @@ static glcnn_status read_bytes(const struct archive *a, const struct entry *entr
     if (zip_stat_index(a->zip, entry->index, 0, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
         stat.size > BYTES_MAX)
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
-                         "%.300s: an array does not say its size, or more than %zu bytes", r->path,
+                         "%.300s: the size of an array is unknown, or above %zu bytes", r->path,
                          BYTES_MAX);
     zip_file_t *file = zip_fopen_index(a->zip, entry->index, 0);
     if (!file)

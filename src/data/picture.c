@@ -2,15 +2,10 @@
 #include "picture.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "message.h"
 
 #define MAX_FILE ((size_t)256 << 20) /* that is read whole */
-
-static const struct picture_format *const formats[] = {&picture_png, &picture_jpeg, &picture_webp,
-                                                       &picture_tiff};
-#define FORMATS (sizeof formats / sizeof *formats)
 
 size_t picture_read_head(FILE *file, uint8_t head[PICTURE_HEAD])
 {
@@ -18,51 +13,6 @@ size_t picture_read_head(FILE *file, uint8_t head[PICTURE_HEAD])
     size_t got = fread(head, 1, PICTURE_HEAD, file);
     rewind(file);
     return got;
-}
-
-const struct picture_format *picture_format_of(FILE *file)
-{
-    uint8_t head[PICTURE_HEAD];
-    size_t got = picture_read_head(file, head);
-    for (size_t i = 0; i < FORMATS; i++)
-        if (formats[i]->begins(head, got))
-            return formats[i];
-    return NULL;
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcasecmp(name + length - part, ending) == 0;
-}
-
-bool picture_has_ending(const char *name)
-{
-    static const char *const endings[] = {".png",  ".jpg", ".jpeg", ".jpe",
-                                          ".webp", ".tif", ".tiff"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i]))
-            return true;
-    return false;
-}
-
-static glcnn_status refuse(FILE *file, char *error)
-{
-    return ferror(file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
-                        : data_fail(error, GLCNN_MALFORMED_DATA,
-                                    "is no picture: expected the first bytes of " PICTURE_KINDS);
-}
-
-glcnn_status picture_look(FILE *file, struct picture *picture, char *error)
-{
-    const struct picture_format *format = picture_format_of(file);
-    return format ? format->look(file, picture, error) : refuse(file, error);
-}
-
-glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels, char *error)
-{
-    const struct picture_format *format = picture_format_of(file);
-    return format ? format->decode(file, size, pixels, error) : refuse(file, error);
 }
 
 static long read_file(void *from, void *bytes, size_t size)

@@ -7,14 +7,6 @@
 #include "message.h"
 #include "set.h"
 
-bool picture_is_as_opened(const struct picture_file *file, FILE *stream)
-{
-    struct stat now;
-    return fstat(fileno(stream), &now) == 0 && now.st_size == file->bytes &&
-           now.st_mtim.tv_sec == file->changed.tv_sec &&
-           now.st_mtim.tv_nsec == file->changed.tv_nsec;
-}
-
 /* A file that is written over while it is decoded is one that has changed, whatever it looks like:
  * so the last look comes behind the decoding. */
 static glcnn_status decode(const glcnn_data_set *set, const struct picture_file *file,

@@ -1,7 +1,6 @@
-/* Data sets: opened, asked, closed. */
+/* What a data set holds, and what is asked of it: sentences, images, names. */
 #include "set.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,150 +68,25 @@ const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32_t number)
     return number < data->decisions.count ? data->decisions.texts[number] : NULL;
 }
 
-/* ---- Opening ---- */
+/* ---- Images ---- */
 
-static glcnn_status check_names(const struct glcnn_data_parameters *p, char *error)
+bool part_add(struct part *part, const struct item *item)
 {
-    if (p->class_count > GLCNN_DATA_MAX_CLASSES || (p->class_count > 0 && !p->class_names))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "class_names: %u names are given; expected %d at most, and a list of them",
-                         p->class_count, GLCNN_DATA_MAX_CLASSES);
-    for (uint32_t i = 0; i < p->class_count; i++)
-        if (!p->class_names[i] || p->class_names[i][0] == 0)
-            return data_fail(error, GLCNN_INVALID_ARGUMENT, "class_names: number %u is empty", i);
-    return GLCNN_SUCCESS;
-}
-
-static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char *error)
-{
-    if (p->width > GLCNN_DATA_MAX_SIDE || p->height > GLCNN_DATA_MAX_SIDE)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "width x height is %u x %u; expected %d x %d at most", p->width, p->height,
-                         GLCNN_DATA_MAX_SIDE, GLCNN_DATA_MAX_SIDE);
-    if (p->channels > GLCNN_DATA_MAX_CHANNELS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "channels is %u; expected %d at most",
-                         p->channels, GLCNN_DATA_MAX_CHANNELS);
-    if (!(p->validation >= 0 && p->validation < 1))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "validation is %g; expected a share from 0 to below 1", p->validation);
-    if ((unsigned)p->values > GLCNN_DATA_VALUES_NUMBERS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "values is %u; expected 0 to 2",
-                         (unsigned)p->values);
-    return check_names(p, error);
-}
-
-static glcnn_status copy_names(glcnn_data_set *set, const struct glcnn_data_parameters *p,
-                               char *error)
-{
-    struct names seen = {0};
-    glcnn_status status = GLCNN_SUCCESS;
-    for (uint32_t i = 0; i < p->class_count && status == GLCNN_SUCCESS; i++) {
-        uint32_t number = i;
-        const char *name = p->class_names[i];
-        status = names_add(&seen, name, strlen(name), "class_names", &number, error);
-        if (status == GLCNN_SUCCESS && number != i)
-            status =
-                data_fail(error, GLCNN_INVALID_ARGUMENT, "class_names has \"%.100s\" twice", name);
+    if (part->count == part->capacity) {
+        uint32_t capacity = part->capacity ? part->capacity * 2 : 256;
+        struct item *items = realloc(part->items, capacity * sizeof *items);
+        if (!items)
+            return false;
+        part->items = items;
+        part->capacity = capacity;
     }
-    set->class_names = seen.texts;
-    set->info.class_count = seen.count;
-    free(seen.buckets);
-    return status;
+    part->items[part->count++] = *item;
+    return true;
 }
 
-/* With what every set needs, before anything is looked for. */
-static glcnn_status create(const char *path, const struct glcnn_data_parameters *parameters,
-                           glcnn_data_set **data, char *error)
+size_t set_values(const glcnn_data_set *set)
 {
-    glcnn_status status = check_parameters(parameters, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_data_set *set = calloc(1, sizeof *set);
-    *data = set;
-    if (!set || !(set->path = strdup(path)) || pthread_mutex_init(&set->mutex, NULL) != 0)
-        return data_no_memory(error, path);
-    set->has_mutex = true;
-    set->parameters = *parameters;
-    set->parameters.class_names = NULL;
-    return copy_names(set, parameters, error);
-}
-
-static const struct glcnn_data_parameters none = {0};
-
-glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_parameters *parameters,
-                                 glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH])
-{
-    if (!path || !data)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "path or data is NULL");
-    *data = NULL;
-    if (!*path)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "the path is empty; expected the name of a file or folder");
-    glcnn_status status = create(path, parameters ? parameters : &none, data, error);
-    if (status == GLCNN_SUCCESS)
-        (*data)->root = strlen(path);
-    if (status == GLCNN_SUCCESS)
-        status = set_add_path(*data, path, error);
-    if (status == GLCNN_SUCCESS)
-        status = set_finish(*data, error);
-    if (status != GLCNN_SUCCESS)
-        glcnn_data_set_close(data);
-    return status;
-}
-
-glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
-                                       const struct glcnn_data_parameters *parameters,
-                                       glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH])
-{
-    if (data)
-        *data = NULL;
-    if (!paths || !data || count == 0)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "paths or data is NULL, or there is none");
-    for (uint32_t i = 0; i < count; i++)
-        if (!paths[i] || !*paths[i])
-            return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                             "path %u of %u is %s; expected the name of a file", i + 1, count,
-                             paths[i] ? "empty" : "NULL");
-    glcnn_status status = create(paths[0], parameters ? parameters : &none, data, error);
-    for (uint32_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
-        status = set_add_file(*data, paths[i], count == 1, error);
-    if (status == GLCNN_SUCCESS)
-        status = set_finish(*data, error);
-    if (status != GLCNN_SUCCESS)
-        glcnn_data_set_close(data);
-    return status;
-}
-
-static void free_texts(char **texts, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
-}
-
-void glcnn_data_set_close(glcnn_data_set **data)
-{
-    glcnn_data_set *set = data ? *data : NULL;
-    if (!set)
-        return;
-    for (int i = 0; i < GLCNN_DATA_PARTS; i++) {
-        free(set->parts[i].items);
-        table_free(&set->tables[i]);
-    }
-    for (uint32_t i = 0; i < set->file_count; i++)
-        free(set->files[i].path);
-    free_texts(set->class_names, set->info.class_count);
-    free_texts(set->notes.texts, set->notes.count);
-    free_texts(set->decisions.texts, set->decisions.count);
-    names_free(&set->names);
-    if (set->has_mutex)
-        pthread_mutex_destroy(&set->mutex);
-    free(set->files);
-    free(set->path);
-    free((void *)set->states);
-    free(set->kept);
-    free(set);
-    *data = NULL;
+    return (size_t)set->info.width * set->info.height * set->info.channels;
 }
 
 /* ---- Asking ---- */

@@ -182,6 +182,6 @@ glcnn_status set_size_pictures(glcnn_data_set *set, char *error)
     if (set->info.channels == 1 || set->info.channels == 3)
         return GLCNN_SUCCESS;
     return data_fail(error, GLCNN_UNSUPPORTED,
-                     "%.300s: pictures have 1 or 3 channels, and %u are asked for", set->path,
+                     "%.300s: pictures have 1 or 3 channels, and %u are requested", set->path,
                      asked);
 }

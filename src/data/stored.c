@@ -24,6 +24,12 @@ struct stored {
 
 /* ---- Opening ---- */
 
+bool npy_has_bytes(const struct reading *r, const struct glcnn_npy_header *header)
+{
+    return header->type == 'u' && header->element_size == 1 && !header->fortran &&
+           r->parameters->values != GLCNN_DATA_VALUES_NUMBERS;
+}
+
 static bool may_stay(const struct reading *r, const struct glcnn_npy_header *header)
 {
     return npy_has_bytes(r, header) && header->count > data_memory(r->parameters);

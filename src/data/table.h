@@ -51,7 +51,7 @@ void content_free(struct content *content);
  * limits or not what the parameters ask for. */
 glcnn_status table_shape(const struct reading *r, uint32_t rank, const uint32_t *shape,
                          struct table *table, bool *is_planar);
-/* Checks the rows and takes them over; table has its extents. */
+/* Checks the rows and takes them over; table has its extents, and after a failure is to be freed. */
 glcnn_status table_fill(const struct reading *r, const struct rows *rows, struct table *table);
 /* The same of values that are bytes and stay so, in the order of a file. */
 glcnn_status table_fill_bytes(const struct reading *r, const uint8_t *values, bool is_planar,

@@ -134,7 +134,7 @@ static glcnn_status begin(struct tiff *tiff, char *error)
         return GLCNN_MALFORMED_DATA;
     return TIFFRGBAImageOK(tiff->read, reason)
                ? GLCNN_SUCCESS
-               : refuse(tiff, "TIFF of a kind that is not read", reason, error);
+               : refuse(tiff, "TIFF of an unsupported kind", reason, error);
 }
 
 static bool has_colour(TIFF *read)

@@ -130,7 +130,7 @@ static struct chunks divide(const struct weights_problem *problem, const struct 
 {
     uint32_t pixels = weights_pixels(problem->operation);
     uint32_t wanted =
-        chunks_of(&problem->packing, d, pixels, plan_lent_quads(problem->plan, PART_BYTES));
+        chunks_of(&problem->packing, d, pixels, plan_workspace_vec4s(problem->plan, PART_BYTES));
     uint32_t per_chunk = groups_of(pixels, wanted);
     return (struct chunks){pixels, per_chunk, groups_of(pixels, per_chunk)};
 }

@@ -113,7 +113,7 @@ struct splits {
 static uint32_t most_splits(const struct sum_problem *problem, uint32_t wanted)
 {
     const struct packing *p = problem->packing;
-    uint32_t numbers = plan_lent_quads(problem->plan, SPLIT_BYTES);
+    uint32_t numbers = plan_workspace_vec4s(problem->plan, SPLIT_BYTES);
     uint32_t room = numbers / p->slices / sum_pixels(problem->sum);
     return problem->sum->phases ? 1 : least(least(wanted, p->elements / SPLIT_DEPTH), room);
 }
@@ -312,7 +312,7 @@ void plan_tiled(struct plan *plan, const struct implementation *row, const void 
         return;
     }
     struct vector_view parts =
-        plan_lent_vector(plan, (size_t)splits.count * sum_pixels(sum) * p->slices * 4);
+        plan_workspace_vector(plan, (size_t)splits.count * sum_pixels(sum) * p->slices * 4);
     struct pass *pass = plan_tiles(plan, row, problem, tile, splits);
     pass_define(pass, "SPLIT", 1);
     pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);

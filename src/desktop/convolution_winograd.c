@@ -56,7 +56,7 @@ static struct tiles tiles_of(const struct plan *plan, uint32_t width, uint32_t h
                              uint32_t images, uint32_t slices)
 {
     struct tiles t = {.x = groups_of(width, TILE), .y = groups_of(height, TILE)};
-    uint32_t room = plan_lent_quads(plan, BLOCK_BYTES) / POINTS / slices / 4 * 4;
+    uint32_t room = plan_workspace_vec4s(plan, BLOCK_BYTES) / POINTS / slices / 4 * 4;
     t.total = t.x * t.y * images;
     t.block = least(groups_of(t.total, 4) * 4, room > 4 ? room : 4);
     return t;
@@ -143,7 +143,7 @@ static struct vector_view plan_points_of_weights(struct plan *plan, const struct
                                                  const struct vector_view *weights)
 {
     struct vector_view points =
-        plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * p->slices * 4);
+        plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * p->slices * 4);
     struct pass *pass = plan_pass(plan, "desktop/winograd_weights.comp");
     pass_transform(pass, row);
     pass_vector(pass, "weights", weights, VECTOR_READ);
@@ -192,9 +192,10 @@ void plan_winograd(struct plan *plan, const struct implementation *row, const vo
     const struct tiles t =
         tiles_of(plan, sum->extent[0], sum->extent[1], sum->destination.images, most);
     struct vector_view weights = plan_points_of_weights(plan, p, row, sum->weights);
-    struct vector_view inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * t.block);
+    struct vector_view inputs =
+        plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * t.block);
     struct vector_view results =
-        plan_lent_vector(plan, (size_t)POINTS * p->slices * 4 * groups_of(t.block, 16) * 16);
+        plan_workspace_vector(plan, (size_t)POINTS * p->slices * 4 * groups_of(t.block, 16) * 16);
     for (uint32_t first = 0; first < t.total; first += t.block) {
         plan_inputs(plan, p, row, sum, &t, first, &inputs);
         plan_product(plan, row,
@@ -284,13 +285,13 @@ static struct deep begin_deep(const struct operation *o, struct plan *plan, cons
     struct deep d = {.tiles = tiles_of(plan, width, height, o->images[GRADIENT].images, most)};
     uint32_t groups =
         POINTS * groups_of(p->range * 4, GROUP_ROWS) * groups_of(p->slices, GROUP_SLICES);
-    uint32_t numbers = plan_lent_quads(plan, PART_BYTES);
+    uint32_t numbers = plan_workspace_vec4s(plan, PART_BYTES);
     uint32_t room = numbers / POINTS / (p->range * 4) / p->slices;
     d.chunks = least(groups_of(ALL_GROUPS, groups), groups_of(d.tiles.block, GROUP_ROWS));
     d.chunks = least(d.chunks, room > 0 ? room : 1);
-    d.inputs = plan_lent_vector(plan, (size_t)POINTS * p->range * 4 * d.tiles.block);
-    d.gradients = plan_lent_vector(plan, (size_t)POINTS * p->slices * 4 * d.tiles.block);
-    d.sums = plan_lent_vector(plan, ((size_t)d.tiles.total + 3) * p->slices * 4);
+    d.inputs = plan_workspace_vector(plan, (size_t)POINTS * p->range * 4 * d.tiles.block);
+    d.gradients = plan_workspace_vector(plan, (size_t)POINTS * p->slices * 4 * d.tiles.block);
+    d.sums = plan_workspace_vector(plan, ((size_t)d.tiles.total + 3) * p->slices * 4);
     return d;
 }
 
@@ -321,7 +322,7 @@ void plan_weights_winograd(struct plan *plan, const struct implementation *row,
     uint32_t blocks = groups_of(d.tiles.total, d.tiles.block);
     struct partial_sums parts = {.chunks = blocks * d.chunks,
                                  .numbers = POINTS * p->slices * groups_of(p->range * 4, 16) * 16};
-    parts.vector = plan_lent_vector(plan, (size_t)parts.chunks * parts.numbers * 4);
+    parts.vector = plan_workspace_vector(plan, (size_t)parts.chunks * parts.numbers * 4);
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t first = b * d.tiles.block;
         plan_deep_inputs(o, plan, p, row, &d, first);

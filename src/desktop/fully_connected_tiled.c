@@ -70,7 +70,7 @@ bool sum_fills_unpacked_tiles(const void *sum_problem)
     uint32_t splits = groups_of(p->elements, split_depth(tiles, p->elements));
     return rows >= FEWEST_IMAGES && rows <= MOST_IMAGES && p->elements <= MOST_ELEMENTS &&
            tiles * (p->elements / SPLIT_DEPTH) >= FEWEST_GROUPS &&
-           splits <= plan_lent_quads(problem->plan, SPLIT_BYTES) / p->slices / rows;
+           splits <= plan_workspace_vec4s(problem->plan, SPLIT_BYTES) / p->slices / rows;
 }
 
 static void pass_rows(struct pass *pass, const struct packing *p, const struct sum *sum)
@@ -95,7 +95,7 @@ void plan_tiled_unpacked(struct plan *plan, const struct implementation *row,
     uint32_t depth = split_depth(sum_tiles(p, sum), p->elements);
     uint32_t splits = groups_of(p->elements, depth);
     struct vector_view parts =
-        plan_lent_vector(plan, (size_t)splits * sum_pixels(sum) * p->slices * 4);
+        plan_workspace_vector(plan, (size_t)splits * sum_pixels(sum) * p->slices * 4);
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
     pass_rows(pass, p, sum);
@@ -196,8 +196,8 @@ void plan_connected_data_tiled(struct plan *plan, const struct implementation *r
                             .neuron = &none};
     uint32_t depth = split_depth(data_tiles(o), convolution_channels(o).outputs);
     uint32_t splits = groups_of(convolution_channels(o).outputs, depth);
-    struct vector_view parts = plan_lent_vector(plan, (size_t)splits * column_count(o) *
-                                                          o->images[DESTINATION].images * 4);
+    struct vector_view parts = plan_workspace_vector(plan, (size_t)splits * column_count(o) *
+                                                               o->images[DESTINATION].images * 4);
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
     pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);

@@ -42,7 +42,7 @@ static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
 static enum buffer_reach choose_reach(const struct glcnn_device *device, GLbitfield access,
                                       size_t size)
 {
-    bool copies = device->info.traits.background_copies && size > BUFFER_SMALL;
+    bool copies = device->info.traits.async_uploads && size > BUFFER_SMALL;
     if (access & GL_MAP_WRITE_BIT && copies)
         return REACH_COPY;
     return device->gl.BufferStorageEXT ? REACH_KEPT : REACH_MAP;
@@ -80,8 +80,8 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     return device_check(buffer->device, where);
 }
 
-static glcnn_status create_bare(struct glcnn_device *device, size_t size,
-                                struct glcnn_buffer **buffer)
+static glcnn_status create_unallocated(struct glcnn_device *device, size_t size,
+                                       struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer *made = calloc(1, sizeof *made);
     if (!made)
@@ -97,7 +97,7 @@ static glcnn_status create(struct glcnn_device *device, size_t size, GLbitfield 
                            struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer *made;
-    glcnn_status status = create_bare(device, size, &made);
+    glcnn_status status = create_unallocated(device, size, &made);
     if (status != GLCNN_SUCCESS)
         return status;
     made->access = access;
@@ -135,11 +135,11 @@ static glcnn_status create_within_limits(struct glcnn_device *device, size_t siz
     return status == GLCNN_SUCCESS ? create(device, size, access, buffer) : status;
 }
 
-glcnn_status buffer_create_bare(struct glcnn_device *device, size_t size,
-                                struct glcnn_buffer **buffer)
+glcnn_status buffer_create_unallocated(struct glcnn_device *device, size_t size,
+                                       struct glcnn_buffer **buffer)
 {
     glcnn_status status = check_limit(device, size);
-    return status == GLCNN_SUCCESS ? create_bare(device, size, buffer) : status;
+    return status == GLCNN_SUCCESS ? create_unallocated(device, size, buffer) : status;
 }
 
 glcnn_status glcnn_buffer_create(glcnn_device *device, size_t size, glcnn_buffer **buffer)
@@ -207,8 +207,9 @@ static uint64_t later(uint64_t a, uint64_t b)
 struct hazard buffer_hazard(const struct glcnn_buffer *buffer)
 {
     const struct glcnn_buffer *whole = memory_of(buffer);
-    const struct hazard *own = &buffer->hazard,
-                        *other = whole == buffer || whole->is_lent ? &whole->parts : &whole->hazard;
+    const struct hazard *own = &buffer->hazard, *other = whole == buffer || whole->is_arena
+                                                             ? &whole->parts
+                                                             : &whole->hazard;
     return (struct hazard){.written = later(own->written, other->written),
                            .read = later(own->read, other->read)};
 }
@@ -266,7 +267,7 @@ static size_t next_offset(const struct glcnn_buffer *buffer, size_t offset)
     return (offset + buffer->size + alignment - 1) / alignment * alignment;
 }
 
-size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count)
+size_t buffer_merged_size(struct glcnn_buffer *const *buffers, size_t count)
 {
     size_t size = 0;
     for (size_t i = 0; i < count; i++)
@@ -279,11 +280,11 @@ size_t buffer_taken(const struct glcnn_buffer *buffer)
     return buffer->within ? next_offset(buffer, 0) : buffer->size;
 }
 
-void buffer_lend(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
+void buffer_suballocate(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
 {
     buffer->within = buffer_retain(whole);
     buffer->offset = offset;
-    whole->is_lent = true;
+    whole->is_arena = true;
 }
 
 glcnn_status buffer_allocate(struct glcnn_buffer *buffer)
@@ -296,7 +297,7 @@ glcnn_status buffer_allocate(struct glcnn_buffer *buffer)
 }
 
 /* The buffer that all of them lie within, in this order and alone; NULL: there is none. */
-static struct glcnn_buffer *joined_before(struct glcnn_buffer *const *buffers, size_t count)
+static struct glcnn_buffer *merged_before(struct glcnn_buffer *const *buffers, size_t count)
 {
     struct glcnn_buffer *whole = buffers[0]->within;
     size_t offset = 0;
@@ -355,22 +356,22 @@ static void move_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *bu
     }
 }
 
-glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
-                         struct glcnn_buffer **joined)
+glcnn_status buffer_merge(struct glcnn_buffer *const *buffers, size_t count,
+                          struct glcnn_buffer **merged)
 {
-    struct glcnn_buffer *before = joined_before(buffers, count), *whole = NULL;
-    *joined = before ? buffer_retain(before) : NULL;
+    struct glcnn_buffer *before = merged_before(buffers, count), *whole = NULL;
+    *merged = before ? buffer_retain(before) : NULL;
     for (size_t i = 0; i < count; i++)
         if (before || buffers[i]->within)
             return GLCNN_SUCCESS;
-    glcnn_status status = create(buffers[0]->device, buffer_joined_size(buffers, count), 0, &whole);
+    glcnn_status status = create(buffers[0]->device, buffer_merged_size(buffers, count), 0, &whole);
     if (status == GLCNN_SUCCESS)
         status = copy_into(whole, buffers, count);
     if (status == GLCNN_SUCCESS)
         move_into(whole, buffers, count);
     else
         glcnn_buffer_destroy(&whole);
-    *joined = whole;
+    *merged = whole;
     return status;
 }
 
@@ -637,7 +638,7 @@ static glcnn_status take_memory(struct glcnn_buffer *buffer, struct glcnn_buffer
     return GLCNN_SUCCESS;
 }
 
-glcnn_status buffer_bring_near(struct glcnn_buffer *buffer)
+glcnn_status buffer_prefetch_to_host(struct glcnn_buffer *buffer)
 {
     struct glcnn_buffer *near = NULL;
     if (!buffer->device->gl.BufferStorageEXT || buffer->mapped || buffer->within ||

@@ -11,7 +11,7 @@ enum buffer_reach {
     REACH_COPY  /* the driver copies what it is to hold */
 };
 
-/* A buffer may lie within another, beside others (buffer_join): it is used as before, and the other
+/* A buffer may lie within another, beside others (buffer_merge): it is used as before, and the other
  * one is all of them at once. */
 struct glcnn_buffer {
     struct glcnn_device *device;
@@ -22,7 +22,7 @@ struct glcnn_buffer {
     size_t offset;               /* bytes from the start of the other */
     struct hazard hazard;        /* uses of this buffer as a whole */
     struct hazard parts;         /* uses of those that lie within it */
-    bool is_lent;                /* those lie in each other's place, at other times */
+    bool is_arena;               /* those lie in each other's place, at other times */
     struct glcnn_buffer *next;   /* of a list that lends buffers */
     size_t item;                 /* number in the placement that was made last of those it was in */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
@@ -35,24 +35,24 @@ struct glcnn_buffer {
 
 /* Puts buffers beside each other in memory that they have together, in order, each at a multiple of
  * the device's buffer_offset_alignment and of 16 bytes; what lies between is 0. Contents stay.
- * *joined is the whole, a reference of the caller's: the same one again where they lie just so
+ * *merged is the whole, a reference of the caller's: the same one again where they lie just so
  * already, NULL where some lie otherwise, which leaves all as they are. Errors: out of memory, and
  * then all are as they were. */
-glcnn_status buffer_join(struct glcnn_buffer *const *buffers, size_t count,
-                         struct glcnn_buffer **joined);
+glcnn_status buffer_merge(struct glcnn_buffer *const *buffers, size_t count,
+                          struct glcnn_buffer **merged);
 /* The bytes that they take together. */
-size_t buffer_joined_size(struct glcnn_buffer *const *buffers, size_t count);
+size_t buffer_merged_size(struct glcnn_buffer *const *buffers, size_t count);
 /* The bytes of device memory that it takes, of a whole that it lies within its part. */
 size_t buffer_taken(const struct glcnn_buffer *buffer);
 
-/* A buffer without memory. buffer_lend lets it lie within `whole` from `offset` on, where others may
+/* A buffer without memory. buffer_suballocate lets it lie within `whole` from `offset` on, where others may
  * lie too as long as no two are in use at one time; buffer_allocate gives it memory of undefined
  * contents, once. */
-glcnn_status buffer_create_bare(struct glcnn_device *device, size_t size,
-                                struct glcnn_buffer **buffer);
-void buffer_lend(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset);
+glcnn_status buffer_create_unallocated(struct glcnn_device *device, size_t size,
+                                       struct glcnn_buffer **buffer);
+void buffer_suballocate(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset);
 glcnn_status buffer_allocate(struct glcnn_buffer *buffer);
-static inline bool buffer_is_bare(const struct glcnn_buffer *buffer)
+static inline bool buffer_is_unallocated(const struct glcnn_buffer *buffer)
 {
     return !buffer->name && !buffer->within;
 }
@@ -89,7 +89,7 @@ glcnn_status buffer_create_mapped(struct glcnn_device *device, size_t size, GLbi
 /* Where the driver keeps buffers mapped, gives one that passes fill for the processor such memory,
  * with what it holds: to map a buffer for one read may wait for all that was committed (NVIDIA). Not
  * one that passes have read, nor one within another. Errors: out of memory, and it stays as it was. */
-glcnn_status buffer_bring_near(struct glcnn_buffer *buffer);
+glcnn_status buffer_prefetch_to_host(struct glcnn_buffer *buffer);
 /* Its first `size` bytes, until buffer_unmap of as many. No pass may be using what is to be filled,
  * and what is read was awaited behind buffer_show: nothing here waits for that. */
 glcnn_status buffer_map(struct glcnn_buffer *buffer, size_t size, void **bytes, const char *where);

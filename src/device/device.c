@@ -49,7 +49,7 @@ static const char *refusal(const struct glcnn_device *device)
                                    "glcnn_device_release there and glcnn_device_acquire here first";
 }
 
-void device_take(struct glcnn_device *device)
+void device_set_owner(struct glcnn_device *device)
 {
     device->process = getpid();
     snprintf(device->forked, sizeof device->forked,
@@ -145,7 +145,7 @@ glcnn_status device_check(struct glcnn_device *device, const char *where)
     return device_report(device, code, name, where);
 }
 
-glcnn_status device_forgive(struct glcnn_device *device, const char *where)
+glcnn_status device_clear_error(struct glcnn_device *device, const char *where)
 {
     GLenum code = GL_NO_ERROR;
     const char *name = gl_error(&device->gl, &code);

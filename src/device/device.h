@@ -18,9 +18,9 @@
 
 struct program_cache;
 struct binary_folder;
-struct choices;
+struct tuning_cache;
 struct storage_pool;
-struct canary;
+struct smoke_test;
 struct staging;
 struct profile;
 
@@ -59,11 +59,11 @@ struct glcnn_device {
         uint32_t pass, passes; /* that is made ready now, of so many */
     } compilation;
     struct program_cache *programs;
-    struct binary_folder *binaries; /* of programs, between runs; NULL: none are kept */
-    struct choices *choices;        /* between implementations, by timed trials */
+    struct binary_folder *binaries;    /* of programs, between runs; NULL: none are kept */
+    struct tuning_cache *tuning_cache; /* between implementations, by timed trials */
     struct storage_pool *pool;
     struct caller_state *caller_state; /* NULL: the context is the library's own */
-    struct canary *canary;             /* NULL until a program is tested */
+    struct smoke_test *smoke_test;     /* NULL until a program is tested */
     struct glcnn_buffer *zeros;        /* bound where a declared buffer is not given */
     GLuint stores;           /* the buffer of record/stores.h; 0: no pass had need of it */
     size_t stores_size;      /* its bytes */
@@ -80,7 +80,7 @@ struct glcnn_device {
 
 /* For opening and closing (record/open.c): gives the device to this thread and process, and marks
  * it as destroyed, which all threads are told from then on. */
-void device_take(struct glcnn_device *device);
+void device_set_owner(struct glcnn_device *device);
 void device_close(struct glcnn_device *device);
 
 struct glcnn_device *device_retain(struct glcnn_device *device);
@@ -106,7 +106,7 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
 /* Drains GL errors after the step `where`; turns them into a status. */
 glcnn_status device_check(struct glcnn_device *device, const char *where);
 /* The same of a step that may fail: a lost context alone becomes a status. */
-glcnn_status device_forgive(struct glcnn_device *device, const char *where);
+glcnn_status device_clear_error(struct glcnn_device *device, const char *where);
 /* As device_check, of an error drained before: its code and name, or NULL for none. */
 glcnn_status device_report(struct glcnn_device *device, GLenum code, const char *name,
                            const char *where);

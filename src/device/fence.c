@@ -15,21 +15,24 @@
  * still passes a mark within the default deadline. */
 #define MARK_WORK       ((uint64_t)1 << 30)
 #define MARK_DISPATCHES 4 /* the same of a device whose speed is known, in its longest dispatches */
-#define OWED_MOST       64                    /* commits in a row behind one mark */
+#define DEFERRED_MOST   64                    /* commits in a row behind one mark */
 #define SLICE           ((uint64_t)100000000) /* nanoseconds */
 
-/* Of waits that would keep a core busy, nanoseconds: what is soon over is waited for as the driver
- * does; then naps that grow with the wait, so that it is not much longer for them. Of 11 ms 1.2 %, and
- * a core is busy for a sixth of it; with naps of a 16th 4.6 %, and for an eighth (H200). */
-#define BUSY         ((uint64_t)20000)
-#define SHORTEST_NAP ((uint64_t)20000)
-#define LONGEST_NAP  ((uint64_t)1000000)
-#define NAP_SHARE    64 /* of the time waited so far */
+#define MARK_TRIES 5       /* of a mark for which there is no memory */
+#define FIRST_TRY  1000000 /* nanoseconds until the second; each later one takes twice as long */
+
+/* Of waits in which the driver would spin, nanoseconds: for what is soon over the driver spins, and
+ * then the library sleeps between polls, for a share of the time waited so far, so that the wait
+ * does not take much longer for it. */
+#define SPIN           ((uint64_t)20000)
+#define SHORTEST_SLEEP ((uint64_t)20000)
+#define LONGEST_SLEEP  ((uint64_t)1000000)
+#define SLEEP_SHARE    64 /* of the time waited so far */
 
 /* ---- Marks ---- */
 
 /* Takes the mark out of the list. */
-static struct mark take(struct progress *progress, size_t index)
+static struct mark remove_mark(struct progress *progress, size_t index)
 {
     struct mark taken = progress->marks[index];
     progress->mark_count--;
@@ -45,7 +48,7 @@ static void complete(struct glcnn_device *device, uint64_t serial)
     if (serial > progress->completed)
         progress->completed = serial;
     while (progress->mark_count && progress->marks[0].serial <= progress->completed)
-        device->gl.DeleteSync(take(progress, 0).fence);
+        device->gl.DeleteSync(remove_mark(progress, 0).fence);
 }
 
 /* Gives up marks that have passed; whether there were any. */
@@ -57,7 +60,7 @@ static bool has_moved(struct glcnn_device *device)
         GLenum result = device->gl.ClientWaitSync(progress->marks[0].fence, 0, 0);
         if (result == GL_TIMEOUT_EXPIRED)
             return moved;
-        struct mark first = take(progress, 0);
+        struct mark first = remove_mark(progress, 0);
         device->gl.DeleteSync(first.fence);
         if (result != GL_WAIT_FAILED)
             complete(device, first.serial);
@@ -92,8 +95,8 @@ static bool add_mark(struct glcnn_device *device)
     if (!fence)
         return false;
     progress->marks[progress->mark_count++] = (struct mark){fence, device->serial};
-    progress->due = 0;
-    progress->owed = 0;
+    progress->deferred_serial = 0;
+    progress->deferred = 0;
     return true;
 }
 
@@ -137,26 +140,20 @@ glcnn_status fence_mark(struct glcnn_device *device, const char *where)
     const char *name = gl_error(&device->gl, &code);
     if (name && code != GL_OUT_OF_MEMORY)
         return device_report(device, code, name, where);
-    device->gl.Finish();
-    glcnn_status status = reset_check(device, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    device->progress.due = 0;
-    device->progress.owed = 0;
-    complete(device, device->serial);
-    return reset_check_count(device, where);
+    device->progress.deferred_serial = device->serial;
+    return reset_check(device, where);
 }
 
-glcnn_status fence_owe(struct glcnn_device *device, const char *where)
+glcnn_status fence_defer(struct glcnn_device *device, const char *where)
 {
     struct progress *progress = &device->progress;
-    progress->due = device->serial;
-    return ++progress->owed < OWED_MOST ? GLCNN_SUCCESS : fence_mark(device, where);
+    progress->deferred_serial = device->serial;
+    return ++progress->deferred < DEFERRED_MOST ? GLCNN_SUCCESS : fence_mark(device, where);
 }
 
-glcnn_status fence_settle(struct glcnn_device *device, const char *where)
+glcnn_status fence_flush_deferred(struct glcnn_device *device, const char *where)
 {
-    return device->progress.due ? fence_mark(device, where) : GLCNN_SUCCESS;
+    return device->progress.deferred_serial ? fence_mark(device, where) : GLCNN_SUCCESS;
 }
 
 static glcnn_status give_up(struct glcnn_device *device, const char *where)
@@ -169,23 +166,23 @@ static glcnn_status give_up(struct glcnn_device *device, const char *where)
     return reset_lose(device, where, why);
 }
 
-static void nap(uint64_t waited)
+static void sleep_between_polls(uint64_t waited)
 {
-    uint64_t length = waited / NAP_SHARE;
-    if (length < SHORTEST_NAP)
-        length = SHORTEST_NAP;
-    nanosleep(&(struct timespec){0, (long)(length < LONGEST_NAP ? length : LONGEST_NAP)}, NULL);
+    uint64_t length = waited / SLEEP_SHARE;
+    if (length < SHORTEST_SLEEP)
+        length = SHORTEST_SLEEP;
+    nanosleep(&(struct timespec){0, (long)(length < LONGEST_SLEEP ? length : LONGEST_SLEEP)}, NULL);
 }
 
 static GLenum wait_a_slice(struct glcnn_device *device, GLsync fence)
 {
     const struct gl *gl = &device->gl;
     const struct progress *progress = &device->progress;
-    bool naps = device->info.traits.busy_waits || progress->meanwhile;
+    bool sleeps = device->info.traits.spin_waits || progress->meanwhile;
     uint64_t start = clock_nanoseconds(), waited = 0;
-    GLenum result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, naps ? BUSY : SLICE);
-    while (naps && result == GL_TIMEOUT_EXPIRED && waited < SLICE) {
-        nap(waited);
+    GLenum result = gl->ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, sleeps ? SPIN : SLICE);
+    while (sleeps && result == GL_TIMEOUT_EXPIRED && waited < SLICE) {
+        sleep_between_polls(waited);
         if (progress->meanwhile)
             progress->meanwhile(progress->meanwhile_user);
         result = gl->ClientWaitSync(fence, 0, 0);
@@ -226,13 +223,33 @@ static size_t mark_behind(const struct progress *progress, uint64_t serial)
 /* The mark is taken out of the list, so that nothing else gives it up meanwhile. */
 static glcnn_status await_mark(struct glcnn_device *device, size_t index, const char *where)
 {
-    struct mark mark = take(&device->progress, index);
+    struct mark mark = remove_mark(&device->progress, index);
     glcnn_status status = await(device, mark.fence, where);
     device->gl.DeleteSync(mark.fence);
     if (status != GLCNN_SUCCESS)
         return status;
     complete(device, mark.serial);
     return reset_check_count(device, where);
+}
+
+/* Sets a mark that is waited for next. Where the driver has no memory for it, the marks that there are
+ * are waited for first, and it is asked again: what has finished gives memory back. */
+static glcnn_status mark_to_await(struct glcnn_device *device, const char *where)
+{
+    const struct progress *progress = &device->progress;
+    for (unsigned tries = 0; tries < MARK_TRIES; tries++) {
+        glcnn_status status = fence_mark(device, where);
+        if (status == GLCNN_SUCCESS && progress->deferred_serial && progress->mark_count)
+            status = await_mark(device, 0, where);
+        else if (status == GLCNN_SUCCESS && progress->deferred_serial)
+            nanosleep(&(struct timespec){0, FIRST_TRY << tries}, NULL);
+        if (status != GLCNN_SUCCESS || !progress->deferred_serial)
+            return status;
+    }
+    return device_fail(device, GLCNN_OUT_OF_MEMORY,
+                       "%s: the driver has no memory for a fence, without which nothing can be "
+                       "waited for; what was committed still runs: free memory and wait again",
+                       where);
 }
 
 /* Of what marks have shown to have finished: whether it has run. */
@@ -250,7 +267,7 @@ glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const cha
     size_t index = mark_behind(progress, serial);
     if (index < progress->mark_count)
         return await_mark(device, index, where);
-    glcnn_status status = fence_mark(device, where);
+    glcnn_status status = mark_to_await(device, where);
     if (status != GLCNN_SUCCESS || serial <= progress->completed)
         return status;
     return await_mark(device, progress->mark_count - 1, where);
@@ -264,7 +281,8 @@ glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *pass
     if (status != GLCNN_SUCCESS)
         return status;
     has_moved(device);
-    if (progress->due >= serial && mark_behind(progress, serial) == progress->mark_count) {
+    if (progress->deferred_serial >= serial &&
+        mark_behind(progress, serial) == progress->mark_count) {
         try_mark(device);
         device->gl.Flush(); /* or it may never pass */
     }
@@ -274,7 +292,7 @@ glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *pass
 
 glcnn_status fence_await_all(struct glcnn_device *device, const char *where)
 {
-    glcnn_status status = fence_mark(device, where);
+    glcnn_status status = mark_to_await(device, where);
     size_t count = device->progress.mark_count;
     return status == GLCNN_SUCCESS && count ? await_mark(device, count - 1, where) : status;
 }

@@ -21,13 +21,13 @@ struct mark {
 struct progress {
     struct mark marks[MARKS];
     size_t mark_count;
-    uint64_t completed; /* passes up to this serial number are known to have finished */
-    uint64_t due;       /* the last pass that fence_owe left without a mark; 0: none */
-    uint32_t owed;      /* times that it did so since the last mark */
-    uint64_t work;      /* operations issued since the last mark */
-    bool shows;         /* memory that stays mapped was written since: the next mark shows it */
-    uint32_t patience;  /* seconds that a wait may last without progress */
-    /* Called between the naps of each wait while it is set; NULL: waits are the driver's. */
+    uint64_t completed;       /* passes up to this serial number are known to have finished */
+    uint64_t deferred_serial; /* the last pass left without a mark; 0: none */
+    uint32_t deferred;        /* times that it did so since the last mark */
+    uint64_t work;            /* operations issued since the last mark */
+    bool shows;        /* memory that stays mapped was written since: the next mark shows it */
+    uint32_t patience; /* seconds that a wait may last without progress */
+    /* Called between the polls of each wait while it is set; NULL: waits are the driver's. */
     void (*meanwhile)(void *user);
     void *meanwhile_user;
 };
@@ -36,19 +36,19 @@ struct progress {
  * they raised is returned then. */
 glcnn_status fence_count(struct glcnn_device *device, uint64_t operations, const char *where);
 
-/* Sets a mark behind all that was issued. Where the driver has no memory for one the GPU is waited
- * for. */
+/* Sets a mark behind all that was issued. Where the driver has no memory for one it is deferred. */
 glcnn_status fence_mark(struct glcnn_device *device, const char *where);
 
-/* Leaves the mark for later: it is set by fence_settle, before anything else is issued that is not
- * small, or once somebody asks for what was issued. A GPU finishes all that it does before it passes a fence, which
- * takes it as long as a small pass or two (H200). Of so many in a row that a wait for the last could
- * be long without progress, one has its mark at once. */
-glcnn_status fence_owe(struct glcnn_device *device, const char *where);
-glcnn_status fence_settle(struct glcnn_device *device, const char *where);
+/* Leaves the mark for later: fence_flush_deferred sets it, before anything else is issued that is not
+ * small, and so does whoever asks for what was issued. A GPU finishes all that it does before it
+ * passes a fence, which costs the time of a short pass or two. Of so many deferred in a row that a
+ * wait for the last could be long without progress, one has its mark at once. */
+glcnn_status fence_defer(struct glcnn_device *device, const char *where);
+glcnn_status fence_flush_deferred(struct glcnn_device *device, const char *where);
 
 /* Waits for the pass of that serial number and all before it, and for no more than the next mark.
- * GLCNN_DEVICE_LOST once no mark has passed for so long as the device's user said. */
+ * GLCNN_DEVICE_LOST once no mark has passed for so long as the device's user said, and
+ * GLCNN_OUT_OF_MEMORY where the driver cannot make a mark to wait for. */
 glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const char *where);
 /* Have they finished, as far as marks tell? Never waits. */
 glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *passed,

@@ -34,7 +34,6 @@
     X(DispatchCompute, PFNGLDISPATCHCOMPUTEPROC)                                                   \
     X(Enable, PFNGLENABLEPROC)                                                                     \
     X(FenceSync, PFNGLFENCESYNCPROC)                                                               \
-    X(Finish, PFNGLFINISHPROC)                                                                     \
     X(Flush, PFNGLFLUSHPROC)                                                                       \
     X(GenBuffers, PFNGLGENBUFFERSPROC)                                                             \
     X(GenTextures, PFNGLGENTEXTURESPROC)                                                           \

@@ -2,6 +2,7 @@
  * compilers in Mesa 22.3 and 25.0 make of the library's shaders without a spill. */
 #include "device/traits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PASS_BYTES 262144 /* where a family says nothing */
@@ -13,15 +14,17 @@ struct family {
 
 /* The first row that fits is taken. Layers on top of another driver name that driver too. */
 static const struct family families[] = {
-    /* llvmpipe's imageLoad takes less than half of its texelFetch. It stores float by float, each
-     * at an address that waits for the float before: 350 cycles for 8 texels, a load takes 20. */
+    /* llvmpipe's imageLoad computes fewer addresses than its texelFetch. It stores float by float,
+     * each at an address that waits for the float before. */
     {NULL,
      "llvmpipe",
-     {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .dear_stores = true,
-      .buffered_stores = true, .rows_in_step = true, .floats_divide = true, .sums_round = true}},
+     {"llvmpipe", 64, 8, .image_loads = true, .uniform_copies = true, .slow_image_stores = true,
+      .recomputes_pixels = true, .stores_via_buffer = true, .subgroups_along_x = true,
+      .float_division = true, .sums_round_to_nearest = true}},
     {NULL,
      "LLVMPIPE", /* through virgl */
-     {"llvmpipe", 64, 8, .uniform_copies = true, .dear_stores = true}},
+     {"llvmpipe", 64, 8, .uniform_copies = true, .slow_image_stores = true,
+      .recomputes_pixels = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
     {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
@@ -35,16 +38,17 @@ static const struct family families[] = {
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
-    /* Up-sampling and gradients of averages side by side take 0.7 of the time, waits take as much
-     * of the processor as they last, and a pass costs 2.5 to 6 us at 4 TB/s (H200). A pass that
-     * reads mapped memory takes the time that the bus takes: with an upload of 12.8 MB a step of
-     * 1.25 ms takes 1.54, and 1.30 where the driver copies the bytes. Halves that are packed take 0.84
-     * to 0.95 of the time of those that sums round. */
+    /* NVIDIA's driver on a Tegra, whose GPU has few processors and shares the CPU's memory: like
+     * nouveau's, and none of what follows, which is known of large GPUs only. */
+    {"NVIDIA", "Tegra", {"tegra", 14, 32, .shared_memory = true, .uniform_copies = true}},
+    /* The driver's waits spin for as long as they last. A pass that reads mapped memory takes the time
+     * that the bus takes, so uploads are given to the driver to copy. */
     {"NVIDIA",
      NULL,
-     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .large_groups = true,
-      .busy_waits = true, .floats_divide = true, .sums_round = true, .packs_halves = true,
-      .fine_exp2 = true, .background_copies = true, .pass_bytes = 16777216}},
+     {"nvidia", 60, 32, .shared_memory = true, .uniform_copies = true, .recomputes_pixels = true,
+      .large_groups = true, .spin_waits = true, .float_division = true,
+      .sums_round_to_nearest = true, .packs_float16 = true, .accurate_exp2 = true,
+      .async_uploads = true, .pass_bytes = 16777216}},
 };
 
 static const struct glcnn_device_traits unknown = {"unknown", 8, 1, .may_skip_programs = true};
@@ -54,17 +58,42 @@ static bool has(const char *text, const char *part)
     return !part || (text && strstr(text, part));
 }
 
-static const struct glcnn_device_traits *find_family(const char *vendor, const char *renderer)
+static struct glcnn_device_traits complete(const struct glcnn_device_traits *of)
 {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (has(vendor, families[i].vendor) && has(renderer, families[i].renderer))
-            return &families[i].traits;
-    return &unknown;
+    struct glcnn_device_traits traits = *of;
+    traits.pass_bytes = traits.pass_bytes ? traits.pass_bytes : PASS_BYTES;
+    return traits;
 }
 
 struct glcnn_device_traits traits_find(const char *vendor, const char *renderer)
 {
-    struct glcnn_device_traits traits = *find_family(vendor, renderer);
-    traits.pass_bytes = traits.pass_bytes ? traits.pass_bytes : PASS_BYTES;
-    return traits;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (has(vendor, families[i].vendor) && has(renderer, families[i].renderer))
+            return complete(&families[i].traits);
+    return complete(&unknown);
+}
+
+bool traits_of_name(const char *name, struct glcnn_device_traits *traits)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(name, families[i].traits.family) == 0) {
+            *traits = complete(&families[i].traits);
+            return true;
+        }
+    *traits = traits_find(name, name);
+    return strcmp(traits->family, unknown.family) != 0 || strcmp(name, unknown.family) == 0;
+}
+
+void traits_list(char *text, size_t size)
+{
+    const char *last = "";
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof families / sizeof *families && used < size; i++) {
+        const char *family = families[i].traits.family;
+        if (strcmp(family, last) != 0)
+            used += (size_t)snprintf(text + used, size - used, "%s, ", family);
+        last = family;
+    }
+    if (used < size)
+        snprintf(text + used, size - used, "%s", unknown.family);
 }

@@ -7,4 +7,9 @@
 /* Of the family that the strings of the driver name; of an unknown one, what suits every GPU. */
 struct glcnn_device_traits traits_find(const char *vendor, const char *renderer);
 
+/* The same by one name, of a GPU or of a family ("mali-bifrost", "unknown"); false if none fits. */
+bool traits_of_name(const char *name, struct glcnn_device_traits *traits);
+/* All families, for a sentence. */
+void traits_list(char *text, size_t size);
+
 #endif

@@ -104,7 +104,7 @@ static void bind_pixels(struct derivation *derivation, struct pass *pass, const 
     struct derived *derived = (struct derived *)(void *)derivation;
     const struct operation *o = &derived->operation;
     struct derived_name as = {.derived = derived, .name = name, .view = view};
-    if (has_halves(view)) {
+    if (is_float16(view)) {
         pass_library(pass, "lib/half.glsl");
         pass_define(pass, derived_name(&as, "_half"), 1);
     }
@@ -117,8 +117,8 @@ static void bind_pixels(struct derivation *derivation, struct pass *pass, const 
 /* A copy that stores float16 rounds what it reads of float32: its readers cannot read that instead. */
 static bool rounds(const struct operation *o)
 {
-    return has_halves(&o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]) &&
-           !has_halves(&o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
+    return is_float16(&o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]) &&
+           !is_float16(&o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
 }
 
 /* Of a copy what its source has. */

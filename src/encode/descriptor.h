@@ -199,15 +199,15 @@ struct optimizer_methods {
 
 /* The averages of several layers as one: a kernel for each, what is averaged and the averages, two
  * of each in turn. Vectors of a kind lie beside each other in one buffer, in equal places. */
-struct joint_averages {
+struct multi_tensor_averages {
     struct glcnn_kernel **kernels;
     size_t count;
     struct glcnn_buffer **batch, **running; /* [2 * count] */
-    struct glcnn_buffer *joined_batch, *joined_running;
+    struct glcnn_buffer *batch_memory, *running_memory;
 };
 struct averager_methods {
-    glcnn_status (*encode_joint)(glcnn_command_buffer *command_buffer,
-                                 const struct joint_averages *averages);
+    glcnn_status (*encode_multi_tensor)(glcnn_command_buffer *command_buffer,
+                                        const struct multi_tensor_averages *averages);
 };
 
 /* How the passes that read a result can make it themselves. */

@@ -73,7 +73,7 @@ static void plan_call(struct call *call, struct plan *plan)
     plan->kernel = kernel_title(call->kernel);
     plan_result(call, plan);
     for (size_t i = first; i < plan->pass_count; i++) {
-        plan->passes[i].kernel = call->kernel;
+        plan->passes[i].owner.kernel = call->kernel;
         if (plan->passes[i].lacks_names)
             plan_fail(plan, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding", plan->kernel);
     }
@@ -167,7 +167,7 @@ static void complete(struct transaction *t)
         footprint_drop(&t->kept[i]);
     }
     footprint_count_reads(t->calls, t->count);
-    if (t->command_buffer->planned)
+    if (t->command_buffer->deferred)
         move_kernel_back(t);
 }
 
@@ -263,4 +263,32 @@ glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_ker
                                  const struct glcnn_encode *arguments)
 {
     return glcnn_kernel_encode_batch(command_buffer, kernel, arguments, 1);
+}
+
+static glcnn_status plan_dry(struct transaction *t,
+                             void (*visit)(void *user, const struct pass *pass), void *user)
+{
+    struct plan plan;
+    plan_begin(&plan, t->command_buffer);
+    plan_all(t, &plan);
+    for (size_t i = 0; i < plan.pass_count && plan.status == GLCNN_SUCCESS; i++)
+        visit(user, &plan.passes[i]);
+    glcnn_status status = plan.status;
+    plan_free(&plan);
+    roll_back(t);
+    return status;
+}
+
+glcnn_status encode_dry(struct glcnn_command_buffer *command_buffer, struct glcnn_kernel *kernel,
+                        const struct glcnn_encode *arguments,
+                        void (*visit)(void *user, const struct pass *pass), void *user)
+{
+    struct transaction t;
+    glcnn_status status = transaction_begin(&t, command_buffer, kernel, NULL, arguments, 1);
+    if (status == GLCNN_SUCCESS)
+        status = call_begin(&t.calls[0], true);
+    if (status == GLCNN_SUCCESS)
+        status = plan_dry(&t, visit, user);
+    transaction_free(&t);
+    return status;
 }

@@ -36,6 +36,11 @@ void encode_settings_adopt(const struct glcnn_kernel *kernel, const struct opera
 glcnn_status encode_with(struct glcnn_command_buffer *command_buffer, struct glcnn_kernel *kernel,
                          const struct encode_settings *settings,
                          const struct glcnn_encode *arguments);
+/* Plans what glcnn_kernel_encode would record, without recording it or compiling its shaders, and
+ * visits its passes in their order. */
+glcnn_status encode_dry(struct glcnn_command_buffer *command_buffer, struct glcnn_kernel *kernel,
+                        const struct glcnn_encode *arguments,
+                        void (*visit)(void *user, const struct pass *pass), void *user);
 /* What a returning encode would make; addresses the settings by padding or state. `command_buffer`
  * NULL: images and states are not asked whether it may use them. */
 glcnn_status encode_describe(struct glcnn_command_buffer *command_buffer,

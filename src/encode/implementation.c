@@ -1,14 +1,17 @@
 /* The choice of an implementation, by the device's traits or by name. */
 #include "encode/implementation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "encode/descriptor.h"
 #include "encode/tune.h"
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 #include "record/program.h"
 #include "record/text.h"
+
+#define PHRASE 96
 
 /* ---- Names in GLCNN_IMPLEMENTATIONS ---- */
 
@@ -70,25 +73,33 @@ static bool is_open(const struct glcnn_device *device, const struct implementati
            !program_is_refused(device, row->name);
 }
 
-/* What of a row's needs the device does not meet; NULL: it meets all. */
-static const char *unmet_need(const struct glcnn_device_traits *traits,
-                              const struct implementation *row)
+/* What of a row's needs the device does not meet, as the end of "it needs"; false: it meets all. */
+static bool lacks(const struct glcnn_device *device, const struct implementation *row,
+                  char phrase[PHRASE])
 {
+    const struct glcnn_device_traits *traits = &device->info.traits;
     if (row->registers > traits->registers)
-        return "more registers";
-    if (row->width > traits->width)
-        return "more invocations that run in step";
-    if (row->shared_memory && !traits->shared_memory)
-        return "shared memory on the chip";
-    if (row->dear_stores && !traits->dear_stores)
-        return "stores that cost more than recomputing";
-    return NULL;
+        snprintf(phrase, PHRASE, "registers for %u vectors, and there are %u", row->registers,
+                 traits->registers);
+    else if (row->width > traits->width)
+        snprintf(phrase, PHRASE, "%u invocations in step, and there are %u", row->width,
+                 traits->width);
+    else if (row->shared_memory && !traits->shared_memory)
+        snprintf(phrase, PHRASE, "shared memory on the chip");
+    else if (row->slow_image_stores && !traits->slow_image_stores)
+        snprintf(phrase, PHRASE, "image stores that cost more than loads");
+    else if (row->recomputes_pixels && !traits->recomputes_pixels)
+        snprintf(phrase, PHRASE, "pixels that cost less to recompute than to store");
+    else
+        return false;
+    return true;
 }
 
 static bool may_be_taken(const struct plan *plan, const struct implementation *row,
                          const void *problem)
 {
-    return !unmet_need(&plan->device->info.traits, row) && is_open(plan->device, row, problem);
+    char phrase[PHRASE];
+    return !lacks(plan->device, row, phrase) && is_open(plan->device, row, problem);
 }
 
 static const char *title(const struct plan *plan)
@@ -101,19 +112,20 @@ static void log_passed_over(const struct plan *plan, const struct implementation
                             const void *problem)
 {
     const struct glcnn_device *device = plan->device;
-    const char *verb = "needs", *phrase = unmet_need(&device->info.traits, row);
-    if (!phrase && row->buffers > device->info.limits.storage_blocks)
-        phrase = "more storage blocks in a shader";
-    if (!phrase && program_is_refused(device, row->name))
-        phrase = "a driver that runs its program";
-    if (!phrase && !holds(&row->supported, problem))
-        phrase = row->supported.phrase ? row->supported.phrase : "another problem";
-    if (!phrase) {
+    const char *verb = "needs", *of_problem = NULL;
+    char phrase[PHRASE] = "a driver that runs its program";
+    bool lacking = lacks(device, row, phrase);
+    if (!lacking && row->buffers > device->info.limits.storage_blocks)
+        snprintf(phrase, sizeof phrase, "%u storage blocks in a shader, and there are %u",
+                 row->buffers, device->info.limits.storage_blocks);
+    else if (!lacking && !holds(&row->supported, problem))
+        of_problem = row->supported.phrase ? row->supported.phrase : "another problem";
+    else if (!lacking && !program_is_refused(device, row->name)) {
         verb = "gains only with";
-        phrase = row->profitable.phrase ? row->profitable.phrase : "other sizes";
+        of_problem = row->profitable.phrase ? row->profitable.phrase : "other sizes";
     }
     device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", title(plan), row->name,
-               verb, phrase);
+               verb, of_problem ? of_problem : phrase);
 }
 
 static const struct implementation *
@@ -226,9 +238,15 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
     row->plan(plan, row, problem);
 }
 
+bool implementation_decide(struct plan *plan, const struct implementation_list *list,
+                           const void *problem)
+{
+    return *(const bool *)implementation_choose(plan, list, problem)->form;
+}
+
 void pass_implementation(struct pass *pass, const struct implementation *row)
 {
-    pass->implementation = row->name;
+    pass->owner.implementation = row->name;
 }
 
 void plan_implementation(struct plan *plan, size_t first, const struct implementation *row)

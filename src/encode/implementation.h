@@ -26,25 +26,18 @@ struct implementation {
     const char *name;   /* "convolution_wide" */
     const char *shader; /* where rows have different ones */
     /* Needs of a device, by its traits: four-component values that an invocation keeps at once,
-     * shared memory that lies on the chip, stores that cost more than recomputing a value,
-     * invocations that run in step, and storage blocks of a pass where they may be more than the 4 of
-     * every device. */
+     * shared memory that lies on the chip, stores that cost more than loads, pixels that cost less to
+     * recompute than to store, invocations that run in step, and storage blocks of a pass where they
+     * may be more than the 4 of every device. */
     uint32_t registers;
-    bool shared_memory, dear_stores;
+    bool shared_memory, slow_image_stores, recomputes_pixels;
     uint32_t width, buffers;
     /* Whether it can compute the problem, and whether it is faster there than the rows behind it. A
      * row that is forced need not be profitable. */
     struct condition supported, profitable;
-    /* Plans the passes of the problem by this row. NULL where the family asks which row it is. */
+    /* Plans the passes of the problem by this row. NULL where the family only asks for its form. */
     void (*plan)(struct plan *plan, const struct implementation *row, const void *problem);
     const void *form; /* what the family says of this row */
-    /* What an invocation takes at once, of those that the family speaks of. */
-    uint32_t pixels, slices;
-    bool down;    /* pixels lie in a column */
-    bool tiles;   /* the lanes of a group lie in a tile of pixels */
-    bool packs;   /* what it keeps of float16 images are halves */
-    bool fours;   /* walks slices four at a time */
-    bool arrives; /* the last group of a sum to arrive finishes it */
 };
 
 struct implementation_list {
@@ -67,6 +60,9 @@ const struct implementation *implementation_choose(struct plan *plan,
 /* Chooses a row, and plans by it. */
 void implementation_plan(struct plan *plan, const struct implementation_list *list,
                          const void *problem);
+/* For lists of two rows that are yes and no, each a bool behind `form`: the answer. */
+bool implementation_decide(struct plan *plan, const struct implementation_list *list,
+                           const void *problem);
 /* Says that the pass is planned by a row, so that the next can be taken if it does not run. */
 void pass_implementation(struct pass *pass, const struct implementation *row);
 /* The same of all passes from number `first` on, whatever they were said to be. */

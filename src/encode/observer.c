@@ -119,7 +119,7 @@ static struct storage *storage_now(const struct observer *o, size_t index, const
     const struct binding *b = &o->bindings[index];
     if (o->operation.images[index].storage->derivation)
         return o->operation.images[index].storage;
-    const struct pass *bound = pass - pass->step + b->step;
+    const struct pass *bound = pass - pass->debug.index + b->step;
     return b->is_image ? bound->images[b->index].view.storage
                        : bound->textures[b->index].view.storage;
 }
@@ -292,7 +292,7 @@ static glcnn_status before(struct pass_observer *observer, const struct pass *pa
     struct observer *o = (struct observer *)observer;
     const struct argument *argument;
     glcnn_status status = GLCNN_SUCCESS;
-    if (pass->step > 0)
+    if (pass->debug.index > 0)
         return status;
     forget(o); /* of a commit that failed */
     for (size_t i = 0; o->verifies && (argument = argument_of(o, i)); i++)
@@ -306,13 +306,13 @@ static glcnn_status after(struct pass_observer *observer, const struct pass *pas
     struct observer *o = (struct observer *)observer;
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; argument_of(o, i) && status == GLCNN_SUCCESS; i++) {
-        if (o->complete[i] != pass->step)
+        if (o->complete[i] != pass->debug.index)
             continue;
         status = read_argument(o, i, pass, &o->outputs[i]);
         if (status == GLCNN_SUCCESS && o->device->checks & DEBUG_NAN)
             status = find_not_finite(o, i);
     }
-    if (pass->step + 1 < o->steps || status != GLCNN_SUCCESS)
+    if (pass->debug.index + 1 < o->steps || status != GLCNN_SUCCESS)
         return status;
     status = o->verifies ? verify(o) : GLCNN_SUCCESS;
     forget(o);
@@ -377,7 +377,7 @@ static bool any_moves(const struct pass *passes, uint32_t count)
 {
     bool moves = false;
     for (uint32_t i = 0; i < count; i++)
-        moves = moves || pass_moves(&passes[i]);
+        moves = moves || pass_has_moving_uniforms(&passes[i]);
     return moves;
 }
 
@@ -400,7 +400,7 @@ static struct observer *make_observer(const struct operation *operation, const s
     o->moves = any_moves(plan->passes + first, o->steps);
     /* The first commit of a planned buffer moves already. */
     o->verifies = plan->device->checks & DEBUG_VERIFY && !operation->accumulate &&
-                  !(o->moves && plan->command_buffer->planned);
+                  !(o->moves && plan->command_buffer->deferred);
     bind_arguments(o, plan->passes + first);
     return o;
 }
@@ -417,8 +417,8 @@ void observe(const struct operation *operation, struct plan *plan, size_t first)
     }
     operation_retain(operation, plan); /* no pass has what is not stored, or not read */
     for (uint32_t step = 0; step < o->steps; step++) {
-        plan->passes[first + step].observer = &o->base;
-        plan->passes[first + step].step = step;
+        plan->passes[first + step].debug.observer = &o->base;
+        plan->passes[first + step].debug.index = step;
     }
     plan_retain(plan, o, release);
 }

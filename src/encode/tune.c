@@ -9,7 +9,7 @@
 #include "device/buffer.h"
 #include "encode/kernel.h"
 #include "record/binary_file.h"
-#include "record/choices.h"
+#include "record/tuning_cache.h"
 #include "record/text.h"
 
 #define ROUNDS       3        /* of which the fastest counts */
@@ -80,7 +80,7 @@ static void plan_trial(const struct operation *o, struct plan *plan, bool alone,
 static glcnn_status time_commits(struct glcnn_command_buffer *commands, uint64_t count,
                                  uint64_t *each)
 {
-    uint64_t (*now)(void) = commands->device->choices->clock;
+    uint64_t (*now)(void) = commands->device->tuning_cache->clock;
     uint64_t start = now();
     glcnn_status status = GLCNN_SUCCESS;
     for (uint64_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
@@ -197,10 +197,10 @@ static const char *choose(const struct operation *o, bool alone, struct tuned *t
     const char *names[TUNED_ROWS + 1] = {NULL};
     for (size_t i = 0; i < tuned->row_count; i++)
         names[i] = tuned->rows[i]->name;
-    const char *kept = choice_find(o->device, key, names);
+    const char *kept = tuning_cache_find(o->device, key, names);
     const struct implementation *best = kept ? NULL : try_rows(o, alone, tuned);
     if (best)
-        kept = choice_keep(o->device, key, names, best->name);
+        kept = tuning_cache_keep(o->device, key, names, best->name);
     return kept ? kept : tuned->rows[0]->name;
 }
 
@@ -238,9 +238,9 @@ static bool find_list(const struct operation *o, bool alone, struct tuned *tuned
 
 void tune(const struct operation *o, struct plan *plan, struct tuned *tuned)
 {
-    bool alone = !plan->command_buffer->planned;
+    bool alone = !plan->command_buffer->deferred;
     *tuned = (struct tuned){0};
-    if (o->device->choices->tuning == TUNING_OFF || !o->descriptor->implementations ||
+    if (o->device->tuning_cache->tuning == TUNING_OFF || !o->descriptor->implementations ||
         plan->status != GLCNN_SUCCESS)
         return;
     while (!o->device->lost && find_list(o, alone, tuned))

@@ -1,6 +1,6 @@
 /* Timed trials of implementations (GLCNN_TUNE): where several rows of a list suit an operation, each
  * is
- * tried on images of the same sizes, and the fastest is taken and kept (record/choices.h). */
+ * tried on images of the same sizes, and the fastest is taken and kept (record/tuning_cache.h). */
 #ifndef GLCNN_TUNE_H
 #define GLCNN_TUNE_H
 

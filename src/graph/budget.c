@@ -1,9 +1,9 @@
-/* What keeps a graph within its memory budget: in how many parts the batch runs, and what is made
- * again. */
+/* What keeps a graph within its memory budget: in how many parts the batch runs, and what is
+ * recomputed. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
 
 #define MOST_SPLITS 36   /* powers of two, and the batch; a batch at once by what is stored */
 #define MOST_STEPS  160  /* of more it takes too long to choose image by image what is stored */
@@ -50,13 +50,13 @@ size_t budget_lent(const struct glcnn_graph *graph)
 /* ---- Life ---- */
 
 static bool add_split(struct budget *b, const struct recording *r, const struct recording *derived,
-                      uint32_t parts, enum recompute_stored store)
+                      uint32_t parts, enum recompute_stored stored)
 {
     struct split *split = &b->splits[b->count++];
     split->parts = parts;
     if (!recompute_model_make(&split->model, r, derived, parts))
         return false;
-    split->search = recompute_search_create(&split->model, store);
+    split->search = recompute_search_create(&split->model, stored);
     split->modes = calloc(split->model.image_count + 1, 1);
     for (size_t s = 0; s < split->model.step_count; s++)
         split->time += split->model.steps[s].time;
@@ -69,9 +69,9 @@ static bool add_splits(struct budget *b, const struct recording *r, const struct
 {
     uint32_t most = graph_can_be_split(r->graph) ? r->batch : 1, parts = 1;
     bool good = true;
-    for (int store = r->step_count <= MOST_STEPS ? RECOMPUTE_STORED_ANY : RECOMPUTE_STORED_NOTHING;
-         store >= RECOMPUTE_STORED_ALL && good; store--)
-        good = add_split(b, r, derived, 1, (enum recompute_stored)store);
+    int any = r->step_count <= MOST_STEPS ? RECOMPUTE_STORED_ANY : RECOMPUTE_STORED_NOTHING;
+    for (int stored = any; stored >= RECOMPUTE_STORED_ALL && good; stored--)
+        good = add_split(b, r, derived, 1, (enum recompute_stored)stored);
     while (good && parts < most) {
         parts = parts < most / 2 ? parts * 2 : most;
         good = add_split(b, r, NULL, parts, RECOMPUTE_STORED_ALL);
@@ -99,7 +99,7 @@ static glcnn_status make_draft(const struct budget *b, const struct glcnn_graph 
     glcnn_status status = glcnn_command_buffer_create(graph->device, &draft->buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    draft->buffer->planned = true;
+    draft->buffer->deferred = true;
     return recording_make(&draft->recording, graph, draft->buffer, sources, &choice);
 }
 

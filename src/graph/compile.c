@@ -2,7 +2,8 @@
  * graph's budget. */
 #include <stdlib.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
+#include "graph/compile.h"
 #include "image/image.h"
 
 #define TRIES      24  /* choices recorded within a budget */
@@ -63,7 +64,7 @@ static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
 {
     if (c->choice.arrangement == ARRANGE_AS_RECORDED)
         return GLCNN_SUCCESS;
-    glcnn_status status = command_buffer_join(c->command_buffer);
+    glcnn_status status = command_buffer_merge(c->command_buffer);
     bool in_waves = c->choice.arrangement == ARRANGE_IN_WAVES && has_gradients(graph);
     return status == GLCNN_SUCCESS && in_waves
                ? command_buffer_order(c->command_buffer, limit_of(graph, c, c->choice.live))
@@ -82,7 +83,7 @@ static glcnn_status record(struct glcnn_graph *graph, struct compiled *c)
     glcnn_status status = glcnn_command_buffer_create(graph->device, &c->command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
-    c->command_buffer->planned = true;
+    c->command_buffer->deferred = true;
     status = recording_make(&c->recording, graph, c->command_buffer, c->sources, &c->choice);
     if (status == GLCNN_SUCCESS)
         status = arrange(graph, c);
@@ -248,7 +249,7 @@ static bool needs_fewer_parts(const struct glcnn_graph *graph, const struct comp
                               const struct fastest *fastest)
 {
     bool rounds = !(fastest->time > 0) || fastest->choice.sub_batches > 1;
-    return rounds && c->lent_size > budget_lent(graph);
+    return rounds && c->workspace_size > budget_lent(graph);
 }
 
 /* Buffers of part sums leave textures less of the budget: sums are shared out among fewer groups. */
@@ -329,9 +330,9 @@ static glcnn_status find_lent(struct glcnn_graph *graph, struct compiled *c)
     glcnn_status status = record(graph, c);
     if (status != GLCNN_SUCCESS)
         return status;
-    c->lent_size = c->command_buffer->lent_size;
+    c->workspace_size = c->command_buffer->workspace_size;
     uint64_t part = c->memory.planned / LENT, most = part > FEW_LENT ? part : FEW_LENT;
-    if (c->lent_size > most)
+    if (c->workspace_size > most)
         c->lent = (size_t)most;
     else
         c->whole_time = recording_time(&c->recording);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "device/fence.h"
-#include "graph/graph.h"
+#include "graph/exchange.h"
+#include "graph/update.h"
 
 #define LEAST_BUCKET ((size_t)64 << 10) /* bytes */
 #define MOST_BUCKET  ((size_t)4 << 20)
@@ -25,7 +26,7 @@ struct vector {
 };
 
 struct bucket {
-    struct pass_follower base;
+    struct pass_callback base;
     struct exchange *exchange;
     struct vector *vectors;
     size_t vector_count, count; /* elements */
@@ -38,7 +39,7 @@ struct bucket {
 
 /* What a collector found: mean and variance, or sums. */
 struct statistics {
-    struct pass_follower base;
+    struct pass_callback base;
     struct exchange *exchange;
     struct statistics *next;
     struct glcnn_buffer *vectors[2];
@@ -49,7 +50,7 @@ struct statistics {
 struct exchange {
     const struct glcnn_exchange *engine; /* the graph's */
     struct glcnn_device *device;
-    struct pass_follower end; /* of the last pass before the updates */
+    struct pass_callback end; /* of the last pass before the updates */
     struct bucket *buckets;
     size_t bucket_count;
     struct vector *vectors; /* of all buckets */
@@ -62,7 +63,7 @@ struct exchange {
 
 glcnn_status exchange_create(struct recording *r)
 {
-    if (!r->graph->exchange.begin || !r->command_buffer->planned)
+    if (!r->graph->exchange.begin || !r->command_buffer->deferred)
         return GLCNN_SUCCESS;
     r->exchange = calloc(1, sizeof *r->exchange);
     if (!r->exchange)
@@ -98,9 +99,9 @@ void exchange_destroy(struct exchange **exchange)
 }
 
 /* Behind those that follow the pass already. */
-static void add_follower(struct pass *pass, struct pass_follower *follower)
+static void add_follower(struct pass *pass, struct pass_callback *follower)
 {
-    struct pass_follower **end = &pass->follower;
+    struct pass_callback **end = &pass->issue.callback;
     while (*end)
         end = &(*end)->next;
     *end = follower;
@@ -161,7 +162,7 @@ static glcnn_status sum_up(const struct statistics *s, float *a, float *b, doubl
     return status == GLCNN_SUCCESS ? glcnn_buffer_write(s->vectors[1], 0, size, b) : status;
 }
 
-static glcnn_status follow_statistics(struct pass_follower *follower)
+static glcnn_status follow_statistics(struct pass_callback *follower)
 {
     const struct statistics *s = (const struct statistics *)follower;
     size_t count = s->vectors[0]->size / 4;
@@ -214,7 +215,7 @@ glcnn_status exchange_record_statistics(struct recording *r, size_t filter)
     struct statistics *s = calloc(1, sizeof *s);
     if (!s)
         return device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
-    *s = (struct statistics){.base.follow = follow_statistics,
+    *s = (struct statistics){.base.call = follow_statistics,
                              .exchange = r->exchange,
                              .next = r->exchange->statistics,
                              .moments = !r->graph->filters[filter].node->forward};
@@ -236,13 +237,6 @@ static bool is_summed_up(const struct exchange *x, const struct glcnn_buffer *bu
 
 /* ---- Which vectors are in which bucket ---- */
 
-static bool leads(const struct recording *r, size_t filter)
-{
-    const struct graph_filter *f = &r->graph->filters[filter];
-    return update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU) ||
-           update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU);
-}
-
 static void add_vector(struct exchange *x, const struct glcnn_buffer *buffer)
 {
     struct glcnn_buffer *memory = buffer->within ? buffer->within : (struct glcnn_buffer *)buffer;
@@ -253,7 +247,7 @@ static void add_vector(struct exchange *x, const struct glcnn_buffer *buffer)
 static void list_vectors(const struct recording *r, struct exchange *x)
 {
     for (size_t i = 0; i < r->graph->filter_count; i++) {
-        if (!leads(r, i))
+        if (!update_leads_any(r->graph, &r->graph->filters[i]))
             continue;
         const struct glcnn_state *state = update_state(r, &r->graph->filters[i]);
         for (size_t v = 0; v < state->vector_count; v++)
@@ -274,7 +268,7 @@ static size_t bucket_size(const struct exchange *x)
     return wanted < LEAST_BUCKET ? LEAST_BUCKET : wanted > MOST_BUCKET ? MOST_BUCKET : wanted;
 }
 
-/* Does `next` lie behind `vector` with nothing between but what alignment leaves (buffer_join), so
+/* Does `next` lie behind `vector` with nothing between but what alignment leaves (buffer_merge), so
  * that one copy takes both? */
 static bool adjoins(const struct vector *vector, const struct vector *next)
 {
@@ -287,8 +281,8 @@ static bool adjoins(const struct vector *vector, const struct vector *next)
 static void take_in(struct bucket *b, struct vector *vector)
 {
     const struct vector *before = b->vector_count ? vector - 1 : NULL;
-    bool joined = before && adjoins(before, vector);
-    vector->at = joined ? before->at + (vector->offset - before->offset) : b->copied;
+    bool is_adjacent = before && adjoins(before, vector);
+    vector->at = is_adjacent ? before->at + (vector->offset - before->offset) : b->copied;
     b->copied = vector->at + vector->size;
     b->count += vector->size / 4;
     b->vector_count++;
@@ -431,7 +425,7 @@ static glcnn_status begin_ready(struct exchange *x)
     return status;
 }
 
-static glcnn_status follow_bucket(struct pass_follower *follower)
+static glcnn_status follow_bucket(struct pass_callback *follower)
 {
     struct bucket *b = (struct bucket *)follower;
     struct exchange *x = b->exchange;
@@ -476,7 +470,7 @@ static glcnn_status finish(struct bucket *b)
     return for_each_stretch(b, write_back);
 }
 
-static glcnn_status follow_end(struct pass_follower *follower)
+static glcnn_status follow_end(struct pass_callback *follower)
 {
     struct exchange *x =
         (struct exchange *)(void *)((char *)follower - offsetof(struct exchange, end));
@@ -500,10 +494,10 @@ glcnn_status exchange_record_gradients(struct recording *r)
         return device_fail(x->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a step");
     list_vectors(r, x);
     fill_buckets(x);
-    x->end.follow = follow_end;
+    x->end.call = follow_end;
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < x->bucket_count && status == GLCNN_SUCCESS; i++) {
-        x->buckets[i].base.follow = follow_bucket;
+        x->buckets[i].base.call = follow_bucket;
         status = allocate_bucket(x, &x->buckets[i]);
     }
     if (status == GLCNN_SUCCESS && x->bucket_count)

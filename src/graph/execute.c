@@ -1,15 +1,18 @@
 /* Executing what was compiled, and encoding for the user. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "glcnn/training.h"
-#include "graph/graph.h"
+#include "graph/compile.h"
+#include "graph/loss_scale.h"
+#include "graph/update.h"
 #include "platform/platform.h"
 #include "record/program.h"
 
 /* ---- Encoding for the user ---- */
 
-static bool came_before(glcnn_image *const *sources, size_t index)
+static bool is_repeated(glcnn_image *const *sources, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (sources[i] == sources[index])
@@ -22,46 +25,47 @@ static void hold_sources(const struct glcnn_graph *graph, glcnn_image *const *so
                          uint32_t *reads)
 {
     for (size_t i = 0; i < graph->source_count; i++) {
-        reads[i] = came_before(sources, i) ? 0 : glcnn_image_read_count(sources[i]);
+        reads[i] = is_repeated(sources, i) ? 0 : glcnn_image_read_count(sources[i]);
         if (reads[i])
             glcnn_image_set_read_count(sources[i], INT32_MAX);
     }
 }
 
-static void let_sources_go(const struct glcnn_graph *graph, glcnn_image *const *sources,
-                           const uint32_t *reads, uint32_t taken)
+static void release_sources(const struct glcnn_graph *graph, glcnn_image *const *sources,
+                            const uint32_t *reads, uint32_t taken)
 {
     for (size_t i = 0; i < graph->source_count; i++)
         if (reads[i])
             glcnn_image_set_read_count(sources[i], reads[i] - taken);
 }
 
-/* What encodes move on: the number of a kernel's encodes, parameters of its optimizer. */
-struct moved {
+/* What encodes advance, to be restored after one that failed: the number of a kernel's encodes,
+ * parameters of its optimizer. */
+struct counts {
     uint32_t encode_count;
     char optimizer[MAX_PARAMETER_BYTES];
 };
 
-static void keep_moved(const struct glcnn_graph *graph, struct moved *moved)
+static void save_counts(const struct glcnn_graph *graph, struct counts *counts)
 {
     for (size_t i = 0; i < graph->filter_count; i++) {
         const glcnn_kernel *kernel = graph->filters[i].node->kernel;
         const glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
-        moved[i].encode_count = kernel->encode_count;
+        counts[i].encode_count = kernel->encode_count;
         if (optimizer)
-            memcpy(moved[i].optimizer, optimizer->parameters,
+            memcpy(counts[i].optimizer, optimizer->parameters,
                    optimizer->descriptor->parameters_size);
     }
 }
 
-static void move_back(const struct glcnn_graph *graph, const struct moved *moved)
+static void restore_counts(const struct glcnn_graph *graph, const struct counts *counts)
 {
     for (size_t i = 0; i < graph->filter_count; i++) {
         glcnn_kernel *kernel = graph->filters[i].node->kernel;
         glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
-        kernel->encode_count = moved[i].encode_count;
+        kernel->encode_count = counts[i].encode_count;
         if (optimizer)
-            memcpy(optimizer->parameters, moved[i].optimizer,
+            memcpy(optimizer->parameters, counts[i].optimizer,
                    optimizer->descriptor->parameters_size);
     }
 }
@@ -86,13 +90,13 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
             return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
                                "glcnn_graph_encode: source %zu is NULL", i);
     uint32_t *reads = calloc(graph->source_count + 1, sizeof *reads);
-    struct moved *moved = calloc(graph->filter_count + 1, sizeof *moved);
-    if (!reads || !moved) {
+    struct counts *counts = calloc(graph->filter_count + 1, sizeof *counts);
+    if (!reads || !counts) {
         free(reads);
-        free(moved);
+        free(counts);
         return device_fail(graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
     }
-    keep_moved(graph, moved);
+    save_counts(graph, counts);
     size_t passes = command_buffer->pass_count, retained = command_buffer->retained_count;
     hold_sources(graph, sources, reads);
     glcnn_status status = recording_make(&recording, graph, command_buffer, sources,
@@ -103,11 +107,11 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
     recording_free(&recording);
     if (status != GLCNN_SUCCESS) {
         command_buffer_cut(command_buffer, passes, retained);
-        move_back(graph, moved);
+        restore_counts(graph, counts);
     }
-    let_sources_go(graph, sources, reads, status == GLCNN_SUCCESS);
+    release_sources(graph, sources, reads, status == GLCNN_SUCCESS);
     free(reads);
-    free(moved);
+    free(counts);
     return status;
 }
 
@@ -122,6 +126,25 @@ static bool updates_on_cpu(const struct glcnn_graph *graph)
     return false;
 }
 
+/* By what the step left of its gradients: with a loss scale this grows or falls, and a skipped step
+ * takes back what was counted of it. */
+static glcnn_status follow_loss_scale(struct glcnn_graph *graph, struct recording *r)
+{
+    float sum = 0;
+    if (!r->gradient_sum)
+        return GLCNN_SUCCESS;
+    glcnn_status status = glcnn_buffer_read(r->gradient_sum, 0, sizeof sum, &sum);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    r->skipped = !isfinite(sum);
+    if (!r->skipped) {
+        loss_scale_count_good(graph);
+        return GLCNN_SUCCESS;
+    }
+    update_step_back(graph);
+    return loss_scale_count_skipped(graph);
+}
+
 glcnn_status glcnn_graph_wait(glcnn_graph *graph)
 {
     if (!graph)
@@ -130,10 +153,11 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
         return GLCNN_SUCCESS;
     graph->pending = false;
     glcnn_graph_handler handler = graph->handler;
-    glcnn_status status = glcnn_command_buffer_wait(graph->executing->command_buffer);
+    glcnn_status status =
+        command_buffer_wait(graph->executing->command_buffer, "waiting for a graph");
     struct recording *recording = &graph->executing->recording;
     if (status == GLCNN_SUCCESS)
-        status = loss_scale_follow(graph, recording);
+        status = follow_loss_scale(graph, recording);
     if (status == GLCNN_SUCCESS && !recording->skipped)
         status = update_on_cpu(recording);
     graph->handler = NULL;
@@ -168,7 +192,7 @@ static glcnn_status check_source(const struct glcnn_graph *graph, glcnn_image *c
                                                            "a kernel that reads it into an image "
                                                            "of the library first"
                                                          : NULL;
-    if (!wrong && came_before(sources, index))
+    if (!wrong && is_repeated(sources, index))
         wrong = "given twice";
     if (wrong)
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
@@ -228,8 +252,8 @@ static void bind_sources(struct glcnn_graph *graph, struct compiled *c, glcnn_im
 }
 
 /* By the same choice, with images in place of the user's, which are bound again. */
-static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
-                                glcnn_image *const *sources)
+static glcnn_status record_again(struct glcnn_graph *graph, struct compiled *c,
+                                 glcnn_image *const *sources)
 {
     glcnn_status status = compiled_renew(graph, c);
     if (status == GLCNN_SUCCESS)
@@ -237,7 +261,7 @@ static glcnn_status record_anew(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
-/* The driver may turn out not to run an implementation: what was recorded with it is recorded anew with a
+/* The driver may turn out not to run an implementation: what was recorded with it is recorded again with a
  * smaller one. */
 static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
                                   glcnn_image *const *sources)
@@ -249,12 +273,12 @@ static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
         status = command_buffer_compile(c->command_buffer);
         if (status != GLCNN_SHADER_ERROR || program_refusals(graph->device) == refusals)
             return status;
-        status = record_anew(graph, c, sources);
+        status = record_again(graph, c, sources);
     } while (status == GLCNN_SUCCESS);
     return status;
 }
 
-/* What has no programs is recorded anew when it is asked for again. */
+/* What has no programs is recorded again when it is asked for again. */
 static void forget(struct glcnn_graph *graph, struct compiled *c)
 {
     struct compiled **at = &graph->compiled;
@@ -273,11 +297,19 @@ static void forget(struct glcnn_graph *graph, struct compiled *c)
 static glcnn_status separate_steps(struct glcnn_graph *graph, struct compiled *c,
                                    glcnn_image *const *sources)
 {
-    if (joint_steps_are_alike(&c->recording))
+    if (multi_tensor_steps_are_alike(&c->recording.multi_tensor_steps))
         return GLCNN_SUCCESS;
-    graph->steps_apart = true;
+    graph->steps_differ = true;
     c->has_programs = false;
-    return record_anew(graph, c, sources);
+    return record_again(graph, c, sources);
+}
+
+static glcnn_status clear_skipped(struct recording *r)
+{
+    glcnn_status status =
+        r->skipped ? multi_tensor_steps_clear(&r->multi_tensor_steps) : GLCNN_SUCCESS;
+    r->skipped = r->skipped && status != GLCNN_SUCCESS;
+    return status;
 }
 
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
@@ -291,11 +323,11 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
         return status;
     }
     c->has_programs = true;
-    status = loss_scale_prepare(&c->recording);
+    status = clear_skipped(&c->recording);
     if (status != GLCNN_SUCCESS)
         return status;
-    status = glcnn_command_buffer_commit(c->command_buffer);
-    joint_steps_follow(&c->recording);
+    status = command_buffer_commit(c->command_buffer, "glcnn_graph_execute");
+    multi_tensor_steps_advance(&c->recording.multi_tensor_steps);
     if (status == GLCNN_SUCCESS)
         graph->executing = c;
     return status;
@@ -318,9 +350,9 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     glcnn_status status = device_enter(graph->device);
     if (status == GLCNN_SUCCESS)
         status = wait_if_watched(graph);
-    if (status == GLCNN_SUCCESS && !graph->learns) {
-        status = graph_check_learning(graph);
-        graph->learns = status == GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS && !graph->may_learn) {
+        status = graph_check_zero_weights(graph);
+        graph->may_learn = status == GLCNN_SUCCESS;
     }
     if (status == GLCNN_SUCCESS)
         status = find_for_images(graph, sources, &c);
@@ -336,34 +368,29 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     return GLCNN_SUCCESS;
 }
 
-glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph, const struct glcnn_exchange *exchange)
-{
-    if (!graph)
-        return GLCNN_INVALID_ARGUMENT;
-    if (exchange && !(exchange->begin && exchange->finish))
-        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_graph_set_exchange: %s is NULL",
-                           exchange->begin ? "finish" : "begin");
-    if (exchange && exchange->sum && !exchange->images)
-        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_graph_set_exchange: images is 0; statistics that are summed up "
-                           "need the images of all processes");
-    glcnn_status status = glcnn_graph_wait(graph);
-    compiled_free_all(graph);
-    graph->exchange = exchange ? *exchange : (struct glcnn_exchange){0};
-    return status;
-}
-
 /* ---- What became of it ---- */
 
 bool glcnn_graph_poll(glcnn_graph *graph)
 {
     if (!graph || !graph->pending)
         return true;
-    if (!glcnn_command_buffer_is_complete(graph->executing->command_buffer))
+    if (!command_buffer_is_complete(graph->executing->command_buffer, "glcnn_graph_poll"))
         return false;
     glcnn_graph_wait(graph);
     return true;
+}
+
+glcnn_status glcnn_graph_get_loss_scale(glcnn_graph *graph,
+                                        struct glcnn_dynamic_loss_scale *loss_scale)
+{
+    if (!graph)
+        return GLCNN_INVALID_ARGUMENT;
+    if (!loss_scale)
+        return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
+                           "glcnn_graph_get_loss_scale: loss_scale is NULL");
+    glcnn_status status = glcnn_graph_wait(graph);
+    *loss_scale = graph->loss_scale;
+    return status;
 }
 
 int glcnn_graph_fence_descriptor(glcnn_graph *graph)
@@ -387,23 +414,4 @@ glcnn_state *glcnn_graph_state(const glcnn_graph *graph, const glcnn_state_node 
         return NULL;
     size_t filter = graph_find_filter(graph, node->filter);
     return filter == SIZE_MAX ? NULL : recording_state(&graph->executing->recording, filter, 0, 0);
-}
-
-void glcnn_graph_destroy(glcnn_graph **graph)
-{
-    if (!graph || !*graph)
-        return;
-    glcnn_graph *old = *graph;
-    *graph = NULL;
-    if (old->pending)
-        glcnn_graph_wait(old);
-    compiled_free_all(old);
-    free(old->filters);
-    free(old->sources);
-    free(old->source_descriptors);
-    free(old->results);
-    free(old->result_is_needed);
-    free(old->wanted);
-    device_unreference(old->device);
-    free(old);
 }

@@ -6,11 +6,12 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "graph/graph.h"
+#include "graph/loss_scale.h"
+#include "graph/update.h"
 
 #define ROUND 64 /* elements that an invocation sums */
 
-/* The vectors of gradients: those of joint steps as wholes, and in parts those that are longer than a
+/* The vectors of gradients: those of multi-tensor steps as wholes, and in parts those that are longer than a
  * storage block. */
 struct gradients {
     struct vector_view *vectors;
@@ -45,15 +46,13 @@ static void add_buffer(struct plan *plan, struct gradients *g, struct glcnn_buff
 static bool leads(const struct recording *r, size_t filter)
 {
     const struct graph_filter *f = &r->graph->filters[filter];
-    return !r->stepped[filter] &&
-           (update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU) ||
-            update_leads(r->graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU));
+    return !r->stepped[filter] && update_leads_any(r->graph, f);
 }
 
 static void list_gradients(struct plan *plan, const struct recording *r, struct gradients *g)
 {
-    for (size_t i = 0; i < r->joint_step_count; i++)
-        add_buffer(plan, g, r->joint_steps[i].vectors[STEP_GRADIENTS]);
+    for (size_t i = 0; i < r->multi_tensor_steps.count; i++)
+        add_buffer(plan, g, r->multi_tensor_steps.items[i].vectors[STEP_GRADIENTS]);
     for (size_t i = 0; i < r->graph->filter_count; i++) {
         if (!leads(r, i))
             continue;

@@ -1,32 +1,24 @@
-/* Recomputation: which images of a step wait for the backward pass, and which are made again
+/* Recomputation: which images of a step wait for the backward pass, and which are computed again
  * there. Pure arithmetic on a model of the graph; recompute_model.c makes the model of a recording.
  *
- * Objective: the least extra time, such that at no time more bytes live than the budget. Kept is
- * what need not be dropped, so a budget that holds everything costs nothing.
+ * Objective: the least extra time, such that at no time more bytes live than the budget. A budget
+ * that holds everything costs nothing.
  *
  * A choice is a mode for each image: those that the forward pass makes may be dropped, those that
- * their readers can make may be stored or not. Its schedule is the graph's steps
- * in their order; before a step stand those that make what it reads and what is gone, of whatever
- * is still there. An image that is made again lives as its mode says, its instances as long as
- * something reads them. This is checkpointing (Griewank and Walther, "Algorithm 799: revolve",
- * 2000; Chen et al., "Training deep nets with sublinear memory cost", 2016); as an optimisation
- * over graphs with a cost for each step it is Checkmate's (Jain et al., 2019) and, under a budget of
- * a device, POET's (Patil et al., 2022), who solve it by integer programming.
+ * can be fused into their readers may be stored or not. Its schedule is the graph's steps in their
+ * order; before a step stand those that make what it reads and what is gone, of whatever is still
+ * there (recompute_schedule.c). This is checkpointing (Griewank and Walther, "Algorithm 799:
+ * revolve", 2000; Chen et al., "Training deep nets with sublinear memory cost", 2016); as an
+ * optimisation over graphs with a cost for each step it is Checkmate's (Jain et al., 2019) and, under
+ * a budget of a device, POET's (Patil et al., 2022), who solve it by integer programming.
  *
- * Here (recompute_plan.c) choices among KEPT and ONCE are optimal for chains: what is dropped
- * between two kept images is made again in one piece, which needs no more than these images and
- * what is kept before them. So partial choices, from the first image on, are labels of bytes kept
- * and extra time; of two labels for the same last kept image one that is worse in both goes
- * (dynamic programming, with all Pareto-optimal labels up to a number). Besides this, which is as
- * good a beginning as others for graphs with branches, there are three ways down, from keeping
- * everything and from what takes the least: one mode at a time is changed, the one that lessens the
- * excess of bytes over time the most for each unit of extra time, to ONCE or to any; then what can
- * be is kept again, and pairs are exchanged. The best of all is taken, so that it is never worse for
- * a chain than the optimum of KEPT and ONCE. Where it costs more than a little time, a few modes at
- * random are changed and the choice is mended, a number of times, walking on from what is nearly as
- * good (iterated local search: Lourenco, Martin and Stuetzle, 2003); always the same for the same
- * model. Where any image may be stored or not, all of them begin with what readers can make derived,
- * with the gradients of this stored, and with all of it, and change that too.
+ * Here (recompute_plan.c) it is iterated local search (Lourenco, Martin and Stuetzle, 2003) with one
+ * neighbourhood: another mode for one image. A choice that takes too much is brought within the
+ * budget by the changes that lessen the excess of bytes over time the most for each unit of extra
+ * time, then improved by any change that saves time. So begin all that keep or drop everything, with
+ * what can be derived stored or not, and the one that takes the least. Where the best of these costs
+ * more than a little time, a few modes at random are changed and the search begins again from there,
+ * a number of times; always the same for the same model.
  *
  * Where a batch runs in parts, segments of the graph are run by all parts before the next begins
  * (record.c). What is dropped is made in each segment that reads it, so that only what is kept
@@ -70,7 +62,6 @@ struct recompute_model {
     size_t forward_count; /* steps before the backward pass */
     uint64_t held;        /* bytes of whatever lives all the time */
     bool parts;           /* the batch runs in parts */
-    double other_time;    /* of what comes after all steps */
     size_t *reads;        /* that the steps' lists lie in */
 };
 
@@ -88,12 +79,12 @@ struct recompute_schedule {
     double extra;  /* time, besides that of each step once with all derived that can be */
 };
 
-/* What a choice stores, of that which readers can make. */
+/* What choices store, of that which readers can make. */
 enum recompute_stored {
     RECOMPUTE_STORED_ALL,
     RECOMPUTE_STORED_GRADIENTS,
     RECOMPUTE_STORED_NOTHING,
-    RECOMPUTE_STORED_ANY /* whatever is the best, image by image */
+    RECOMPUTE_STORED_ANY /* whatever is the best, image by image: takes longer */
 };
 
 /* A search over those choices for a model; NULL: out of memory. The model must outlive it. */
@@ -111,27 +102,13 @@ void recompute_least(struct recompute_search *search, unsigned char *modes);
 /* Was memory wanting in any of these? Then what they found need not be the best. */
 bool recompute_has_failed(const struct recompute_search *search);
 
-/* ---- For the plan (recompute_schedule.c) ---- */
+/* ---- For the search (recompute_schedule.c) ---- */
 
-/* What an evaluation is to tell: of the items for steps in [from[k], to[k]), k = 0 and 1, the peak;
- * without the images in `free`. NULL: of all. */
-struct recompute_view {
-    size_t from[2], to[2];
-    const bool *free;
-};
 struct recompute_evaluation;
 struct recompute_evaluation *recompute_evaluation_create(const struct recompute_model *model);
 void recompute_evaluation_destroy(struct recompute_evaluation *evaluation);
 const struct recompute_schedule *recompute_evaluation_run(struct recompute_evaluation *evaluation,
                                                           const unsigned char *modes,
-                                                          uint64_t budget,
-                                                          const struct recompute_view *view);
-/* In the schedule of the last run: the items that made an image last, and that read it last. */
-void recompute_evaluation_lifetime(const struct recompute_evaluation *evaluation, size_t image,
-                                   size_t *made, size_t *read);
-/* Did no more than one step behind the forward pass, with those run for it, want the image that is
- * watched in the last run? Then, dropped, it is the same made again for each step and once. */
-void recompute_evaluation_watch(struct recompute_evaluation *evaluation, size_t image);
-bool recompute_evaluation_waits_once(const struct recompute_evaluation *evaluation);
+                                                          uint64_t budget);
 
 #endif

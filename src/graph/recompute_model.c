@@ -1,7 +1,7 @@
 /* The model of a recording: its steps, what they read and make, and the time that they may take. */
 #include <stdlib.h>
 
-#include "graph/graph.h"
+#include "graph/budget.h"
 #include "record/dispatch_work.h"
 #include "record/stores.h"
 
@@ -12,7 +12,7 @@ struct rates {
     double store; /* bytes that could be loaded while one is stored */
     double operations;
 };
-static const struct rates gpu = {1, 10}, dear_stores = {12, 2}, buffered_stores = {4, 2};
+static const struct rates gpu = {1, 10}, slow_image_stores = {12, 2}, stores_via_buffer = {4, 2};
 
 /* ---- Time ---- */
 
@@ -31,8 +31,8 @@ static uint64_t view_bytes(const struct image_view *view)
 static const struct rates *rates_of(const struct recording *r, const struct pass *pass)
 {
     if (stores_are_buffered(pass))
-        return &buffered_stores;
-    return r->graph->device->info.traits.dear_stores ? &dear_stores : &gpu;
+        return &stores_via_buffer;
+    return r->graph->device->info.traits.slow_image_stores ? &slow_image_stores : &gpu;
 }
 
 static double pass_time(const struct recording *r, const struct pass *pass)
@@ -60,7 +60,7 @@ double recording_time(const struct recording *r)
 {
     const struct glcnn_command_buffer *buffer = r->command_buffer;
     double time = 0;
-    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].wave : 0;
+    size_t waves = buffer->pass_count ? buffer->passes[buffer->pass_count - 1].issue.level : 0;
     for (size_t i = 0; i < buffer->pass_count; i++)
         time += pass_time(r, &buffer->passes[i]);
     return time +
@@ -89,7 +89,7 @@ static bool is_of_node(const struct recording *r, const struct storage *storage)
 }
 
 /* Has an earlier texture or image of the step's passes this storage? */
-static bool came_before(const struct recording *r, size_t first, size_t pass, uint32_t item,
+static bool is_repeated(const struct recording *r, size_t first, size_t pass, uint32_t item,
                         const struct storage *storage)
 {
     for (size_t p = first; p <= pass; p++) {
@@ -111,7 +111,7 @@ static uint64_t scratch_of(const struct recording *r, size_t s)
         const struct pass *pass = &r->command_buffer->passes[p];
         for (uint32_t i = 0; i < pass->texture_count + pass->image_count; i++) {
             const struct storage *storage = storage_of(pass, i);
-            if (!storage->clear && !is_of_node(r, storage) && !came_before(r, first, p, i, storage))
+            if (!storage->clear && !is_of_node(r, storage) && !is_repeated(r, first, p, i, storage))
                 bytes += storage_bytes(storage);
         }
     }
@@ -130,7 +130,7 @@ static uint64_t part_of(const struct recording *r, uint64_t bytes, uint32_t part
 static uint64_t held_by(const struct recording *r, uint32_t parts)
 {
     return recording_held(r) + r->command_buffer->held_size +
-           part_of(r, r->command_buffer->lent_size, parts) +
+           part_of(r, r->command_buffer->workspace_size, parts) +
            command_buffer_place_uniforms(r->command_buffer) * parts;
 }
 
@@ -173,7 +173,7 @@ static void describe_step(struct recompute_model *m, const struct recording *r,
     m->steps[s] = (struct recompute_step){
         .reads = reads,
         .read_count = read_count,
-        .results = {step->collector ? SIZE_MAX : recording_result(f)->index,
+        .results = {step->collector ? SIZE_MAX : graph_filter_result(f)->index,
                     step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
         .scratch = part_of(r, scratch_of(r, s), parts),
         .time = time_of_step(r, s, parts),
@@ -225,7 +225,8 @@ static void mark_read_later(struct recompute_model *m, size_t image, size_t s, c
 static bool may_run_again(const struct recompute_model *m, const struct recording *r, size_t s)
 {
     const struct graph_filter *f = &r->graph->filters[r->steps[s].filter];
-    return s < m->forward_count && !f->node->loss && !r->graph->wanted[recording_result(f)->index];
+    return s < m->forward_count && !f->node->loss &&
+           !r->graph->wanted[graph_filter_result(f)->index];
 }
 
 /* What is dropped is what is read when other things are not: in the backward pass, or in another
@@ -268,7 +269,6 @@ bool recompute_model_make(struct recompute_model *m, const struct recording *r,
     describe_images(m, r, derived, parts);
     describe_steps(m, r, derived, parts);
     m->held = held_by(r, parts);
-    m->other_time = passes_time(r, r->step_passes, r->command_buffer->pass_count, 1);
     return mark_droppable(m, r);
 }
 

@@ -1,6 +1,5 @@
 /* The schedule that a choice of modes makes, and what it takes. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph/recompute.h"
 
@@ -8,8 +7,16 @@
 
 /* An image as the schedule goes on. */
 struct instance {
+    size_t producer;   /* step; NEVER: none makes it */
     size_t made, read; /* items: where it was made last, where it was read last; NEVER: not yet */
     size_t epoch;      /* when it was made; of NEAR, when it was made or read last */
+    bool needed;       /* to be made for the step at hand */
+};
+
+/* A segment as the schedule goes on. */
+struct segment {
+    size_t first;    /* item */
+    int64_t carried; /* bytes that live to its end */
 };
 
 struct recompute_evaluation {
@@ -18,26 +25,12 @@ struct recompute_evaluation {
     struct recompute_schedule schedule;
     size_t capacity;
     struct instance *images;
-    size_t *producers; /* by image: step; NEVER: none makes it */
-    bool *needed;      /* by image: to be made for the step at hand */
-    size_t *missing;   /* steps that make those */
+    size_t *missing; /* steps that make what is needed */
     size_t missing_count;
-    int64_t *changes; /* by item: bytes that come to live there */
-    size_t *segments; /* first item of each, and the end */
+    int64_t *changes;         /* by item: bytes that come to live there */
+    struct segment *segments; /* and one that begins at the end */
     size_t segment_count, begun_segments;
-    int64_t *ends;     /* by segment: bytes that live to its end */
-    double *reference; /* by step: its time with all derived that can be */
-    const struct recompute_view *view;
-    size_t watched, waits, waits_at; /* an image; steps that asked for it, and the last of them */
-    /* The first items run the steps of their numbers, whatever the modes. */
-    size_t fixed, fixed_segments;
-    /* What is the same for all modes with the same images derived: few choices that are looked at one
-     * after another differ in these. */
-    bool *derived;              /* by image */
-    bool has_derived;           /* the rest is of them */
-    double *times;              /* by step */
-    struct instance *beginning; /* by image: behind the first items */
-    double time, extra;         /* of the first items */
+    double reference; /* time of each step once with all derived that can be */
 };
 
 /* ---- Time ---- */
@@ -52,7 +45,7 @@ static double read_bytes(const struct recompute_evaluation *e, size_t image)
 {
     if (!is_derived(e, image))
         return (double)e->model->images[image].size;
-    const struct recompute_step *step = &e->model->steps[e->producers[image]];
+    const struct recompute_step *step = &e->model->steps[e->images[image].producer];
     double bytes = 0;
     for (size_t i = 0; i < step->read_count; i++)
         bytes += read_bytes(e, step->reads[i]);
@@ -74,14 +67,9 @@ static double step_time(const struct recompute_evaluation *e, size_t s)
 static void find_time(struct recompute_evaluation *e)
 {
     struct recompute_schedule *schedule = &e->schedule;
-    schedule->time = e->time;
-    schedule->extra = e->extra;
-    for (size_t i = e->fixed; i < schedule->count; i++) {
-        const struct recompute_item *item = &schedule->items[i];
-        double time = e->times[item->step];
-        schedule->time += time;
-        schedule->extra += time - (item->step == item->at ? e->reference[item->at] : 0);
-    }
+    for (size_t i = 0; i < schedule->count; i++)
+        schedule->time += step_time(e, schedule->items[i].step);
+    schedule->extra = schedule->time - e->reference;
 }
 
 /* ---- Life ---- */
@@ -89,11 +77,11 @@ static void find_time(struct recompute_evaluation *e)
 static void find_producers(struct recompute_evaluation *e)
 {
     for (size_t i = 0; i < e->model->image_count; i++)
-        e->producers[i] = NEVER;
+        e->images[i].producer = NEVER;
     for (size_t s = 0; s < e->model->step_count; s++)
         for (int k = 0; k < 2; k++)
             if (e->model->steps[s].results[k] != SIZE_MAX)
-                e->producers[e->model->steps[s].results[k]] = s;
+                e->images[e->model->steps[s].results[k]].producer = s;
 }
 
 static bool find_reference(struct recompute_evaluation *e)
@@ -105,7 +93,7 @@ static bool find_reference(struct recompute_evaluation *e)
         modes[i] = e->model->images[i].may_derive ? RECOMPUTE_DERIVED : RECOMPUTE_KEPT;
     e->modes = modes;
     for (size_t s = 0; s < e->model->step_count; s++)
-        e->reference[s] = step_time(e, s);
+        e->reference += step_time(e, s);
     free(modes);
     return true;
 }
@@ -130,35 +118,16 @@ static bool reserve(struct recompute_evaluation *e)
 static void begin_segments(struct recompute_evaluation *e, size_t end)
 {
     while (e->begun_segments < end)
-        e->segments[e->begun_segments++] = e->schedule.count;
-}
-
-/* Nothing is dropped before the forward pass has ended, unless the batch runs in parts. */
-static void begin_schedule(struct recompute_evaluation *e)
-{
-    e->fixed = e->model->parts ? 0 : e->model->forward_count;
-    for (size_t s = 0; s < e->fixed; s++) {
-        begin_segments(e, (size_t)e->model->steps[s].segment + 1);
-        e->schedule.items[e->schedule.count++] = (struct recompute_item){s, s};
-    }
-    e->fixed_segments = e->begun_segments;
+        e->segments[e->begun_segments++] = (struct segment){e->schedule.count, 0};
 }
 
 static bool allocate(struct recompute_evaluation *e)
 {
     const struct recompute_model *m = e->model;
     e->images = calloc(m->image_count + 1, sizeof *e->images);
-    e->beginning = calloc(m->image_count + 1, sizeof *e->beginning);
-    e->producers = calloc(m->image_count + 1, sizeof *e->producers);
-    e->needed = calloc(m->image_count + 1, sizeof *e->needed);
     e->missing = calloc(m->image_count + 1, sizeof *e->missing);
     e->segments = calloc(e->segment_count + 1, sizeof *e->segments);
-    e->ends = calloc(e->segment_count + 1, sizeof *e->ends);
-    e->reference = calloc(m->step_count + 1, sizeof *e->reference);
-    e->times = calloc(m->step_count + 1, sizeof *e->times);
-    e->derived = calloc(m->image_count + 1, sizeof *e->derived);
-    return e->images && e->beginning && e->producers && e->needed && e->missing && e->segments &&
-           e->ends && e->reference && e->times && e->derived && reserve(e);
+    return e->images && e->missing && e->segments && reserve(e);
 }
 
 struct recompute_evaluation *recompute_evaluation_create(const struct recompute_model *model)
@@ -175,8 +144,6 @@ struct recompute_evaluation *recompute_evaluation_create(const struct recompute_
         recompute_evaluation_destroy(e);
         return NULL;
     }
-    begin_schedule(e);
-    e->watched = NEVER;
     return e;
 }
 
@@ -186,16 +153,9 @@ void recompute_evaluation_destroy(struct recompute_evaluation *e)
         return;
     free(e->schedule.items);
     free(e->images);
-    free(e->beginning);
-    free(e->producers);
-    free(e->needed);
     free(e->missing);
     free(e->changes);
     free(e->segments);
-    free(e->ends);
-    free(e->reference);
-    free(e->times);
-    free(e->derived);
     free(e);
 }
 
@@ -226,20 +186,16 @@ static bool is_of_epoch(const struct recompute_evaluation *e, size_t image, size
 static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
 {
     const struct instance *made = &e->images[image];
-    if (image == e->watched && at != e->waits_at) {
-        e->waits_at = at;
-        e->waits++;
-    }
-    if (e->producers[image] == NEVER)
+    if (e->images[image].producer == NEVER)
         return true;
     if (made->made == NEVER)
         return false;
     if (!is_derived(e, image))
         return is_of_epoch(e, image, at);
-    const struct recompute_step *step = &e->model->steps[e->producers[image]];
+    const struct recompute_step *step = &e->model->steps[e->images[image].producer];
     for (size_t i = 0; i < step->read_count; i++) {
         const struct instance *source = &e->images[step->reads[i]];
-        if (e->producers[step->reads[i]] != NEVER &&
+        if (e->images[step->reads[i]].producer != NEVER &&
             (source->made > made->made || !is_live(e, step->reads[i], at)))
             return false;
     }
@@ -249,13 +205,13 @@ static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
 /* What is there is read for step `at`, too. */
 static void touch(struct recompute_evaluation *e, size_t image, size_t at)
 {
-    if (e->producers[image] == NEVER)
+    if (e->images[image].producer == NEVER)
         return;
     if (!is_derived(e, image)) {
         e->images[image].epoch = epoch_of(e, image, at);
         return;
     }
-    const struct recompute_step *step = &e->model->steps[e->producers[image]];
+    const struct recompute_step *step = &e->model->steps[e->images[image].producer];
     for (size_t i = 0; i < step->read_count; i++)
         touch(e, step->reads[i], at);
 }
@@ -266,14 +222,14 @@ static void need_sources(struct recompute_evaluation *e, size_t s, size_t at)
     const struct recompute_step *step = &e->model->steps[s];
     for (size_t i = 0; i < step->read_count; i++) {
         size_t image = step->reads[i];
-        if (e->modes[image] == RECOMPUTE_KEPT || e->needed[image])
+        if (e->modes[image] == RECOMPUTE_KEPT || e->images[image].needed)
             continue;
         if (is_live(e, image, at)) {
             touch(e, image, at);
             continue;
         }
-        e->needed[image] = true;
-        e->missing[e->missing_count++] = e->producers[image];
+        e->images[image].needed = true;
+        e->missing[e->missing_count++] = e->images[image].producer;
     }
 }
 
@@ -296,14 +252,14 @@ static void end_instance(struct recompute_evaluation *e, size_t image)
 {
     const struct recompute_image *i = &e->model->images[image];
     const struct instance *instance = &e->images[image];
-    if (instance->made == NEVER || is_derived(e, image) || (e->view && e->view->free[image]))
+    if (instance->made == NEVER || is_derived(e, image))
         return;
     const struct recompute_item *items = e->schedule.items;
     uint32_t made = e->model->steps[items[instance->made].at].segment;
     uint32_t read = e->model->steps[items[instance->read].at].segment;
     if (e->model->parts && made != read) {
-        e->changes[e->segments[made]] += (int64_t)i->size;
-        e->ends[read] += (int64_t)i->size;
+        e->changes[e->segments[made].first] += (int64_t)i->size;
+        e->segments[read].carried += (int64_t)i->size;
     } else {
         int64_t size = (int64_t)(e->model->parts ? i->part : i->size);
         e->changes[instance->made] += size;
@@ -319,7 +275,7 @@ static void read_sources(struct recompute_evaluation *e, const struct recompute_
         size_t image = step->reads[i];
         e->images[image].read = item;
         if (is_derived(e, image))
-            read_sources(e, &e->model->steps[e->producers[image]], item);
+            read_sources(e, &e->model->steps[e->images[image].producer], item);
     }
 }
 
@@ -337,8 +293,8 @@ static bool append(struct recompute_evaluation *e, size_t s, size_t at)
         if (image == SIZE_MAX)
             continue;
         end_instance(e, image);
-        e->images[image] = (struct instance){item, item, epoch_of(e, image, at)};
-        e->needed[image] = false;
+        e->images[image] = (struct instance){
+            .producer = s, .made = item, .read = item, .epoch = epoch_of(e, image, at)};
     }
     return true;
 }
@@ -358,54 +314,14 @@ static bool run_step(struct recompute_evaluation *e, size_t at)
     return append(e, at, at);
 }
 
-/* ---- The first steps ---- */
-
-/* Does the choice derive what the last one did? Notes what it derives. */
-static bool derives_the_same(struct recompute_evaluation *e)
+static void begin(struct recompute_evaluation *e, const unsigned char *modes)
 {
-    bool same = e->has_derived;
-    for (size_t i = 0; i < e->model->image_count; i++) {
-        bool derived = is_derived(e, i);
-        same &= derived == e->derived[i];
-        e->derived[i] = derived;
-    }
-    e->has_derived = true;
-    return same;
-}
-
-static void find_beginning(struct recompute_evaluation *e)
-{
-    const struct recompute_model *m = e->model;
-    for (size_t i = 0; i < m->image_count; i++)
-        e->images[i] = (struct instance){NEVER, NEVER, 0};
-    e->time = e->extra = 0;
-    for (size_t s = 0; s < e->fixed; s++) {
-        read_sources(e, &m->steps[s], s);
-        for (int k = 0; k < 2; k++)
-            if (m->steps[s].results[k] != SIZE_MAX)
-                e->images[m->steps[s].results[k]] = (struct instance){s, s, 0};
-        e->time += e->times[s];
-        e->extra += e->times[s] - e->reference[s];
-    }
-    memcpy(e->beginning, e->images, m->image_count * sizeof *e->images);
-}
-
-static void begin(struct recompute_evaluation *e)
-{
-    const struct recompute_model *m = e->model;
-    if (!derives_the_same(e)) {
-        for (size_t s = 0; s < m->step_count; s++)
-            e->times[s] = step_time(e, s);
-        find_beginning(e);
-    }
-    memcpy(e->images, e->beginning, m->image_count * sizeof *e->images);
-    memset(e->needed, false, m->image_count * sizeof *e->needed);
-    memset(e->changes, 0, (e->fixed + 1) * sizeof *e->changes);
-    memset(e->ends, 0, e->segment_count * sizeof *e->ends);
-    e->begun_segments = e->fixed_segments;
-    e->waits = 0;
-    e->waits_at = NEVER;
-    e->schedule = (struct recompute_schedule){.items = e->schedule.items, .count = e->fixed};
+    e->modes = modes;
+    for (size_t i = 0; i < e->model->image_count; i++)
+        e->images[i] = (struct instance){e->images[i].producer, NEVER, NEVER, 0, false};
+    e->changes[0] = 0;
+    e->begun_segments = 0;
+    e->schedule = (struct recompute_schedule){.items = e->schedule.items};
 }
 
 /* ---- What they take ---- */
@@ -416,13 +332,7 @@ static void end(struct recompute_evaluation *e)
     for (size_t i = 0; i < e->model->image_count; i++)
         end_instance(e, i);
     for (size_t i = 0; i < e->segment_count; i++)
-        e->changes[e->segments[i + 1]] -= e->ends[i];
-}
-
-static bool is_seen(const struct recompute_view *view, size_t at)
-{
-    return !view || (view->from[0] <= at && at < view->to[0]) ||
-           (view->from[1] <= at && at < view->to[1]);
+        e->changes[e->segments[i + 1].first] -= e->segments[i].carried;
 }
 
 static void find_peak(struct recompute_evaluation *e, uint64_t budget)
@@ -433,8 +343,6 @@ static void find_peak(struct recompute_evaluation *e, uint64_t budget)
         bytes += e->changes[p];
         uint64_t now =
             (uint64_t)bytes + e->model->held + e->model->steps[schedule->items[p].step].scratch;
-        if (!is_seen(e->view, schedule->items[p].at))
-            continue;
         schedule->peak = now > schedule->peak ? now : schedule->peak;
         schedule->excess += now > budget ? (double)(now - budget) : 0;
     }
@@ -442,34 +350,14 @@ static void find_peak(struct recompute_evaluation *e, uint64_t budget)
 
 const struct recompute_schedule *recompute_evaluation_run(struct recompute_evaluation *e,
                                                           const unsigned char *modes,
-                                                          uint64_t budget,
-                                                          const struct recompute_view *view)
+                                                          uint64_t budget)
 {
-    e->modes = modes;
-    e->view = view;
-    begin(e);
-    for (size_t s = e->fixed; s < e->model->step_count; s++)
+    begin(e, modes);
+    for (size_t s = 0; s < e->model->step_count; s++)
         if (!run_step(e, s))
             return NULL;
     end(e);
     find_peak(e, budget);
     find_time(e);
     return &e->schedule;
-}
-
-void recompute_evaluation_watch(struct recompute_evaluation *e, size_t image)
-{
-    e->watched = image;
-}
-
-bool recompute_evaluation_waits_once(const struct recompute_evaluation *e)
-{
-    return e->waits <= 1;
-}
-
-void recompute_evaluation_lifetime(const struct recompute_evaluation *e, size_t image, size_t *made,
-                                   size_t *read)
-{
-    *made = e->images[image].made;
-    *read = e->images[image].read;
 }

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "device/debug.h"
-#include "encode/encode.h"
-#include "graph/graph.h"
+#include "graph/exchange.h"
+#include "graph/loss_scale.h"
+#include "graph/update.h"
 #include "record/stores.h"
 
 /* Images of the batch that an encode works on. */
@@ -20,116 +21,6 @@ static const struct graph_filter *filter_of(const struct recording *r,
                                             const struct record_step *step)
 {
     return &r->graph->filters[step->filter];
-}
-
-static glcnn_status out_of_memory(const struct recording *r)
-{
-    return device_fail(r->graph->device, GLCNN_OUT_OF_MEMORY, "out of memory recording a graph");
-}
-
-struct glcnn_state *recording_state(const struct recording *r, size_t filter, uint32_t sub_batch,
-                                    size_t source)
-{
-    return r->states[(filter * r->sub_batches + sub_batch) * r->most_sources + source];
-}
-
-static struct glcnn_state **state_at(const struct recording *r, size_t filter, uint32_t sub_batch,
-                                     size_t source)
-{
-    return &r->states[(filter * r->sub_batches + sub_batch) * r->most_sources + source];
-}
-
-/* ---- Steps ---- */
-
-/* A gradient without a result that has a collector is its collector alone. */
-static bool has_main_step(const struct graph_filter *f)
-{
-    return !(f->collects && f->node->kernel->descriptor->flags & IS_GRADIENT && !f->makes_result);
-}
-
-static void list_steps(struct recording *r)
-{
-    uint32_t segment = 0;
-    for (size_t i = 0; i < r->graph->filter_count; i++) {
-        const struct graph_filter *f = &r->graph->filters[i];
-        if (f->skipped)
-            continue;
-        if (f->collects)
-            r->steps[r->step_count++] =
-                (struct record_step){.filter = i, .collector = true, .segment = segment++};
-        if (has_main_step(f))
-            r->steps[r->step_count++] = (struct record_step){.filter = i, .segment = segment};
-    }
-}
-
-const struct glcnn_image_node *recording_result(const struct graph_filter *f)
-{
-    return f->fused ? f->fused->result : f->node->result;
-}
-
-/* In the order that the schedule has them, with those that make an image again. */
-static bool follow_schedule(struct recording *r, const struct recompute_schedule *schedule)
-{
-    struct record_step *steps = calloc(schedule->count + 1, sizeof *steps);
-    for (size_t i = 0; steps && i < schedule->count; i++) {
-        const struct recompute_item *item = &schedule->items[i];
-        steps[i] = r->steps[item->step];
-        steps[i].segment = r->steps[item->at].segment;
-        steps[i].again = item->step != item->at;
-    }
-    if (!steps)
-        return false;
-    free(r->steps);
-    r->steps = steps;
-    r->step_count = schedule->count;
-    return true;
-}
-
-static size_t take_reader(size_t *readers, const struct glcnn_image_node *image)
-{
-    size_t reader = readers[image->index];
-    readers[image->index] = SIZE_MAX;
-    return reader;
-}
-
-/* The last step that reads what a step makes, before it is made again. */
-static void find_last_readers(struct recording *r)
-{
-    size_t *reader = r->last_reader;
-    for (size_t i = 0; i < r->graph->image_count; i++)
-        reader[i] = SIZE_MAX;
-    for (size_t s = r->step_count; s-- > 0;) {
-        struct record_step *step = &r->steps[s];
-        const struct graph_filter *f = filter_of(r, step);
-        if (!step->collector)
-            step->last_reader = take_reader(reader, recording_result(f));
-        if (!step->collector && f->node->loss)
-            step->last_loss_reader = take_reader(reader, f->node->loss);
-        for (size_t i = 0; i < f->node->source_count; i++)
-            if (reader[f->node->sources[i]->index] == SIZE_MAX)
-                reader[f->node->sources[i]->index] = s;
-    }
-}
-
-/* Which images several segments use. */
-static void find_whole(struct recording *r)
-{
-    const struct glcnn_graph *g = r->graph;
-    for (size_t i = 0; i < g->image_count; i++)
-        r->whole[i] = g->wanted[i] || r->sub_batches == 1;
-    for (size_t i = 0; i < g->source_count; i++)
-        r->whole[g->sources[i]->index] = true;
-    for (size_t s = 0; s < r->step_count; s++) {
-        const struct record_step *step = &r->steps[s];
-        const struct glcnn_filter_node *n = filter_of(r, step)->node;
-        for (size_t i = 0; i < n->source_count; i++)
-            r->whole[n->sources[i]->index] |=
-                r->made[n->sources[i]->index].segment != step->segment;
-        if (!step->collector)
-            r->made[recording_result(filter_of(r, step))->index].segment = step->segment;
-        if (!step->collector && n->loss)
-            r->made[n->loss->index].segment = step->segment;
-    }
 }
 
 /* ---- Images ---- */
@@ -149,19 +40,11 @@ static glcnn_status make_image(const struct recording *r, bool wanted,
                                const struct glcnn_image_descriptor *descriptor,
                                struct glcnn_image **image)
 {
-    if (wanted && r->ordinary_results)
+    if (wanted)
         return glcnn_image_create(r->graph->device, descriptor, image);
     glcnn_status status = glcnn_temporary_image_create(r->command_buffer, descriptor, image);
     /* Released by drop_image, once all readers are recorded. */
     return status == GLCNN_SUCCESS ? glcnn_image_set_read_count(*image, INT32_MAX) : status;
-}
-
-static void drop_image(struct recording *r, size_t index)
-{
-    struct glcnn_image *image = r->images[index];
-    if (image && image->command_buffer && image->read_count)
-        glcnn_image_set_read_count(image, 0);
-    glcnn_image_destroy(&r->images[index]);
 }
 
 /* Of an image whose node says none: a loss is summed up, which float16 is too short for. */
@@ -252,7 +135,7 @@ static glcnn_status take_forward_state(struct recording *r, struct encode *e,
     struct glcnn_state *forward =
         recording_state(r, graph_find_filter(r->graph, n->forward), sub_batch,
                         d->flags & GATHERS ? n->forward_source : 0);
-    struct glcnn_state **own = state_at(r, index, sub_batch, 0);
+    struct glcnn_state **own = recording_state_at(r, index, sub_batch, 0);
     glcnn_status status = GLCNN_SUCCESS;
     if (update_sums_apart(f) && !*own)
         status = state_branch(forward, own);
@@ -260,7 +143,7 @@ static glcnn_status take_forward_state(struct recording *r, struct encode *e,
     return status;
 }
 
-/* What is made again reads what the first encode left in its state, and leaves that as it is. */
+/* What recomputes an image reads what the first encode left in its state, and leaves that as it is. */
 static glcnn_status branch_state(struct encode *e)
 {
     if (!e->arguments.state)
@@ -287,7 +170,7 @@ static glcnn_status take_state(struct recording *r, struct encode *e, const stru
     }
     if (!f->makes_state)
         return GLCNN_SUCCESS;
-    state = state_at(r, index, sub_batch, source);
+    state = recording_state_at(r, index, sub_batch, source);
     if (!*state) {
         glcnn_status status = glcnn_kernel_result_state(NULL, n->kernel, &e->arguments, state);
         if (status != GLCNN_SUCCESS)
@@ -295,16 +178,6 @@ static glcnn_status take_state(struct recording *r, struct encode *e, const stru
     }
     e->arguments.state = *state;
     return GLCNN_SUCCESS;
-}
-
-/* Bytes of the vectors that the state has of its own. */
-static uint64_t state_size(const struct glcnn_state *state)
-{
-    uint64_t size = 0;
-    for (size_t i = 0; i < state->vector_count; i++)
-        if (!state->vectors[i].lent)
-            size += buffer_taken(state->vectors[i].buffer);
-    return size;
 }
 
 /* ---- Encodes ---- */
@@ -348,7 +221,8 @@ static glcnn_status prepare_destination(struct recording *r, struct encode *e,
         return status;
     if (n->kernel->descriptor->flags & GATHERS)
         descriptor.feature_channels = gathered_channels(r, f, n->source_count);
-    status = prepare_result(r, recording_result(f), range, &descriptor, &e->arguments.destination);
+    status =
+        prepare_result(r, graph_filter_result(f), range, &descriptor, &e->arguments.destination);
     if (status != GLCNN_SUCCESS)
         return status;
     e->views[e->view_count++] = e->arguments.destination;
@@ -436,8 +310,8 @@ static bool reads_once(const struct graph_filter *f, const struct glcnn_image_no
     return once && !f->makes_result && f->node->sources[0] == image && f->node->sources[1] != image;
 }
 
-/* A gradient for some channels alone reads those of what is stored. */
-static bool learns_in_part(const struct graph_filter *f)
+/* The gradient of a layer some of whose channels are trained reads a part of what is stored. */
+static bool trains_in_part(const struct graph_filter *f)
 {
     return f->node->forward && f->node->forward->kernel->learning.count > 0;
 }
@@ -455,7 +329,7 @@ static bool reads_derived(const struct graph_filter *f, const struct glcnn_image
     bool collector = !f->collects || may_read_derived(f->node->collector);
     bool pixels =
         may_read_derived(f->node->kernel) && !overlaps(f->node) && !makes_for_many(f, maker);
-    return collector && !learns_in_part(f) && (pixels || reads_once(f, image));
+    return collector && !trains_in_part(f) && (pixels || reads_once(f, image));
 }
 
 /* Textures and buffers of a pass. */
@@ -528,7 +402,7 @@ static bool is_chosen_to_be_stored(const struct recording *r, const struct glcnn
 static void choose_derivative(const struct recording *r, const struct graph_filter *f,
                               struct encode_settings *settings)
 {
-    const struct glcnn_image_node *result = recording_result(f);
+    const struct glcnn_image_node *result = graph_filter_result(f);
     const struct glcnn_limits *limits = &r->graph->device->info.limits;
     struct bindings most = {least(PASS_TEXTURES, limits->texture_units),
                             least(PASS_BUFFERS, limits->storage_blocks)};
@@ -547,15 +421,15 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
     settings->most_textures = most.textures;
     settings->most_buffers = most.buffers;
     if (r->graph->wanted[result->index] || is_chosen_to_be_stored(r, result) ||
-        !r->command_buffer->planned || is_stored_to_verify(r, f))
+        !r->command_buffer->deferred || is_stored_to_verify(r, f))
         settings->may_derive = DERIVATIVE_NONE;
 }
 
-/* What is made again is made as it was at first: its readers are given the same bits. */
+/* What is recomputed is derived or stored as it was at first: its readers get the same bits. */
 static void set_derivative(const struct recording *r, const struct graph_filter *f,
                            struct encode_settings *settings)
 {
-    struct made_image *made = &r->made[recording_result(f)->index];
+    struct made_image *made = &r->made[graph_filter_result(f)->index];
     if (!made->made) {
         choose_derivative(r, f, settings);
         made->may_derive = settings->may_derive;
@@ -569,8 +443,8 @@ static void set_derivative(const struct recording *r, const struct graph_filter 
 
 static void keep_made(const struct recording *r, const struct graph_filter *f)
 {
-    struct made_image *made = &r->made[recording_result(f)->index];
-    const struct glcnn_image *image = r->images[recording_result(f)->index];
+    struct made_image *made = &r->made[graph_filter_result(f)->index];
+    const struct glcnn_image *image = r->images[graph_filter_result(f)->index];
     const struct derivation *derivation = image->storage ? image->storage->derivation : NULL;
     made->made = true;
     made->storage = image->storage;
@@ -607,7 +481,7 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
     glcnn_status status = take_sources(r, &e, f, range, source);
     if (status == GLCNN_SUCCESS)
         status = take_state(r, &e, f, step->filter, range, source);
-    if (status == GLCNN_SUCCESS && step->again)
+    if (status == GLCNN_SUCCESS && step->recomputes)
         status = branch_state(&e);
     if (status == GLCNN_SUCCESS && !step->collector)
         status = prepare_settings(r, &e, f, source);
@@ -618,7 +492,7 @@ static glcnn_status encode_source(struct recording *r, const struct record_step 
     if (status == GLCNN_SUCCESS && e.arguments.destination)
         keep_made(r, f);
     if (e.state) /* passes keep what they write of it */
-        r->command_buffer->held_size += state_size(e.state);
+        r->command_buffer->held_size += recording_state_size(e.state);
     release(&e);
     return status;
 }
@@ -637,21 +511,21 @@ static struct pass *next_refreshed(const struct recording *r, size_t *at)
 /* Random numbers that were drawn when an image was made first are drawn again. */
 static void repeat_refreshed(const struct recording *r, const struct record_step *step)
 {
-    size_t first = r->made[recording_result(filter_of(r, step))->index].first_pass;
+    size_t first = r->made[graph_filter_result(filter_of(r, step))->index].first_pass;
     size_t second = step->first_pass;
     struct pass *pass;
     while ((pass = next_refreshed(r, &second)))
-        pass->repeats = next_refreshed(r, &first)->number = (uint32_t)first;
+        pass->issue.uniforms_from = next_refreshed(r, &first)->issue.uniforms_id = (uint32_t)first;
 }
 
 static void begin_step(struct recording *r, struct record_step *step)
 {
     const struct graph_filter *f = filter_of(r, step);
-    struct made_image *made = &r->made[recording_result(f)->index];
+    struct made_image *made = &r->made[graph_filter_result(f)->index];
     step->first_pass = r->command_buffer->pass_count;
     if (step->collector)
         return;
-    r->last_reader[recording_result(f)->index] = step->last_reader;
+    r->last_reader[graph_filter_result(f)->index] = step->last_reader;
     if (f->node->loss)
         r->last_reader[f->node->loss->index] = step->last_loss_reader;
     if (!made->made)
@@ -667,7 +541,7 @@ static glcnn_status encode_step(struct recording *r, struct record_step *step,
     begin_step(r, step);
     for (size_t i = 0; i < (gathers ? f->node->source_count : 1) && status == GLCNN_SUCCESS; i++)
         status = encode_source(r, step, range, i);
-    if (status == GLCNN_SUCCESS && step->again)
+    if (status == GLCNN_SUCCESS && step->recomputes)
         repeat_refreshed(r, step);
     return status;
 }
@@ -679,12 +553,12 @@ static void drop_read_images(struct recording *r, size_t step, const struct rang
     const struct glcnn_filter_node *n = f->node;
     bool last = range->first + range->count == r->batch;
     for (size_t i = 0; i <= n->source_count; i++) {
-        size_t image = i < n->source_count ? n->sources[i]->index : recording_result(f)->index;
+        size_t image = i < n->source_count ? n->sources[i]->index : graph_filter_result(f)->index;
         bool done = r->last_reader[image] == step ||
                     (i == n->source_count && r->last_reader[image] == SIZE_MAX);
         bool input = i < n->source_count && !n->sources[i]->filter;
         if (done && !input && !r->graph->wanted[image] && (last || !r->whole[image]))
-            drop_image(r, image);
+            recording_drop_image(r, image);
     }
 }
 
@@ -739,110 +613,30 @@ static glcnn_status record_segments(struct recording *r)
 
 /* ---- The whole ---- */
 
-static glcnn_status check_sources(const struct recording *r, struct glcnn_image *const *sources)
-{
-    const struct glcnn_graph *g = r->graph;
-    for (size_t i = 0; i < g->source_count; i++) {
-        const char *handle = g->sources[i]->handle ? g->sources[i]->handle : "without a handle";
-        if (!sources || !sources[i])
-            return device_fail(g->device, GLCNN_INVALID_ARGUMENT, "graph: source %zu (%s) is NULL",
-                               i, handle);
-        if (sources[i]->descriptor.number_of_images != sources[0]->descriptor.number_of_images)
-            return device_fail(g->device, GLCNN_INVALID_ARGUMENT,
-                               "graph: source %zu (%s) has %u images, source 0 has %u", i, handle,
-                               sources[i]->descriptor.number_of_images,
-                               sources[0]->descriptor.number_of_images);
-    }
-    return GLCNN_SUCCESS;
-}
-
-static bool allocate(struct recording *r)
-{
-    const struct glcnn_graph *g = r->graph;
-    r->most_sources = 1;
-    for (size_t i = 0; i < g->filter_count; i++)
-        if (g->filters[i].node->source_count > r->most_sources)
-            r->most_sources = g->filters[i].node->source_count;
-    size_t states = g->filter_count * r->sub_batches * r->most_sources;
-    r->images = calloc(g->image_count + 1, sizeof(*r->images));
-    r->whole = calloc(g->image_count + 1, sizeof *r->whole);
-    r->last_reader = calloc(g->image_count + 1, sizeof *r->last_reader);
-    r->made = calloc(g->image_count + 1, sizeof *r->made);
-    r->states = calloc(states + 1, sizeof(*r->states));
-    r->steps = calloc(2 * g->filter_count + 1, sizeof *r->steps);
-    r->stepped = calloc(g->filter_count + 1, sizeof *r->stepped);
-    r->averaged = calloc(g->filter_count + 1, sizeof *r->averaged);
-    return r->images && r->whole && r->last_reader && r->made && r->states && r->steps &&
-           r->stepped && r->averaged;
-}
-
 glcnn_status recording_make(struct recording *r, const struct glcnn_graph *graph,
                             struct glcnn_command_buffer *command_buffer,
                             struct glcnn_image *const *sources, const struct memory_choice *choice)
 {
-    command_buffer->lent_most = choice->lent;
-    *r = (struct recording){.graph = graph,
-                            .command_buffer = command_buffer,
-                            .sub_batches = choice->sub_batches,
-                            .stored = choice->stored,
-                            .ordinary_results = true};
-    glcnn_status status = check_sources(r, sources);
+    command_buffer->workspace_limit = choice->lent;
+    glcnn_status status = recording_begin(r, graph, command_buffer, sources, choice);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (!allocate(r))
-        return out_of_memory(r);
-    r->batch = graph->source_count ? sources[0]->descriptor.number_of_images : 1;
-    for (size_t i = 0; i < graph->source_count; i++) {
-        r->images[graph->sources[i]->index] = image_retain(sources[i]);
-    }
-    list_steps(r);
-    if (choice->schedule.items && !follow_schedule(r, &choice->schedule))
-        return out_of_memory(r);
-    find_last_readers(r);
-    find_whole(r);
     status = exchange_create(r);
     if (status == GLCNN_SUCCESS)
         status = record_segments(r);
     r->step_passes = command_buffer->pass_count;
     if (status == GLCNN_SUCCESS)
         status = update_record(r);
-    if (command_buffer->planned)
+    if (command_buffer->deferred)
         stores_plan(graph->device, command_buffer->passes, command_buffer->pass_count,
                     choice->stores);
     return status;
 }
 
-uint64_t recording_held(const struct recording *r)
-{
-    uint64_t size = 0;
-    size_t states = r->graph->filter_count * r->sub_batches * r->most_sources;
-    for (size_t i = 0; i < states; i++)
-        size += r->states[i] ? state_size(r->states[i]) : 0;
-    for (size_t i = 0; i < r->graph->image_count && r->ordinary_results; i++)
-        if (r->graph->wanted[i] && r->images[i])
-            size += glcnn_image_resource_size(r->images[i]);
-    return size;
-}
-
 void recording_free(struct recording *r)
 {
-    for (size_t i = 0; r->images && i < r->graph->source_count; i++)
-        glcnn_image_destroy(&r->images[r->graph->sources[i]->index]);
-    for (size_t i = 0; r->images && i < r->graph->image_count; i++)
-        drop_image(r, i);
-    size_t states = r->graph->filter_count * r->sub_batches * r->most_sources;
-    for (size_t i = 0; r->states && i < states; i++)
-        glcnn_state_destroy(&r->states[i]);
-    free(r->images);
-    free(r->whole);
-    free(r->last_reader);
-    free(r->made);
-    free(r->states);
-    free(r->steps);
-    free(r->stepped);
-    free(r->averaged);
-    joint_steps_free(r);
+    multi_tensor_steps_free(&r->multi_tensor_steps);
     glcnn_buffer_destroy(&r->gradient_sum);
     exchange_destroy(&r->exchange);
-    *r = (struct recording){.graph = r->graph};
+    recording_end(r);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "encode/number.h"
-#include "graph/graph.h"
+#include "graph/update.h"
 #include "encode/state.h"
 
 struct trainer {
@@ -44,8 +44,8 @@ static glcnn_status need(struct trainer *t, int place, size_t size)
 /* ---- Some of the channels ---- */
 
 /* Those elements of a vector of the kernel's that are of output channels that learn. */
-static struct vector_view learning_part(const struct glcnn_kernel *kernel,
-                                        struct glcnn_buffer *vector, size_t length)
+static struct vector_view trained_part(const struct glcnn_kernel *kernel,
+                                       struct glcnn_buffer *vector, size_t length)
 {
     double outputs = 1;
     if (!kernel->learning.count)
@@ -57,7 +57,7 @@ static struct vector_view learning_part(const struct glcnn_kernel *kernel,
                                 kernel->learning.count * each};
 }
 
-/* Copies between the kernel's vectors and those of `part`, which have what learns alone; `back`: to
+/* Copies between the kernel's vectors and those of `part`, which hold the trained channels; `back`: to
  * the kernel's. */
 static glcnn_status copy_parts(const struct trainer *t, glcnn_command_buffer *command_buffer,
                                glcnn_state *whole, glcnn_state *part, bool back)
@@ -69,8 +69,7 @@ static glcnn_status copy_parts(const struct trainer *t, glcnn_command_buffer *co
         struct state_vector *own;
         if (trained_argument(t->kernel, values->name) < 0)
             continue;
-        struct vector_view view =
-            learning_part(t->kernel, values->buffer, values->buffer->size / 4);
+        struct vector_view view = trained_part(t->kernel, values->buffer, values->buffer->size / 4);
         plan.status = state_vector(part, values->name, view.count, false, &own);
         if (plan.status != GLCNN_SUCCESS)
             continue;
@@ -104,7 +103,7 @@ static glcnn_status step(struct trainer *t, glcnn_command_buffer *command_buffer
                : status;
 }
 
-/* An optimizer steps whole vectors: what learns is one in between. */
+/* An optimizer steps whole vectors: the trained channels are copied to one and back. */
 static glcnn_status step_part(struct trainer *t, glcnn_command_buffer *command_buffer,
                               glcnn_state *gradient_state, glcnn_state *source_state)
 {
@@ -380,19 +379,25 @@ glcnn_kernel *glcnn_kernel_optimizer(const glcnn_kernel *kernel)
     return t ? t->optimizer : NULL;
 }
 
+unsigned glcnn_kernel_optimizer_vector_count(const glcnn_kernel *kernel, const char *vector)
+{
+    const struct trainer *t = trainer_of(kernel);
+    bool is_stepped = t && vector && place_of(vector) >= 0 && trained_argument(kernel, vector) >= 0;
+    return is_stepped ? vectors_kept(t->optimizer) : 0;
+}
+
 glcnn_buffer *glcnn_kernel_optimizer_vector(const glcnn_kernel *kernel, const char *vector,
                                             unsigned index)
 {
-    struct trainer *t = trainer_of(kernel);
-    int place = vector ? place_of(vector) : -1;
-    int argument = t && place >= 0 ? trained_argument(kernel, vector) : -1;
-    if (argument < 0 || index >= vectors_kept(t->optimizer))
+    if (index >= glcnn_kernel_optimizer_vector_count(kernel, vector))
         return NULL;
+    struct trainer *t = trainer_of(kernel);
+    int place = place_of(vector), argument = trained_argument(kernel, vector);
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
     const struct glcnn_buffer *own = kernel->vectors[argument];
     size_t length = own ? own->size / 4
                         : kernel_vector_length(kernel, (size_t)argument, source->feature_channels);
-    length = learning_part(kernel, NULL, length).count;
+    length = trained_part(kernel, NULL, length).count;
     if (!length || need(t, place, length * 4) != GLCNN_SUCCESS)
         return NULL;
     return index ? t->second[place] : t->first[place];

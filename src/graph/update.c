@@ -1,26 +1,10 @@
 /* Updates of weights and statistics after a run, by training style: spec 10.4. */
-#include <string.h>
-
-#include "graph/graph.h"
+#include "glcnn/training.h"
+#include "graph/exchange.h"
+#include "graph/loss_scale.h"
+#include "graph/update.h"
 
 /* ---- Sums over several gradient nodes of one filter ---- */
-
-/* Convolution's gradients add to what the state holds. Those of normalisations begin anew, or are
- * read by the pass that follows, which wants the sums of its own gradient alone. */
-bool update_sums_apart(const struct graph_filter *f)
-{
-    const struct glcnn_filter_node *n = f->node;
-    unsigned flags = n->kernel->descriptor->flags;
-    if (!f->repeats)
-        return false;
-    return n->collector ? n->collector->descriptor->flags & MODIFIES_STATE
-                        : (flags & (MODIFIES_STATE | SHARED_STATE)) == MODIFIES_STATE;
-}
-
-bool update_is_gradient(const struct state_vector *vector)
-{
-    return !vector->lent && strncmp(vector->name, "gradient_for_", 13) == 0;
-}
 
 /* Adds the gradients for weights that `from` has of its own to those of `to`. */
 static glcnn_status add_sums(const struct recording *r, const struct glcnn_state *from,
@@ -42,39 +26,6 @@ static glcnn_status add_sums(const struct recording *r, const struct glcnn_state
     return plan_end(&plan);
 }
 
-struct glcnn_state *update_state(const struct recording *r, const struct graph_filter *f)
-{
-    return recording_state(r, graph_find_filter(r->graph, f->node->forward), 0, 0);
-}
-
-/* Does the gradient node, the first of its forward filter, lead to an update by a data source? */
-static bool updates_kernel(const struct graph_filter *f)
-{
-    return f->updates && !f->repeats && glcnn_kernel_data_source(f->node->forward->kernel);
-}
-
-/* Of the gradient nodes that update one kernel in one style, the one whose forward filter came
- * first: its forward filter's state gets the sum of all, and one update follows. */
-static const struct graph_filter *leader(const struct glcnn_graph *g, const struct graph_filter *f)
-{
-    const struct graph_filter *first = f;
-    bool shares = g->filters[graph_find_filter(g, f->node->forward)].shares;
-    for (size_t i = 0; i < g->filter_count && shares; i++) {
-        const struct graph_filter *other = &g->filters[i];
-        if (updates_kernel(other) && other->node->forward->kernel == f->node->forward->kernel &&
-            other->node->forward->style == f->node->forward->style &&
-            other->node->forward->index < first->node->forward->index)
-            first = other;
-    }
-    return first;
-}
-
-bool update_leads(const struct glcnn_graph *graph, const struct graph_filter *f,
-                  glcnn_training_style style)
-{
-    return updates_kernel(f) && f->node->forward->style == style && leader(graph, f) == f;
-}
-
 /* First those of each forward filter, then those of the filters that share a kernel. */
 static glcnn_status add_up(const struct recording *r)
 {
@@ -87,8 +38,8 @@ static glcnn_status add_up(const struct recording *r)
     }
     for (size_t i = 0; i < g->filter_count && status == GLCNN_SUCCESS; i++) {
         const struct graph_filter *f = &g->filters[i];
-        if (updates_kernel(f) && leader(g, f) != f)
-            status = add_sums(r, update_state(r, f), update_state(r, leader(g, f)));
+        if (update_is_by_source(f) && update_leader(g, f) != f)
+            status = add_sums(r, update_state(r, f), update_state(r, update_leader(g, f)));
     }
     return status;
 }
@@ -127,15 +78,6 @@ static glcnn_status begin(const struct recording *r, const struct graph_filter *
                               .source = glcnn_kernel_data_source(f->node->forward->kernel),
                               .gradients = update_state(r, f)};
     return make_source_state(update->kernel, &update->weights);
-}
-
-bool update_gives_statistics(const struct glcnn_graph *graph, const struct graph_filter *leader,
-                             size_t i)
-{
-    const struct graph_filter *f = &graph->filters[i];
-    const struct glcnn_filter_node *forward = leader->node->forward;
-    return f->collects && f->has_gradient && f->node->kernel == forward->kernel &&
-           f->node->style == forward->style;
 }
 
 static glcnn_status reload(const struct recording *r, const struct update *u,
@@ -210,21 +152,21 @@ static glcnn_status for_each_update(const struct recording *r, glcnn_training_st
     return status;
 }
 
-/* A joint step is for who looks at the optimizers before each commit. */
+/* Multi-tensor steps are for executions only, which look at the optimizers before each commit. */
 glcnn_status update_record(struct recording *r)
 {
     glcnn_status status = add_up(r);
     r->command_buffer->skips_nan = loss_scale_is_used(r->graph);
-    if (status == GLCNN_SUCCESS && r->command_buffer->planned && !r->graph->steps_apart)
-        status = joint_steps_lay(r);
+    if (status == GLCNN_SUCCESS && r->command_buffer->deferred && !r->graph->steps_differ)
+        status = multi_tensor_steps_find(r);
     if (status == GLCNN_SUCCESS)
         status = exchange_record_gradients(r);
     if (status == GLCNN_SUCCESS)
         status = gradient_norm_record(r);
     if (status == GLCNN_SUCCESS)
-        status = joint_steps_record(r);
-    if (status == GLCNN_SUCCESS && r->command_buffer->planned)
-        status = joint_averages_record(r);
+        status = multi_tensor_steps_record(&r->multi_tensor_steps, r->command_buffer);
+    if (status == GLCNN_SUCCESS && r->command_buffer->deferred)
+        status = multi_tensor_averages_record(r);
     return status == GLCNN_SUCCESS
                ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)
                : status;
@@ -233,4 +175,16 @@ glcnn_status update_record(struct recording *r)
 glcnn_status update_on_cpu(const struct recording *r)
 {
     return for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_CPU, update_one_on_cpu);
+}
+
+void update_step_back(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++) {
+        const struct graph_filter *f = &graph->filters[i];
+        if (!update_leads(graph, f, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU))
+            continue;
+        struct glcnn_kernel *optimizer = glcnn_kernel_optimizer(f->node->forward->kernel);
+        if (optimizer && optimizer->descriptor->optimizer->step_back)
+            optimizer->descriptor->optimizer->step_back(optimizer->parameters);
+    }
 }

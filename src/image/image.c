@@ -116,8 +116,8 @@ glcnn_status glcnn_temporary_image_create(glcnn_command_buffer *command_buffer,
     if (status != GLCNN_SUCCESS)
         return status;
     const struct glcnn_image_descriptor *d = &made->descriptor;
-    status = command_buffer_take_storage(command_buffer, d->width, d->height, layer_count(d),
-                                         d->channel_format, &made->storage);
+    status = command_buffer_acquire_storage(command_buffer, d->width, d->height, layer_count(d),
+                                            d->channel_format, &made->storage);
     if (status == GLCNN_SUCCESS) {
         made->command_buffer = command_buffer_retain(command_buffer);
         made->read_count = 1;

@@ -242,7 +242,7 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
                            "%s: the transfer needs %zu bytes from byte %zu on (a multiple of 4); "
                            "the buffer has %zu",
                            where, a.extent * a.element, offset, buffer->size);
-    status = a.write ? GLCNN_SUCCESS : buffer_bring_near(buffer);
+    status = a.write ? GLCNN_SUCCESS : buffer_prefetch_to_host(buffer);
     if (status == GLCNN_SUCCESS)
         status = record(command_buffer, image, &a,
                         &(struct vector_view){buffer, 0, buffer->size / 4, false}, offset);
@@ -415,7 +415,7 @@ static glcnn_status issue_staged(struct glcnn_image *image, const struct access 
     else
         status = record(staged->commands, image, dense, &elements, 0);
     if (status == GLCNN_SUCCESS)
-        status = command_buffer_issue(staged->commands);
+        status = command_buffer_issue(staged->commands, "transferring an image");
     if (status == GLCNN_SUCCESS && !view.storage->derivation)
         command_buffer_cut(staged->commands, 1, 0); /* holds on to neither image nor memory */
     else
@@ -445,7 +445,7 @@ static glcnn_status write_part(struct glcnn_image *image, const struct access *p
     struct access dense = dense_access(part);
     struct staging_memory *memory;
     size_t size = element_count(part) * part->element;
-    glcnn_status status = staging_take(image->device, size, true, &memory, where);
+    glcnn_status status = staging_acquire(image->device, size, true, &memory, where);
     if (status == GLCNN_SUCCESS)
         status = fill(memory->buffer, part, &dense, bytes, element, where);
     return status == GLCNN_SUCCESS ? issue_staged(image, &dense, memory) : status;
@@ -458,7 +458,7 @@ static glcnn_status read_part(struct glcnn_image *image, const struct access *pa
     struct staging_memory *memory;
     size_t size = element_count(part) * part->element;
     void *staged;
-    glcnn_status status = staging_take(image->device, size, false, &memory, where);
+    glcnn_status status = staging_acquire(image->device, size, false, &memory, where);
     if (status == GLCNN_SUCCESS)
         status = issue_staged(image, &dense, memory);
     if (status != GLCNN_SUCCESS)

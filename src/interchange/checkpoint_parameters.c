@@ -16,10 +16,8 @@
 static const struct vector_kind {
     const char *name;
     float neutral;
-    bool is_stepped; /* by the optimizer of a kernel that is trained */
-} kinds[] = {{"weights", 0, true},    {"biases", 0, true}, {"gamma", 1, true},
-             {"beta", 0, true},       {"mean", 0, false},  {"variance", 1, false},
-             {"deviation", 1, false}, {SLOPES, 0, true}};
+} kinds[] = {{"weights", 0}, {"biases", 0},   {"gamma", 1},     {"beta", 0},
+             {"mean", 0},    {"variance", 1}, {"deviation", 1}, {SLOPES, 0}};
 
 const char *const checkpoint_moments[MOMENTS] = {"first", "second"};
 
@@ -80,19 +78,6 @@ void parameter_find_shape(struct parameter *p)
 static bool is_neuron(const glcnn_kernel *kernel)
 {
     return strcmp(glcnn_kernel_name(kernel), "neuron") == 0;
-}
-
-/* How many state vectors the kernel's optimizer keeps for each vector that it steps. */
-static unsigned moment_count(const glcnn_kernel *kernel, const struct vector_kind *kind)
-{
-    glcnn_kernel *optimizer = glcnn_kernel_optimizer(kernel);
-    const char *name = optimizer ? glcnn_kernel_name(optimizer) : "";
-    if (!optimizer || !kind->is_stepped ||
-        (strcmp(kind->name, SLOPES) == 0 && !is_neuron(kernel))) /* those of a fused one stay */
-        return 0;
-    if (strcmp(name, "optimizer_stochastic_gradient_descent") == 0)
-        return glcnn_optimizer(optimizer)->momentum_scale != 0;
-    return strcmp(name, "optimizer_adam") == 0 ? 2 : 1;
 }
 
 /* ---- The list ---- */
@@ -183,7 +168,7 @@ static glcnn_status append_moments(struct parameters *list, const struct paramet
                                    const struct vector_kind *kind, const char *label)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    unsigned count = moment_count(p->kernel, kind);
+    unsigned count = glcnn_kernel_optimizer_vector_count(p->kernel, kind->name);
     if (list->file && !checkpoint_entry_of(list->file->metadata, "optimizer", label))
         return GLCNN_SUCCESS;
     if (count && !p->count)

@@ -193,7 +193,7 @@ glcnn_status glcnn_file_sync(glcnn_file *file, char error[GLCNN_ERROR_LENGTH])
     if (!file)
         return refuse(error, "a file to write: file is NULL");
     if (!file->is_synced && !sync_descriptor(file->descriptor))
-        return file_fail(error, file->path, "cannot be brought to the disk");
+        return file_fail(error, file->path, "cannot be flushed to disk");
     file->is_synced = true;
     return GLCNN_SUCCESS;
 }
@@ -224,7 +224,7 @@ static glcnn_status put_in_place(glcnn_file *file, char *error)
     return sync_folder(file->target)
                ? GLCNN_SUCCESS
                : file_fail(error, file->path,
-                           "is written, but its folder cannot be brought to the disk");
+                           "is written, but its folder cannot be flushed to disk");
 }
 
 glcnn_status glcnn_file_commit(glcnn_file **file, char error[GLCNN_ERROR_LENGTH])

@@ -36,7 +36,7 @@ static glcnn_status check_target(const char *path, const char *target, char *err
         return file_fail(error, path, "cannot be examined");
     if (path_descriptor(target) >= 0 || (exists && !S_ISREG(old.st_mode)))
         return refuse(error, GLCNN_INVALID_ARGUMENT, path,
-                      "is no regular file, and cannot be replaced whole");
+                      "is not a regular file, and cannot be replaced");
     return GLCNN_SUCCESS;
 }
 

@@ -225,8 +225,10 @@ static bool parse_entry(struct parser *p, struct header *h, unsigned *seen)
             *seen |= 1u << i;
             return entries[i].parse(p, h);
         }
-    return fail(p, "the header has '%s' twice or too much; expected descr, fortran_order and shape",
-                key);
+    return fail(
+        p,
+        "the header has '%s' twice, or should not have it; expected descr, fortran_order and shape",
+        key);
 }
 
 static bool parse_dictionary(struct parser *p, struct header *h)
@@ -238,11 +240,11 @@ static bool parse_dictionary(struct parser *p, struct header *h)
         if (!parse_entry(p, h, &seen))
             return false;
         if (!accept(p, ',') && (p->at == p->end || *p->at != '}'))
-            return fail(p, "the header has no comma or brace behind a value");
+            return fail(p, "the header has no comma or brace after a value");
     }
     skip_space(p);
     if (p->at != p->end)
-        return fail(p, "the header goes on behind its dictionary");
+        return fail(p, "the header continues after its dictionary");
     if (seen != (1u << ENTRIES) - 1)
         return fail(p, "the header lacks one of descr, fortran_order and shape");
     return true;

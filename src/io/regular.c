@@ -73,7 +73,7 @@ glcnn_status glcnn_file_read(int descriptor, const char *path, uint64_t offset, 
             return fail(error, path, "cannot be read: ", strerror(errno));
         if (got == 0) {
             errno = 0;
-            return fail(error, path, "cannot be read: ", "it ends before the size that it had");
+            return fail(error, path, "cannot be read: ", "it became shorter meanwhile");
         }
         at += got;
         offset += (uint64_t)got;

@@ -303,7 +303,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     return partial;
 }
 
-/* One more pass of sums, into the other of two scratch images. */
+/* One more of the ping-pong passes of sums, into the other of two scratch images. */
 static struct image_view plan_merge(struct plan *plan, const struct image_view *partial,
                                     const struct block *b, struct image_view *spare)
 {
@@ -408,7 +408,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     struct pass *pass = plan_placing(o, plan);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_placing(pass, o);
-    pass->light = true;
+    pass->prefers_large_groups = true;
     if (!reduced) {
         pass_term(pass, o);
         return;

@@ -172,9 +172,8 @@ static enum derivative gradient_derivative(const struct operation *o, struct pla
     if (batch_normalization_is_fixed(o) || neuron_traits(&parameters_of(o)->neuron).has_slopes ||
         !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
         return DERIVATIVE_NONE;
-    const struct implementation *row =
-        implementation_choose(plan, &normalization_gradient_rows, NULL);
-    return row->dear_stores || row->shared_memory ? DERIVATIVE_PIXELS : DERIVATIVE_NONE;
+    return implementation_decide(plan, &normalization_gradients, NULL) ? DERIVATIVE_PIXELS
+                                                                       : DERIVATIVE_NONE;
 }
 
 static struct image_view prepare_derived_gradient(const struct operation *o, struct plan *plan)

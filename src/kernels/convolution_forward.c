@@ -148,8 +148,8 @@ void pass_register_tile(const struct tile_problem *problem, struct register_tile
     uint32_t lines = groups_of(sum->extent[0], tile.pixels);
     uint32_t phases = pass_phases(pass, sum->phases);
     if (sum->step[0] == 1 && sum->step[1] == 1)
-        pass_covers_images(pass, &sum->destination, sum->origin[0], sum->origin[1], sum->extent[0],
-                           sum->extent[1], lines * sum->extent[1]);
+        pass_overwrites_images(pass, &sum->destination, sum->origin[0], sum->origin[1],
+                               sum->extent[0], sum->extent[1], lines * sum->extent[1]);
     pass_int(pass, "stride_x", sum->window.x.stride);
     pass_int(pass, "dilation_x", sum->window.x.dilation);
     pass_define(pass, "SLICES", (int)tile.slices);
@@ -282,7 +282,7 @@ static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
     pass_define(pass, "PIXELS", (int)pixels);
     pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1],
               p->slices * sum->destination.images);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass->work = (p->elements + 1) * pixels * 8;
 }
 

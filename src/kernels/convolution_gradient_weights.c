@@ -83,7 +83,7 @@ static struct division divide(const struct weights_problem *problem,
                     groups_of((uint32_t)y->size, d.taps_y);
     d.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     uint32_t fewest = fewest_rows(p, &d, (uint32_t)(x->end - x->begin), &form->chunk,
-                                  plan_lent_quads(problem->plan, CHUNK_BYTES));
+                                  plan_workspace_vec4s(problem->plan, CHUNK_BYTES));
     d.rows_per_chunk = chunk_rows(d.rows, fewest);
     d.chunks = groups_of(d.rows, d.rows_per_chunk);
     return d;
@@ -120,7 +120,7 @@ struct pass *plan_partial_sums(struct plan *plan, const struct implementation *r
     struct pass *pass = plan_weights_pass(plan, row, problem);
     *sums = (struct partial_sums){
         .problem = problem, .chunks = chunks, .numbers = p->slices * (p->elements + 1)};
-    sums->vector = plan_lent_vector(plan, (size_t)chunks * sums->numbers * 4);
+    sums->vector = plan_workspace_vector(plan, (size_t)chunks * sums->numbers * 4);
     pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_WRITE);
     return pass;
 }
@@ -180,7 +180,7 @@ static void plan_weights_by_taps(struct plan *plan, const struct implementation 
     pass_define(pass, "dilation_x", w->x.dilation);
     pass_define(pass, "TAPS", (int)d.taps_x);
     pass_grid(pass, d.chunks, groups + 1, p->slices * p->range);
-    pass_grows(pass, 0);
+    pass_batch_axis(pass, 0);
     plan_chunks(plan, &sums);
 }
 
@@ -251,7 +251,7 @@ void merge_partial_sums(struct plan *plan, struct partial_sums *sums)
         runs++;
     uint32_t per_run = groups_of(sums->chunks, runs);
     runs = groups_of(sums->chunks, per_run);
-    struct vector_view merged = plan_lent_vector(plan, (size_t)runs * sums->numbers * 4);
+    struct vector_view merged = plan_workspace_vector(plan, (size_t)runs * sums->numbers * 4);
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
     pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "merged", &merged, VECTOR_WRITE);

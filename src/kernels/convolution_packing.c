@@ -125,7 +125,8 @@ static void pass_packing_row(struct pass *pass, const struct packing *p)
                              p->y.step,
                              p->layer_width,
                              p->layer_taps};
-    pass_row(pass, "convolution/convolution_pack_rows.comp", words, sizeof words / sizeof *words);
+    pass_table_entry(pass, "convolution/convolution_pack_rows.comp", words,
+                     sizeof words / sizeof *words);
 }
 
 static struct pass *plan_packing(struct plan *plan, const struct packing *p,

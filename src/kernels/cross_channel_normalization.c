@@ -1,6 +1,5 @@
-/* Cross-channel normalisation and its gradient: spec 7.6. Where windows are
- * small and registers many, an invocation goes through the slices of a pixel. Otherwise the gradient
- * takes two passes: the first leaves in a scratch image what every channel contributes to its
+/* Cross-channel normalisation and its gradient: spec 7.6. Where windows are small and registers many,
+ * an invocation goes through the slices of a pixel. Otherwise the gradient takes two passes: the first leaves in a scratch image what every channel contributes to its
  * neighbours, so that the second has one power to compute a texel, not one for each neighbour. */
 #include "kernels/cross_channel_normalization.h"
 
@@ -22,37 +21,6 @@ static void pass_numbers(struct pass *pass, const numbers *p)
     pass->work = p->kernel_size * 8 + 128;
 }
 
-static bool is_near(const void *operation)
-{
-    return ((const numbers *)((const struct operation *)operation)->parameters)->kernel_size <= 9;
-}
-
-static bool reads_halves(const void *operation)
-{
-    const struct operation *o = operation;
-    return has_halves(&o->images[SOURCE]);
-}
-
-/* By invocations that go through slices of a pixel, or that make one each. Read ahead of stores,
- * halves take 0.89 of the time, floats 1.01 to 1.02 (H200). */
-enum { AHEAD, NEAR, EACH };
-static const struct implementation_list forward_rows = {
-    "cross_channel_normalization",
-    (const struct implementation[]){
-        [AHEAD] = {"cross_channel_ahead", .registers = 32, .width = 32, .supported.holds = is_near,
-                   .profitable.holds = reads_halves},
-        [NEAR] = {"cross_channel_near", .registers = 14, .supported.holds = is_near},
-        [EACH] = {"cross_channel_each"},
-        {0}}};
-static const struct implementation_list gradient_rows = {
-    "cross_channel_normalization_gradient",
-    (const struct implementation[]){
-        {"cross_channel_gradient_near", .registers = 32, .supported.holds = is_near},
-        {"cross_channel_gradient_each"},
-        {0}}};
-static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
-static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
-
 /* Slices that an invocation goes through: those beside a run are read twice, but a few long runs
  * would leave a GPU idle. */
 static void pass_runs(struct pass *pass, const struct operation *o,
@@ -62,29 +30,35 @@ static void pass_runs(struct pass *pass, const struct operation *o,
     uint64_t pixels = (uint64_t)o->region_width * o->region_height * destination->images;
     uint32_t run = least(slices, pixels >= 1u << 16 ? 16 : 4), runs = groups_of(slices, run);
     pass_grid(pass, o->region_width, o->region_height, destination->images * runs);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass_int(pass, "run", (int32_t)run);
     pass_int(pass, "runs", (int32_t)runs);
     pass->work *= run;
 }
 
-static void plan_forward(const struct operation *o, struct plan *plan)
+static struct pass *plan_forward_pass(struct plan *plan, const struct implementation *row,
+                                      const struct operation *o)
 {
-    const struct implementation *row = implementation_choose(plan, &forward_rows, o);
-    bool near = row != &forward_rows.rows[EACH];
-    struct pass *pass = plan_pixels(plan, o,
-                                    near ? "normalization/cross_channel_normalization_near.comp"
-                                         : "normalization/cross_channel_normalization.comp",
-                                    &o->images[RESULT]);
+    struct pass *pass = plan_pixels(plan, o, row->shader, &o->images[RESULT]);
     pass_implementation(pass, row);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_window(pass, &o->window);
     pass_numbers(pass, o->parameters);
-    if (near)
-        pass_runs(pass, o, &o->images[RESULT]);
-    if (row == &forward_rows.rows[AHEAD])
-        pass_define(pass, "TOGETHER", 4);
+    return pass;
+}
+
+static void plan_forward_near(struct plan *plan, const struct implementation *row,
+                              const void *operation)
+{
+    const struct operation *o = operation;
+    pass_runs(plan_forward_pass(plan, row, o), o, &o->images[RESULT]);
+}
+
+static void plan_forward_each(struct plan *plan, const struct implementation *row,
+                              const void *operation)
+{
+    plan_forward_pass(plan, row, operation);
 }
 
 static void pass_slope(struct pass *pass, const numbers *p)
@@ -113,11 +87,12 @@ static void plan_terms(const struct operation *o, struct plan *plan, const struc
     pass_slope(pass, p);
 }
 
-static void plan_gradient_near(const struct operation *o, struct plan *plan)
+static void plan_gradient_near(struct plan *plan, const struct implementation *row,
+                               const void *operation)
 {
-    struct pass *pass =
-        plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient_near.comp",
-                    &o->images[DESTINATION]);
+    const struct operation *o = operation;
+    struct pass *pass = plan_pixels(plan, o, row->shader, &o->images[DESTINATION]);
+    pass_implementation(pass, row);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
@@ -127,15 +102,16 @@ static void plan_gradient_near(const struct operation *o, struct plan *plan)
     pass_runs(pass, o, &o->images[DESTINATION]);
 }
 
-static void plan_gradient_each(const struct operation *o, struct plan *plan)
+static void plan_gradient_each(struct plan *plan, const struct implementation *row,
+                               const void *operation)
 {
+    const struct operation *o = operation;
     const struct image_view *source = &o->images[IMAGE];
+    size_t first = plan->pass_count;
     struct image_view terms = plan_scratch_image(
         plan, (struct extent){o->region_width, o->region_height, source->channels, source->images});
     plan_terms(o, plan, &terms);
-    struct pass *pass =
-        plan_pixels(plan, o, "normalization/cross_channel_normalization_gradient.comp",
-                    &o->images[DESTINATION]);
+    struct pass *pass = plan_pixels(plan, o, row->shader, &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "source", source);
     pass_texture(pass, "terms", &terms);
@@ -143,40 +119,71 @@ static void plan_gradient_each(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], source);
     pass_terms_place(pass, o);
     pass_numbers(pass, o->parameters);
+    plan_implementation(plan, first, row);
+}
+
+/* ---- Choice ---- */
+
+static bool is_near(const void *operation)
+{
+    const numbers *p = ((const struct operation *)operation)->parameters;
+    return p->kernel_size <= 9;
+}
+
+#define NEAR_WINDOWS                                                                               \
+    {                                                                                              \
+        is_near, "windows of at most 9 channels, which reach no slice but the next"                \
+    }
+
+static const struct implementation_list forward_rows = {
+    "cross_channel_normalization",
+    (const struct implementation[]){
+        {"cross_channel_near", "normalization/cross_channel_normalization_near.comp", 14,
+         .supported = NEAR_WINDOWS, .plan = plan_forward_near},
+        {"cross_channel_each", "normalization/cross_channel_normalization.comp",
+         .plan = plan_forward_each},
+        {0}}};
+static const struct implementation_list gradient_rows = {
+    "cross_channel_normalization_gradient",
+    (const struct implementation[]){{"cross_channel_gradient_near",
+                                     "normalization/cross_channel_normalization_gradient_near.comp",
+                                     32, .supported = NEAR_WINDOWS, .plan = plan_gradient_near},
+                                    {"cross_channel_gradient_each",
+                                     "normalization/cross_channel_normalization_gradient.comp",
+                                     .plan = plan_gradient_each},
+                                    {0}}};
+static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
+
+static void plan_forward(const struct operation *o, struct plan *plan)
+{
+    implementation_plan(plan, &forward_rows, o);
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
 {
-    size_t first = plan->pass_count;
-    const struct implementation *row = implementation_choose(plan, &gradient_rows, o);
-    (row == gradient_rows.rows ? plan_gradient_near : plan_gradient_each)(o, plan);
-    plan_implementation(plan, first, row);
+    implementation_plan(plan, &gradient_rows, o);
 }
 
 /* ---- Descriptors ---- */
 
-#define REAL(NAME, TEXT, DEFAULT)                                                                  \
-    {                                                                                              \
-#NAME, TEXT, FIELD_FLOAT, offsetof(numbers, NAME), DEFAULT, -3.4e38, 3.4e38, NULL          \
-    }
-
 static const struct parameter parameters[] = {
-    REAL(alpha, "factor of the mean square over the window", 1),
-    REAL(beta, "exponent", 5),
-    REAL(delta, "added to the mean square", 1),
+    {"alpha", "factor of the mean square over the window", FIELD_FLOAT, offsetof(numbers, alpha), 1,
+     -3.4e38, 3.4e38, NULL},
+    {"beta", "exponent", FIELD_FLOAT, offsetof(numbers, beta), 5, -3.4e38, 3.4e38, NULL},
+    {"delta", "added to the mean square", FIELD_FLOAT, offsetof(numbers, delta), 1, -3.4e38, 3.4e38,
+     NULL},
     {"kernel_size", "channels in a window", FIELD_UINT32, offsetof(numbers, kernel_size), 5, 1,
      65535, NULL},
     {0}};
-
-#define COMMON                                                                                     \
-    .family = "cross_channel_normalization", .parameters_size = sizeof(numbers),                   \
-    .parameters = parameters
 
 const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .name = "cross_channel_normalization",
     .mps_class = "MPSCNNCrossChannelNormalization",
     .text = "X (delta + alpha mean square of neighbouring channels)^-beta",
-    COMMON,
+    .family = "cross_channel_normalization",
+    .parameters_size = sizeof(numbers),
+    .parameters = parameters,
     .gradient = "cross_channel_normalization_gradient",
     .flags = MAKES_STATE,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
@@ -189,7 +196,9 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .name = "cross_channel_normalization_gradient",
     .mps_class = "MPSCNNCrossChannelNormalizationGradient",
     .text = "gradient of cross_channel_normalization",
-    COMMON,
+    .family = "cross_channel_normalization",
+    .parameters_size = sizeof(numbers),
+    .parameters = parameters,
     .without_gradient = "it is a gradient itself",
     .forward = "cross_channel_normalization",
     .flags = IS_GRADIENT | PIXEL_MANUAL,
@@ -217,12 +226,15 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
     return kernel_finish(kernel, GLCNN_SUCCESS);
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_size,                 \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return create(device, &glcnn_kernel_##NAME, kernel_size, kernel);                          \
-    }
+glcnn_status glcnn_cross_channel_normalization_create(glcnn_device *device, uint32_t kernel_size,
+                                                      glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_cross_channel_normalization, kernel_size, kernel);
+}
 
-DEFINE_CREATE(cross_channel_normalization)
-DEFINE_CREATE(cross_channel_normalization_gradient)
+glcnn_status glcnn_cross_channel_normalization_gradient_create(glcnn_device *device,
+                                                               uint32_t kernel_size,
+                                                               glcnn_kernel **kernel)
+{
+    return create(device, &glcnn_kernel_cross_channel_normalization_gradient, kernel_size, kernel);
+}

@@ -92,23 +92,6 @@ static bool are_gradient_words(const void *operation)
     return are_words(o) && pointwise_is_direct(o, &o->images[GRADIENT], &o->images[IMAGE]);
 }
 
-enum { WORDS, MASKED };
-static const struct implementation_list rows = {
-    "dropout", (const struct implementation[]){
-                   [WORDS] = {"dropout_drawn", .registers = 12, .supported.holds = are_words},
-                   [MASKED] = {"dropout_masked"},
-                   {0}}};
-static const struct implementation_list gradient_rows = {
-    "dropout_gradient",
-    (const struct implementation[]){[WORDS] = {"dropout_gradient_words", .registers = 12,
-                                               .supported.holds = are_gradient_words},
-                                    [MASKED] = {"dropout_gradient_masked"},
-                                    {0}}};
-static const struct implementation_list *const forward_implementations[] = {&rows, &pointwise_rows,
-                                                                            NULL};
-static const struct implementation_list *const gradient_implementations[] = {&gradient_rows,
-                                                                             &pointwise_rows, NULL};
-
 /* A commit that replays the encode is one more encode. */
 static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
 {
@@ -135,7 +118,6 @@ static void plan_mask(const struct operation *o, struct plan *plan, const struct
     pass_draw(pass, o);
     pass_grid(pass, (uint32_t)dropout_mask_words(o), o->images[SOURCE].images, 1);
     pass_local(pass, 64, 1, 1);
-    pass_implementation(pass, &rows.rows[MASKED]);
 }
 
 static void pass_mask(struct pass *pass, const struct operation *o, const struct vector_view *mask)
@@ -148,11 +130,14 @@ static void pass_mask(struct pass *pass, const struct operation *o, const struct
     pass_define(pass, "MASK_STRIDE_C", (int)p->mask_stride_in_feature_channels);
 }
 
-static void plan_masked(const struct operation *o, struct plan *plan)
+static void plan_masked(struct plan *plan, const struct implementation *row, const void *operation)
 {
+    const struct operation *o = operation;
+    size_t first = plan->pass_count;
     struct vector_view mask =
         o->given[MASK] ? o->vectors[MASK] : plan_scratch_vector(plan, length(o, MASK));
     plan_mask(o, plan, &mask);
+    plan_implementation(plan, first, row);
     struct pass *pass = plan_pointwise(plan, o, "dropout/dropout.comp", &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
@@ -173,36 +158,35 @@ static struct pass *plan_words(const struct operation *o, struct plan *plan,
     return pass;
 }
 
-static void plan_drawn(const struct operation *o, struct plan *plan)
+static void plan_drawn(struct plan *plan, const struct implementation *row, const void *operation)
 {
+    const struct operation *o = operation;
     struct pass *pass = plan_words(o, plan, &o->images[SOURCE], &o->images[RESULT]);
     pass_define(pass, "DRAWN", 1);
     pass_library(pass, "dropout/drawn.glsl");
     pass_draw(pass, o);
-    pass_implementation(pass, &rows.rows[WORDS]);
+    pass_implementation(pass, row);
     if (!o->given[MASK])
         return;
     pass_define(pass, "KEPT", 1);
     pass_vector(pass, "mask", &o->vectors[MASK], VECTOR_WRITE);
 }
 
-static void plan_dropout(const struct operation *o, struct plan *plan)
+static void plan_gradient_words(struct plan *plan, const struct implementation *row,
+                                const void *operation)
 {
-    bool drawn = implementation_choose(plan, &rows, o) == &rows.rows[WORDS];
-    (drawn ? plan_drawn : plan_masked)(o, plan);
-}
-
-static void plan_gradient_words(const struct operation *o, struct plan *plan)
-{
+    const struct operation *o = operation;
     const struct image_view *to = &o->images[DESTINATION];
     struct pass *pass = plan_words(o, plan, &o->images[GRADIENT], to);
     pass_vector(pass, "mask", &o->vectors[GRADIENT_MASK], VECTOR_READ);
-    pass_covers(pass, to, 0, 0, o->region_width, o->region_height, 4);
-    pass_implementation(pass, &gradient_rows.rows[WORDS]);
+    pass_overwrites(pass, to, 0, 0, o->region_width, o->region_height, 4);
+    pass_implementation(pass, row);
 }
 
-static void plan_gradient_masked(const struct operation *o, struct plan *plan)
+static void plan_gradient_masked(struct plan *plan, const struct implementation *row,
+                                 const void *operation)
 {
+    const struct operation *o = operation;
     struct pass *pass =
         plan_pointwise(plan, o, "dropout/dropout_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
@@ -211,13 +195,40 @@ static void plan_gradient_masked(const struct operation *o, struct plan *plan)
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
     if (are_gradient_words(o))
-        pass_implementation(pass, &gradient_rows.rows[MASKED]);
+        pass_implementation(pass, row);
+}
+
+/* ---- Choice ---- */
+
+#define WHOLE_IMAGES                                                                               \
+    "whole images of a multiple of 16 channels, and a mask with an element for each value"
+
+static const struct implementation_list rows = {
+    "dropout",
+    (const struct implementation[]){{"dropout_drawn", .registers = 12,
+                                     .supported = {are_words, WHOLE_IMAGES}, .plan = plan_drawn},
+                                    {"dropout_masked", .plan = plan_masked},
+                                    {0}}};
+static const struct implementation_list gradient_rows = {
+    "dropout_gradient",
+    (const struct implementation[]){{"dropout_gradient_words", .registers = 12,
+                                     .supported = {are_gradient_words, WHOLE_IMAGES},
+                                     .plan = plan_gradient_words},
+                                    {"dropout_gradient_masked", .plan = plan_gradient_masked},
+                                    {0}}};
+static const struct implementation_list *const forward_implementations[] = {&rows, &pointwise_rows,
+                                                                            NULL};
+static const struct implementation_list *const gradient_implementations[] = {&gradient_rows,
+                                                                             &pointwise_rows, NULL};
+
+static void plan_dropout(const struct operation *o, struct plan *plan)
+{
+    implementation_plan(plan, &rows, o);
 }
 
 static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
 {
-    bool words = implementation_choose(plan, &gradient_rows, o) == &gradient_rows.rows[WORDS];
-    (words ? plan_gradient_words : plan_gradient_masked)(o, plan);
+    implementation_plan(plan, &gradient_rows, o);
 }
 
 /* ---- Descriptors ---- */

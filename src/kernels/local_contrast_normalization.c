@@ -6,26 +6,19 @@
 
 typedef struct glcnn_local_contrast_normalization_parameters numbers;
 
-numbers *glcnn_local_contrast_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "local_contrast_normalization");
-}
-
-LOCAL_NORMALIZATION_CREATE(local_contrast_normalization)
-LOCAL_NORMALIZATION_CREATE(local_contrast_normalization_gradient)
-
 /* ---- Descriptors ---- */
 
 static const struct parameter parameters[] = {
-    LOCAL_NORMALIZATION_REAL(numbers, alpha, "factor of the variance over the window", 0),
-    LOCAL_NORMALIZATION_REAL(numbers, beta, "exponent", 0.5),
-    LOCAL_NORMALIZATION_REAL(numbers, delta, "added to the variance", 1.0 / 1024),
-    LOCAL_NORMALIZATION_REAL(numbers, p0, "factor of the mean that is taken away", 1),
-    LOCAL_NORMALIZATION_REAL(numbers, pm, "added to the result", 0),
-    LOCAL_NORMALIZATION_REAL(numbers, ps, "factor of the result", 1),
+    {"alpha", "factor of the variance over the window", FIELD_FLOAT, offsetof(numbers, alpha), 0,
+     -3.4e38, 3.4e38, NULL},
+    {"beta", "exponent", FIELD_FLOAT, offsetof(numbers, beta), 0.5, -3.4e38, 3.4e38, NULL},
+    {"delta", "added to the variance", FIELD_FLOAT, offsetof(numbers, delta), 1.0 / 1024, -3.4e38,
+     3.4e38, NULL},
+    {"p0", "factor of the mean that is taken away", FIELD_FLOAT, offsetof(numbers, p0), 1, -3.4e38,
+     3.4e38, NULL},
+    {"pm", "added to the result", FIELD_FLOAT, offsetof(numbers, pm), 0, -3.4e38, 3.4e38, NULL},
+    {"ps", "factor of the result", FIELD_FLOAT, offsetof(numbers, ps), 1, -3.4e38, 3.4e38, NULL},
     {0}};
-
-#define NUMBERS .parameters_size = sizeof(numbers), .parameters = parameters
 
 /* MPS gives its node an alpha of 1 and its kernel one of 0. */
 static void node_defaults(struct glcnn_addressing *properties, void *kernel_parameters)
@@ -36,11 +29,58 @@ static void node_defaults(struct glcnn_addressing *properties, void *kernel_para
 }
 
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization = {
-    LOCAL_NORMALIZATION_FORWARD(
-        "local_contrast_normalization", "MPSCNNLocalContrastNormalization",
-        "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window"),
-    .node_defaults = node_defaults, NUMBERS};
+    .name = "local_contrast_normalization",
+    .mps_class = "MPSCNNLocalContrastNormalization",
+    .text = "pm + ps (X - p0 mean) (delta + alpha variance)^-beta over a window",
+    .family = "local_contrast_normalization",
+    .gradient = "local_contrast_normalization_gradient",
+    .node_defaults = node_defaults,
+    .flags = HAS_WINDOW | MAKES_STATE,
+    .parameters_size = sizeof(numbers),
+    .parameters = parameters,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = local_normalization_implementations,
+    .plan = local_normalization_plan,
+};
+
 const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization_gradient = {
-    LOCAL_NORMALIZATION_GRADIENT("local_contrast_normalization",
-                                 "MPSCNNLocalContrastNormalization"),
-    NUMBERS};
+    .name = "local_contrast_normalization_gradient",
+    .mps_class = "MPSCNNLocalContrastNormalizationGradient",
+    .text = "gradient of local_contrast_normalization",
+    .family = "local_contrast_normalization",
+    .without_gradient = "it is a gradient itself",
+    .forward = "local_contrast_normalization",
+    .flags = HAS_WINDOW | IS_GRADIENT,
+    .parameters_size = sizeof(numbers),
+    .parameters = parameters,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = local_normalization_implementations,
+    .plan = local_normalization_plan,
+};
+
+/* ---- Constructors ---- */
+
+numbers *glcnn_local_contrast_normalization(glcnn_kernel *kernel)
+{
+    return kernel_parameters(kernel, "local_contrast_normalization");
+}
+
+glcnn_status glcnn_local_contrast_normalization_create(glcnn_device *device, uint32_t kernel_width,
+                                                       uint32_t kernel_height,
+                                                       glcnn_kernel **kernel)
+{
+    return local_normalization_create(device, &glcnn_kernel_local_contrast_normalization,
+                                      kernel_width, kernel_height, kernel);
+}
+
+glcnn_status glcnn_local_contrast_normalization_gradient_create(glcnn_device *device,
+                                                                uint32_t kernel_width,
+                                                                uint32_t kernel_height,
+                                                                glcnn_kernel **kernel)
+{
+    return local_normalization_create(device, &glcnn_kernel_local_contrast_normalization_gradient,
+                                      kernel_width, kernel_height, kernel);
+}

@@ -10,12 +10,6 @@
 
 #include "encode/descriptor.h"
 
-/* What a kernel of either family is made of, by the names of its parameters: one without p0 is not
- * about the mean. Arguments of a forward kernel: source and result; of a gradient kernel: source
- * gradient, source image, destination gradient. */
-void local_normalization_plan(const struct operation *operation, struct plan *plan);
-void local_normalization_plan_gradient(const struct operation *operation, struct plan *plan);
-
 enum { SOURCE, RESULT };               /* arguments of a forward kernel */
 enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
 
@@ -26,7 +20,22 @@ struct numbers {
 
 struct numbers local_normalization_numbers(const struct operation *operation);
 
-/* For descriptors: tiles, or pixel by pixel. */
+/* The problem that rows are asked about and plan. */
+struct local_normalization {
+    const struct operation *operation;
+    struct numbers numbers;
+    bool is_gradient;
+};
+
+/* The window and what its numbers are called in shaders; and of a gradient 2 alpha beta / N. */
+void pass_local_numbers(struct pass *pass, const struct operation *operation,
+                        const struct numbers *numbers);
+void pass_local_slope(struct pass *pass, const struct operation *operation,
+                      const struct numbers *numbers);
+
+/* For descriptors. What a kernel of either family computes follows from the names of its parameters:
+ * one without p0 is not about the mean. */
+void local_normalization_plan(const struct operation *operation, struct plan *plan);
 extern const struct implementation_list *const local_normalization_implementations[];
 
 /* Makes a kernel with a window. */
@@ -37,37 +46,5 @@ glcnn_status local_normalization_create(glcnn_device *device,
 
 /* A graph's node starts with a window of 5x5. */
 void local_normalization_node_defaults(struct glcnn_addressing *properties, void *parameters);
-
-#define LOCAL_NORMALIZATION_CREATE(NAME)                                                           \
-    extern const struct glcnn_descriptor glcnn_kernel_##NAME;                                      \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, uint32_t kernel_width,                \
-                                       uint32_t kernel_height, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        return local_normalization_create(device, &glcnn_kernel_##NAME, kernel_width,              \
-                                          kernel_height, kernel);                                  \
-    }
-
-/* A row of a parameter table. */
-#define LOCAL_NORMALIZATION_REAL(STRUCT, NAME, TEXT, DEFAULT)                                      \
-    {                                                                                              \
-#NAME, TEXT, FIELD_FLOAT, offsetof(STRUCT, NAME), DEFAULT, -3.4e38, 3.4e38, NULL           \
-    }
-
-/* The descriptors of a family, but for their parameters. */
-#define LOCAL_NORMALIZATION_FORWARD(NAME, MPS, TEXT)                                               \
-    .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
-    .flags = HAS_WINDOW | MAKES_STATE,                                                             \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .implementations = local_normalization_implementations, .plan = local_normalization_plan
-#define LOCAL_NORMALIZATION_GRADIENT(NAME, MPS)                                                    \
-    .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
-    .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
-    .flags = HAS_WINDOW | IS_GRADIENT,                                                             \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .implementations = local_normalization_implementations,                                        \
-    .plan = local_normalization_plan_gradient
 
 #endif

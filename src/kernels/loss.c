@@ -9,7 +9,6 @@
 #include "encode/window.h"
 
 #define BLOCK 8
-#define LANES 64 /* of a group that makes a pixel */
 
 struct glcnn_loss_parameters *glcnn_loss(glcnn_kernel *kernel)
 {
@@ -41,13 +40,18 @@ static double by_two(const struct glcnn_loss_parameters *p)
     return (double)p->label_smoothing / 2;
 }
 
-#define TYPE(NAME, ...) {.shader = "loss/loss_" #NAME ".glsl", __VA_ARGS__},
+#define TYPE(NAME, ENUM, ...)                                                                      \
+    [GLCNN_LOSS_TYPE_##ENUM] = {.shader = "loss/loss_" #NAME ".glsl", __VA_ARGS__},
 
 static const struct loss_row types[] = {LOSS_TYPES(TYPE)};
+#define TYPES (sizeof types / sizeof *types)
 
-#define TYPE_NAME(NAME, ...) #NAME,
+#define COUNT(...) +1
+_Static_assert(TYPES == LOSS_TYPES(COUNT), "each type has a row and an enumerator of its own");
 
-static const char *const type_names[] = {LOSS_TYPES(TYPE_NAME) NULL};
+#define TYPE_NAME(NAME, ENUM, ...) [GLCNN_LOSS_TYPE_##ENUM] = #NAME,
+
+static const char *const type_names[TYPES + 1] = {LOSS_TYPES(TYPE_NAME)};
 
 const struct loss_row *loss_row_of(const struct operation *o)
 {
@@ -209,44 +213,30 @@ static void add_parameters(const struct operation *o, struct pass *pass)
     }
 }
 
-/* Few pixels of many channels leave a GPU idle where each is one invocation's. */
-static bool lanes_pay(const void *operation)
+/* One invocation goes through the slices of a pixel. */
+static void plan_by_one(struct plan *plan, const struct implementation *row, const void *problem)
 {
-    const struct operation *o = operation;
+    const struct loss_pixels *p = problem;
+    const struct operation *o = p->operation;
     const struct image_view *result = &o->images[DESTINATION];
-    uint64_t pixels = (uint64_t)o->region_width * o->region_height * result->images;
-    return slice_count(result->channels) >= LANES / 2 && pixels < 1u << 17;
+    (void)plan;
+    pass_implementation(p->pass, row);
+    pass_library(p->pass, row->shader);
+    pass_grid(p->pass, o->region_width, o->region_height, result->images);
+    pass_batch_axis(p->pass, 2);
+    p->pass->work = slice_count(result->channels) * 300 + 1;
 }
 
-/* Who goes through the slices of a pixel. */
 static const struct implementation_list rows = {
-    "loss", (const struct implementation[]){{"loss_lanes", "loss/by_lanes.glsl", 32,
-                                             .shared_memory = true, .profitable.holds = lanes_pay},
-                                            {"loss_one", "loss/by_one.glsl"},
-                                            {0}}};
+    "loss",
+    (const struct implementation[]){{"loss_one", "loss/by_one.glsl", .plan = plan_by_one}, {0}}};
 static const struct implementation_list *const loss_implementations[] = {&rows, NULL};
-
-static void pass_pixels(struct plan *plan, struct pass *pass, const struct operation *o)
-{
-    const struct implementation *row = implementation_choose(plan, &rows, o);
-    uint32_t lanes = row == rows.rows ? LANES : 1;
-    pass_implementation(pass, row);
-    pass_library(pass, row->shader);
-    pass_grid(pass, o->region_width * lanes, o->region_height, o->images[DESTINATION].images);
-    pass_grows(pass, 2);
-    pass->work = slice_count(o->images[DESTINATION].channels) * 300 / lanes + 1;
-    if (lanes == 1)
-        return;
-    pass_define(pass, "LANES", LANES);
-    pass_local(pass, LANES, 1, 1);
-    pass->cooperative = true;
-}
 
 static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
 {
     const struct image_view *destination = &o->images[DESTINATION];
     struct pass *pass = plan_pixels(plan, o, "loss/loss.comp", destination);
-    pass_pixels(plan, pass, o);
+    implementation_plan(plan, &rows, &(struct loss_pixels){o, pass});
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_texture(pass, "labels", &o->images[LABELS]);
     if (o->given[WEIGHTS])
@@ -282,7 +272,11 @@ static void plan_loss(const struct operation *o, struct plan *plan)
 
 /* ---- Descriptor ---- */
 
-static const char *const reduction_types[] = {"none", "sum", "mean", "sum_by_non_zero_weights",
+static const char *const reduction_types[] = {[GLCNN_REDUCTION_TYPE_NONE] = "none",
+                                              [GLCNN_REDUCTION_TYPE_SUM] = "sum",
+                                              [GLCNN_REDUCTION_TYPE_MEAN] = "mean",
+                                              [GLCNN_REDUCTION_TYPE_SUM_BY_NON_ZERO_WEIGHTS] =
+                                                  "sum_by_non_zero_weights",
                                               NULL};
 
 #define FIELD(NAME) offsetof(struct glcnn_loss_parameters, NAME)

@@ -6,21 +6,21 @@
 
 #include "encode/descriptor.h"
 
-/* A row is a type: its name, then fields of struct loss_row. The shader is loss/loss_NAME.glsl, and
- * src/reference/loss.c has a row too. Rows stand in the order of glcnn_loss_type, so a new one is the
- * last. */
+/* A row is a type: its name, its enumerator, GLCNN_LOSS_TYPE_ENUM, then fields of struct loss_row. The
+ * shader is loss/loss_NAME.glsl, and src/reference/loss.c has a row too. */
 /* clang-format off */
 #define LOSS_TYPES(ROW)                                                                            \
-    ROW(mean_absolute_error)                                                                       \
-    ROW(mean_squared_error)                                                                        \
-    ROW(soft_max_cross_entropy, .over_channels = true, .smoothing = by_classes)                    \
-    ROW(sigmoid_cross_entropy, .smoothing = by_two)                                                \
-    ROW(categorical_cross_entropy)                                                                 \
-    ROW(hinge)                                                                                     \
-    ROW(huber)                                                                                     \
-    ROW(cosine_distance, .constant = 1)                                                            \
-    ROW(log)                                                                                       \
-    ROW(kullback_leibler_divergence)
+    ROW(mean_absolute_error, MEAN_ABSOLUTE_ERROR)                                                  \
+    ROW(mean_squared_error, MEAN_SQUARED_ERROR)                                                    \
+    ROW(soft_max_cross_entropy, SOFT_MAX_CROSS_ENTROPY, .over_channels = true,                     \
+        .smoothing = by_classes)                                                                   \
+    ROW(sigmoid_cross_entropy, SIGMOID_CROSS_ENTROPY, .smoothing = by_two)                         \
+    ROW(categorical_cross_entropy, CATEGORICAL_CROSS_ENTROPY)                                      \
+    ROW(hinge, HINGE)                                                                              \
+    ROW(huber, HUBER)                                                                              \
+    ROW(cosine_distance, COSINE_DISTANCE, .constant = 1)                                           \
+    ROW(log, LOG)                                                                                  \
+    ROW(kullback_leibler_divergence, KULLBACK_LEIBLER_DIVERGENCE)
 /* clang-format on */
 
 struct loss_row {
@@ -35,6 +35,12 @@ const struct loss_row *loss_row_of(const struct operation *operation);
 
 /* Arguments. */
 enum { SOURCE, LABELS, WEIGHTS, DESTINATION, LOSS };
+
+/* The problem that rows are asked about: they say how the pass goes through pixels. */
+struct loss_pixels {
+    const struct operation *operation;
+    struct pass *pass;
+};
 
 /* label = t * scale + offset */
 void loss_smoothing(const struct operation *operation, double *scale, double *offset);

@@ -46,79 +46,8 @@ static struct operands operands(const void *parameters)
 
 /* ---- Passes ---- */
 
-/* Of matrix_multiplication_tiled.comp. */
-#define GROUP_SIZE 128u
-#define DEPTH      8
-
-/* As matrix/factors.glsl tells them apart. */
-enum form { RESULT, BY_SOURCE, BY_SECONDARY };
-
-/* A sum of products, over k from first to last - 1. */
-struct product {
-    const struct operation *operation;
-    const struct image_view *left, *right, *to;
-    enum form form;
-    int32_t first, last;
-};
-
-struct tile {
-    uint32_t rows, columns;
-};
-static const struct tile wide = {32, 64}, tall = {64, 32};
-
-static uint32_t tile_count(const struct operation *o, const struct tile *t)
+void pass_product(struct pass *pass, const struct product *p)
 {
-    return groups_of(o->region_height, t->rows) * groups_of(o->region_width, t->columns);
-}
-
-static const struct tile *tile_of(const struct operation *o)
-{
-    return tile_count(o, &tall) < tile_count(o, &wide) ? &tall : &wide;
-}
-
-/* A tile that is mostly empty is no gain. */
-static bool fills_tiles(const void *shape)
-{
-    const struct product *p = shape;
-    const struct operation *o = p->operation;
-    const struct tile *t = tile_of(o);
-    uint64_t covered = (uint64_t)tile_count(o, t) * t->rows * t->columns;
-    return p->last - p->first >= DEPTH && 2ull * o->region_width * o->region_height >= covered;
-}
-
-static const struct implementation_list product_implementations = {
-    "matrix_product",
-    (const struct implementation[]){{"product_tiled", "matrix/matrix_multiplication_tiled.comp", 32,
-                                     .shared_memory = true, .profitable.holds = fills_tiles},
-                                    {"product_alone", "matrix/matrix_multiplication.comp"},
-                                    {0}}};
-
-static const struct implementation_list *const implementations[] = {&product_implementations, NULL};
-
-static void share_tiles(struct pass *pass, const struct product *p)
-{
-    const struct operation *o = p->operation;
-    const struct tile *t = tile_of(o);
-    pass_define(pass, "ROWS", (int)t->rows);
-    pass_define(pass, "COLUMNS", (int)t->columns);
-    pass_int(pass, "region_x", (int32_t)o->region_x);
-    pass_int(pass, "region_y", (int32_t)o->region_y);
-    pass_int(pass, "region_width", (int32_t)o->region_width);
-    pass_int(pass, "region_height", (int32_t)o->region_height);
-    pass_grid(pass, groups_of(o->region_width, t->columns) * GROUP_SIZE,
-              groups_of(o->region_height, t->rows), slice_count(p->to->channels) * p->to->images);
-    pass_local(pass, GROUP_SIZE, 1, 1);
-    pass->cooperative = true;
-    pass->work *= 16;
-}
-
-static void plan_product(struct plan *plan, const struct product *p)
-{
-    const struct operation *o = p->operation;
-    const struct implementation *row = implementation_choose(plan, &product_implementations, p);
-    struct pass *pass = row->shared_memory ? plan_pass(plan, row->shader)
-                                           : plan_pixels(plan, o, row->shader, p->to);
-    pass_implementation(pass, row);
     pass_texture(pass, "left", p->left);
     pass_texture(pass, "right", p->right);
     pass_image(pass, "destination", p->to);
@@ -126,17 +55,34 @@ static void plan_product(struct plan *plan, const struct product *p)
     pass_int(pass, "first", p->first);
     pass_int(pass, "last", p->last);
     if (p->form != RESULT)
-        pass_results(pass, o);
+        pass_results(pass, p->operation);
     pass->work = (uint32_t)(p->last > p->first ? p->last - p->first : 1) * 8;
-    if (row->shared_memory)
-        share_tiles(pass, p);
 }
+
+static void plan_elements_each(struct plan *plan, const struct implementation *row,
+                               const void *problem)
+{
+    const struct product *p = problem;
+    struct pass *pass = plan_pixels(plan, p->operation, row->shader, p->to);
+    pass_implementation(pass, row);
+    pass_product(pass, p);
+}
+
+static const struct implementation_list product_implementations = {
+    "matrix_product",
+    (const struct implementation[]){
+        {"product_elements", "matrix/matrix_multiplication.comp", .plan = plan_elements_each},
+        {0}}};
+
+static const struct implementation_list *const implementations[] = {&product_implementations, NULL};
 
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
     const struct image_view *left = &o->images[ELEMENT_SOURCE];
-    plan_product(plan, &(struct product){o, left, &o->images[SECONDARY], &o->images[ELEMENT_RESULT],
-                                         RESULT, 0, (int32_t)left->width});
+    implementation_plan(plan, &product_implementations,
+                        &(struct product){o, left, &o->images[SECONDARY],
+                                          &o->images[ELEMENT_RESULT], RESULT, 0,
+                                          (int32_t)left->width});
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
@@ -147,8 +93,9 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     const struct image_view *to = &o->images[ELEMENT_DESTINATION];
     struct product by_source = {o, gradient, given, to, BY_SOURCE, w->x.begin, w->x.end},
                    by_secondary = {o, given, gradient, to, BY_SECONDARY, w->y.begin, w->y.end};
-    plan_product(plan,
-                 matrix_multiplication_by_secondary(o->parameters) ? &by_secondary : &by_source);
+    implementation_plan(plan, &product_implementations,
+                        matrix_multiplication_by_secondary(o->parameters) ? &by_secondary
+                                                                          : &by_source);
 }
 
 /* ---- Descriptors ---- */

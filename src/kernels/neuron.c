@@ -11,12 +11,15 @@
 
 /* ---- Types ---- */
 
-#define VALUE_OF(NAME, a, b, c, VALUE, DERIVATIVE) FUNCTION(NAME##_value, VALUE)
+#define VALUE_OF(NAME, ENUM, a, b, c, VALUE, DERIVATIVE) FUNCTION(NAME##_value, VALUE)
 
 NEURON_TYPES(VALUE_OF)
 
-#define TYPE(NAME, a, b, c, VALUE, DERIVATIVE)                                                     \
-    {"neuron/neuron_" #NAME ".glsl", {(float)a, (float)b, (float)c}, NAME##_value},
+/* clang-format off */
+#define TYPE(NAME, ENUM, a, b, c, VALUE, DERIVATIVE)                                               \
+    [GLCNN_NEURON_TYPE_##ENUM] = {                                                                 \
+        "neuron/neuron_" #NAME ".glsl", {(float)a, (float)b, (float)c}, NAME##_value},
+/* clang-format on */
 
 static const struct neuron_type {
     const char *shader;
@@ -25,9 +28,12 @@ static const struct neuron_type {
 } types[] = {NEURON_TYPES(TYPE)};
 #define TYPES (sizeof types / sizeof *types)
 
-#define TYPE_NAME(NAME, ...) #NAME,
+#define COUNT(...) +1
+_Static_assert(TYPES == NEURON_TYPES(COUNT), "each type has a row and an enumerator of its own");
 
-const char *const neuron_type_names[] = {NEURON_TYPES(TYPE_NAME) NULL};
+#define TYPE_NAME(NAME, ENUM, ...) [GLCNN_NEURON_TYPE_##ENUM] = #NAME,
+
+const char *const neuron_type_names[TYPES + 1] = {NEURON_TYPES(TYPE_NAME)};
 
 struct glcnn_neuron_descriptor glcnn_neuron_descriptor_default(glcnn_neuron_type type)
 {
@@ -196,7 +202,7 @@ static bool check_slopes(const struct operation *o, struct refusal refusal)
 static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                               const struct image_view *destination)
 {
-    if (has_halves(destination))
+    if (is_float16(destination))
         pass_define(pass, "STORES_HALVES", 1);
     pass_neuron(pass, neuron);
 }
@@ -246,19 +252,15 @@ static void derive(const struct operation *o, struct pass *pass, struct derived_
                   derived_name(name, ""));
 }
 
+static const struct pixel_block one = {1}, fourteen = {14};
+
 static const struct implementation_list slope_implementations = {
     "neuron_slopes",
-    (const struct implementation[]){
-        {"slopes_tiles", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-         .supported.holds = pixel_reduction_has_tiles,
-         .profitable.holds = pixel_reduction_fills_tiles, .tiles = true, .arrives = true},
-        {"slopes_arrival", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-         .pixels = 4, .arrives = true},
-        {"slopes_group", "neuron/neuron_slope_gradient_group.comp", 32, .shared_memory = true,
-         .pixels = 4},
-        {"slopes_fourteen", "neuron/neuron_slope_gradient.comp", 32, .pixels = 14},
-        {"slopes_one", "neuron/neuron_slope_gradient.comp", 8, .pixels = 1},
-        {0}}};
+    (const struct implementation[]){{"slopes_fourteen", "neuron/neuron_slope_gradient.comp", 32,
+                                     .plan = pixel_reduction_plan, .form = &fourteen},
+                                    {"slopes_one", "neuron/neuron_slope_gradient.comp", 8,
+                                     .plan = pixel_reduction_plan, .form = &one},
+                                    {0}}};
 static const struct implementation_list *const slope_tables[] = {&slope_implementations, NULL};
 
 /* The sum over channels of what each gives for the one slope that they share. */
@@ -274,22 +276,40 @@ static void plan_shared_slope(const struct operation *o, struct plan *plan,
     pass_grid(pass, 1, 1, 1);
 }
 
+struct slope_sum {
+    const struct operation *operation;
+    const struct vector_view *channels;
+};
+
+static void read_gradient(struct pass *pass, const void *of)
+{
+    const struct operation *o = ((const struct slope_sum *)of)->operation;
+    const struct glcnn_neuron_parameters *p = o->parameters;
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_window(pass, &o->window);
+    pass_neuron(pass, &p->neuron);
+}
+
+static void write_slopes(struct pass *pass, const void *of)
+{
+    const struct slope_sum *s = of;
+    const struct glcnn_neuron_parameters *p = s->operation->parameters;
+    pixel_reduction_results(pass, 1, &s->channels, s->operation->accumulate && !p->shares_data);
+}
+
 static void plan_slope_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
     const struct image_view *source = &o->images[IMAGE];
     struct vector_view channels =
         p->shares_data ? plan_scratch_vector(plan, source->channels) : o->vectors[FOR_SLOPES];
-    const struct vector_view *const sums[] = {&channels};
-    struct pixel_reduction r =
-        pixel_reduction_of_results(plan, &slope_implementations, o, source, 1, 1);
-    struct pass *pass = pixel_reduction_first(plan, &r, source);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_window(pass, &o->window);
-    pass_neuron(pass, &p->neuron);
-    pass_define(pass, "DIVIDES", 1);
-    pixel_reduction_take_turns(pass, &r);
-    pixel_reduction_sums(plan, &r, sums, o->accumulate && !p->shares_data);
+    const struct slope_sum sum = {o, &channels};
+    struct pixel_reduction r = pixel_reduction_of_results(o, source, 1);
+    r.kind = &pixel_reduction_sum;
+    r.read = read_gradient;
+    r.write = write_slopes;
+    r.of = &sum;
+    implementation_plan(plan, &slope_implementations, &r);
     if (p->shares_data)
         plan_shared_slope(o, plan, &channels);
 }

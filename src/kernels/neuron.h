@@ -5,8 +5,8 @@
  * as the channels that the neuron works on).  A pass calls pass_neuron, then pass_neuron_data if it
  * reads the slopes; its body calls neuron(x, slope) or neuron_derivative(x, slope).
  *
- * A new type is a row of NEURON_TYPES in neuron_types.h and glsl/neuron/neuron_NAME.glsl. For callers
- * in C glcnn_neuron_type has a constant. */
+ * A new type is an enumerator of glcnn_neuron_type, a row of NEURON_TYPES in neuron_types.h,
+ * glsl/neuron/neuron_NAME.glsl and a node in nodes_neuron.c. */
 #ifndef GLCNN_KERNELS_NEURON_INTERNAL_H
 #define GLCNN_KERNELS_NEURON_INTERNAL_H
 

@@ -108,54 +108,58 @@ static inline double normal_density(double x)
     return 0.5 * M_SQRT1_2 * M_2_SQRTPI * exp(-0.5 * x * x);
 }
 
-/* A row is a type: its name; the numbers a, b and c that a graph's node starts from, of which the check
- * makes a case; f(x) and f'(x) in double precision, of x, A, B, C and `slope`, the channel's number of
- * neuron_data. The shader is neuron/neuron_NAME.glsl.
- * Rows stand in the order of glcnn_neuron_type, so a new one is the last. The logarithm stands by itself:
- * with its default numbers it has no value for the check's pixels below 0. */
+/* A row is a type: its name; its enumerator, GLCNN_NEURON_TYPE_ENUM; the numbers a, b and c that a
+ * graph's node starts from, of which the check makes a case; f(x) and f'(x) in double precision, of x,
+ * A, B, C and `slope`, the channel's number of neuron_data. The shader is neuron/neuron_NAME.glsl.
+ * The logarithm stands by itself: with its default numbers it has no value for the check's pixels
+ * below 0. */
 /* clang-format off */
 #define NEURON_TYPES(ROW) TYPES_TO_EXPONENTIAL(ROW) TYPE_LOGARITHM(ROW) TYPES_FROM_GELU(ROW)
 
 #define TYPES_TO_EXPONENTIAL(ROW)                                                                  \
-    ROW(none, 0, 0, 0, x, 1)                                                                       \
-    ROW(relu, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                                 \
-    ROW(linear, 1, 0, 0, affine(n, x), A)                                                          \
-    ROW(sigmoid, 0, 0, 0, logistic(x), logistic_slope(x))                                          \
-    ROW(hard_sigmoid, 0.2, 0.5, 0, held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))      \
-    ROW(tanh, 1, 1, 0, A * tanh(B * x), A * B / pow(cosh(B * x), 2))                               \
-    ROW(absolute, 0, 0, 0, fabs(x), sign_of(x))                                                    \
-    ROW(soft_plus, 1, 1, 0, A * softened(B * x), A * B / (1 + exp(-B * x)))                        \
-    ROW(soft_sign, 0, 0, 0, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))                            \
-    ROW(elu, 1, 0, 0, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))                        \
-    ROW(prelu, 0, 0, 0, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))                        \
-    ROW(relun, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                          \
-    ROW(power, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))                    \
-    ROW(exponential, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))
+    ROW(none, NONE, 0, 0, 0, x, 1)                                                                 \
+    ROW(relu, RELU, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                           \
+    ROW(linear, LINEAR, 1, 0, 0, affine(n, x), A)                                                  \
+    ROW(sigmoid, SIGMOID, 0, 0, 0, logistic(x), logistic_slope(x))                                 \
+    ROW(hard_sigmoid, HARD_SIGMOID, 0.2, 0.5, 0,                                                   \
+        held(affine(n, x), 0, 1), within(affine(n, x), 0, 1, A))                                   \
+    ROW(tanh, TANH, 1, 1, 0, A * tanh(B * x), A * B / pow(cosh(B * x), 2))                         \
+    ROW(absolute, ABSOLUTE, 0, 0, 0, fabs(x), sign_of(x))                                          \
+    ROW(soft_plus, SOFT_PLUS, 1, 1, 0, A * softened(B * x), A * B / (1 + exp(-B * x)))             \
+    ROW(soft_sign, SOFT_SIGN, 0, 0, 0, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))                 \
+    ROW(elu, ELU, 1, 0, 0, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))                   \
+    ROW(prelu, PRELU, 0, 0, 0, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))                 \
+    ROW(relun, RELUN, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                   \
+    ROW(power, POWER, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))             \
+    ROW(exponential, EXPONENTIAL, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))
 
 #define TYPE_LOGARITHM(ROW)                                                                        \
-    ROW(logarithm, 1, 0, -1, log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
+    ROW(logarithm, LOGARITHM, 1, 0, -1,                                                            \
+        log(affine(n, x)) / base_log(n), A / (base_log(n) * affine(n, x)))
 
 #define TYPES_FROM_GELU(ROW)                                                                       \
-    ROW(gelu, 0, 0, 0, times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))   \
-    ROW(swish, 1, 0, 0, times(logistic(A * x), x),                                                 \
+    ROW(gelu, GELU, 0, 0, 0,                                                                       \
+        times(normal_share(x), x), normal_share(x) + times(normal_density(x), x))                  \
+    ROW(swish, SWISH, 1, 0, 0, times(logistic(A * x), x),                                          \
         logistic(A * x) + times(logistic_slope(A * x), A * x))                                     \
-    ROW(clip, 0, 1, 0, held(x, A, B), within(x, A, B, 1))                                          \
-    ROW(hard_swish, 0.16666667, 0.5, 0, times(held(affine(n, x), 0, 1), x),                         \
+    ROW(clip, CLIP, 0, 1, 0, held(x, A, B), within(x, A, B, 1))                                    \
+    ROW(hard_swish, HARD_SWISH, 0.16666667, 0.5, 0, times(held(affine(n, x), 0, 1), x),            \
         hard_swish_slope(affine(n, x), A * x))                                                     \
-    ROW(gelu_tanh, 0, 0, 0, times(logistic(tanh_argument(x)), x), logistic(tanh_argument(x)) +     \
+    ROW(gelu_tanh, GELU_TANH, 0, 0, 0,                                                             \
+        times(logistic(tanh_argument(x)), x), logistic(tanh_argument(x)) +                         \
         times(logistic_slope(tanh_argument(x)), x * tanh_argument_slope(x)))                       \
-    ROW(mish, 0, 0, 0, times(mish_share(x), x), mish_share(x) + times(mish_slope(x), x))           \
-    ROW(selu, 1.67326324, 1.05070099, 0, B * (x >= 0 ? x : A * expm1(x)),                        \
+    ROW(mish, MISH, 0, 0, 0, times(mish_share(x), x), mish_share(x) + times(mish_slope(x), x))     \
+    ROW(selu, SELU, 1.67326324, 1.05070099, 0, B * (x >= 0 ? x : A * expm1(x)),                    \
         B * by_sign(x, A * exp(x), 1))                                                             \
-    ROW(celu, 1, 0, 0, x >= 0 ? x : A * expm1(x / A), by_sign(x, exp(x / A), 1))                   \
-    ROW(thresholded_relu, 1, 0, 0, beyond(x, A, x), beyond(x, A, 1))                               \
-    ROW(erf, 0, 0, 0, erf(x), M_2_SQRTPI * exp(-x * x))                                            \
-    ROW(floor, 0, 0, 0, floor(x), 0)                                                               \
-    ROW(ceiling, 0, 0, 0, ceil(x), 0)                                                              \
-    ROW(round, 0, 0, 0, nearbyint(x), 0)                                                           \
-    ROW(sign, 0, 0, 0, sign_of(x), 0)                                                              \
-    ROW(scale, 0, 0, 0, slope * x, slope)                                                          \
-    ROW(shift, 0, 0, 0, x + slope, 1)
+    ROW(celu, CELU, 1, 0, 0, x >= 0 ? x : A * expm1(x / A), by_sign(x, exp(x / A), 1))             \
+    ROW(thresholded_relu, THRESHOLDED_RELU, 1, 0, 0, beyond(x, A, x), beyond(x, A, 1))             \
+    ROW(erf, ERF, 0, 0, 0, erf(x), M_2_SQRTPI * exp(-x * x))                                       \
+    ROW(floor, FLOOR, 0, 0, 0, floor(x), 0)                                                        \
+    ROW(ceiling, CEILING, 0, 0, 0, ceil(x), 0)                                                     \
+    ROW(round, ROUND, 0, 0, 0, nearbyint(x), 0)                                                    \
+    ROW(sign, SIGN, 0, 0, 0, sign_of(x), 0)                                                        \
+    ROW(scale, SCALE, 0, 0, 0, slope * x, slope)                                                   \
+    ROW(shift, SHIFT, 0, 0, 0, x + slope, 1)
 
 /* clang-format on */
 

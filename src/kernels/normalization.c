@@ -26,53 +26,45 @@ glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
 
 /* ---- Passes ---- */
 
+static const struct pixel_block one = {1}, two = {2}, four = {4}, fourteen = {14};
+
+#define STATISTICS "normalization/normalization_statistics.comp"
+#define SUMS       "normalization/normalization_sums.comp"
+
 static const struct implementation_list statistics_implementations = {
     "normalization_statistics",
     (const struct implementation[]){
-        {"statistics_tiles", "normalization/normalization_statistics_group.comp", 32,
-         .shared_memory = true, .supported.holds = pixel_reduction_has_tiles,
-         .profitable.holds = pixel_reduction_fills_tiles, .tiles = true, .arrives = true},
-        {"statistics_arrival", "normalization/normalization_statistics_group.comp", 32,
-         .shared_memory = true, .pixels = 8, .arrives = true},
-        {"statistics_group", "normalization/normalization_statistics_group.comp", 32,
-         .shared_memory = true, .pixels = 8},
-        {"statistics_fourteen", "normalization/normalization_statistics.comp", 32, .pixels = 14},
-        {"statistics_four", "normalization/normalization_statistics.comp", 12, .pixels = 4},
-        {"statistics_two", "normalization/normalization_statistics.comp", 8, .pixels = 2},
+        {"statistics_fourteen", STATISTICS, 32, .plan = pixel_reduction_plan, .form = &fourteen},
+        {"statistics_four", STATISTICS, 12, .plan = pixel_reduction_plan, .form = &four},
+        {"statistics_two", STATISTICS, 8, .plan = pixel_reduction_plan, .form = &two},
         {0}}};
 
 static const struct implementation_list sum_implementations = {
     "normalization_sums",
     (const struct implementation[]){
-        {"sums_tiles", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-         .buffers = 8, .supported.holds = pixel_reduction_has_tiles,
-         .profitable.holds = pixel_reduction_fills_tiles, .tiles = true, .arrives = true},
-        {"sums_arrival", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-         .buffers = 8, .pixels = 4, .arrives = true},
-        {"sums_group", "normalization/normalization_sums_group.comp", 32, .shared_memory = true,
-         .pixels = 4},
-        {"sums_fourteen", "normalization/normalization_sums.comp", 32, .pixels = 14},
-        {"sums_one", "normalization/normalization_sums.comp", 8, .pixels = 1},
+        {"sums_fourteen", SUMS, 32, .plan = pixel_reduction_plan, .form = &fourteen},
+        {"sums_one", SUMS, 8, .plan = pixel_reduction_plan, .form = &one},
         {0}}};
 
 /* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or a
- * pass before it leaves that in an image. llvmpipe reads vectors number by number, and a pass more
- * costs it next to nothing. */
+ * pass before it leaves that in an image. The former stays with the portable rows because fused passes
+ * need it: sums of an epilogue read no image that would be written between the two passes. */
+static const bool from_vectors = true, from_image = false;
+
 static const struct implementation_list coefficient_implementations = {
     "normalization_coefficients",
-    (const struct implementation[]){
-        {"coefficients_vectors", .registers = 32, .shared_memory = true, .buffers = 7},
-        {"coefficients_image"},
-        {0}}};
+    (const struct implementation[]){{"coefficients_vectors", .registers = 32, .shared_memory = true,
+                                     .buffers = 7, .form = &from_vectors},
+                                    {"coefficients_image", .form = &from_image},
+                                    {0}}};
 
-/* A gradient is made of two images and five coefficients: only a store costs more, or a pass where a
- * reader that has room for vectors takes it once. */
-const struct implementation_list normalization_gradient_rows = {
+static const bool recomputed = true, stored = false;
+
+const struct implementation_list normalization_gradients = {
     "normalization_gradient_pixels",
     (const struct implementation[]){
-        {"gradients_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"gradients_made_again", .registers = 32, .dear_stores = true},
-        {"gradients_stored"},
+        {"gradients_recomputed", .recomputes_pixels = true, .form = &recomputed},
+        {"gradients_stored", .form = &stored},
         {0}}};
 
 const struct implementation_list *const normalization_implementations[] = {
@@ -81,8 +73,8 @@ const struct implementation_list *const normalization_implementations[] = {
     &sum_implementations,
     &coefficient_implementations,
     &pointwise_rows,
-    &derivation_rows,
-    &normalization_gradient_rows,
+    &pointwise_pixels,
+    &normalization_gradients,
     NULL};
 
 static void pass_moments(struct pass *pass, const struct normalization *n, double held)
@@ -109,25 +101,38 @@ static bool amend_statistics(struct plan *plan, const struct normalization *n,
     return pixel_reduction_has_room(plan, pass);
 }
 
+struct statistics {
+    const struct normalization *n;
+    double held;
+};
+
+static void write_statistics(struct pass *pass, const void *of)
+{
+    const struct statistics *s = of;
+    if (s->held > 0)
+        pass_define(pass, "ACCUMULATE", 1);
+    pass_moments(pass, s->n, s->held);
+}
+
+static const struct reduction_kind statistics_kind = {
+    .quantities = 2,
+    .merge = "normalization/normalization_merge.comp",
+    .merges_quantities = true,
+    .finish = "normalization/normalization_finish.comp",
+    .finish_reads_source = true,
+    .library = "normalization/finish_statistics.glsl"};
+
 void normalization_statistics(struct plan *plan, const struct normalization *n,
                               const struct image_view *source, double held)
 {
+    const struct statistics of = {n, held};
     if (amend_statistics(plan, n, source, held))
         return;
-    struct pixel_reduction r = pixel_reduction_begin(
-        plan, &statistics_implementations,
-        (struct extent){source->width, source->height, n->channels, source->images}, n->groups, 2);
-    struct pass *first = pixel_reduction_first(plan, &r, source);
-    if (r.row->arrives)
-        pixel_reduction_take_turns(first, &r);
-    pixel_reduction_merge(plan, &r, "normalization/normalization_merge.comp", r.groups);
-    struct pass *pass =
-        pixel_reduction_finish(plan, &r, "normalization/normalization_finish.comp", held > 0);
-    if (r.row->arrives)
-        pass_library(pass, "normalization/finish_statistics.glsl");
-    else
-        pass_texture(pass, "source", source);
-    pass_moments(pass, n, held);
+    struct pixel_reduction r = pixel_reduction_of_images(source, n->groups);
+    r.kind = &statistics_kind;
+    r.write = write_statistics;
+    r.of = &of;
+    implementation_plan(plan, &statistics_implementations, &r);
 }
 
 static void pass_vectors(struct pass *pass, const struct normalization *n)
@@ -169,7 +174,7 @@ void normalization_coefficients(struct plan *plan, struct normalization *n)
 {
     const struct implementation *row =
         implementation_choose(plan, &coefficient_implementations, NULL);
-    n->coefficients = (struct coefficients){.row = row, .in_image = !row->buffers};
+    n->coefficients = (struct coefficients){.row = row, .in_image = !*(const bool *)row->form};
     if (n->coefficients.in_image)
         plan_coefficients(plan, n);
 }
@@ -306,22 +311,41 @@ static bool amend_sums(const struct operation *o, struct plan *plan, const struc
     return pixel_reduction_has_room(plan, pass);
 }
 
+struct sums {
+    const struct operation *operation;
+    const struct normalization *n;
+    const struct image_view *gradient;
+    bool accumulate;
+};
+
+static void read_gradient(struct pass *pass, const void *of)
+{
+    const struct sums *s = of;
+    pass_texture(pass, "gradient", s->gradient);
+    pass_window(pass, &s->operation->window);
+    pass_act(pass, s->n);
+}
+
+static void write_sums(struct pass *pass, const void *of)
+{
+    const struct sums *s = of;
+    const struct vector_view *const sums[] = {&s->n->for_beta, &s->n->for_gamma};
+    pixel_reduction_results(pass, 2, sums, s->accumulate);
+}
+
 void normalization_sums(const struct operation *o, struct plan *plan, const struct normalization *n,
                         const struct image_view *gradient, const struct image_view *source,
                         bool accumulate)
 {
-    const struct vector_view *const sums[] = {&n->for_beta, &n->for_gamma};
+    const struct sums of = {o, n, gradient, accumulate};
     if (amend_sums(o, plan, n, gradient, source, accumulate))
         return;
-    struct pixel_reduction r =
-        pixel_reduction_of_results(plan, &sum_implementations, o, source, n->groups, 2);
-    struct pass *pass = pixel_reduction_first(plan, &r, source);
-    pass_define(pass, "DIVIDES", 1);
-    pass_texture(pass, "gradient", gradient);
-    pass_window(pass, &o->window);
-    pass_act(pass, n);
-    pixel_reduction_take_turns(pass, &r);
-    pixel_reduction_sums(plan, &r, sums, accumulate);
+    struct pixel_reduction r = pixel_reduction_of_results(o, source, n->groups);
+    r.kind = &pixel_reduction_two_sums;
+    r.read = read_gradient;
+    r.write = write_sums;
+    r.of = &of;
+    implementation_plan(plan, &sum_implementations, &r);
 }
 
 void normalization_apply_gradient(const struct operation *o, struct plan *plan,

@@ -76,8 +76,8 @@ struct normalization_array {
 glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
                                 const struct normalization_array *arrays);
 
-/* Whether the passes that read a gradient make it themselves. */
-extern const struct implementation_list normalization_gradient_rows;
+/* Whether the passes that read a gradient recompute it. */
+extern const struct implementation_list normalization_gradients;
 
 /* For descriptors: what these passes choose from. */
 extern const struct implementation_list *const normalization_implementations[];

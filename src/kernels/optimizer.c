@@ -294,86 +294,51 @@ static void plan_in_parts(const struct operation *o, struct plan *plan,
     }
 }
 
-#define DEFINE_PLAN(NAME)                                                                          \
-    static void plan_##NAME(const struct operation *o, struct plan *plan)                          \
-    {                                                                                              \
-        plan_in_parts(o, plan, plan_##NAME##_part);                                                \
-    }
+static void plan_descent(const struct operation *o, struct plan *plan)
+{
+    plan_in_parts(o, plan, plan_descent_part);
+}
 
-DEFINE_PLAN(descent)
-DEFINE_PLAN(rms_prop)
-DEFINE_PLAN(adam)
+static void plan_rms_prop(const struct operation *o, struct plan *plan)
+{
+    plan_in_parts(o, plan, plan_rms_prop_part);
+}
+
+static void plan_adam(const struct operation *o, struct plan *plan)
+{
+    plan_in_parts(o, plan, plan_adam_part);
+}
 
 /* ---- Descriptors ---- */
 
-static const char *const regularization_types[] = {"none", "l1", "l2", NULL};
+static const char *const regularization_types[] = {[GLCNN_REGULARIZATION_TYPE_NONE] = "none",
+                                                   [GLCNN_REGULARIZATION_TYPE_L1] = "l1",
+                                                   [GLCNN_REGULARIZATION_TYPE_L2] = "l2",
+                                                   NULL};
 
 #define LARGEST     (double)FLT_MAX
 #define FIELD(NAME) offsetof(struct glcnn_optimizer_parameters, NAME)
+
+/* clang-format off */
 #define SHARED_PARAMETERS                                                                          \
     {"learning_rate", "size of a step", FIELD_FLOAT, FIELD(learning_rate),                         \
-     0.001,           -LARGEST,         LARGEST,     NULL},                                        \
-        {"gradient_rescale",                                                                       \
-         "factor of the gradient, after clipping",                                                 \
-         FIELD_FLOAT,                                                                              \
-         FIELD(gradient_rescale),                                                                  \
-         1,                                                                                        \
-         -LARGEST,                                                                                 \
-         LARGEST,                                                                                  \
-         NULL},                                                                                    \
-        {"apply_gradient_clipping",                                                                \
-         "whether gradients are clipped",                                                          \
-         FIELD_BOOL,                                                                               \
-         FIELD(apply_gradient_clipping),                                                           \
-         0,                                                                                        \
-         0,                                                                                        \
-         1,                                                                                        \
-         NULL},                                                                                    \
-        {"gradient_clip_max",                                                                      \
-         "largest gradient kept",                                                                  \
-         FIELD_FLOAT,                                                                              \
-         FIELD(gradient_clip_max),                                                                 \
-         LARGEST,                                                                                  \
-         -LARGEST,                                                                                 \
-         LARGEST,                                                                                  \
-         NULL},                                                                                    \
-        {"gradient_clip_min",                                                                      \
-         "least gradient kept",                                                                    \
-         FIELD_FLOAT,                                                                              \
-         FIELD(gradient_clip_min),                                                                 \
-         -LARGEST,                                                                                 \
-         -LARGEST,                                                                                 \
-         LARGEST,                                                                                  \
-         NULL},                                                                                    \
-        {"regularization_type",                                                                    \
-         "what is added to gradients: nothing, the sign of the value or "                          \
-         "the value",                                                                              \
-         FIELD_ENUM,                                                                               \
-         FIELD(regularization_type),                                                               \
-         0,                                                                                        \
-         0,                                                                                        \
-         0,                                                                                        \
-         regularization_types},                                                                    \
-        {"regularization_scale",                                                                   \
-         "factor of what is added",                                                                \
-         FIELD_FLOAT,                                                                              \
-         FIELD(regularization_scale),                                                              \
-         0,                                                                                        \
-         -LARGEST,                                                                                 \
-         LARGEST,                                                                                  \
-         NULL},                                                                                    \
-    {                                                                                              \
-        "weight_decay", "part of the value, times the learning rate, taken off before the step",   \
-            FIELD_FLOAT, FIELD(weight_decay), 0, 0, LARGEST, NULL                                  \
-    }
-#define EPSILON                                                                                    \
-    {                                                                                              \
-        "epsilon", "added to the square root", FIELD_FLOAT, FIELD(epsilon), 1e-8, 0, LARGEST, NULL \
-    }
-#define SHARE(NAME, TEXT, DEFAULT)                                                                 \
-    {                                                                                              \
-#NAME, TEXT, FIELD_DOUBLE, FIELD(NAME), DEFAULT, 0, 1, NULL                                \
-    }
+     0.001, -LARGEST, LARGEST, NULL},                                                              \
+    {"gradient_rescale", "factor of the gradient, after clipping", FIELD_FLOAT,                    \
+     FIELD(gradient_rescale), 1, -LARGEST, LARGEST, NULL},                                         \
+    {"apply_gradient_clipping", "whether gradients are clipped", FIELD_BOOL,                       \
+     FIELD(apply_gradient_clipping), 0, 0, 1, NULL},                                               \
+    {"gradient_clip_max", "largest gradient kept", FIELD_FLOAT, FIELD(gradient_clip_max),          \
+     LARGEST, -LARGEST, LARGEST, NULL},                                                            \
+    {"gradient_clip_min", "least gradient kept", FIELD_FLOAT, FIELD(gradient_clip_min),            \
+     -LARGEST, -LARGEST, LARGEST, NULL},                                                           \
+    {"regularization_type",                                                                        \
+     "what is added to gradients: nothing, the sign of the value or the value", FIELD_ENUM,        \
+     FIELD(regularization_type), 0, 0, 0, regularization_types},                                   \
+    {"regularization_scale", "factor of what is added", FIELD_FLOAT, FIELD(regularization_scale),  \
+     0, -LARGEST, LARGEST, NULL},                                                                  \
+    {"weight_decay", "part of the value, times the learning rate, taken off before the step",      \
+     FIELD_FLOAT, FIELD(weight_decay), 0, 0, LARGEST, NULL}
+/* clang-format on */
 
 static const struct parameter descent_parameters[] = {
     SHARED_PARAMETERS,
@@ -383,36 +348,18 @@ static const struct parameter descent_parameters[] = {
      FIELD(use_nesterov_momentum), 0, 0, 1, NULL},
     {0}};
 static const struct parameter rms_prop_parameters[] = {
-    SHARED_PARAMETERS, SHARE(decay, "share of the sum of squares kept", 0.9), EPSILON, {0}};
+    SHARED_PARAMETERS,
+    {"decay", "share of the sum of squares kept", FIELD_DOUBLE, FIELD(decay), 0.9, 0, 1, NULL},
+    {"epsilon", "added to the square root", FIELD_FLOAT, FIELD(epsilon), 1e-8, 0, LARGEST, NULL},
+    {0}};
 static const struct parameter adam_parameters[] = {
     SHARED_PARAMETERS,
-    SHARE(beta1, "share of the first moment kept", 0.9),
-    SHARE(beta2, "share of the second moment kept", 0.999),
-    EPSILON,
+    {"beta1", "share of the first moment kept", FIELD_DOUBLE, FIELD(beta1), 0.9, 0, 1, NULL},
+    {"beta2", "share of the second moment kept", FIELD_DOUBLE, FIELD(beta2), 0.999, 0, 1, NULL},
+    {"epsilon", "added to the square root", FIELD_FLOAT, FIELD(epsilon), 1e-8, 0, LARGEST, NULL},
     {"time_step", "steps made before this one", FIELD_UINT32, FIELD(time_step), 0, 0, 4294967294.0,
      NULL},
     {0}};
-
-#define GIVEN(NAME)                                                                                \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_CALL, .input = true                                           \
-    }
-#define UPDATED(NAME, VALUES_OF, OPTIONAL)                                                         \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_CALL, .input = true, .output = true, .optional = OPTIONAL,    \
-        .values = VALUES_OF                                                                        \
-    }
-#define MADE(NAME)                                                                                 \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_CALL, .output = true                                          \
-    }
-
-#define OPTIMIZER(NAME, MPS, TEXT, SHORT)                                                          \
-    .name = "optimizer_" NAME, .mps_class = "MPSNNOptimizer" MPS, .text = TEXT,                    \
-    .family = "optimizer", .without_gradient = "it ends the backward pass",                        \
-    .flags = WITHOUT_PIXELS, .parameters_size = sizeof(struct glcnn_optimizer_parameters),         \
-    .optimizer = &SHORT##_methods, .parameters = SHORT##_parameters, .check = check,               \
-    .plan = plan_##SHORT
 
 static unsigned descent_vectors(const void *parameters)
 {
@@ -438,29 +385,88 @@ static void adam_step_back(void *parameters)
     p->time_step--;
 }
 
-#define METHODS(VECTORS, STEP_BACK)                                                                \
-    {                                                                                              \
-        .state_vectors = VECTORS, .step_back = STEP_BACK, .encode = glcnn_optimizer_encode_states, \
-        .encode_vectors = glcnn_optimizer_encode                                                   \
-    }
-static const struct optimizer_methods descent_methods = METHODS(descent_vectors, NULL);
-static const struct optimizer_methods rms_prop_methods = METHODS(one_vector, NULL);
-static const struct optimizer_methods adam_methods = METHODS(two_vectors, adam_step_back);
+static const struct optimizer_methods descent_methods = {.state_vectors = descent_vectors,
+                                                         .encode = glcnn_optimizer_encode_states,
+                                                         .encode_vectors = glcnn_optimizer_encode};
+static const struct optimizer_methods rms_prop_methods = {.state_vectors = one_vector,
+                                                          .encode = glcnn_optimizer_encode_states,
+                                                          .encode_vectors = glcnn_optimizer_encode};
+static const struct optimizer_methods adam_methods = {.state_vectors = two_vectors,
+                                                      .step_back = adam_step_back,
+                                                      .encode = glcnn_optimizer_encode_states,
+                                                      .encode_vectors = glcnn_optimizer_encode};
+
+#define ENDS_BACKWARD_PASS "it ends the backward pass"
 
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
-    OPTIMIZER("stochastic_gradient_descent", "StochasticGradientDescent",
-              "step against the gradient, with or without momentum", descent),
-    .arguments = {GIVEN("gradient"), GIVEN("values"), UPDATED("momentum", VALUES_SYMMETRIC, true),
-                  MADE("result")}};
+    .name = "optimizer_stochastic_gradient_descent",
+    .mps_class = "MPSNNOptimizerStochasticGradientDescent",
+    .text = "step against the gradient, with or without momentum",
+    .family = "optimizer",
+    .without_gradient = ENDS_BACKWARD_PASS,
+    .flags = WITHOUT_PIXELS,
+    .parameters_size = sizeof(struct glcnn_optimizer_parameters),
+    .parameters = descent_parameters,
+    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
+                  {.name = "values", .place = PLACE_CALL, .input = true},
+                  {.name = "momentum",
+                   .place = PLACE_CALL,
+                   .input = true,
+                   .output = true,
+                   .optional = true,
+                   .values = VALUES_SYMMETRIC},
+                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .optimizer = &descent_methods,
+    .check = check,
+    .plan = plan_descent,
+};
 const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
-    OPTIMIZER("rms_prop", "RMSProp", "step scaled by the running size of the gradient", rms_prop),
-    .arguments = {GIVEN("gradient"), GIVEN("values"),
-                  UPDATED("sum_of_squares", VALUES_POSITIVE, false), MADE("result")}};
+    .name = "optimizer_rms_prop",
+    .mps_class = "MPSNNOptimizerRMSProp",
+    .text = "step scaled by the running size of the gradient",
+    .family = "optimizer",
+    .without_gradient = ENDS_BACKWARD_PASS,
+    .flags = WITHOUT_PIXELS,
+    .parameters_size = sizeof(struct glcnn_optimizer_parameters),
+    .parameters = rms_prop_parameters,
+    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
+                  {.name = "values", .place = PLACE_CALL, .input = true},
+                  {.name = "sum_of_squares",
+                   .place = PLACE_CALL,
+                   .input = true,
+                   .output = true,
+                   .values = VALUES_POSITIVE},
+                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .optimizer = &rms_prop_methods,
+    .check = check,
+    .plan = plan_rms_prop,
+};
 const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
-    OPTIMIZER("adam", "Adam", "step along running means of the gradient and its square", adam),
-    .arguments = {GIVEN("gradient"), GIVEN("values"),
-                  UPDATED("first_moment", VALUES_SYMMETRIC, false),
-                  UPDATED("second_moment", VALUES_POSITIVE, false), MADE("result")}};
+    .name = "optimizer_adam",
+    .mps_class = "MPSNNOptimizerAdam",
+    .text = "step along running means of the gradient and its square",
+    .family = "optimizer",
+    .without_gradient = ENDS_BACKWARD_PASS,
+    .flags = WITHOUT_PIXELS,
+    .parameters_size = sizeof(struct glcnn_optimizer_parameters),
+    .parameters = adam_parameters,
+    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
+                  {.name = "values", .place = PLACE_CALL, .input = true},
+                  {.name = "first_moment",
+                   .place = PLACE_CALL,
+                   .input = true,
+                   .output = true,
+                   .values = VALUES_SYMMETRIC},
+                  {.name = "second_moment",
+                   .place = PLACE_CALL,
+                   .input = true,
+                   .output = true,
+                   .values = VALUES_POSITIVE},
+                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .optimizer = &adam_methods,
+    .check = check,
+    .plan = plan_adam,
+};
 
 /* ---- Constructors ---- */
 

@@ -1,6 +1,5 @@
-/* Reductions over pixels: how rows are cut into runs, and the passes that merge what runs leave.
- * The two scratch images take turns: a pass reads `from` and writes `to`, then they change
- * places. */
+/* Reductions over pixels: how rows are cut into runs, the passes that make and merge them, and the
+ * reduction in the epilogue of another pass. */
 #include "kernels/pixel_reduction.h"
 
 /* ---- Results that take part ---- */
@@ -21,38 +20,71 @@ bool pixel_reduction_check(const struct operation *o, const struct image_view *g
                   gradient->width, gradient->height);
 }
 
-/* ---- Runs ---- */
+/* ---- Extents ---- */
 
-#define LANES 128u /* of a work group that makes a run */
+struct pixel_reduction pixel_reduction_of_images(const struct image_view *source, uint32_t groups)
+{
+    return (struct pixel_reduction){.source = source,
+                                    .groups = groups,
+                                    .rows = source->height * (source->images / groups),
+                                    .image_rows = source->height,
+                                    .row_pixels = source->width};
+}
 
-/* How rows are cut: runs of all columns that are `columns_apart`, of one of them at least and at
- * most, and pixels of a run at least. */
-struct cut {
-    uint32_t runs, fewest, most, pixels;
-};
+struct pixel_reduction pixel_reduction_of_results(const struct operation *o,
+                                                  const struct image_view *source, uint32_t groups)
+{
+    uint32_t height = results_along(&o->window.y);
+    return (struct pixel_reduction){.source = source,
+                                    .groups = groups,
+                                    .rows = height * (source->images / groups),
+                                    .image_rows = height,
+                                    .row_pixels = results_along(&o->window.x)};
+}
+
+uint32_t pixel_reduction_span(const struct pixel_reduction *r, const struct pixel_cut *cut)
+{
+    uint32_t wanted = cut->runs / (slice_count(r->source->channels) * r->groups);
+    wanted = wanted < cut->fewest ? cut->fewest : least(wanted, cut->most);
+    uint32_t span = groups_of(r->rows, wanted), shortest = groups_of(cut->pixels, r->row_pixels);
+    return span > shortest ? span : shortest;
+}
+
+void pass_runs(struct pass *pass, const struct pixel_reduction *r, uint32_t span, uint32_t runs)
+{
+    pass_int(pass, "rows", (int32_t)r->rows);
+    pass_int(pass, "image_rows", (int32_t)r->image_rows);
+    pass_int(pass, "row_pixels", (int32_t)r->row_pixels);
+    pass_int(pass, "span", (int32_t)span);
+    pass_int(pass, "runs", (int32_t)runs);
+}
+
+/* ---- Ping-pong passes ---- */
+
+#define FAN_IN 32 /* runs that an invocation merges */
 
 /* Invocations enough to keep a GPU busy, with runs long enough that the passes that follow stay
  * cheap; no more runs than a texture has columns everywhere. */
-static const struct cut by_invocations = {16384, 64, 2048, 128};
-/* Few enough that the last pass can merge them all, and some pixels for every lane. */
-static const struct cut by_groups = {1024, 1, PIXEL_FAN_IN, 4 * LANES};
-/* The group that merges them has a lane for each. */
-static const struct cut by_arrivals = {1024, 1, LANES, 4 * LANES};
+static const struct pixel_cut cut = {.runs = 16384, .fewest = 64, .most = 2048, .pixels = 128};
 
-static const struct cut *cut_of(const struct implementation *row)
+/* Two scratch images whose columns are runs, image quantities * group + quantity: each pass reads
+ * the one that was written last and writes the other, then they change places. */
+struct ping_pong {
+    struct image_view from, to;
+    uint32_t span, runs; /* of `from` */
+};
+
+static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
 {
-    if (row->arrives)
-        return &by_arrivals;
-    return row->shared_memory ? &by_groups : &by_invocations;
+    return plan_scratch_image(
+        plan, (struct extent){count, 1, r->source->channels, r->kind->quantities * r->groups});
 }
 
-static uint32_t choose_span(const struct cut *cut, uint32_t rows, uint32_t row_pixels,
-                            uint32_t columns_apart)
+static void swap(struct ping_pong *images)
 {
-    uint32_t wanted = cut->runs / columns_apart;
-    wanted = wanted < cut->fewest ? cut->fewest : least(wanted, cut->most);
-    uint32_t span = groups_of(rows, wanted), shortest = groups_of(cut->pixels, row_pixels);
-    return span > shortest ? span : shortest;
+    struct image_view written = images->to;
+    images->to = images->from;
+    images->from = written;
 }
 
 /* Pixels taken together: a divisor of the width where there is a good one. */
@@ -65,154 +97,94 @@ static uint32_t choose_block(uint32_t width, uint32_t most)
     return width < usual ? width : usual;
 }
 
-/* ---- Tiles ---- */
-
-/* Lanes in a tile read texels that lie together in a block of a texture, and know for a whole row
- * that they have pixels: halves take 0.74 of the time, floats 0.92 to 0.97 (H200). */
-#define TILE_COLUMNS 8u
-#define TILE_ROWS    (LANES / TILE_COLUMNS)
-#define TILE_BLOCK   8u /* pixels of a lane that are taken together, at most */
-
-static uint32_t tiles_across(const struct pixel_reduction *r)
+static void plan_first(struct plan *plan, const struct implementation *row,
+                       const struct pixel_reduction *r, struct ping_pong *images)
 {
-    return r->row_pixels / TILE_COLUMNS;
+    const struct pixel_block *most = row->form;
+    struct pass *pass = plan_pass(plan, row->shader);
+    pass_implementation(pass, row);
+    pass_grid(pass, images->runs, slice_count(r->source->channels), r->groups);
+    pass_texture(pass, "source", r->source);
+    pass_runs(pass, r, images->span, images->runs);
+    pass_image(pass, "merged", &images->to);
+    pass->work = images->span * r->row_pixels * 8;
+    pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, most->pixels));
+    pass_batch_axis(pass, 0);
+    if (r->read)
+        r->read(pass, r->of);
+    swap(images);
 }
 
-bool pixel_reduction_has_tiles(const void *reduction)
+static void plan_merge(struct plan *plan, const struct pixel_reduction *r, struct ping_pong *images)
+{
+    struct pass *pass = plan_pass(plan, r->kind->merge);
+    uint32_t left = groups_of(images->runs, FAN_IN);
+    pass_grid(pass, left, slice_count(r->source->channels),
+              r->kind->merges_quantities ? r->groups : r->kind->quantities * r->groups);
+    pass_texture(pass, "partial", &images->from);
+    pass_image(pass, "merged", &images->to);
+    pass_define(pass, "FAN_IN", FAN_IN);
+    pass_batch_axis(pass, 0);
+    pass_runs(pass, r, images->span, images->runs);
+    pass->work = FAN_IN * 16;
+    images->span *= FAN_IN;
+    images->runs = left;
+    swap(images);
+}
+
+static void plan_last(struct plan *plan, const struct pixel_reduction *r,
+                      const struct ping_pong *images)
+{
+    struct pass *pass = plan_pass(plan, r->kind->finish);
+    pass_grid(pass, 1, slice_count(r->source->channels), r->groups);
+    pass_texture(pass, "partial", &images->from);
+    pass_runs(pass, r, images->span, images->runs);
+    if (r->kind->finish_reads_source)
+        pass_texture(pass, "source", r->source);
+    r->write(pass, r->of);
+}
+
+void pixel_reduction_plan(struct plan *plan, const struct implementation *row,
+                          const void *reduction)
 {
     const struct pixel_reduction *r = reduction;
-    uint32_t across = tiles_across(r);
-    return r->row_pixels % TILE_COLUMNS == 0 && across % choose_block(across, TILE_BLOCK) == 0;
+    struct ping_pong images = {.span = pixel_reduction_span(r, &cut)};
+    images.runs = groups_of(r->rows, images.span);
+    images.to = columns(plan, r, images.runs);
+    images.from = columns(plan, r, groups_of(images.runs, FAN_IN));
+    plan_first(plan, row, r, &images);
+    while (images.runs > FAN_IN)
+        plan_merge(plan, r, &images);
+    plan_last(plan, r, &images);
 }
 
-static uint32_t arriving_span(const struct pixel_reduction *r)
-{
-    return choose_span(&by_arrivals, r->rows, r->row_pixels, slice_count(r->channels) * r->groups);
-}
+/* ---- Last-block reductions ---- */
 
-/* Loads enough wait at once, and no lane of a run lies beyond it. */
-bool pixel_reduction_fills_tiles(const void *reduction)
+void pass_last_block(struct plan *plan, struct pass *pass, const struct block_results *results)
 {
-    const struct pixel_reduction *r = reduction;
-    return tiles_across(r) >= 4 && arriving_span(r) >= TILE_ROWS;
-}
-
-static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
-{
-    return plan_scratch_image(plan,
-                              (struct extent){count, 1, r->channels, r->quantities * r->groups});
-}
-
-struct pixel_reduction pixel_reduction_begin(struct plan *plan,
-                                             const struct implementation_list *list,
-                                             struct extent extent, uint32_t groups,
-                                             uint32_t quantities)
-{
-    struct pixel_reduction r = {.groups = groups,
-                                .quantities = quantities,
-                                .channels = extent.channels,
-                                .rows = extent.height * (extent.images / groups),
-                                .image_rows = extent.height,
-                                .row_pixels = extent.width};
-    r.row = implementation_choose(plan, list, &r);
-    r.span = choose_span(cut_of(r.row), r.rows, r.row_pixels, slice_count(r.channels) * groups);
-    if (r.row->tiles)
-        r.span = groups_of(r.span, TILE_ROWS) * TILE_ROWS;
-    r.runs = groups_of(r.rows, r.span);
-    if (r.row->arrives)
-        return r;
-    r.to = columns(plan, &r, r.runs);
-    r.from = columns(plan, &r, groups_of(r.runs, PIXEL_FAN_IN));
-    return r;
-}
-
-struct pixel_reduction pixel_reduction_of_results(struct plan *plan,
-                                                  const struct implementation_list *list,
-                                                  const struct operation *o,
-                                                  const struct image_view *source, uint32_t groups,
-                                                  uint32_t quantities)
-{
-    const struct extent results = {results_along(&o->window.x), results_along(&o->window.y),
-                                   source->channels, source->images};
-    return pixel_reduction_begin(plan, list, results, groups, quantities);
-}
-
-/* ---- Passes ---- */
-
-static void pass_runs(struct pass *pass, const struct pixel_reduction *r)
-{
-    pass_int(pass, "rows", (int32_t)r->rows);
-    pass_int(pass, "image_rows", (int32_t)r->image_rows);
-    pass_int(pass, "row_pixels", (int32_t)r->row_pixels);
-    pass_int(pass, "span", (int32_t)r->span);
-    pass_int(pass, "runs", (int32_t)r->runs);
-}
-
-static void swap(struct pixel_reduction *r)
-{
-    struct image_view written = r->to;
-    r->to = r->from;
-    r->from = written;
-}
-
-/* Where the groups of a pass leave their runs, and are counted: of `slices` of an image, for each of
- * `groups` of images. */
-static void pass_arrivals(struct plan *plan, struct pass *pass, uint32_t slices, uint32_t groups,
-                          uint32_t runs, uint32_t numbers)
-{
-    uint32_t counters = slices * groups;
-    struct vector_view arrivals =
-        plan_scratch_vector(plan, counters + (size_t)counters * runs * numbers);
-    pass_define(pass, "NUMBERS", (int)numbers);
+    uint32_t counters = results->slices * results->groups;
+    struct vector_view blocks =
+        plan_scratch_vector(plan, counters + (size_t)counters * results->runs * results->numbers);
+    pass_define(pass, "NUMBERS", (int)results->numbers);
     pass_int(pass, "arrival_counters", (int32_t)counters);
-    pass_int(pass, "arrival_slices", (int32_t)slices);
-    pass_vector_of(pass, "uint", "arrivals", &arrivals, VECTOR_COHERENT);
+    pass_int(pass, "arrival_slices", (int32_t)results->slices);
+    pass_vector_of(pass, "uint", "arrivals", &blocks, VECTOR_COHERENT);
     pass_library(pass, "pixel_reduction/arrival.glsl");
 }
 
-struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
-                                   const struct image_view *source)
-{
-    const struct implementation *row = r->row;
-    uint32_t lanes = row->shared_memory ? LANES : 1;
-    struct pass *pass = plan_pass(plan, row->shader);
-    pass_implementation(pass, row);
-    pass_grid(pass, r->runs * lanes, slice_count(source->channels), r->groups);
-    pass_texture(pass, "source", source);
-    pass_runs(pass, r);
-    if (row->arrives) {
-        pass_define(pass, "ARRIVES", 1);
-        pass_arrivals(plan, pass, slice_count(r->channels), r->groups, r->runs, 4 * r->quantities);
-    } else {
-        pass_image(pass, "merged", &r->to);
-    }
-    pass->work = r->span * r->row_pixels * 8 / lanes;
-    if (lanes > 1) {
-        pass_define(pass, "LANES", (int)lanes);
-        pass_define(pass, "BLOCK",
-                    (int)(row->tiles ? choose_block(tiles_across(r), TILE_BLOCK) : row->pixels));
-        pass_local(pass, lanes, 1, 1);
-        pass->cooperative = true;
-    } else {
-        pass_define(pass, "BLOCK", (int)choose_block(r->row_pixels, row->pixels));
-        pass_grows(pass, 0);
-    }
-    swap(r);
-    r->first = pass;
-    return pass;
-}
+/* ---- In the epilogue of the pass that stores the pixels ---- */
 
-/* ---- In the pass that stores the pixels ---- */
+static const bool by_epilogue = true, by_pass = false;
 
-/* Whether it is given the reduction as an epilogue. */
 const struct implementation_list pixel_reduction_places = {
-    "pixel_reduction", (const struct implementation[]){{"reduced_where_stored", .registers = 32,
-                                                        .shared_memory = true, .buffers = 7},
-                                                       {"reduced_by_a_pass"},
-                                                       {0}}};
+    "pixel_reduction",
+    (const struct implementation[]){{"reduced_where_stored", .registers = 32, .shared_memory = true,
+                                     .buffers = 7, .form = &by_epilogue},
+                                    {"reduced_by_a_pass", .form = &by_pass},
+                                    {0}}};
 
-/* The last group reads what all have left, each lane so many runs at most, and of a slice so many:
- * more of either take longer than a pass (H200). */
+/* Runs that a lane of the last group merges, and runs of a slice: with more of either the last group
+ * works alone for longer than a pass of its own would take. */
 #define LANE_RUNS  16u
 #define SLICE_RUNS 256u
 
@@ -236,10 +208,11 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
                                       const struct vector_view *const results[], size_t count)
 {
     /* Nothing is amended in what is not planned, and so no trial there tells the rows apart. */
-    if (!plan->command_buffer->planned)
+    if (!plan->command_buffer->deferred)
         return NULL;
     const struct implementation *place = implementation_choose(plan, &pixel_reduction_places, NULL);
-    struct pass *pass = place->buffers ? plan_amend(plan, source, results, count) : NULL;
+    struct pass *pass =
+        *(const bool *)place->form ? plan_amend(plan, source, results, count) : NULL;
     if (!pass || !are_soon_merged(&pass->epilogue)) {
         plan_drop_amended(plan);
         return NULL;
@@ -251,56 +224,26 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     pass_define(pass, "LANES", (int)pass->epilogue.lanes);
     pass_define(pass, "GROUP_SLICES", (int)pass->epilogue.slices);
     pass_int(pass, "runs", (int32_t)pass->epilogue.runs);
-    pass_arrivals(plan, pass, slice_count(source->channels), 1, pass->epilogue.runs, numbers);
+    pass_last_block(
+        plan, pass,
+        &(struct block_results){slice_count(source->channels), 1, pass->epilogue.runs, numbers});
     pass->cooperative = true;
     pass->epilogue.lanes = 0;
     return pass;
 }
 
-/* A turn is a tile's rows, or a block of every lane, as far as rows fill it. */
-void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *r)
-{
-    uint32_t rows = r->row->tiles ? TILE_ROWS : LANES * r->row->pixels / r->row_pixels;
-    if (r->row->tiles)
-        pass_define(pass, "TILE_COLUMNS", TILE_COLUMNS);
-    uint32_t turns = groups_of(r->span, rows ? rows : 1);
-    pass_int(pass, "turn_rows", (int32_t)groups_of(r->span, turns));
-    pass_int(pass, "turns", (int32_t)turns);
-}
+/* ---- Sums ---- */
 
-void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
-                           uint32_t apart)
-{
-    while (r->runs > PIXEL_FAN_IN && !r->row->arrives) {
-        struct pass *pass = plan_pass(plan, shader);
-        uint32_t left = groups_of(r->runs, PIXEL_FAN_IN);
-        pass_grid(pass, left, slice_count(r->channels), apart);
-        pass_texture(pass, "partial", &r->from);
-        pass_image(pass, "merged", &r->to);
-        pass_define(pass, "FAN_IN", PIXEL_FAN_IN);
-        pass_grows(pass, 0);
-        pass_runs(pass, r);
-        pass->work = PIXEL_FAN_IN * 16;
-        r->span *= PIXEL_FAN_IN;
-        r->runs = left;
-        swap(r);
-    }
-}
-
-struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
-                                    const char *shader, bool accumulate)
-{
-    struct pass *pass = r->first;
-    if (!r->row->arrives) {
-        pass = plan_pass(plan, shader);
-        pass_grid(pass, 1, slice_count(r->channels), r->groups);
-        pass_texture(pass, "partial", &r->from);
-        pass_runs(pass, r);
-    }
-    if (accumulate)
-        pass_define(pass, "ACCUMULATE", 1);
-    return pass;
-}
+const struct reduction_kind pixel_reduction_sum = {.quantities = 1,
+                                                   .merge = "pixel_reduction/pixel_sums_merge.comp",
+                                                   .finish =
+                                                       "pixel_reduction/pixel_sums_finish.comp",
+                                                   .library = "pixel_reduction/finish_sums.glsl"};
+const struct reduction_kind pixel_reduction_two_sums = {
+    .quantities = 2,
+    .merge = "pixel_reduction/pixel_sums_merge.comp",
+    .finish = "pixel_reduction/pixel_sums_finish.comp",
+    .library = "pixel_reduction/finish_sums.glsl"};
 
 void pixel_reduction_results(struct pass *pass, uint32_t quantities,
                              const struct vector_view *const sums[], bool accumulate)
@@ -312,16 +255,4 @@ void pixel_reduction_results(struct pass *pass, uint32_t quantities,
         pass_define(pass, "TWO_SUMS", 1);
         pass_vector(pass, "second_sum", sums[1], VECTOR_READ_WRITE);
     }
-}
-
-void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
-                          const struct vector_view *const sums[], bool accumulate)
-{
-    pixel_reduction_merge(plan, r, "pixel_reduction/pixel_sums_merge.comp",
-                          r->quantities * r->groups);
-    struct pass *pass =
-        pixel_reduction_finish(plan, r, "pixel_reduction/pixel_sums_finish.comp", false);
-    if (r->row->arrives)
-        pass_library(pass, "pixel_reduction/finish_sums.glsl");
-    pixel_reduction_results(pass, r->quantities, sums, accumulate);
 }

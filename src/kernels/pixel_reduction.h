@@ -1,60 +1,74 @@
-/* Reductions over the pixels of whole groups of images, each channel apart: passes that any
+/* Reductions over the pixels of whole groups of images, each channel by itself: passes that any
  * operation may plan whose result is a vector of the channels.
  *
- * The rows of a group's images are cut into runs, one invocation each or, in implementations with shared
- * memory, one work group, whose results are the columns of a scratch image; passes then merge
- * PIXEL_FAN_IN columns into one, from one scratch image to the other and back; the last writes
- * vectors. In implementations that `arrive` groups leave their results in a buffer, and the last of a slice
- * finishes: there is one pass. The order is fixed by the shape alone. */
+ * The rows of a group's images are cut into runs. Portable rows plan ping-pong passes: in the first an
+ * invocation reduces a run to a column of a scratch texture array; merging passes read one scratch
+ * array and write the other, in turns, until few columns are left, which the last pass writes to
+ * vectors. The order is fixed by the shape alone. */
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
 
 #include "encode/descriptor.h"
 
-struct pixel_reduction {
-    const struct implementation *row; /* of the first pass */
-    struct pass *first;               /* until another is planned */
-    /* Scratch: columns are runs, image quantities * group + quantity. `from` was written last. */
-    struct image_view from, to;
-    uint32_t groups, quantities, channels, rows, image_rows, row_pixels, span, runs;
+/* What passes make of runs. */
+struct reduction_kind {
+    uint32_t quantities;    /* texels that a run leaves of a slice */
+    const char *merge;      /* texture "partial", image "merged"; merges FAN_IN columns into one */
+    bool merges_quantities; /* all of a group by one invocation; else each by one of its own */
+    const char *finish;     /* texture "partial": of the last columns to vectors */
+    bool finish_reads_source;
+    const char *library; /* what `finish` calls to write, for those that have no such pass */
 };
 
-/* For rows of a table that `arrive` and whose lanes lie in `tiles`, which are asked about a reduction:
- * whether rows of pixels are whole numbers of blocks of them, and whether these are many. */
-bool pixel_reduction_has_tiles(const void *reduction);
-bool pixel_reduction_fills_tiles(const void *reduction);
+/* The problem that rows of a list are asked about and plan. */
+struct pixel_reduction {
+    const struct image_view *source;
+    uint32_t groups;                       /* equal ones, of images that follow each other */
+    uint32_t rows, image_rows, row_pixels; /* of a group, of an image, and of a row */
+    const struct reduction_kind *kind;
+    /* What the pass over the pixels reads beside the source, NULL: nothing; and the vectors that the
+     * last pass writes. */
+    void (*read)(struct pass *pass, const void *of);
+    void (*write)(struct pass *pass, const void *of);
+    const void *of;
+};
 
-/* Of all pixels of all images, in equal groups of images that follow each other. */
-struct pixel_reduction pixel_reduction_begin(struct plan *plan,
-                                             const struct implementation_list *list,
-                                             struct extent extent, uint32_t groups,
-                                             uint32_t quantities);
+/* Of all pixels of all images. The caller adds `kind` and what follows. */
+struct pixel_reduction pixel_reduction_of_images(const struct image_view *source, uint32_t groups);
 /* The same, of the results of the forward encode that take part in a gradient kernel. */
-struct pixel_reduction pixel_reduction_of_results(struct plan *plan,
-                                                  const struct implementation_list *list,
-                                                  const struct operation *o,
-                                                  const struct image_view *source, uint32_t groups,
-                                                  uint32_t quantities);
+struct pixel_reduction pixel_reduction_of_results(const struct operation *o,
+                                                  const struct image_view *source, uint32_t groups);
 
-/* The pass that reads pixels of texture "source" and writes column at.x of "merged" for slice at.y
- * and group at.z: of rows at.x * span and on, counted through the group's images. Uniforms rows,
- * image_rows, row_pixels, span, runs; define BLOCK, pixels that are best taken together, which the
- * table bounds by `pixels`. Where a row of the table asks for shared memory LANES invocations, a
- * work group, make a column: at.x / LANES. */
-struct pass *pixel_reduction_first(struct plan *plan, struct pixel_reduction *r,
-                                   const struct image_view *source);
-/* Of the first pass, where a group makes a run of it: uniforms turn_rows, turns. Runs then take
- * turns, of `turn_rows` rows each. */
-void pixel_reduction_take_turns(struct pass *pass, const struct pixel_reduction *reduction);
-/* Passes until no more than PIXEL_FAN_IN columns are left, of texture "partial", each with grid z
- * of `apart`; none where groups finish by themselves. */
-#define PIXEL_FAN_IN 32
-void pixel_reduction_merge(struct plan *plan, struct pixel_reduction *r, const char *shader,
-                           uint32_t apart);
-/* The pass that merges the last columns of each group, to be given vectors: one of its own, or the
- * first where its groups finish by themselves; that one takes its libraries from the caller. */
-struct pass *pixel_reduction_finish(struct plan *plan, const struct pixel_reduction *r,
-                                    const char *shader, bool accumulate);
+/* The form of a row that pixel_reduction_plan plans: pixels that are taken together, at most. */
+struct pixel_block {
+    uint32_t pixels;
+};
+
+/* For rows: ping-pong passes. The row's shader reads pixels of texture "source" and writes column at.x
+ * of "merged" for slice at.y and group at.z: of rows at.x * span and on, counted through the group's
+ * images. Uniforms rows, image_rows, row_pixels, span, runs; define BLOCK, pixels that are best taken
+ * together. */
+void pixel_reduction_plan(struct plan *plan, const struct implementation *row,
+                          const void *reduction);
+
+/* How rows are cut: runs for all slices of all groups, of one of them at least and at most, and
+ * pixels of a run at least. */
+struct pixel_cut {
+    uint32_t runs, fewest, most, pixels;
+};
+
+/* For planners of other passes over the pixels: rows of a run, and the uniforms of runs. */
+uint32_t pixel_reduction_span(const struct pixel_reduction *reduction, const struct pixel_cut *cut);
+void pass_runs(struct pass *pass, const struct pixel_reduction *reduction, uint32_t span,
+               uint32_t runs);
+
+/* Last-block reduction: the work groups of a pass leave so many `numbers` of a slice for each run, of
+ * slices of groups of images, and the last that is done merges all (pixel_reduction/arrival.glsl).
+ */
+struct block_results {
+    uint32_t slices, groups, runs, numbers;
+};
+void pass_last_block(struct plan *plan, struct pass *pass, const struct block_results *results);
 
 /* Or no pass at all: the one that stores `source` reduces what it stores, in the library `epilogue`
  * (pixel_reduction/epilogue.glsl), whose runs each leave so many `numbers` of a slice, and whose last group
@@ -66,16 +80,15 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
 /* Then: whether the device and the pass have room for all that it was given, and what it reads is
  * there by then. If not, it stays as it was. */
 bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass);
-/* For descriptors: where reductions may be made. */
+/* For descriptors: whether the pass that stores the pixels reduces them. */
 extern const struct implementation_list pixel_reduction_places;
 
-/* What pixel_reduction/finish_sums.glsl writes to. */
+/* Where every quantity is a sum. */
+extern const struct reduction_kind pixel_reduction_sum, pixel_reduction_two_sums;
+/* Vectors that pixel_reduction/finish_sums.glsl writes to, one for each quantity, of group after
+ * group; `accumulate`: it adds to them. */
 void pixel_reduction_results(struct pass *pass, uint32_t quantities,
                              const struct vector_view *const sums[], bool accumulate);
-
-/* Merges and finish where every quantity is a sum: one vector for each, of group after group. */
-void pixel_reduction_sums(struct plan *plan, struct pixel_reduction *r,
-                          const struct vector_view *const sums[], bool accumulate);
 
 /* A sentence and false if no result of the forward encode takes part. */
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,

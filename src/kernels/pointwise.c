@@ -11,13 +11,13 @@ static uint32_t columns_at_once(uint32_t width, uint32_t most)
     return least(width >= 12 ? 4 : width >= 6 ? 2 : 1, most);
 }
 
-/* The columns of an invocation one by one or, where the compiler may unroll their loop, at once; or
- * all of them before one is stored, where a shader can. */
+/* Whether the compiler knows how many columns an invocation has, and may unroll their loop. */
+static const bool unrolled = true, looped = false;
+
 const struct implementation_list pointwise_rows = {
     "pointwise",
-    (const struct implementation[]){{"pointwise_together", .registers = 32, .width = 32},
-                                    {"pointwise_unrolled", .registers = 12},
-                                    {"pointwise_loop", .registers = 8},
+    (const struct implementation[]){{"pointwise_unrolled", .registers = 12, .form = &unrolled},
+                                    {"pointwise_loop", .registers = 8, .form = &looped},
                                     {0}}};
 
 struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
@@ -30,12 +30,9 @@ struct pass *plan_columns(struct plan *plan, const struct operation *operation, 
     pass_grid_over(pass, groups_of(operation->region_width, columns), operation->region_height,
                    "destination", destination);
     pass_origin(pass, 0, operation->region_y, 0);
-    pass_covers(pass, destination, operation->region_x, operation->region_y,
-                operation->region_width, operation->region_height, 1);
-    bool looped = row == &pointwise_rows.rows[2];
-    (looped ? pass_int : pass_define)(pass, "PIXELS", (int)columns);
-    if (row == pointwise_rows.rows)
-        pass_define(pass, "TOGETHER", 1);
+    pass_overwrites(pass, destination, operation->region_x, operation->region_y,
+                    operation->region_width, operation->region_height, 1);
+    (*(const bool *)row->form ? pass_define : pass_int)(pass, "PIXELS", (int)columns);
     pass_int(pass, "left", (int32_t)operation->region_x);
     pass_int(pass, "right", (int32_t)(operation->region_x + operation->region_width));
     return pass;
@@ -47,19 +44,19 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
     return plan_columns(plan, operation, shader, destination, COLUMNS);
 }
 
-/* ---- Results that are not stored ---- */
+/* ---- Producer fusion ---- */
 
-/* Making a pixel again for each pass that reads it pays where a pass or a store costs more. */
-const struct implementation_list derivation_rows = {
+static const bool recomputed = true, stored = false;
+
+const struct implementation_list pointwise_pixels = {
     "pointwise_pixels",
     (const struct implementation[]){
-        {"pixels_derived", .registers = 32, .shared_memory = true, .buffers = 16},
-        {"pixels_made_again", .registers = 32, .dear_stores = true, .buffers = 16},
-        {"pixels_stored"},
+        {"pixels_recomputed", .buffers = 16, .recomputes_pixels = true, .form = &recomputed},
+        {"pixels_stored", .form = &stored},
         {0}}};
 
 const struct implementation_list *const pointwise_implementations[] = {&pointwise_rows,
-                                                                       &derivation_rows, NULL};
+                                                                       &pointwise_pixels, NULL};
 
 /* ---- Gathering ---- */
 
@@ -87,7 +84,7 @@ enum derivative pointwise_derivative_of(const struct operation *operation, struc
                                         const struct image_view *result)
 {
     return pointwise_is_direct(operation, result, source) &&
-                   implementation_choose(plan, &derivation_rows, NULL)->buffers > 0
+                   implementation_decide(plan, &pointwise_pixels, NULL)
                ? DERIVATIVE_PIXELS
                : DERIVATIVE_NONE;
 }

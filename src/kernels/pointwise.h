@@ -27,7 +27,7 @@ bool pointwise_is_direct(const struct operation *operation, const struct image_v
                          const struct image_view *source);
 /* For descriptors whose results read one pixel each, in the same place: whether the passes that read
  * a result make it themselves. */
-extern const struct implementation_list derivation_rows;
+extern const struct implementation_list pointwise_pixels;
 enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
                                         const struct image_view *source,
                                         const struct image_view *result);

@@ -217,7 +217,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     pass_int(pass, "begin_y", w->y.begin);
     pass_int(pass, "end_x", w->x.end);
     pass_int(pass, "end_y", w->y.end);
-    pass->light = true;
+    pass->prefers_large_groups = true;
 }
 
 /* ---- Descriptors ---- */

@@ -67,7 +67,7 @@ struct weights {
 };
 
 /* Of each element in a joined buffer; 0 in the gaps. */
-static void write_weights(const struct joint_averages *a, struct weights *weights)
+static void write_weights(const struct multi_tensor_averages *a, struct weights *weights)
 {
     for (size_t i = 0; i < 2 * a->count; i++) {
         const struct glcnn_running_statistics_parameters *p = a->kernels[i / 2]->parameters;
@@ -78,9 +78,9 @@ static void write_weights(const struct joint_averages *a, struct weights *weight
     }
 }
 
-static struct vector_view plan_weights(struct plan *plan, const struct joint_averages *a)
+static struct vector_view plan_weights(struct plan *plan, const struct multi_tensor_averages *a)
 {
-    size_t size = a->joined_batch->size / 4 * sizeof(struct weights);
+    size_t size = a->batch_memory->size / 4 * sizeof(struct weights);
     struct weights *weights = calloc(1, size);
     struct vector_view table = {NULL};
     if (weights) {
@@ -93,31 +93,31 @@ static struct vector_view plan_weights(struct plan *plan, const struct joint_ave
     return table;
 }
 
-static void describe_joint(struct pass *pass, const struct joint_averages *a,
-                           const struct vector_view *weights)
+static void describe_multi_tensor(struct pass *pass, const struct multi_tensor_averages *a,
+                                  const struct vector_view *weights)
 {
-    size_t count = a->joined_batch->size / 4;
+    size_t count = a->batch_memory->size / 4;
     pass_vector_of(pass, "vec2", "weights", weights, VECTOR_READ);
-    pass_vector(pass, "batch", &(struct vector_view){a->joined_batch, 0, count}, VECTOR_READ);
-    pass_vector(pass, "running", &(struct vector_view){a->joined_running, 0, count},
+    pass_vector(pass, "batch", &(struct vector_view){a->batch_memory, 0, count}, VECTOR_READ);
+    pass_vector(pass, "running", &(struct vector_view){a->running_memory, 0, count},
                 VECTOR_READ_WRITE);
     pass_grid(pass, (uint32_t)count, 1, 1);
     pass_local(pass, 64, 1, 1);
 }
 
-static glcnn_status encode_joint(glcnn_command_buffer *command_buffer,
-                                 const struct joint_averages *averages)
+static glcnn_status encode_multi_tensor(glcnn_command_buffer *command_buffer,
+                                        const struct multi_tensor_averages *averages)
 {
     struct plan plan;
     plan_begin(&plan, command_buffer);
     plan.kernel = kernel_title(averages->kernels[0]);
     struct vector_view weights = plan_weights(&plan, averages);
-    describe_joint(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
-                   &weights);
+    describe_multi_tensor(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
+                          &weights);
     return plan_end(&plan);
 }
 
-static const struct averager_methods averages = {encode_joint};
+static const struct averager_methods averages = {encode_multi_tensor};
 
 /* ---- Descriptor ---- */
 

@@ -9,113 +9,111 @@
 
 /* ---- Passes ---- */
 
-struct channels {
-    uint32_t slices;
-    bool logarithm, halves; /* of a gradient: both images that it reads are of float16 */
+static bool are_at_most(const void *slices, uint32_t most)
+{
+    return *(const uint32_t *)slices <= most;
+}
+
+static bool are_four(const void *slices)
+{
+    return are_at_most(slices, 4);
+}
+
+static bool are_sixteen(const void *slices)
+{
+    return are_at_most(slices, 16);
+}
+
+/* What a row does with the slices of a pixel; those of a gradient are of two images. */
+struct form {
+    bool keeps_slices; /* all of them, in registers */
+    bool is_light;     /* gains by large work groups */
 };
+static const struct form keeps = {true, false}, keeps_in_large_groups = {true, true},
+                         walks = {false, false};
 
-/* The gradient by the logarithm has an exponential for each slice that it stores: sixteen slices of
- * it take longer than walking them does (NVIDIA). */
-static bool are_sixteen(const void *shape)
-{
-    const struct channels *c = shape;
-    return c->slices <= 16 && !c->logarithm;
-}
+#define FOUR_SLICES                                                                                \
+    {                                                                                              \
+        are_four, "at most 16 channels"                                                            \
+    }
+#define SIXTEEN_SLICES                                                                             \
+    {                                                                                              \
+        are_sixteen, "at most 64 channels"                                                         \
+    }
 
-static bool are_sixteen_halves(const void *shape)
-{
-    return are_sixteen(shape) && ((const struct channels *)shape)->halves;
-}
-
-/* In fours, and back from those that were read last, which lie near, it takes 0.91 of the time of
- * walking them one by one (H200). */
-static bool are_fours(const void *shape)
-{
-    const struct channels *c = shape;
-    return c->slices % 4 == 0 && c->logarithm;
-}
-
-static bool are_kept(const void *shape)
-{
-    return ((const struct channels *)shape)->slices <= 16;
-}
-
-static bool are_four(const void *shape)
-{
-    return ((const struct channels *)shape)->slices <= 4;
-}
-
-/* Slices of a pixel that are kept at once; a gradient has them of two images. Those of float16 as
- * they are take 0.76 of the time (H200). */
 static const struct implementation_list forward_rows = {
-    "soft_max", (const struct implementation[]){{"soft_max_sixteen", "soft_max/soft_max_kept.comp",
-                                                 32, .supported.holds = are_kept, .slices = 16},
-                                                {"soft_max_four", "soft_max/soft_max_kept.comp", 14,
-                                                 .supported.holds = are_four, .slices = 4},
-                                                {"soft_max_walk", "soft_max/soft_max.comp", 8},
-                                                {0}}};
+    "soft_max",
+    (const struct implementation[]){{"soft_max_sixteen", "soft_max/soft_max_kept.comp", 32,
+                                     .supported = SIXTEEN_SLICES, .form = &keeps},
+                                    {"soft_max_four", "soft_max/soft_max_kept.comp", 14,
+                                     .supported = FOUR_SLICES, .form = &keeps},
+                                    {"soft_max_walk", "soft_max/soft_max.comp", 8, .form = &walks},
+                                    {0}}};
+
+#define GRADIENT_SHADER "soft_max/soft_max_gradient.comp"
+
 static const struct implementation_list gradient_rows = {
     "soft_max_gradient",
     (const struct implementation[]){
-        {"soft_max_gradient_halves", NULL, 32, .width = 32, .supported.holds = are_sixteen_halves,
-         .slices = 16, .packs = true},
-        {"soft_max_gradient_sixteen", NULL, 48, .supported.holds = are_sixteen, .slices = 16},
-        {"soft_max_gradient_four", NULL, 24, .supported.holds = are_four, .slices = 4},
-        {"soft_max_gradient_by_fours", NULL, 48, .width = 32, .supported.holds = are_fours,
-         .fours = true},
-        {"soft_max_gradient_walk", NULL, 8},
+        {"soft_max_gradient_sixteen", GRADIENT_SHADER, 48, .supported = SIXTEEN_SLICES,
+         .form = &keeps_in_large_groups},
+        {"soft_max_gradient_four", GRADIENT_SHADER, 24, .supported = FOUR_SLICES, .form = &keeps},
+        {"soft_max_gradient_walk", GRADIENT_SHADER, 8, .form = &walks},
         {0}}};
+
+/* The gradient of a logarithm has an exponential for each slice that it stores, which takes registers
+ * of its own. */
+static const struct implementation_list log_gradient_rows = {
+    "log_soft_max_gradient", (const struct implementation[]){
+                                 {"log_soft_max_gradient_four", GRADIENT_SHADER, 24,
+                                  .supported = FOUR_SLICES, .form = &keeps},
+                                 {"log_soft_max_gradient_walk", GRADIENT_SHADER, 8, .form = &walks},
+                                 {0}}};
+
 static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
 static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
+static const struct implementation_list *const log_gradient_implementations[] = {&log_gradient_rows,
+                                                                                 NULL};
 
-static struct pass *plan_channels(const struct operation *o, struct plan *plan, const char *shader,
-                                  const struct implementation *row,
+static struct pass *plan_channels(const struct operation *o, struct plan *plan,
+                                  const struct implementation_list *list,
                                   const struct image_view *destination)
 {
-    struct pass *pass = plan_pixels(plan, o, shader, destination);
     uint32_t slices = slice_count(destination->channels);
+    const struct implementation *row = implementation_choose(plan, list, &slices);
+    const struct form *form = row->form;
+    struct pass *pass = plan_pixels(plan, o, row->shader, destination);
     pass_implementation(pass, row);
-    if (row->slices)
+    if (form->keeps_slices)
         pass_define(pass, "SLICES", (int)slices);
     if (destination->channels % 4 == 0)
         pass_define(pass, "FULL_SLICES", 1);
     pass_grid(pass, o->region_width, o->region_height, destination->images);
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
     pass->work = slices * 160;
+    pass->prefers_large_groups = form->is_light;
     return pass;
 }
 
-static struct pass *plan_forward(const struct operation *o, struct plan *plan, bool logarithm)
+static struct pass *plan_forward(const struct operation *o, struct plan *plan)
 {
-    const struct image_view *result = &o->images[RESULT];
-    const struct channels channels = {slice_count(result->channels), logarithm, false};
-    const struct implementation *row = implementation_choose(plan, &forward_rows, &channels);
-    struct pass *pass = plan_channels(o, plan, row->shader, row, result);
+    struct pass *pass = plan_channels(o, plan, &forward_rows, &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
     return pass;
 }
 
 /* A gradient that follows its state reads the result where it reads G, since both have the forward
  * result's addressing; one addressed by hand has an offset for each. */
-static struct pass *plan_gradient(const struct operation *o, struct plan *plan, bool logarithm)
+static struct pass *plan_gradient(const struct operation *o, struct plan *plan,
+                                  const struct implementation_list *list)
 {
-    const struct image_view *destination = &o->images[DESTINATION];
-    const struct channels channels = {slice_count(destination->channels), logarithm,
-                                      has_halves(&o->images[GRADIENT]) &&
-                                          has_halves(&o->images[FORWARD_RESULT])};
-    const struct implementation *row = implementation_choose(plan, &gradient_rows, &channels);
-    struct pass *pass = plan_channels(o, plan, "soft_max/soft_max_gradient.comp", row, destination);
+    struct pass *pass = plan_channels(o, plan, list, &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "result", &o->images[FORWARD_RESULT]);
     pass_int(pass, "source_width", (int32_t)o->images[DESTINATION].width);
     pass_int(pass, "source_height", (int32_t)o->images[DESTINATION].height);
-    if (row->packs)
-        pass_define(pass, "HALVES", 1);
-    if (row->fours)
-        pass_define(pass, "BY_FOURS", 1);
-    pass->light = row->fours || row->slices == 16;
     if (!o->state_driven)
         pass_define(pass, "BY_HAND", 1);
     return pass;
@@ -123,62 +121,106 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan, 
 
 static void plan_soft_max(const struct operation *o, struct plan *plan)
 {
-    plan_forward(o, plan, false);
+    plan_forward(o, plan);
 }
 
 static void plan_log_soft_max(const struct operation *o, struct plan *plan)
 {
-    pass_define(plan_forward(o, plan, true), "LOGARITHM", 1);
+    pass_define(plan_forward(o, plan), "LOGARITHM", 1);
 }
 
 static void plan_soft_max_gradient(const struct operation *o, struct plan *plan)
 {
-    plan_gradient(o, plan, false);
+    plan_gradient(o, plan, &gradient_rows);
 }
 
 static void plan_log_soft_max_gradient(const struct operation *o, struct plan *plan)
 {
-    pass_define(plan_gradient(o, plan, true), "LOGARITHM", 1);
+    pass_define(plan_gradient(o, plan, &log_gradient_rows), "LOGARITHM", 1);
 }
 
 /* ---- Descriptors ---- */
 
-#define FORWARD(NAME, MPS, TEXT)                                                                   \
-    .name = #NAME, .mps_class = MPS, .text = TEXT, .family = "soft_max",                           \
-    .gradient = #NAME "_gradient", .flags = MAKES_STATE,                                           \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .implementations = forward_implementations, .plan = plan_##NAME
+const struct glcnn_descriptor glcnn_kernel_soft_max = {
+    .name = "soft_max",
+    .mps_class = "MPSCNNSoftMax",
+    .text = "exponentials over the channels of a pixel, scaled to sum 1",
+    .family = "soft_max",
+    .gradient = "soft_max_gradient",
+    .flags = MAKES_STATE,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = forward_implementations,
+    .plan = plan_soft_max,
+};
 
-#define BACKWARD(NAME, MPS, VALUES)                                                                \
-    .name = #NAME "_gradient", .mps_class = MPS "Gradient",                                        \
-    .text = "gradient of " #NAME "; source_image is the forward result", .family = "soft_max",     \
-    .without_gradient = "it is a gradient itself", .forward = #NAME,                               \
-    .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,                                            \
-    .arguments =                                                                                   \
-        {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                        \
-         {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},      \
-         {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},            \
-    .implementations = gradient_implementations, .plan = plan_##NAME##_gradient
-
-const struct glcnn_descriptor glcnn_kernel_soft_max = {FORWARD(
-    soft_max, "MPSCNNSoftMax", "exponentials over the channels of a pixel, scaled to sum 1")};
 const struct glcnn_descriptor glcnn_kernel_soft_max_gradient = {
-    BACKWARD(soft_max, "MPSCNNSoftMax", VALUES_PROBABILITY)};
+    .name = "soft_max_gradient",
+    .mps_class = "MPSCNNSoftMaxGradient",
+    .text = "gradient of soft_max; source_image is the forward result",
+    .family = "soft_max",
+    .without_gradient = "it is a gradient itself",
+    .forward = "soft_max",
+    .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image",
+                   .place = PLACE_SECONDARY,
+                   .input = true,
+                   .values = VALUES_PROBABILITY},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = gradient_implementations,
+    .plan = plan_soft_max_gradient,
+};
+
 const struct glcnn_descriptor glcnn_kernel_log_soft_max = {
-    FORWARD(log_soft_max, "MPSCNNLogSoftMax", "logarithm of soft-max")};
+    .name = "log_soft_max",
+    .mps_class = "MPSCNNLogSoftMax",
+    .text = "logarithm of soft-max",
+    .family = "soft_max",
+    .gradient = "log_soft_max_gradient",
+    .flags = MAKES_STATE,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = forward_implementations,
+    .plan = plan_log_soft_max,
+};
+
 const struct glcnn_descriptor glcnn_kernel_log_soft_max_gradient = {
-    BACKWARD(log_soft_max, "MPSCNNLogSoftMax", VALUES_SYMMETRIC)};
+    .name = "log_soft_max_gradient",
+    .mps_class = "MPSCNNLogSoftMaxGradient",
+    .text = "gradient of log_soft_max; source_image is the forward result",
+    .family = "soft_max",
+    .without_gradient = "it is a gradient itself",
+    .forward = "log_soft_max",
+    .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image",
+                   .place = PLACE_SECONDARY,
+                   .input = true,
+                   .values = VALUES_SYMMETRIC},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = log_gradient_implementations,
+    .plan = plan_log_soft_max_gradient,
+};
 
 /* ---- Constructors ---- */
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
+glcnn_status glcnn_soft_max_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_soft_max, kernel);
+}
 
-DEFINE_CREATE(soft_max)
-DEFINE_CREATE(soft_max_gradient)
-DEFINE_CREATE(log_soft_max)
-DEFINE_CREATE(log_soft_max_gradient)
+glcnn_status glcnn_soft_max_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_soft_max_gradient, kernel);
+}
+
+glcnn_status glcnn_log_soft_max_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_log_soft_max, kernel);
+}
+
+glcnn_status glcnn_log_soft_max_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_log_soft_max_gradient, kernel);
+}

@@ -6,27 +6,68 @@
 
 typedef struct glcnn_spatial_normalization_parameters numbers;
 
+/* ---- Descriptors ---- */
+
+static const struct parameter parameters[] = {
+    {"alpha", "factor of the mean square over the window", FIELD_FLOAT, offsetof(numbers, alpha), 1,
+     -3.4e38, 3.4e38, NULL},
+    {"beta", "exponent", FIELD_FLOAT, offsetof(numbers, beta), 5, -3.4e38, 3.4e38, NULL},
+    {"delta", "added to the mean square", FIELD_FLOAT, offsetof(numbers, delta), 1, -3.4e38, 3.4e38,
+     NULL},
+    {0}};
+
+const struct glcnn_descriptor glcnn_kernel_spatial_normalization = {
+    .name = "spatial_normalization",
+    .mps_class = "MPSCNNSpatialNormalization",
+    .text = "X (delta + alpha mean square over a window)^-beta",
+    .family = "spatial_normalization",
+    .gradient = "spatial_normalization_gradient",
+    .node_defaults = local_normalization_node_defaults,
+    .flags = HAS_WINDOW | MAKES_STATE,
+    .parameters_size = sizeof(numbers),
+    .parameters = parameters,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = local_normalization_implementations,
+    .plan = local_normalization_plan,
+};
+
+const struct glcnn_descriptor glcnn_kernel_spatial_normalization_gradient = {
+    .name = "spatial_normalization_gradient",
+    .mps_class = "MPSCNNSpatialNormalizationGradient",
+    .text = "gradient of spatial_normalization",
+    .family = "spatial_normalization",
+    .without_gradient = "it is a gradient itself",
+    .forward = "spatial_normalization",
+    .flags = HAS_WINDOW | IS_GRADIENT,
+    .parameters_size = sizeof(numbers),
+    .parameters = parameters,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = local_normalization_implementations,
+    .plan = local_normalization_plan,
+};
+
+/* ---- Constructors ---- */
+
 numbers *glcnn_spatial_normalization(glcnn_kernel *kernel)
 {
     return kernel_parameters(kernel, "spatial_normalization");
 }
 
-LOCAL_NORMALIZATION_CREATE(spatial_normalization)
-LOCAL_NORMALIZATION_CREATE(spatial_normalization_gradient)
+glcnn_status glcnn_spatial_normalization_create(glcnn_device *device, uint32_t kernel_width,
+                                                uint32_t kernel_height, glcnn_kernel **kernel)
+{
+    return local_normalization_create(device, &glcnn_kernel_spatial_normalization, kernel_width,
+                                      kernel_height, kernel);
+}
 
-/* ---- Descriptors ---- */
-
-static const struct parameter parameters[] = {
-    LOCAL_NORMALIZATION_REAL(numbers, alpha, "factor of the mean square over the window", 1),
-    LOCAL_NORMALIZATION_REAL(numbers, beta, "exponent", 5),
-    LOCAL_NORMALIZATION_REAL(numbers, delta, "added to the mean square", 1),
-    {0}};
-
-#define NUMBERS .parameters_size = sizeof(numbers), .parameters = parameters
-
-const struct glcnn_descriptor glcnn_kernel_spatial_normalization = {
-    LOCAL_NORMALIZATION_FORWARD("spatial_normalization", "MPSCNNSpatialNormalization",
-                                "X (delta + alpha mean square over a window)^-beta"),
-    .node_defaults = local_normalization_node_defaults, NUMBERS};
-const struct glcnn_descriptor glcnn_kernel_spatial_normalization_gradient = {
-    LOCAL_NORMALIZATION_GRADIENT("spatial_normalization", "MPSCNNSpatialNormalization"), NUMBERS};
+glcnn_status glcnn_spatial_normalization_gradient_create(glcnn_device *device,
+                                                         uint32_t kernel_width,
+                                                         uint32_t kernel_height,
+                                                         glcnn_kernel **kernel)
+{
+    return local_normalization_create(device, &glcnn_kernel_spatial_normalization_gradient,
+                                      kernel_width, kernel_height, kernel);
+}

@@ -99,7 +99,7 @@ static void plan_forward(const struct operation *o, struct plan *plan, const cha
     pass_texture(pass, "source", &o->images[SOURCE]);
     pass_image(pass, "destination", &o->images[RESULT]);
     pass_mapping(pass, o);
-    pass->light = true;
+    pass->prefers_large_groups = true;
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan, const char *shader)
@@ -118,7 +118,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan, const ch
     pass_int(pass, "shift_x", o->window.x.shift);
     pass_int(pass, "shift_y", o->window.y.shift);
     uint64_t taps = (uint64_t)p->scale_factor_x * p->scale_factor_y * 4;
-    pass->light = true;
+    pass->prefers_large_groups = true;
     pass->work = taps < 1u << 20 ? (uint32_t)taps * 16 : 1u << 24;
 }
 

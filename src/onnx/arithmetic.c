@@ -79,7 +79,7 @@ static bool align(struct call *call, struct operand *a, struct operand *b, struc
         return true;
     }
     if (!shape_broadcast(&a->shape, &b->shape, &shape))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not go together",
+        return op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not fit together",
                        shape_text(&a->shape, first), shape_text(&b->shape, second));
     a->shape = shape_widened(&a->shape, shape.rank);
     b->shape = shape_widened(&b->shape, shape.rank);

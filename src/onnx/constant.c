@@ -203,7 +203,7 @@ static bool tensor_shape(struct reader *reader, const Onnx__TensorProto *t, stru
     *shape = (struct shape){0};
     if (t->n_dims > GLCNN_ONNX_RANK)
         return onnx_fail(reader, GLCNN_UNSUPPORTED,
-                         "tensor \"%.80s\" has %zu axes; at most %d are read", tensor_name(t),
+                         "tensor \"%.80s\" has %zu axes; at most %d are supported", tensor_name(t),
                          t->n_dims, GLCNN_ONNX_RANK);
     shape->rank = (uint32_t)t->n_dims;
     if (t->n_dims)
@@ -260,7 +260,7 @@ struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *te
         return NULL;
     if (!type) {
         onnx_fail(reader, GLCNN_UNSUPPORTED,
-                  "tensor \"%.80s\" is of type %d, which is not read; numbers are",
+                  "tensor \"%.80s\" is of type %d; only tensors of numbers are read",
                   tensor_name(tensor), tensor->data_type);
         return NULL;
     }

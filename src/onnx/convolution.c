@@ -29,7 +29,7 @@ static bool weights_sizes(struct call *call, const struct value *x, const struct
                s->inputs % s->groups == 0;
     }
     return fits || op_fail(call, GLCNN_MALFORMED_DATA,
-                           "weights of %s in %lld groups do not go with an image of %s",
+                           "weights of %s in %lld groups do not fit an image of %s",
                            shape_text(&w->shape, first), (long long)s->groups,
                            shape_text(&x->shape, second));
 }

@@ -33,10 +33,10 @@ static bool read_number(struct reader *reader, const Onnx__TensorProto *tensor, 
     *value = text ? strtoull(text, NULL, 10) : otherwise;
     size_t digits = text ? strspn(text, "0123456789") : 1;
     return (digits > 0 && digits < 19 && (!text || !text[digits])) ||
-           onnx_fail(reader, GLCNN_MALFORMED_DATA,
-                     "tensor \"%.80s\" has its data in another file, %s \"%.40s\", which is no "
-                     "number of bytes",
-                     tensor->name ? tensor->name : "", key, text);
+           onnx_fail(
+               reader, GLCNN_MALFORMED_DATA,
+               "tensor \"%.80s\" has its data in another file, %s \"%.40s\", which is not a number of bytes",
+               tensor->name ? tensor->name : "", key, text);
 }
 
 static bool read_place(struct reader *reader, const Onnx__TensorProto *tensor, int64_t count,

@@ -135,7 +135,7 @@ static struct constant *combine(struct call *call, size_t f, const struct consta
 {
     struct shape shape;
     if (!shape_broadcast(&x->shape, &y->shape, &shape)) {
-        op_fail(call, GLCNN_MALFORMED_DATA, "shapes of its constants do not go together");
+        op_fail(call, GLCNN_MALFORMED_DATA, "shapes of its constants do not fit together");
         return NULL;
     }
     bool is_whole = (x->wholes && y->wholes) || binary_functions[f].is_truth;
@@ -174,7 +174,7 @@ static bool fold_where(struct call *call)
         return false;
     if (!shape_broadcast(&x->shape, &y->shape, &shape) ||
         !shape_broadcast(&shape, &condition->shape, &all) || !x->floats != !y->floats)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
     struct constant *z = constant_make(call->reader, &all, x->wholes);
     for (size_t i = 0; z && i < z->count; i++) {
         bool is_x = constant_number(condition, broadcast_place(&all, &condition->shape, i)) != 0;
@@ -196,7 +196,7 @@ static bool fold_expand(struct call *call)
     if (!shape_check(call->reader, call->node->output[0], &to))
         return false;
     if (!shape_broadcast(&x->shape, &to, &shape))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its input does not go into that shape");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its input does not fit that shape");
     struct constant *y = constant_make(call->reader, &shape, x->wholes);
     for (size_t i = 0; y && i < y->count; i++)
         constant_copy(y, i, x, broadcast_place(&shape, &x->shape, i));
@@ -248,7 +248,7 @@ static bool fold_constant(struct call *call)
         return give_floats(call, a);
     if (a->name && strcmp(a->name, "value_ints") == 0)
         return give_ints(call, a);
-    return op_unsupported(call, "its value is no number");
+    return op_unsupported(call, "its value is not a number");
 }
 
 static bool fold_constant_of_shape(struct call *call)
@@ -257,7 +257,7 @@ static bool fold_constant_of_shape(struct call *call)
     size_t rank;
     const Onnx__AttributeProto *a = attribute_find(call, "value");
     if (a && !a->t)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its value is no tensor");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its value is not a tensor");
     struct constant *value = a ? constant_of_tensor(call->reader, a->t) : NULL;
     if ((a && !value) || !op_wholes(call, NULL, 0, GLCNN_ONNX_RANK, shape.dims, &rank))
         return false;
@@ -371,7 +371,7 @@ static bool fold_range(struct call *call)
     double start = constant_number(c[0], 0), step = constant_number(c[2], 0);
     double count = ceil((constant_number(c[1], 0) - start) / step);
     if (!(count < 0x1p31))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its numbers have no end");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its range is infinite");
     struct shape shape = {.rank = 1, .dims = {count > 0 ? (int64_t)count : 0}};
     struct constant *y = constant_make(call->reader, &shape, c[0]->wholes);
     for (size_t i = 0; y && i < y->count; i++)
@@ -387,7 +387,7 @@ bool fold_gather(struct call *call)
     int axis = shape_axis(&x->shape, attribute_int(call, "axis", 0));
     struct shape shape = {.rank = x->shape.rank + at->shape.rank - 1};
     if (axis < 0 || shape.rank > GLCNN_ONNX_RANK || !at->wholes)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis or its indices are none");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis or its indices are invalid");
     size_t inner = 1, size = (size_t)x->shape.dims[axis];
     for (uint32_t i = 0, k = 0; i < x->shape.rank; i++) {
         if ((int)i > axis)
@@ -411,7 +411,7 @@ bool fold_gather(struct call *call)
 
 static bool lower_nothing(struct call *call)
 {
-    return op_unsupported(call, "this operator is read of constants alone");
+    return op_unsupported(call, "this operator is supported only for constants");
 }
 
 const struct operator_row onnx_folding[] = {

@@ -81,7 +81,7 @@ bool head_fill(struct call *call)
     const struct value *features = op_input(call, 0);
     const int64_t classes = call->reader->options.head_classes;
     if (!features || features->shape.rank != 2)
-        return op_unsupported(call, "the last output is no image N,C,H,W, nor N,C");
+        return op_unsupported(call, "the last output is neither an image N,C,H,W nor N,C");
     const int64_t dims[] = {classes, features->shape.dims[1]};
     if (dims[1] > WEIGHTS_MOST / classes)
         return op_fail(call, GLCNN_LIMIT_EXCEEDED, "%" PRId64 " features of %" PRId64 " classes",

@@ -181,7 +181,7 @@ static bool set_biases(struct call *call, glcnn_image_node *node, const struct p
         return false;
     struct layout layout = layout_plain((size_t)p->outputs, true);
     if (value.constant->count != (size_t)p->outputs)
-        return op_unsupported(call, "C has %zu numbers; one, or one for each output, are read",
+        return op_unsupported(call, "C has %zu numbers; expected one, or one for each output",
                               c->count);
     layout.scale = beta;
     layout.output_dimension = (int32_t)value.shape.rank - 1;
@@ -196,7 +196,7 @@ static bool lower_gemm(struct call *call)
     struct image result;
     struct shape shape;
     if (attribute_int(call, "transA", 0) || p.scale == 0)
-        return op_unsupported(call, "transA, or an alpha of 0, is not read");
+        return op_unsupported(call, "transA, or an alpha of 0, is not supported");
     return read_product(call, &p) && multiply(call, &p, &result, &shape) &&
            set_biases(call, result.node, &p) && op_give(call, 0, &shape, &result);
 }

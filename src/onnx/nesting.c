@@ -89,8 +89,7 @@ bool nesting_check(struct reader *reader, const uint8_t *bytes, size_t size)
         if (!read_key(&c, &number, &has_length, &length))
             return onnx_fail(
                 reader, GLCNN_MALFORMED_DATA,
-                "byte %zu: no field of a protocol buffer is there, or it is cut off; is "
-                "it an ONNX file, and all of it?",
+                "byte %zu: not a field of a protocol buffer, or cut off; is this a complete ONNX file?",
                 at);
         const struct field *field = has_length ? find_field(open[depth].message, number) : NULL;
         if (!field) {

@@ -48,7 +48,7 @@ static bool lower_batch(struct call *call)
     static const char *const names[] = {"gamma", "beta", "mean", "variance"};
     struct value *x;
     if (attribute_int(call, "training_mode", 0) || !attribute_int(call, "spatial", 1))
-        return op_unsupported(call, "training_mode 1 and spatial 0 are not read");
+        return op_unsupported(call, "training_mode 1 and spatial 0 are not supported");
     if (!channels_input(call, &x))
         return false;
     glcnn_image_node *node = glcnn_batch_normalization_node(
@@ -83,7 +83,7 @@ static bool normalize(struct call *call, struct image *image, const struct shape
         {batch, before / batch, shape_count_between(shape, from, last), shape->dims[last]},
         {N, C, H, W}};
     if (before % batch)
-        return op_unsupported(call, "it is over the batch; every image must be by itself");
+        return op_unsupported(call, "it reduces over the batch; each image must be independent");
     if (!place_move(call, image, &wanted))
         return false;
     image->node = glcnn_instance_normalization_node(image->node,
@@ -146,7 +146,7 @@ static bool lower_layer(struct call *call)
     struct image image = x->image;
     int axis = shape_axis(&x->shape, attribute_int(call, "axis", -1));
     if (axis < 0)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its input's");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is not one of its input's");
     if (!normalize(call, &image, &x->shape, axis, "normalize"))
         return false;
     op_freeze(image.node); /* its own scales stay 1: those that follow train */
@@ -230,7 +230,7 @@ static bool lower_soft_max(struct call *call)
         return false;
     int axis = shape_axis(&x->shape, attribute_int(call, "axis", is_one ? -1 : 1));
     if (axis < 0)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its input's");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is not one of its input's");
     struct image result = x->image;
     if (!place_channels(call, &result, &x->shape, axis, is_one ? axis + 1 : (int)x->shape.rank))
         return false;

@@ -168,7 +168,7 @@ bool place_move(struct call *call, struct image *image, const struct image *want
     if (!place_is(image, wanted)) {
         if (image->extent[N] != wanted->extent[N] || !drop_batch(&a) || !drop_batch(&b))
             return op_unsupported(call, "numbers would move from one image of a batch to another, "
-                                        "or along the batch; every image must be by itself");
+                                        "or along the batch; each image must be independent");
         bool moved = same_sizes(&a, &b) ? permute(call, image, a.axis, b.axis, a.count)
                                         : move_reshaped(call, image, &a, &b, wanted);
         if (!moved)
@@ -208,8 +208,8 @@ bool place_channels(struct call *call, struct image *image, const struct shape *
         return true;
     wanted.extent[W] = shape_count_between(shape, to, (int)shape->rank);
     if (before % batch)
-        return op_unsupported(call, "its axis is that of the batch; every image must be by "
-                                    "itself");
+        return op_unsupported(call,
+                              "its axis is that of the batch; each image must be independent");
     return place_move(call, image, &wanted);
 }
 

@@ -28,10 +28,10 @@ static bool check_window(struct call *call, const struct window *w)
 {
     bool is_dilated = w->x.dilation != 1 || w->y.dilation != 1;
     if (is_dilated && (call->row->kind != MAXIMUM || is_padded(w)))
-        return op_unsupported(call, "dilations with pads, or of a mean, are not read");
+        return op_unsupported(call, "dilations with pads, or of a mean, are not supported");
     if (w->x.before >= w->x.kernel || w->y.before >= w->y.kernel || w->x.after >= w->x.kernel ||
         w->y.after >= w->y.kernel)
-        return op_unsupported(call, "pads are as large as the window");
+        return op_unsupported(call, "pads must be smaller than the window");
     if (call->row->kind == ROOT && attribute_int(call, "p", 2) != 2)
         return op_unsupported(call, "p is %lld; 2 is read", (long long)attribute_int(call, "p", 2));
     return true;
@@ -89,7 +89,7 @@ static bool lower_global(struct call *call)
     struct shape shape = x->shape;
     if (shape.rank < 3 || call->reader->options.without_batch || custom.extent[H] > 65535 ||
         custom.extent[W] > 65535)
-        return op_unsupported(call, "its input is no image of a batch, or too large");
+        return op_unsupported(call, "its input is not an image of a batch, or too large");
     for (uint32_t i = 2; i < shape.rank; i++)
         shape.dims[i] = 1;
     struct window window = {.x = {custom.extent[W], 1, 1, 0, 0},

@@ -41,7 +41,7 @@ static bool name_initializers(struct reader *r)
     for (size_t i = 0; i < r->graph->n_initializer; i++) {
         Onnx__TensorProto *t = r->graph->initializer[i];
         if (name_table_find(&r->names, text_of(t->name)) != NO_NAME)
-            return onnx_fail(r, GLCNN_MALFORMED_DATA, "initialiser \"%.80s\" is there twice",
+            return onnx_fail(r, GLCNN_MALFORMED_DATA, "initialiser \"%.80s\" appears twice",
                              text_of(t->name));
         if (!add_value(r, text_of(t->name), &index))
             return false;
@@ -166,7 +166,7 @@ static bool find_needed(struct reader *r)
         struct value *value = find(r, r->graph->output[i]->name);
         if (!value || value->is_needed)
             return onnx_fail(r, GLCNN_MALFORMED_DATA,
-                             value ? "the output \"%.80s\" is there twice"
+                             value ? "the output \"%.80s\" appears twice"
                                    : "no node makes the output \"%.80s\"",
                              text_of(r->graph->output[i]->name));
         value->is_needed = true;
@@ -194,10 +194,10 @@ static bool find_operators(struct reader *r)
         if (!name_is_utf8(text_of(node->name)))
             return onnx_fail(r, GLCNN_MALFORMED_DATA, "the name of node %zu is not UTF-8", i);
         if (!is_standard(node->domain))
-            return op_unsupported(&call, "operators of domain \"%.40s\" are not read",
+            return op_unsupported(&call, "operators of domain \"%.40s\" are not supported",
                                   node->domain);
         if (!operator_find(text_of(node->op_type)))
-            return op_unsupported(&call, "this operator is not read");
+            return op_unsupported(&call, "this operator is not supported");
     }
     return true;
 }
@@ -230,9 +230,9 @@ static bool open_size(struct reader *r, struct value *value, uint32_t i)
         int64_t size;
         const char *advice;
     } given[] = {[N] = {o->without_batch ? 0 : OPEN_BATCH, "the file must have it"},
-                 [C] = {o->feature_channels, "option feature_channels says it"},
-                 [H] = {o->height, "option height says it"},
-                 [W] = {o->width, "option width says it"},
+                 [C] = {o->feature_channels, "option feature_channels sets it"},
+                 [H] = {o->height, "option height sets it"},
+                 [W] = {o->width, "option width sets it"},
                  [AXES] = {0, "the file must have it"}};
     enum axis axis = has_pictures(r, value)        ? (enum axis)pictures[i]
                      : i == 0 && !o->without_batch ? N
@@ -252,10 +252,11 @@ static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, stru
     const Onnx__TensorShapeProto *dims = is_tensor ? type->tensor_type->shape : NULL;
     if (!dims || type->tensor_type->elem_type != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
         return onnx_fail(r, GLCNN_UNSUPPORTED,
-                         "input \"%.80s\" is no tensor of float32 whose axes the file tells", name);
+                         "input \"%.80s\" is not a tensor of float32 with known axes", name);
     if (dims->n_dim > GLCNN_ONNX_RANK)
-        return onnx_fail(r, GLCNN_UNSUPPORTED, "input \"%.80s\" has %zu axes; at most %d are read",
-                         name, dims->n_dim, GLCNN_ONNX_RANK);
+        return onnx_fail(r, GLCNN_UNSUPPORTED,
+                         "input \"%.80s\" has %zu axes; at most %d are supported", name,
+                         dims->n_dim, GLCNN_ONNX_RANK);
     *shape = (struct shape){.rank = (uint32_t)dims->n_dim};
     for (uint32_t i = 0; i < shape->rank; i++)
         if (dims->dim[i]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
@@ -279,7 +280,7 @@ static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
     if (value->tensor)
         return true;
     if (value->is_defined)
-        return onnx_fail(r, GLCNN_MALFORMED_DATA, "input \"%.80s\" is there twice", value->name);
+        return onnx_fail(r, GLCNN_MALFORMED_DATA, "input \"%.80s\" appears twice", value->name);
     if (!value->is_needed)
         return value->is_defined = true;
     if (!input_shape(r, info, value))
@@ -391,7 +392,7 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
         return false;
     bool folds = call.row->fold && (all_constant || !call.row->lower);
     if (!folds && !call.row->lower)
-        return op_unsupported(&call, "this operator is read of constants alone");
+        return op_unsupported(&call, "this operator is supported only for constants");
     if (!(folds ? call.row->fold : call.row->lower)(&call))
         return r->status != GLCNN_SUCCESS ? false : onnx_no_memory(r);
     if (folds)
@@ -435,10 +436,11 @@ static bool read_outputs(struct reader *r)
     for (size_t i = 0; i < r->graph->n_output; i++) {
         struct value *value = find(r, r->graph->output[i]->name);
         if (!value->image.node)
-            return onnx_fail(r, GLCNN_UNSUPPORTED,
-                             "output \"%.80s\" is no image: it depends on no input, or its node "
-                             "does not give it here",
-                             value->name);
+            return onnx_fail(
+                r, GLCNN_UNSUPPORTED,
+                "output \"%.80s\" is not an image: it depends on no input, or its node "
+                "does not have it here",
+                value->name);
         if (!place_scores(r, value) || !make_result(r, value) || !record_image(r, true, value))
             return false;
     }
@@ -480,7 +482,7 @@ static Onnx__ModelProto *unpack(struct reader *r, const uint8_t *bytes, size_t s
     Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, size, bytes);
     if (!model)
         onnx_fail(r, GLCNN_MALFORMED_DATA,
-                  "these %zu bytes are no ONNX model: a field is of another kind, or cut off",
+                  "these %zu bytes are not an ONNX model: a field has the wrong type or is cut off",
                   size);
     else if (!model->graph)
         onnx_fail(r, GLCNN_MALFORMED_DATA, "the file has no graph; is it an ONNX model?");

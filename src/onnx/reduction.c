@@ -77,7 +77,7 @@ static bool read_axes(struct call *call, const struct shape *shape, bool reduced
     for (size_t i = 0; i < count; i++) {
         int axis = shape_axis(shape, axes[i]);
         if (axis < 0)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld is none of its input's",
+            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld is not one of its input's",
                            (long long)axes[i]);
         reduced[axis] = true;
     }
@@ -173,8 +173,9 @@ static bool lower_argument(struct call *call)
         return false;
     int axis = shape_axis(&x->shape, attribute_int(call, "axis", 0));
     if (axis < 0 || x->shape.dims[axis] == 1 || attribute_int(call, "select_last_index", 0))
-        return op_unsupported(call, "its axis is none of its input's, has one number, or the last "
-                                    "index is wanted");
+        return op_unsupported(call,
+                              "its axis is not one of its input's, has one number, or the last "
+                              "index is wanted");
     struct image image = x->image;
     struct shape shape = x->shape;
     reduced[axis] = true;

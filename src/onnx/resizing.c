@@ -39,7 +39,7 @@ static bool read_axes(struct call *call, const struct shape *shape, struct numbe
     for (size_t i = 0; i < n->count; i++) {
         n->axis[i] = shape_axis(shape, axes[i]);
         if (n->axis[i] < 0 || seen & 1u << n->axis[i])
-            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld is there twice, or not at all",
+            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld appears twice, or does not exist",
                            (long long)axes[i]);
         seen |= 1u << n->axis[i];
     }
@@ -94,8 +94,7 @@ static bool keep_aspect(struct call *call, const struct numbers *n, const struct
     if (n->are_scales || attribute_is(call, "keep_aspect_ratio_policy", "stretch", "stretch"))
         return true;
     if (!not_larger && !attribute_is(call, "keep_aspect_ratio_policy", "not_smaller", "stretch"))
-        return op_fail(call, GLCNN_MALFORMED_DATA,
-                       "its keep_aspect_ratio_policy is none that there is");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its keep_aspect_ratio_policy is unknown");
     r->uses_scales = true;
     for (size_t i = 1; i < n->count; i++)
         scale = not_larger ? fmin(scale, r->scale[n->axis[i]]) : fmax(scale, r->scale[n->axis[i]]);

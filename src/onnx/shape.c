@@ -46,8 +46,8 @@ bool shape_check(struct reader *reader, const char *name, const struct shape *sh
         int64_t size = shape->dims[i];
         if (size < 0 || size > MOST_NUMBERS || (size && count > MOST_NUMBERS / size))
             return onnx_fail(reader, GLCNN_MALFORMED_DATA,
-                             "\"%.80s\": size %" PRId64 " of axis %u is below 0, or makes more "
-                             "numbers than there can be",
+                             "\"%.80s\": size %" PRId64
+                             " of axis %u is below 0, or makes too many numbers",
                              name, size, i);
         count = size ? count * size : count;
     }

@@ -38,7 +38,7 @@ static bool flattened(struct call *call, const struct shape *from, struct shape 
     int64_t axis = attribute_int(call, "axis", 1);
     axis += axis < 0 ? from->rank : 0;
     if (axis < 0 || axis > from->rank)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its input's");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is not one of its input's");
     *to = (struct shape){.rank = 2, .dims = {1, 1}};
     for (uint32_t i = 0; i < from->rank; i++)
         to->dims[i >= axis] *= from->dims[i];
@@ -57,7 +57,7 @@ static bool marked_axes(struct call *call, uint32_t rank, bool marked[GLCNN_ONNX
     for (size_t i = 0; i < *count; i++) {
         int axis = shape_axis(&shape, axes[i]);
         if (axis < 0 || marked[axis])
-            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld is there twice, or not at all",
+            return op_fail(call, GLCNN_MALFORMED_DATA, "axis %lld appears twice, or does not exist",
                            (long long)axes[i]);
         marked[axis] = true;
     }
@@ -155,7 +155,8 @@ static bool read_permutation(struct call *call, const struct shape *shape,
     for (size_t i = 0; i < count; i++) {
         int axis = shape_axis(shape, order[i]);
         if (axis < 0 || seen[axis])
-            return op_fail(call, GLCNN_MALFORMED_DATA, "perm is no order of its input's axes");
+            return op_fail(call, GLCNN_MALFORMED_DATA,
+                           "perm is not a permutation of its input's axes");
         seen[axis] = true;
         order[i] = axis;
     }

@@ -65,7 +65,7 @@ static bool give_part(struct call *call, size_t output, const struct value *x,
     for (uint32_t i = 0; i < shape.rank; i++) {
         bool is_all = part->size.dims[i] == shape.dims[i] && part->step[i] == 1;
         if (part->size.dims[i] < 1)
-            return op_unsupported(call, "nothing is left of axis %u", i);
+            return op_unsupported(call, "axis %u would be empty", i);
         if (!is_all && !move_cut(call, &image, &shape, (int)i, part->start[i], part->step[i],
                                  part->size.dims[i], suffix))
             return false;
@@ -112,12 +112,12 @@ static bool slice(struct call *call)
         return false;
     if (ends_count != count || (axes_count && axes_count != count) ||
         (steps_count && steps_count != count))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "starts, ends, axes and steps are not as many");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "starts, ends, axes and steps differ in number");
     struct part part = whole(&x->shape);
     for (size_t i = 0; i < count; i++) {
         int axis = shape_axis(&x->shape, axes_count ? axes[i] : (int64_t)i);
         if (axis < 0)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "it slices an axis that there is not");
+            return op_fail(call, GLCNN_MALFORMED_DATA, "it slices an axis that does not exist");
         if (!set_range(call, &part, axis,
                        (const int64_t[]){starts[i], ends[i], steps_count ? steps[i] : 1}))
             return false;
@@ -156,9 +156,7 @@ static bool split(struct call *call)
     size_t outputs = call->node->n_output;
     int axis = x ? shape_axis(&x->shape, attribute_int(call, "axis", 0)) : -1;
     if (axis < 0 || outputs == 0 || outputs > MOST_OUTPUTS)
-        return op_fail(call, GLCNN_MALFORMED_DATA,
-                       "its input, its axis or its outputs are none, "
-                       "or too many");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "it has no input, axis or outputs, or too many");
     if (!split_sizes(call, x->shape.dims[axis], sizes, outputs))
         return false;
     struct part part = whole(&x->shape);
@@ -183,14 +181,14 @@ static bool fold_concat(struct call *call)
     struct shape shape = first->shape;
     int axis = shape_axis(&shape, attribute_int(call, "axis", 1));
     if (axis < 0)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is none of its inputs'");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is not one of its inputs'");
     for (size_t i = 1; i < count; i++) {
         if (!op_constant(call, i, true, &part))
             return false;
         struct shape like = part->shape;
         like.dims[axis] = first->shape.dims[axis];
         if (!shape_equal(&like, &first->shape) || !part->floats != !first->floats)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
+            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
         shape.dims[axis] += part->shape.dims[axis];
         if (!shape_check(call->reader, call->node->output[0], &shape))
             return false;
@@ -243,7 +241,7 @@ static bool read_parts(struct call *call, int axis, struct image images[MOST_INP
         if (axis < (int)like.rank)
             like.dims[axis] = first.dims[axis];
         if (!shape_equal(&like, &first))
-            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not go together");
+            return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
         images[i] = x->image;
         all->dims[axis] += x->shape.dims[axis];
     }
@@ -262,7 +260,7 @@ static bool join_as_channels(struct call *call, int axis, struct image images[MO
     result.extent[C] = all->dims[axis];
     for (size_t i = 1; i < count; i++)
         if (memcmp(images[i].order, images[0].order, sizeof images[0].order) != 0)
-            return op_unsupported(call, "its inputs lie in different ways");
+            return op_unsupported(call, "its inputs have different layouts");
     return join(call, images, count, C, &result.node) && op_give(call, 0, all, &result);
 }
 
@@ -277,7 +275,7 @@ static bool lower_concat(struct call *call)
     struct shape first = x->shape, all = first;
     int axis = shape_axis(&first, attribute_int(call, "axis", 1));
     if (axis < 0 || count > MOST_INPUTS)
-        return op_unsupported(call, "its axis is none of its inputs', or they are too many");
+        return op_unsupported(call, "its axis is not one of its inputs', or they are too many");
     if (!read_parts(call, axis, images, &all))
         return false;
     if (count == 1)
@@ -347,7 +345,7 @@ static bool check_indices(struct call *call, const struct value *x, const struct
                           int axis)
 {
     if (axis < 0 || !at->wholes || !at->count || at->shape.rank + x->shape.rank > GLCNN_ONNX_RANK)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis or its indices are none");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis or its indices are invalid");
     for (size_t i = 0; i < at->count; i++)
         if (at->wholes[i] < -x->shape.dims[axis] || at->wholes[i] >= x->shape.dims[axis])
             return op_fail(call, GLCNN_MALFORMED_DATA, "index %" PRId64 " is beyond %" PRId64,
@@ -411,7 +409,7 @@ static bool read_pads(struct call *call, uint32_t rank, int64_t pads[2][GLCNN_ON
     for (size_t k = 0; k < half; k++) {
         int axis = shape_axis(&shape, axes_count ? axes[k] : (int64_t)k);
         if (axis < 0)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "it pads an axis that there is not");
+            return op_fail(call, GLCNN_MALFORMED_DATA, "it pads an axis that does not exist");
         pads[0][axis] = all[k];
         pads[1][axis] = all[half + k];
     }
@@ -430,7 +428,7 @@ static bool lower_pad(struct call *call)
     while (mode < 3 && !attribute_is(call, "mode", modes[mode][0], "constant"))
         mode++;
     if (mode == 3)
-        return op_unsupported(call, "its mode is none of constant, reflect and edge");
+        return op_unsupported(call, "its mode is not constant, reflect or edge");
     if (!place_input(call, 0, &x) || !op_constant(call, 2, false, &c) ||
         !read_pads(call, x->shape.rank, pads))
         return false;

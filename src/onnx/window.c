@@ -44,7 +44,7 @@ static bool read_padding(struct call *call, const struct shape *source, struct w
         return true;
     if (!upper && !attribute_is(call, "auto_pad", "SAME_LOWER", "NOTSET") &&
         !attribute_is(call, "auto_pad", "VALID", "NOTSET"))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its auto_pad is none that there is");
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its auto_pad is unknown");
     w->x.before = w->x.after = w->y.before = w->y.after = 0;
     if (attribute_is(call, "auto_pad", "VALID", "NOTSET"))
         return true;
@@ -113,7 +113,7 @@ bool window_shape(struct call *call, const struct window *window, const struct s
         result->dims[2] = window_result(&window->y, source->dims[2]);
     for (uint32_t i = 2; i <= last; i++)
         if (result->dims[i] < 1)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "its window does not go into an image of %s",
+            return op_fail(call, GLCNN_MALFORMED_DATA, "its window does not fit an image of %s",
                            shape_text(source, text));
     return true;
 }

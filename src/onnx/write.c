@@ -438,7 +438,7 @@ static Onnx__ModelProto *fill_skeleton(struct writer *w)
     Onnx__ModelProto *model =
         is_deep ? NULL : onnx__model_proto__unpack(NULL, record->skeleton_size, record->skeleton);
     if (!model || !model->graph)
-        onnx_fail(&w->messages, GLCNN_MALFORMED_DATA, "the record's skeleton is no ONNX model");
+        onnx_fail(&w->messages, GLCNN_MALFORMED_DATA, "the record's skeleton is not an ONNX model");
     else if (note_labels(w, &labels) && write_parameters(w, model->graph, &labels))
         refuse_biases(w, &labels);
     name_table_free(&labels);

@@ -80,7 +80,7 @@ static bool write_neuron_of(const struct filter_call *c, const struct glcnn_neur
         return refuse(c, "ONNX has no operator for its neuron");
     bool has_numbers = n->type != GLCNN_NEURON_TYPE_NONE && row->fixed_a != 0;
     if (has_numbers && (n->a != row->fixed_a || n->b != row->fixed_b))
-        return refuse(c, "its neuron has numbers that ONNX's operator has not");
+        return refuse(c, "its neuron has parameters that ONNX's operator lacks");
     bool is_relu = n->type == GLCNN_NEURON_TYPE_RELU && n->a == 0;
     Onnx__NodeProto *node = build_node(c->writer, c->graph, is_relu ? "Relu" : row->operator,
                                        c->result->name, (const char *[]){input, NULL});
@@ -173,7 +173,7 @@ static bool axis_pads(const struct filter_call *c, bool vertical, uint32_t windo
     } else {
         if (glcnn_padding_resolve(p->padding, vertical, (uint32_t)size, window, stride, &result,
                                   &offset) != GLCNN_SUCCESS)
-            return refuse(c, "its window does not go into its source");
+            return refuse(c, "its window does not fit its source");
         c->result->dims[2 + i] = result;
         pads->before[i] = (int64_t)(window / 2) - offset;
         pads->after[i] = (int64_t)(result - 1) * stride + window - size - pads->before[i];
@@ -181,7 +181,7 @@ static bool axis_pads(const struct filter_call *c, bool vertical, uint32_t windo
     /* Pixels that are left over behind are left over there too. */
     if (pads->after[i] < 0 && pads->after[i] > -(int64_t)stride)
         pads->after[i] = 0;
-    return c->result->dims[2 + i] >= 1 || refuse(c, "its window does not go into its source");
+    return c->result->dims[2 + i] >= 1 || refuse(c, "its window does not fit its source");
 }
 
 static bool find_pads(const struct filter_call *c, struct window_pads *pads)
@@ -312,7 +312,7 @@ static bool write_pooling(const struct filter_call *c)
     bool is_padded = pads.before[0] || pads.before[1] || pads.after[0] || pads.after[1];
     if ((is_max && is_zero && is_padded) || p->padding & GLCNN_PADDING_EXCLUDE_EDGES ||
         (zeros && (zeros->zero_pad_size_x || zeros->zero_pad_size_y)))
-        return refuse(c, "what it makes of pixels beyond the edge ONNX cannot say");
+        return refuse(c, "ONNX has no such edge mode");
     const char *source = cut_source(c, &pads, cut);
     Onnx__NodeProto *node = build_node(c->writer, c->graph, is_max ? "MaxPool" : "AveragePool",
                                        c->result->name, (const char *[]){source, NULL});

@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/canary.h"
 #include "record/shader_source.h"
+#include "record/smoke_branch.h"
 #include "record/stores.h"
 #include "record/uniforms.h"
 #include "record/work_group.h"
@@ -212,14 +212,14 @@ static void define_flat(struct text *t, const struct pass_texture *item)
  * they matter: each source that differs is a program to compile. */
 static void define_textures(struct text *t, const struct pass *pass)
 {
-    if (pass->loads_images)
+    if (pass->issue.loads_images)
         text_format(t, "#define LOADS_IMAGES\n");
     for (uint32_t i = 0; i < pass->texture_count; i++) {
         const struct pass_texture *item = &pass->textures[i];
-        define_view(t, pass, item, i + (pass->loads_images ? pass->image_count : 0),
+        define_view(t, pass, item, i + (pass->issue.loads_images ? pass->image_count : 0),
                     item->view.masked);
         define_flat(t, item);
-        if (pass->loads_images)
+        if (pass->issue.loads_images)
             define_format(t, item);
     }
 }
@@ -230,7 +230,7 @@ static void define_images(struct text *t, const struct pass *pass)
         const struct pass_texture *item = &pass->images[i];
         define_view(t, pass, item, i, item->view.channels % 4 != 0);
         define_format(t, item);
-        if (has_halves(&item->view))
+        if (is_float16(&item->view))
             text_format(t, "#define %s_half\n", item->name);
         if (stores_are_buffered(pass))
             text_format(t, "#define %s_buffered %u\n#define %s_first_location %d\n", item->name,
@@ -253,7 +253,7 @@ static void declare_buffer(struct text *t, const struct pass_buffer *item, uint3
  * lanes themselves. */
 static bool lies_in_a_row(const struct pass *pass, const struct glcnn_device_traits *traits)
 {
-    return traits->rows_in_step && !pass->cooperative && pass->local[0] % traits->width != 0;
+    return traits->subgroups_along_x && !pass->cooperative && pass->local[0] % traits->width != 0;
 }
 
 static void declare_group(struct text *t, const struct pass *pass,
@@ -291,7 +291,7 @@ static void find_invocation(struct text *t, const struct pass *pass,
 static void declare_quotients(struct text *t, const struct pass *pass,
                               const struct glcnn_device_traits *traits)
 {
-    bool floats = traits->floats_divide && pass->grid[2] + pass->origin[2] <= FLOATS_DIVIDE;
+    bool floats = traits->float_division && pass->grid[2] + pass->origin[2] <= FLOATS_DIVIDE;
     text_format(t, "int quotient(int a, int b) { return int(uint(a) / uint(b)); }\n");
     text_format(t, "int layer_quotient(int layer, int per) { return %s; }\n",
                 floats ? "int((float(layer) + 0.5) / float(per))" : "quotient(layer, per)");
@@ -316,8 +316,8 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "%s", within);
     text_format(t, "#define LOCAL_X %u\n#define LOCAL_Y %u\n#define LOCAL_Z %u\n", pass->local[0],
                 pass->local[1], pass->local[2]);
-    if (pass->implementation)
-        text_format(t, "// %s\n", pass->implementation);
+    if (pass->owner.implementation)
+        text_format(t, "// %s\n", pass->owner.implementation);
     for (uint32_t i = 0; i < pass->define_count; i++)
         text_format(t, "#define %s %d\n", pass->defines[i].name, pass->defines[i].value);
     uniforms_declare(t, pass, traits);
@@ -325,11 +325,11 @@ static void write_preamble(struct text *t, const struct pass *pass,
     text_format(t, "ivec3 grid_size() { return ivec3(grid_x, grid_y, grid_z); }\n");
     define_textures(t, pass);
     define_images(t, pass);
-    if (traits->sums_round)
+    if (traits->sums_round_to_nearest)
         text_format(t, "#define SUMS_ROUND\n");
-    if (traits->fine_exp2)
+    if (traits->accurate_exp2)
         text_format(t, "#define FINE_EXP2\n");
-    if (pass->packs_halves)
+    if (pass->issue.packs_float16)
         text_format(t, "#define PACKS_HALVES\n");
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         declare_buffer(t, &pass->buffers[i], i);
@@ -344,7 +344,7 @@ static void write_main(struct text *t, const struct pass *pass,
     if (traits->uniform_copies)
         uniforms_copy(t, pass);
     if (traits->may_skip_programs)
-        canary_add_branch(t, pass);
+        smoke_branch_add(t, pass);
     find_invocation(t, pass, traits);
     if (!pass->cooperative)
         text_format(t, "    if (any(greaterThanEqual(at, grid_size()))) return;\n");
@@ -371,7 +371,7 @@ static glcnn_status check_blocks(struct glcnn_device *device, const struct pass 
                 device, GLCNN_LIMIT_EXCEEDED,
                 "%s: %s takes %llu bytes in %s; this device's storage blocks have at "
                 "most %u",
-                pass->planner[0] ? pass->planner : "a pass", pass->buffers[i].name,
+                pass->owner.name[0] ? pass->owner.name : "a pass", pass->buffers[i].name,
                 (unsigned long long)bytes, pass->shader, most);
     }
     return GLCNN_SUCCESS;
@@ -451,8 +451,8 @@ glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, str
     if (parts.problem[0])
         return device_fail(device, GLCNN_SHADER_ERROR, "%s", parts.problem);
     work_group_choose(pass, &device->info.limits, &device->info.traits);
-    pass->loads_images = loads_images(device, pass);
-    pass->packs_halves = device->info.traits.packs_halves;
+    pass->issue.loads_images = loads_images(device, pass);
+    pass->issue.packs_float16 = device->info.traits.packs_float16;
     write_preamble(source, pass, device);
     for (uint32_t i = 1; i < parts.count; i++)
         write_part(source, &parts, i);

@@ -20,7 +20,7 @@ GLuint binary_load(struct glcnn_device *device, const struct pass *pass, const c
         gl->GetProgramiv(program, GL_LINK_STATUS, &linked);
     }
     free(binary.bytes);
-    *status = device_forgive(device, pass->shader);
+    *status = device_clear_error(device, pass->shader);
     if (linked && *status == GLCNN_SUCCESS)
         return program;
     gl->DeleteProgram(program);
@@ -58,5 +58,5 @@ glcnn_status binary_keep(struct glcnn_device *device, const struct pass *pass, c
     if (ask_for(&device->gl, program, &binary))
         binary_folder_write(device, source, &binary);
     free(binary.bytes);
-    return device_forgive(device, pass->shader);
+    return device_clear_error(device, pass->shader);
 }

@@ -13,7 +13,7 @@ GLuint binary_load(struct glcnn_device *device, const struct pass *pass, const c
 void binary_announce(struct glcnn_device *device, GLuint program);
 
 /* Keeps a program that was linked from that source, and has proved itself where programs must
- * (canary.h). What goes wrong is forgiven, but for the loss of the device. */
+ * (smoke_test.h). What goes wrong is forgiven, but for the loss of the device. */
 glcnn_status binary_keep(struct glcnn_device *device, const struct pass *pass, const char *source,
                          GLuint program);
 

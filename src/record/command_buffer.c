@@ -8,10 +8,14 @@
 #include "device/buffer.h"
 #include "device/debug.h"
 #include "record/commit_count.h"
+#include "record/dispatch.h"
 #include "record/dispatch_work.h"
+#include "record/hazards.h"
 #include "record/profile.h"
 #include "record/program.h"
 #include "record/race.h"
+#include "record/run_once.h"
+#include "record/speed.h"
 #include "record/stores.h"
 #include "record/uniforms.h"
 
@@ -39,11 +43,11 @@ glcnn_status glcnn_command_buffer_create(glcnn_device *device,
 
 /* ---- Storage of temporary images ---- */
 
-glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_buffer,
-                                         uint32_t width, uint32_t height, uint32_t layers,
-                                         glcnn_channel_format format, struct storage **storage)
+glcnn_status command_buffer_acquire_storage(struct glcnn_command_buffer *command_buffer,
+                                            uint32_t width, uint32_t height, uint32_t layers,
+                                            glcnn_channel_format format, struct storage **storage)
 {
-    if (command_buffer->planned) {
+    if (command_buffer->deferred) {
         glcnn_status status =
             storage_create(command_buffer->device, width, height, layers, format, storage);
         if (status == GLCNN_SUCCESS) {
@@ -68,7 +72,7 @@ glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_bu
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage)
 {
-    if (command_buffer->planned) {
+    if (command_buffer->deferred) {
         storage_release(storage);
         return;
     }
@@ -77,12 +81,12 @@ void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
 }
 
 /* The smallest that is large enough: passes already recorded use it before those to come do. */
-glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
-                                        struct glcnn_buffer **buffer)
+glcnn_status command_buffer_acquire_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
+                                           struct glcnn_buffer **buffer)
 {
     struct glcnn_buffer **best = NULL;
-    if (command_buffer->planned)
-        return command_buffer_lend_vector(command_buffer, size, buffer);
+    if (command_buffer->deferred)
+        return command_buffer_create_workspace(command_buffer, size, buffer);
     for (struct glcnn_buffer **at = &command_buffer->free_buffers; *at; at = &(*at)->next)
         if ((*at)->size >= size && (!best || (*at)->size < (*best)->size))
             best = at;
@@ -183,19 +187,13 @@ size_t glcnn_command_buffer_pass_count(const glcnn_command_buffer *command_buffe
 
 /* ---- Uniforms ---- */
 
-/* A block's size is rounded up to 16 bytes, as std140 does, so that the bound range covers it. */
-static size_t bound_size(const struct pass *pass)
-{
-    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
-}
-
 size_t command_buffer_place_uniforms(struct glcnn_command_buffer *buffer)
 {
     size_t alignment = buffer->device->info.limits.buffer_offset_alignment, size = 0;
     for (size_t i = 0; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
-        pass->uniform_offset = (size + alignment - 1) / alignment * alignment;
-        size = pass->uniform_offset + bound_size(pass);
+        pass->issue.uniform_offset = (size + alignment - 1) / alignment * alignment;
+        size = pass->issue.uniform_offset + uniforms_size(pass);
     }
     return size;
 }
@@ -208,9 +206,9 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory at commit");
     for (size_t i = 0; i < buffer->pass_count; i++)
         program_uniforms(&buffer->passes[i],
-                         (uint32_t *)(void *)(bytes + buffer->passes[i].uniform_offset));
+                         (uint32_t *)(void *)(bytes + buffer->passes[i].issue.uniform_offset));
     glcnn_status status = buffer_upload(buffer->device, GL_UNIFORM_BUFFER, &buffer->uniform_buffer,
-                                        size, bytes, "glcnn_command_buffer_commit");
+                                        size, bytes, buffer->where);
     free(bytes);
     if (status == GLCNN_SUCCESS)
         buffer->uniforms_uploaded = buffer->pass_count;
@@ -220,11 +218,11 @@ static glcnn_status upload_all(struct glcnn_command_buffer *buffer)
 static void move(const struct glcnn_command_buffer *buffer, struct pass *pass)
 {
     const struct pass *first = buffer->passes;
-    if (!pass->repeats) {
-        pass_move(pass);
+    if (!pass->issue.uniforms_from) {
+        pass_move_uniforms(pass);
         return;
     }
-    while (first->number != pass->repeats)
+    while (first->issue.uniforms_id != pass->issue.uniforms_from)
         first++;
     memcpy(pass->uniforms, first->uniforms, sizeof pass->uniforms);
 }
@@ -244,253 +242,72 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
     if (!count)
         return GLCNN_SUCCESS;
     gl->BindBuffer(GL_UNIFORM_BUFFER, buffer->uniform_buffer);
-    glcnn_status status = device_check(buffer->device, "glcnn_command_buffer_commit");
+    glcnn_status status = device_check(buffer->device, buffer->where);
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &buffer->passes[i];
-        if (!pass_moves(pass))
+        if (!pass_has_moving_uniforms(pass))
             continue;
-        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->uniform_offset,
+        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->issue.uniform_offset,
                           (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
     }
-    return status == GLCNN_SUCCESS ? device_check(buffer->device, "glcnn_command_buffer_commit")
-                                   : status;
+    return status == GLCNN_SUCCESS ? device_check(buffer->device, buffer->where) : status;
 }
 
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
     /* A planned buffer leaves kernels as they were while it is recorded: its first commit
      * counts. */
-    size_t count = buffer->planned ? buffer->pass_count : buffer->issued;
+    size_t count = buffer->deferred ? buffer->pass_count : buffer->issued;
     refresh(buffer, count);
     return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)
                                                           : upload_refreshed(buffer, count);
 }
 
-/* ---- Hazards ---- */
+/* ---- Issue ---- */
 
-static void need(struct glcnn_device *device, unsigned *bits, enum barrier_kind kind,
-                 uint64_t serial)
-{
-    if (serial > device->barrier_serial[kind])
-        *bits |= 1u << kind;
-}
-
-static uint64_t last_use(const struct hazard *hazard)
-{
-    return hazard->written > hazard->read ? hazard->written : hazard->read;
-}
-
-/* Reads wait for writes; writes wait for writes and reads. */
-static unsigned needed_barriers(struct glcnn_device *device, const struct pass *pass)
-{
-    unsigned bits = 0;
-    for (uint32_t i = 0; i < pass->texture_count; i++)
-        need(device, &bits, pass->loads_images ? BARRIER_IMAGE : BARRIER_TEXTURE,
-             storage_owner(pass->textures[i].view.storage)->hazard.written);
-    for (uint32_t i = 0; i < pass->image_count; i++)
-        need(device, &bits, BARRIER_IMAGE,
-             last_use(&storage_owner(pass->images[i].view.storage)->hazard));
-    for (uint32_t i = 0; i < pass->buffer_count; i++) {
-        const struct pass_buffer *item = &pass->buffers[i];
-        if (!item->view.buffer)
-            continue;
-        struct hazard hazard = buffer_hazard(item->view.buffer);
-        need(device, &bits, BARRIER_STORAGE,
-             item->access & VECTOR_WRITE ? last_use(&hazard) : hazard.written);
-    }
-    return bits;
-}
-
-/* Before the first pass of a wave all that the wave needs: what one of them asked for later, those
+/* Before the first pass of a level all that the level needs: what one of them asked for later, those
  * before it would be waited for. */
-static void wait_for_wave(const struct glcnn_command_buffer *buffer, size_t first)
+static void wait_for_level(const struct glcnn_command_buffer *buffer, size_t first)
 {
     const struct pass *passes = buffer->passes;
     unsigned bits = 0;
-    if (first && passes_are_beside(&passes[first - 1], &passes[first]))
+    if (first && passes_share_level(&passes[first - 1], &passes[first]))
         return;
     for (size_t i = first;
-         i < buffer->pass_count && (i == first || passes_are_beside(&passes[first], &passes[i]));
+         i < buffer->pass_count && (i == first || passes_share_level(&passes[first], &passes[i]));
          i++)
-        bits |= needed_barriers(buffer->device, &passes[i]);
+        bits |= hazards_before(buffer->device, &passes[i]);
     device_barrier(buffer->device, bits);
 }
 
-static void mark_uses(struct glcnn_device *device, const struct pass *pass)
+static glcnn_status run(const struct glcnn_command_buffer *buffer, const struct pass *pass)
 {
-    uint64_t serial = ++device->serial;
-    reset_note_pass(device, pass->shader, pass->planner);
-    for (uint32_t i = 0; i < pass->texture_count; i++)
-        storage_owner(pass->textures[i].view.storage)->hazard.read = serial;
-    for (uint32_t i = 0; i < pass->image_count; i++)
-        storage_owner(pass->images[i].view.storage)->hazard.written = serial;
-    for (uint32_t i = 0; i < pass->buffer_count; i++) {
-        const struct pass_buffer *item = &pass->buffers[i];
-        if (item->view.buffer && item->access & VECTOR_READ)
-            buffer_mark_read(item->view.buffer, serial);
-        if (item->view.buffer && item->access & VECTOR_WRITE)
-            buffer_mark_written(item->view.buffer, serial);
-    }
-}
-
-/* ---- Issue ---- */
-
-static GLenum stored_format(const struct pass *pass, const struct storage *storage)
-{
-    return pass_packs(pass, storage) ? GL_RGBA16UI : texel_of(storage->format)->name;
-}
-
-static void bind_image(const struct gl *gl, uint32_t unit, const struct storage *storage,
-                       GLenum access, GLenum format)
-{
-    gl->BindImageTexture(unit, storage->texture, 0, GL_TRUE, 0, access, format);
-}
-
-void command_buffer_bind(struct glcnn_device *device, const struct pass *pass)
-{
-    const struct gl *gl = &device->gl;
-    for (uint32_t i = 0; i < pass->texture_count; i++) {
-        const struct storage *storage = storage_owner(pass->textures[i].view.storage);
-        if (pass->loads_images) {
-            bind_image(gl, pass->image_count + i, storage, GL_READ_ONLY,
-                       texel_of(storage->format)->name);
-            continue;
-        }
-        gl->ActiveTexture(GL_TEXTURE0 + i);
-        gl->BindTexture(storage->flat ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY, storage->texture);
-    }
-    for (uint32_t i = 0; i < pass->image_count; i++) {
-        const struct storage *storage = storage_owner(pass->images[i].view.storage);
-        bind_image(gl, i, storage, GL_WRITE_ONLY, stored_format(pass, storage));
-    }
-    for (uint32_t i = 0; i < pass->buffer_count; i++) {
-        const struct vector_view *view = &pass->buffers[i].view;
-        if (view->buffer && view->is_part)
-            buffer_bind_part(gl, i, view->buffer, view->offset * 4, view->count * 4);
-        else
-            buffer_bind_storage(gl, i, view->buffer ? view->buffer : device->zeros);
-    }
-    stores_bind(device, pass);
-}
-
-static uint32_t group_count(const struct pass *pass, int axis)
-{
-    uint32_t local = pass->program->local[axis];
-    return groups_of(pass->grid[axis], local);
-}
-
-/* Work groups of one dispatch along each axis: within the limits, and within what a dispatch may
- * take by halving the longest axis. */
-static void part_size(const struct glcnn_device *device, const struct pass *pass, uint32_t part[3])
-{
-    uint64_t groups = dispatch_work(device) / pass_group_work(pass);
-    for (int axis = 0; axis < 3; axis++) {
-        uint32_t limit = device->info.limits.work_group_count[axis];
-        part[axis] = group_count(pass, axis) < limit ? group_count(pass, axis) : limit;
-    }
-    while ((uint64_t)part[0] * part[1] * part[2] > groups) {
-        int longest = part[1] > part[0] ? 1 : 0;
-        if (part[2] > part[longest])
-            longest = 2;
-        if (part[longest] == 1)
-            return;
-        part[longest] = (part[longest] + 1) / 2;
-    }
-}
-
-/* Work groups of a pass, along each axis. */
-struct groups {
-    uint32_t from[3], to[3];
-};
-
-static struct groups all_groups(const struct pass *pass)
-{
-    return (struct groups){
-        .to = {group_count(pass, 0), group_count(pass, 1), group_count(pass, 2)}};
-}
-
-/* Returns how many dispatches it takes. */
-static uint32_t dispatch(struct glcnn_device *device, const struct pass *pass,
-                         const struct groups *groups)
-{
-    const struct gl *gl = &device->gl;
-    const uint32_t *local = pass->program->local, *from = groups->from, *to = groups->to;
-    uint32_t part[3], count = 0;
-    part_size(device, pass, part);
-    for (uint32_t z = from[2]; z < to[2]; z += part[2])
-        for (uint32_t y = from[1]; y < to[1]; y += part[1])
-            for (uint32_t x = from[0]; x < to[0]; x += part[0], count++) {
-                gl->Uniform3i(0, (GLint)(x * local[0]), (GLint)(y * local[1]),
-                              (GLint)(z * local[2]));
-                gl->DispatchCompute(least(part[0], to[0] - x), least(part[1], to[1] - y),
-                                    least(part[2], to[2] - z));
-            }
-    return count;
-}
-
-/* One part after the other, where the buffer of stores does not hold all. */
-static glcnn_status dispatch_all(struct glcnn_device *device, const struct pass *pass,
-                                 uint32_t *count)
-{
-    const uint32_t axis = pass->stores.axis;
-    struct groups groups = all_groups(pass);
-    const uint32_t end = groups.to[axis], part = pass->stores.groups ? pass->stores.groups : end;
-    glcnn_status status = GLCNN_SUCCESS;
-    for (uint32_t from = 0; from < end && status == GLCNN_SUCCESS; from = groups.to[axis]) {
-        groups.from[axis] = from;
-        groups.to[axis] = from + least(part, end - from);
-        stores_begin(device, pass, from);
-        *count += dispatch(device, pass, &groups);
-        status = stores_copy(device, pass, from, groups.to[axis]);
-    }
-    return status;
-}
-
-static void set_plain_uniforms(const struct gl *gl, const struct pass *pass)
-{
-    GLint words[PASS_WORDS + 3] = {0};
-    size_t count = program_uniforms(pass, (uint32_t *)words);
-    gl->Uniform4iv(1, (GLsizei)((count + 3) / 4), words);
-}
-
-static void bind_all(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
-{
-    const struct gl *gl = &device->gl;
-    gl->UseProgram(pass->program->name);
-    if (device->info.traits.plain_uniforms)
-        set_plain_uniforms(gl, pass);
-    else
-        gl->BindBufferRange(GL_UNIFORM_BUFFER, 0, uniform_buffer, (GLintptr)pass->uniform_offset,
-                            (GLsizeiptr)bound_size(pass));
-    command_buffer_bind(device, pass);
-}
-
-static glcnn_status run(struct glcnn_device *device, const struct pass *pass, GLuint uniform_buffer)
-{
+    struct glcnn_device *device = buffer->device;
     const struct gl *gl = &device->gl;
     if (gl->PushDebugGroupKHR)
         gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
-    bind_all(device, pass, uniform_buffer);
+    dispatch_bind(device, pass, buffer->uniform_buffer);
     glcnn_status status = profile_begin(device, pass);
     if (status == GLCNN_SUCCESS) {
         uint32_t count = 0;
-        status = dispatch_all(device, pass, &count);
+        status = dispatch_pass(device, pass, buffer->amid, &count);
         status = status == GLCNN_SUCCESS ? profile_end(device, count) : status;
     }
-    mark_uses(device, pass);
+    hazards_mark(device, pass);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
     if (status == GLCNN_SUCCESS)
-        return fence_count(device, pass_work(pass), AMID_PASSES);
-    device_forgive(device, AMID_PASSES); /* a group that did not begin cannot end: told already */
+        return fence_count(device, pass_work(pass), buffer->amid);
+    /* A debug group that did not begin cannot end, which has been told. */
+    device_clear_error(device, buffer->amid);
     return status;
 }
 
-static glcnn_status follow(const struct pass *pass)
+static glcnn_status run_callbacks(const struct pass *pass)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    for (struct pass_follower *f = pass->follower; f && status == GLCNN_SUCCESS; f = f->next)
-        status = f->follow(f);
+    for (struct pass_callback *f = pass->issue.callback; f && status == GLCNN_SUCCESS; f = f->next)
+        status = f->call(f);
     return status;
 }
 
@@ -499,91 +316,31 @@ static glcnn_status finish(struct glcnn_device *device, const struct pass *pass)
 {
     char where[128];
     snprintf(where, sizeof where, "GLCNN_DEBUG=sync: after %s of %s", pass->shader,
-             pass->planner[0] ? pass->planner : "no kernel");
+             pass->owner.name[0] ? pass->owner.name : "no kernel");
     return fence_await_all(device, where);
 }
 
-static glcnn_status issue(struct glcnn_device *device, const struct pass *pass,
-                          GLuint uniform_buffer)
+static glcnn_status issue(const struct glcnn_command_buffer *buffer, const struct pass *pass)
 {
-    struct pass_observer *observer = pass->observer;
+    struct pass_observer *observer = pass->debug.observer;
     glcnn_status status = observer ? observer->before(observer, pass) : GLCNN_SUCCESS;
     if (status == GLCNN_SUCCESS)
-        status = run(device, pass, uniform_buffer);
-    if (status == GLCNN_SUCCESS && device->checks & DEBUG_SYNC)
-        status = finish(device, pass);
+        status = run(buffer, pass);
+    if (status == GLCNN_SUCCESS && buffer->device->checks & DEBUG_SYNC)
+        status = finish(buffer->device, pass);
     if (status == GLCNN_SUCCESS && observer)
         status = observer->after(observer, pass);
-    return status == GLCNN_SUCCESS ? follow(pass) : status;
-}
-
-/* ---- Passes outside of any command buffer ---- */
-
-static void dispatch_alone(struct glcnn_device *device, const struct pass *pass)
-{
-    const struct groups groups = all_groups(pass);
-    dispatch(device, pass, &groups);
-    mark_uses(device, pass);
-}
-
-void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pass,
-                              GLuint uniform_buffer)
-{
-    bind_all(device, pass, uniform_buffer);
-    dispatch_alone(device, pass);
-}
-
-/* Nothing is dispatched where binding fails: another image would be written. */
-static glcnn_status run_with_uniforms(struct glcnn_device *device, const struct pass *pass,
-                                      GLuint *uniforms, const char *where)
-{
-    uint32_t words[PASS_WORDS] = {0};
-    program_uniforms(pass, words);
-    glcnn_status status =
-        buffer_upload(device, GL_UNIFORM_BUFFER, uniforms, sizeof words, words, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    device_barrier(device, needed_barriers(device, pass));
-    bind_all(device, pass, *uniforms);
-    status = device_check(device, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    dispatch_alone(device, pass);
-    return device_check(device, where);
-}
-
-glcnn_status command_buffer_run_once(struct glcnn_device *device, struct pass *pass,
-                                     const char *where)
-{
-    GLuint uniforms = 0;
-    glcnn_status status = programs_find(device, pass, 1);
-    if (status == GLCNN_SUCCESS)
-        status = run_with_uniforms(device, pass, &uniforms, where);
-    device->gl.DeleteBuffers(1, &uniforms);
-    return status;
+    return status == GLCNN_SUCCESS ? run_callbacks(pass) : status;
 }
 
 /* ---- First use of storage ---- */
-
-void command_buffer_describe_fill(struct storage *storage, struct pass *pass)
-{
-    const struct image_view whole = {.storage = storage,
-                                     .layer_stride = 1,
-                                     .width = storage->width,
-                                     .height = storage->height,
-                                     .channels = 4,
-                                     .images = storage->layers};
-    *pass = (struct pass){.shader = "record/fill.comp"};
-    pass_image(pass, "destination", &whole);
-    pass_grid_over(pass, whole.width, whole.height, "destination", &whole);
-}
 
 /* Contents are 0 until written: a pass of its own, outside any command buffer. */
 static glcnn_status clear_storage(struct storage *storage)
 {
     struct pass pass;
-    command_buffer_describe_fill(storage, &pass);
-    glcnn_status status = command_buffer_run_once(storage->device, &pass, "clearing an image");
+    fill_describe(storage, &pass);
+    glcnn_status status = pass_run_once(storage->device, &pass, "clearing an image");
     storage->clear = status != GLCNN_SUCCESS;
     return status;
 }
@@ -612,16 +369,11 @@ static glcnn_status prepare_splitting(struct glcnn_command_buffer *buffer)
 {
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = buffer->issued; i < buffer->pass_count && status == GLCNN_SUCCESS; i++)
-        status = dispatch_work_measure(buffer->device, &buffer->passes[i]);
+        status = speed_measure(buffer->device, &buffer->passes[i]);
     return status;
 }
 
 /* ---- Commit and wait ---- */
-
-static glcnn_status enter(struct glcnn_command_buffer *buffer)
-{
-    return buffer ? device_enter(buffer->device) : GLCNN_INVALID_ARGUMENT;
-}
 
 /* From here on passes run: a step is made, whatever becomes of it. */
 static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
@@ -629,8 +381,8 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     struct glcnn_device *device = buffer->device;
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
-        wait_for_wave(buffer, i);
-        status = issue(device, &buffer->passes[race_order(buffer, i)], buffer->uniform_buffer);
+        wait_for_level(buffer, i);
+        status = issue(buffer, &buffer->passes[race_order(buffer, i)]);
     }
     buffer->issued = buffer->pass_count;
     buffer->refreshed = false;
@@ -639,9 +391,9 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     if (status == GLCNN_SUCCESS)
         commit_count_issue(device);
     if (status == GLCNN_SUCCESS)
-        status = device_check(device, AMID_PASSES);
+        status = device_check(device, buffer->amid);
     if (status == GLCNN_SUCCESS)
-        status = reset_check(device, "glcnn_command_buffer_commit");
+        status = reset_check(device, buffer->where);
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
@@ -660,7 +412,7 @@ static bool is_small(const struct glcnn_command_buffer *buffer)
 }
 
 /* Of a buffer for which nobody asked the last time nobody is expected to ask. */
-static bool may_owe(const struct glcnn_command_buffer *buffer)
+static bool may_defer_fence(const struct glcnn_command_buffer *buffer)
 {
     return follows_itself(buffer) || (buffer->commits && !buffer->is_asked && !is_small(buffer));
 }
@@ -688,56 +440,83 @@ static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
     return status;
 }
 
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer)
+/* Where errors are made from now on. */
+static void set_where(struct glcnn_command_buffer *buffer, const char *where)
 {
-    glcnn_status status = fence_settle(command_buffer->device, "glcnn_command_buffer_commit");
+    buffer->where = where;
+    snprintf(buffer->amid, sizeof buffer->amid,
+             "%s, amid the passes, which leaves what they write undefined", where);
+}
+
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where)
+{
+    set_where(command_buffer, where);
+    glcnn_status status = fence_flush_deferred(command_buffer->device, where);
     return status == GLCNN_SUCCESS ? issue_behind(command_buffer) : status;
 }
 
-glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where)
 {
-    static const char *const where = "glcnn_command_buffer_commit";
-    glcnn_status status = enter(command_buffer);
+    struct glcnn_device *device = command_buffer->device;
+    glcnn_status status = device_enter(device);
     if (status != GLCNN_SUCCESS)
         return status;
-    bool owes = may_owe(command_buffer);
+    bool defers = may_defer_fence(command_buffer);
+    set_where(command_buffer, where);
     if (!follows_itself(command_buffer) && !is_small(command_buffer))
-        status = fence_settle(command_buffer->device, where);
+        status = fence_flush_deferred(device, where);
     if (status == GLCNN_SUCCESS)
         status = issue_behind(command_buffer);
     if (status != GLCNN_SUCCESS)
         return status;
     command_buffer->is_asked = false;
-    status = (owes ? fence_owe : fence_mark)(command_buffer->device, where);
-    command_buffer->device->gl.Flush();
+    status = (defers ? fence_defer : fence_mark)(device, where);
+    device->gl.Flush();
     return status;
+}
+
+glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, const char *where)
+{
+    glcnn_status status = device_enter(command_buffer->device);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    command_buffer->is_asked = true;
+    return fence_await(command_buffer->device, command_buffer->last_serial, where);
+}
+
+bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where)
+{
+    bool passed;
+    if (device_enter(command_buffer->device) != GLCNN_SUCCESS)
+        return true;
+    command_buffer->is_asked = true;
+    return fence_poll(command_buffer->device, command_buffer->last_serial, &passed, where) !=
+               GLCNN_SUCCESS ||
+           passed;
+}
+
+glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer)
+{
+    return command_buffer ? command_buffer_commit(command_buffer, "glcnn_command_buffer_commit")
+                          : GLCNN_INVALID_ARGUMENT;
 }
 
 glcnn_status glcnn_command_buffer_wait(glcnn_command_buffer *command_buffer)
 {
-    glcnn_status status = enter(command_buffer);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    command_buffer->is_asked = true;
-    return fence_await(command_buffer->device, command_buffer->last_serial,
-                       "glcnn_command_buffer_wait");
+    return command_buffer ? command_buffer_wait(command_buffer, "glcnn_command_buffer_wait")
+                          : GLCNN_INVALID_ARGUMENT;
 }
 
 bool glcnn_command_buffer_is_complete(glcnn_command_buffer *command_buffer)
 {
-    bool passed;
-    if (enter(command_buffer) != GLCNN_SUCCESS)
-        return true;
-    command_buffer->is_asked = true;
-    return fence_poll(command_buffer->device, command_buffer->last_serial, &passed,
-                      "glcnn_command_buffer_is_complete") != GLCNN_SUCCESS ||
-           passed;
+    return !command_buffer ||
+           command_buffer_is_complete(command_buffer, "glcnn_command_buffer_is_complete");
 }
 
 int glcnn_command_buffer_fence_descriptor(glcnn_command_buffer *command_buffer)
 {
     static const char *const where = "glcnn_command_buffer_fence_descriptor";
-    if (enter(command_buffer) != GLCNN_SUCCESS)
+    if (!command_buffer || device_enter(command_buffer->device) != GLCNN_SUCCESS)
         return -1;
     if (command_buffer->commits)
         return fence_descriptor(command_buffer->device, where);

@@ -13,12 +13,12 @@ struct glcnn_command_buffer {
     struct glcnn_device *device;
     int references;     /* the user's, and one of each temporary image and state */
     bool closed;        /* the user destroyed it */
-    bool planned;       /* textures are placed and programs made by command_buffer_plan */
+    bool deferred;      /* textures are placed and programs made by command_buffer_plan */
     bool skips_nan;     /* an optimizer leaves a value as it is whose gradient is NaN */
     uint64_t held_size; /* bytes that passes hold as long as it lives: of scratch vectors, and of
-                             what command_buffer_join has made */
-    uint64_t lent_size; /* while it is planned, the most that vectors lent to one plan take */
-    size_t lent_most;   /* that a vector of part sums takes; 0: as much as is fastest */
+                             what command_buffer_merge has made */
+    uint64_t workspace_size; /* while it is planned, the most that vectors lent to one plan take */
+    size_t workspace_limit;  /* that a vector of part sums takes; 0: as much as is fastest */
     struct pass *passes;
     size_t pass_count, pass_capacity;
     struct retained *retained;
@@ -32,29 +32,19 @@ struct glcnn_command_buffer {
     uint64_t commits;
     uint64_t last_serial; /* of the device's passes when the last commit was made; 0: none was */
     bool is_asked;        /* somebody asked whether the last commit has finished */
+    const char *where;    /* the public call that commits */
+    char amid[96];        /* the same between the passes, for errors that are found there */
 };
 
-/* Where an error was made that is found between passes. */
-#define AMID_PASSES                                                                                \
-    "glcnn_command_buffer_commit, amid the passes, which leaves what they write undefined"
-
-/* Binds what a pass declares, all of it: two drivers crash at a dispatch with a binding that is
- * empty. Textures must have been made. */
-void command_buffer_bind(struct glcnn_device *device, const struct pass *pass);
-
-/* Binds and dispatches a pass outside of any command buffer. Barriers are the caller's. */
-void command_buffer_run_alone(struct glcnn_device *device, const struct pass *pass,
-                              GLuint uniform_buffer);
-
-/* Finds the program, uploads the uniforms, and runs it behind what it depends on. */
-glcnn_status command_buffer_run_once(struct glcnn_device *device, struct pass *pass,
-                                     const char *where);
-/* What sets all of a storage to 0. */
-void command_buffer_describe_fill(struct storage *storage, struct pass *pass);
+/* What glcnn_command_buffer_commit, _wait and _is_complete do. `where` is the public
+ * call that the user has made, for sentences; it lives as long as the library. */
+glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where);
+glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, const char *where);
+bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
- * something later is committed or awaited. The fence that commits before owe is set. */
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer);
+ * something later is committed or awaited. A fence that was deferred is set before. */
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
@@ -62,7 +52,7 @@ void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass
 /* Forgets all that was recorded, for other passes to come. What was committed runs on. */
 void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
 
-/* ---- Planned command buffers (command_plan.c) ----
+/* ---- Planned command buffers (command_place.c) ----
  *
  * While `planned` is set temporary images each have a storage of their own, and vectors that are lent
  * a buffer, and no program is made. command_buffer_place then lets storages whose lifetimes do not
@@ -70,10 +60,10 @@ void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
  * buffers. No texture exists before the first commit. */
 
 /* Before that: runs passes with rows as one for each shader and memory that their vectors share,
- * before all others (command_join.c). */
-glcnn_status command_buffer_join(struct glcnn_command_buffer *command_buffer);
+ * before all others (command_merge.c). */
+glcnn_status command_buffer_merge(struct glcnn_command_buffer *command_buffer);
 
-/* After that: passes that do not depend on each other stand beside each other, in waves
+/* After that: passes that do not depend on each other stand beside each other, in levels
  * (command_order.c), so that no more images and lent vectors live than so many bytes, or than did
  * before. Their images then share no texture. */
 glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, uint64_t limit);
@@ -87,13 +77,13 @@ struct command_memory {
                                                        uniforms, and of the buffer of stores.h */
 };
 
-/* Of command_buffer_take_buffer, command_buffer_place and command_buffer_compile, for vectors that are
- * lent (command_lend.c). */
-glcnn_status command_buffer_lend_vector(struct glcnn_command_buffer *command_buffer, size_t size,
-                                        struct glcnn_buffer **buffer);
-glcnn_status command_buffer_place_vectors(struct glcnn_command_buffer *command_buffer,
-                                          struct command_memory *memory);
-glcnn_status command_buffer_make_vectors(struct glcnn_command_buffer *command_buffer);
+/* Of command_buffer_acquire_buffer, command_buffer_place and command_buffer_compile, for vectors that are
+ * lent (command_workspace.c). */
+glcnn_status command_buffer_create_workspace(struct glcnn_command_buffer *command_buffer,
+                                             size_t size, struct glcnn_buffer **buffer);
+glcnn_status command_buffer_place_workspace(struct glcnn_command_buffer *command_buffer,
+                                            struct command_memory *memory);
+glcnn_status command_buffer_allocate_workspace(struct glcnn_command_buffer *command_buffer);
 
 /* Lays out the uniform blocks of passes whose textures are placed; returns the bytes that they
  * take. */
@@ -108,16 +98,16 @@ void command_buffer_exchange(struct glcnn_command_buffer *command_buffer, struct
                              struct storage *b);
 
 /* Storage for a temporary image: recycled within the command buffer, else from the device. */
-glcnn_status command_buffer_take_storage(struct glcnn_command_buffer *command_buffer,
-                                         uint32_t width, uint32_t height, uint32_t layers,
-                                         glcnn_channel_format format, struct storage **storage);
+glcnn_status command_buffer_acquire_storage(struct glcnn_command_buffer *command_buffer,
+                                            uint32_t width, uint32_t height, uint32_t layers,
+                                            glcnn_channel_format format, struct storage **storage);
 /* Gives it back; the storage lives on for passes already recorded. */
 void command_buffer_return_storage(struct glcnn_command_buffer *command_buffer,
                                    struct storage *storage);
 
 /* The same for a buffer of `size` bytes at least; one without memory where it is planned. */
-glcnn_status command_buffer_take_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
-                                        struct glcnn_buffer **buffer);
+glcnn_status command_buffer_acquire_buffer(struct glcnn_command_buffer *command_buffer, size_t size,
+                                           struct glcnn_buffer **buffer);
 void command_buffer_return_buffer(struct glcnn_command_buffer *command_buffer,
                                   struct glcnn_buffer *buffer);
 

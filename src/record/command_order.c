@@ -1,13 +1,13 @@
 /* The order of a planned command buffer's passes. Those that use nothing which another one writes
- * stand beside each other, in waves: between two waves is a barrier, within one there is none, and
+ * stand beside each other, in levels: between two levels is a barrier, within one there is none, and
  * a GPU that has room runs its passes at the same time. A network's step has many: the gradients of
  * a layer's weights and of its source, branches, averages.
  *
- * A pass goes into the first wave behind all that it depends on, so each wave has one that waits for
- * the wave before. Within a wave passes keep the order in which they were recorded.
+ * A pass goes into the first level behind all that it depends on, so each level has one that waits for
+ * the level before. Within a level passes keep the order in which they were recorded.
  *
  * An image that is made earlier than it was recorded lives longer. Where that would take more than a
- * limit the pass waits for a later wave. One behind all others never has more to live than the
+ * limit the pass waits for a later level. One behind all others never has more to live than the
  * passes as they were recorded: whatever the limit, the most that lives is the limit or theirs. So it
  * is with vectors that are lent, which lie in other memory: under a limit they take as much as they
  * did, and images the rest. */
@@ -19,23 +19,23 @@
 /* Bytes that live, in textures and in buffers. */
 enum memory { IMAGES, VECTORS, MEMORIES };
 
-/* The last waves that wrote and that read something; 0: none did, waves count from 1. */
+/* The last levels that wrote and that read something; 0: none did, levels count from 1. */
 struct use {
     const void *object;
     uint32_t written, read;
     uint64_t size; /* bytes of what is to be placed, or 0 */
     enum memory memory;
-    uint32_t coming; /* bindings of it by passes that have no wave yet */
-    bool lives;      /* a pass that has a wave uses it */
+    uint32_t coming; /* bindings of it by passes that have no level yet */
+    bool lives;      /* a pass that has a level uses it */
 };
 
 struct ordering {
     struct use *uses;
     size_t use_count;
-    uint32_t refreshed; /* the last wave of a pass that moves with every step */
-    uint32_t waves;     /* so far */
+    uint32_t refreshed; /* the last level of a pass that moves with every step */
+    uint32_t levels;    /* so far */
     uint64_t limits[MEMORIES];
-    uint64_t (*live)[MEMORIES]; /* by wave */
+    uint64_t (*live)[MEMORIES]; /* by level */
     uint64_t held[MEMORIES];    /* of what lives and is yet to be used */
 };
 
@@ -51,18 +51,18 @@ static struct use *use_of(struct ordering *o, const void *object)
     return &o->uses[i];
 }
 
-static void wait_for(struct ordering *o, const void *object, bool writes, uint32_t *wave)
+static void wait_for(struct ordering *o, const void *object, bool writes, uint32_t *level)
 {
     const struct use *use = use_of(o, object);
     uint32_t last = writes && use->read > use->written ? use->read : use->written;
-    *wave = last >= *wave ? last + 1 : *wave;
+    *level = last >= *level ? last + 1 : *level;
 }
 
-static void mark(struct ordering *o, const void *object, bool writes, uint32_t wave)
+static void mark(struct ordering *o, const void *object, bool writes, uint32_t level)
 {
     struct use *use = use_of(o, object);
     uint32_t *last = writes ? &use->written : &use->read;
-    *last = wave > *last ? wave : *last;
+    *last = level > *last ? level : *last;
 }
 
 /* A buffer that lies within another is used with it, and a whole with all that lie in it. */
@@ -76,43 +76,43 @@ static const void *marked(const struct glcnn_buffer *buffer)
     return buffer->within ? &buffer->within->parts : (const void *)buffer;
 }
 
-/* ---- Waves ---- */
+/* ---- Levels ---- */
 
 /* A pass that moves with every step does so in its place among those that do. */
-static uint32_t wave_of(struct ordering *o, const struct pass *pass)
+static uint32_t level_of(struct ordering *o, const struct pass *pass)
 {
-    uint32_t wave = pass->refresh && o->refreshed ? o->refreshed : 1;
+    uint32_t level = pass->refresh && o->refreshed ? o->refreshed : 1;
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        wait_for(o, storage_owner(pass->textures[i].view.storage), false, &wave);
+        wait_for(o, storage_owner(pass->textures[i].view.storage), false, &level);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        wait_for(o, storage_owner(pass->images[i].view.storage), true, &wave);
+        wait_for(o, storage_owner(pass->images[i].view.storage), true, &level);
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
         bool writes = pass->buffers[i].access & VECTOR_WRITE;
         if (!buffer)
             continue;
-        wait_for(o, buffer, writes, &wave);
-        wait_for(o, beside(buffer), writes, &wave);
+        wait_for(o, buffer, writes, &level);
+        wait_for(o, beside(buffer), writes, &level);
     }
-    return wave;
+    return level;
 }
 
 static void mark_uses(struct ordering *o, const struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        mark(o, storage_owner(pass->textures[i].view.storage), false, pass->wave);
+        mark(o, storage_owner(pass->textures[i].view.storage), false, pass->issue.level);
     for (uint32_t i = 0; i < pass->image_count; i++)
-        mark(o, storage_owner(pass->images[i].view.storage), true, pass->wave);
+        mark(o, storage_owner(pass->images[i].view.storage), true, pass->issue.level);
     for (uint32_t i = 0; i < pass->buffer_count; i++) {
         const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
         bool writes = pass->buffers[i].access & VECTOR_WRITE;
         if (!buffer)
             continue;
-        mark(o, buffer, writes, pass->wave);
-        mark(o, marked(buffer), writes, pass->wave);
+        mark(o, buffer, writes, pass->issue.level);
+        mark(o, marked(buffer), writes, pass->issue.level);
     }
     if (pass->refresh)
-        o->refreshed = pass->wave;
+        o->refreshed = pass->issue.level;
 }
 
 /* ---- What lives ---- */
@@ -132,7 +132,7 @@ static struct use *use_of_storage(struct ordering *o, struct storage *storage)
 static struct use *use_of_buffer(struct ordering *o, const struct glcnn_buffer *buffer)
 {
     struct use *use = use_of(o, buffer);
-    use->size = buffer && buffer_is_bare(buffer) ? buffer->size : 0;
+    use->size = buffer && buffer_is_unallocated(buffer) ? buffer->size : 0;
     use->memory = VECTORS;
     return use;
 }
@@ -164,7 +164,7 @@ static void begin_lives(struct ordering *o, const struct pass *pass, uint64_t by
     }
 }
 
-/* What nothing uses behind the pass is not there in the waves behind its last. */
+/* What nothing uses behind the pass is not there in the levels behind its last. */
 static void end_lives(struct ordering *o, const struct pass *pass)
 {
     for (uint32_t i = 0; i < binding_count(pass); i++) {
@@ -172,30 +172,30 @@ static void end_lives(struct ordering *o, const struct pass *pass)
         if (--use->coming)
             continue;
         o->held[use->memory] -= use->size;
-        for (uint32_t w = (use->written > use->read ? use->written : use->read) + 1; w <= o->waves;
+        for (uint32_t w = (use->written > use->read ? use->written : use->read) + 1; w <= o->levels;
              w++)
             o->live[w][use->memory] -= use->size;
     }
 }
 
-/* The first wave from `wave` on such that it and all behind it have room for so many bytes. */
-static uint32_t wave_with_room(const struct ordering *o, uint32_t wave, enum memory memory,
-                               uint64_t bytes)
+/* The first level from `level` on such that it and all behind it have room for so many bytes. */
+static uint32_t level_with_room(const struct ordering *o, uint32_t level, enum memory memory,
+                                uint64_t bytes)
 {
     uint64_t limit = o->limits[memory];
-    for (uint32_t w = wave; bytes && w <= o->waves; w++)
+    for (uint32_t w = level; bytes && w <= o->levels; w++)
         if (bytes > limit || o->live[w][memory] > limit - bytes)
-            wave = w + 1;
-    return wave;
+            level = w + 1;
+    return level;
 }
 
-static uint32_t wave_for(struct ordering *o, const struct pass *pass,
-                         const uint64_t bytes[MEMORIES])
+static uint32_t level_for(struct ordering *o, const struct pass *pass,
+                          const uint64_t bytes[MEMORIES])
 {
-    uint32_t wave = wave_of(o, pass);
+    uint32_t level = level_of(o, pass);
     for (int m = 0; m < MEMORIES; m++)
-        wave = wave_with_room(o, wave, (enum memory)m, bytes[m]);
-    return wave;
+        level = level_with_room(o, level, (enum memory)m, bytes[m]);
+    return level;
 }
 
 static void add(uint64_t to[MEMORIES], const uint64_t bytes[MEMORIES])
@@ -204,17 +204,17 @@ static void add(uint64_t to[MEMORIES], const uint64_t bytes[MEMORIES])
         to[m] += bytes[m];
 }
 
-static void find_waves(struct ordering *o, struct glcnn_command_buffer *buffer)
+static void find_levels(struct ordering *o, struct glcnn_command_buffer *buffer)
 {
     count_bindings(o, buffer);
     for (size_t i = 0; i < buffer->pass_count; i++) {
         struct pass *pass = &buffer->passes[i];
         uint64_t bytes[MEMORIES] = {0};
         begin_lives(o, pass, bytes);
-        pass->wave = wave_for(o, pass, bytes);
-        if (pass->wave > o->waves)
-            memcpy(o->live[o->waves = pass->wave], o->held, sizeof o->held);
-        for (uint32_t w = pass->wave; w <= o->waves; w++)
+        pass->issue.level = level_for(o, pass, bytes);
+        if (pass->issue.level > o->levels)
+            memcpy(o->live[o->levels = pass->issue.level], o->held, sizeof o->held);
+        for (uint32_t w = pass->issue.level; w <= o->levels; w++)
             add(o->live[w], bytes);
         add(o->held, bytes);
         mark_uses(o, pass);
@@ -228,17 +228,17 @@ static void find_waves(struct ordering *o, struct glcnn_command_buffer *buffer)
 static bool is_observed(const struct glcnn_command_buffer *buffer)
 {
     for (size_t i = 0; i < buffer->pass_count; i++)
-        if (buffer->passes[i].observer || buffer->passes[i].follower)
+        if (buffer->passes[i].debug.observer || buffer->passes[i].issue.callback)
             return true;
     return false;
 }
 
-static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint32_t waves)
+static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint32_t levels)
 {
     size_t count = 0;
-    for (uint32_t wave = 1; wave <= waves; wave++)
+    for (uint32_t level = 1; level <= levels; level++)
         for (size_t i = 0; i < buffer->pass_count; i++)
-            if (buffer->passes[i].wave == wave)
+            if (buffer->passes[i].issue.level == level)
                 sorted[count++] = buffer->passes[i];
     free(buffer->passes);
     buffer->passes = sorted;
@@ -248,7 +248,7 @@ static void sort(struct glcnn_command_buffer *buffer, struct pass *sorted, uint3
 static void set_limits(struct ordering *o, const struct glcnn_command_buffer *buffer,
                        uint64_t limit)
 {
-    uint64_t lent = buffer->lent_size;
+    uint64_t lent = buffer->workspace_size;
     o->limits[VECTORS] = limit == UINT64_MAX ? limit : lent;
     o->limits[IMAGES] = limit == UINT64_MAX ? limit : limit > lent ? limit - lent : 0;
 }
@@ -270,8 +270,8 @@ glcnn_status command_buffer_order(struct glcnn_command_buffer *command_buffer, u
                            "out of memory ordering passes");
     }
     set_limits(&o, command_buffer, limit);
-    find_waves(&o, command_buffer);
-    sort(command_buffer, sorted, o.waves);
+    find_levels(&o, command_buffer);
+    sort(command_buffer, sorted, o.levels);
     free(o.uses);
     free(o.live);
     return GLCNN_SUCCESS;

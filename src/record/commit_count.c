@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 #include "device/buffer.h"
-#include "record/command_buffer.h"
+#include "record/dispatch.h"
+#include "record/hazards.h"
 #include "record/program.h"
 #include "record/uniforms.h"
 
@@ -76,7 +77,7 @@ glcnn_status commit_count_prepare(struct glcnn_device *device)
 {
     struct commit_count *count = &device->watch.count;
     uint32_t words[PASS_WORDS] = {0};
-    if (!count->buffer || (count->pass->program && count->uniforms))
+    if (!count->buffer || (count->pass->issue.program && count->uniforms))
         return GLCNN_SUCCESS;
     glcnn_status status = programs_find(device, count->pass, 1);
     if (status != GLCNN_SUCCESS)
@@ -90,10 +91,13 @@ glcnn_status commit_count_prepare(struct glcnn_device *device)
 void commit_count_issue(struct glcnn_device *device)
 {
     struct commit_count *count = &device->watch.count;
+    uint32_t dispatches = 0;
     if (!count->buffer)
         return;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
-    command_buffer_run_alone(device, count->pass, count->uniforms);
+    dispatch_bind(device, count->pass, count->uniforms);
+    dispatch_pass(device, count->pass, "counting commits", &dispatches);
+    hazards_mark(device, count->pass);
     buffer_show(count->buffer);
     count->serials[++count->issued % COMMITS_KEPT] = device->serial;
 }

@@ -148,7 +148,7 @@ void compilation_begin(struct glcnn_device *device, const struct pass *pass,
                        struct program *program)
 {
     program->compilation = (struct glcnn_compilation){.shader = pass->shader,
-                                                      .implementation = pass->implementation,
+                                                      .implementation = pass->owner.implementation,
                                                       .number = ++device->compilation.count,
                                                       .pass = device->compilation.pass,
                                                       .passes = device->compilation.passes};

@@ -13,7 +13,7 @@ glcnn_status shader_finish(struct glcnn_device *device, const struct pass *pass,
                            struct program *program);
 
 /* Tell the device's callback of a compilation. It ends with the program's first dispatch where many
- * drivers compile, which is the canary's; compilation_end does nothing where none has begun. */
+ * drivers compile, which is the smoke test's; compilation_end does nothing where none has begun. */
 void compilation_begin(struct glcnn_device *device, const struct pass *pass,
                        struct program *program);
 void compilation_end(struct glcnn_device *device, struct program *program);

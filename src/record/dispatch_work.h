@@ -4,15 +4,12 @@
 
 #include "record/pass.h"
 
+#define LEAST_DISPATCH_WORK ((uint64_t)1 << 28) /* of any device: 50 ms at the 5 Gop/s of a V3D */
+
 /* Operations that a pass takes, about. */
 uint64_t pass_work(const struct pass *pass);
-/* The same of one work group; pass->program must have been found. */
+/* The same of one work group; pass->issue.program must have been found. */
 uint64_t pass_group_work(const struct pass *pass);
-
-/* Finds device->dispatch_work, once, if the pass is of more work than any device may be given at a
- * time. Draws on the device, so not between the binding and the dispatch of a pass. Where the time
- * cannot be taken the slowest device is assumed, and the log says so; an error is a lost device. */
-glcnn_status dispatch_work_measure(struct glcnn_device *device, const struct pass *pass);
 
 /* Operations that one dispatch may take. */
 uint64_t dispatch_work(const struct glcnn_device *device);

@@ -1,5 +1,5 @@
 /* Opening and closing of devices: all that a device keeps, made and destroyed. Stands in this room,
- * above device.c, because the cache of programs and the canary's resources are among it. */
+ * above device.c, because the cache of programs and the smoke test's resources are among it. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@
 #include "device/limits.h"
 #include "device/traits.h"
 #include "record/binary_folder.h"
-#include "record/canary.h"
-#include "record/choices.h"
+#include "record/smoke_test.h"
+#include "record/tuning_cache.h"
 #include "record/commit_count.h"
 #include "record/profile.h"
 #include "record/program.h"
@@ -99,7 +99,7 @@ static glcnn_status set_up(struct glcnn_device *device,
                            "GLCNN_DEBUG has the word \"%s\"; the words it takes, separated by "
                            "commas, are %s",
                            word, DEBUG_WORDS);
-    glcnn_status status = choices_create(device, &device->choices);
+    glcnn_status status = tuning_cache_create(device, &device->tuning_cache);
     if (status == GLCNN_SUCCESS)
         status = open_platform(device, parameters);
     if (status != GLCNN_SUCCESS)
@@ -124,7 +124,7 @@ static glcnn_status set_up(struct glcnn_device *device,
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
     device->binaries = binary_folder_open(device, &status);
     device->info.program_folder = device->binaries ? device->binaries->path : "";
-    device->info.tuning = tuning_names[device->choices->tuning];
+    device->info.tuning = tuning_names[device->tuning_cache->tuning];
     if (gl_has_extension(&device->gl, "GL_KHR_parallel_shader_compile"))
         device->compilation.at_once = PROGRAMS_AT_ONCE;
     if (status == GLCNN_SUCCESS)
@@ -160,7 +160,7 @@ glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameter
     made->compilation.limit =
         parameters->compile_seconds > 0 ? parameters->compile_seconds : DEFAULT_COMPILE_SECONDS;
     made->progress.patience = parameters->wait_seconds ? parameters->wait_seconds : DEFAULT_WAIT;
-    device_take(made);
+    device_set_owner(made);
     glcnn_status status = set_up(made, parameters);
     if (status == GLCNN_SUCCESS)
         *device = made;
@@ -178,7 +178,7 @@ void glcnn_device_destroy(glcnn_device **device)
     bool reachable = old->platform && device_can_free(old), set_up_whole = old->zeros != NULL;
     if (reachable && set_up_whole && !old->lost)
         glcnn_device_wait(old);
-    canary_destroy(&old->canary);
+    smoke_test_destroy(&old->smoke_test);
     staging_destroy(&old->staging);
     profile_destroy(old, reachable);
     commit_count_destroy(old, reachable);
@@ -186,7 +186,7 @@ void glcnn_device_destroy(glcnn_device **device)
     stores_destroy(old, reachable);
     fences_forget(old, reachable);
     binary_folder_close(old->binaries);
-    choices_destroy(old->choices);
+    tuning_cache_destroy(old->tuning_cache);
     program_cache_destroy(old->programs, reachable ? &old->gl : NULL);
     storage_pool_destroy(old->pool, reachable ? &old->gl : NULL);
     if (old->process == getpid())

@@ -40,7 +40,7 @@ void pass_texture(struct pass *pass, const char *name, const struct image_view *
 
 void pass_image(struct pass *pass, const char *name, const struct image_view *view)
 {
-    if (has_halves(view))
+    if (is_float16(view))
         pass_library(pass, "lib/half.glsl");
     if (room(pass, pass->image_count, PASS_IMAGES, name))
         pass->images[pass->image_count++] = (struct pass_texture){name, *view};
@@ -89,27 +89,27 @@ void pass_float_of(struct pass *pass, const char *name, const float *value)
     pass->follows = true;
 }
 
-bool pass_moves(const struct pass *pass)
+bool pass_has_moving_uniforms(const struct pass *pass)
 {
     return pass->refresh || pass->follows;
 }
 
-void pass_move(struct pass *pass)
+void pass_move_uniforms(struct pass *pass)
 {
     for (uint32_t i = 0; pass->follows && i < pass->uniform_count; i++)
         if (pass->uniforms[i].follows)
             pass->uniforms[i].value.f = *pass->uniforms[i].follows;
     if (pass->refresh)
-        pass->refresh(pass->kernel, pass);
+        pass->refresh(pass->owner.kernel, pass);
 }
 
-void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count)
+void pass_table_entry(struct pass *pass, const char *rows, const int32_t *words, uint32_t count)
 {
-    if (!room(pass, count, PASS_ROW_WORDS + 1, rows))
+    if (!room(pass, count, PASS_ENTRY_WORDS + 1, rows))
         return;
-    pass->row.shader = rows;
-    pass->row.count = count;
-    memcpy(pass->row.words, words, count * sizeof *words);
+    pass->entry.shader = rows;
+    pass->entry.count = count;
+    memcpy(pass->entry.words, words, count * sizeof *words);
 }
 
 static struct pass_uniform *find_uniform(struct pass *pass, const char *name)
@@ -147,12 +147,12 @@ void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
     pass->grid[1] = y;
     pass->grid[2] = z;
     pass->over = NULL;
-    pass->growing = 0;
+    pass->batch_axes = 0;
 }
 
-void pass_grows(struct pass *pass, int axis)
+void pass_batch_axis(struct pass *pass, int axis)
 {
-    pass->growing |= 1u << axis;
+    pass->batch_axes |= 1u << axis;
 }
 
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
@@ -160,20 +160,20 @@ void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const ch
 {
     pass_grid(pass, width, height, slice_count(view->channels) * view->images);
     pass->over = name;
-    pass_grows(pass, 2);
+    pass_batch_axis(pass, 2);
 }
 
-void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height, uint32_t layers)
+void pass_overwrites(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
+                     uint32_t width, uint32_t height, uint32_t layers)
 {
     bool whole = x == 0 && y == 0 && width == view->width && height == view->height;
     pass->stores = (struct pass_stores){.axis = 2, .invocations = 1, .layers = whole ? layers : 0};
 }
 
-void pass_covers_images(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                        uint32_t width, uint32_t height, uint32_t invocations)
+void pass_overwrites_images(struct pass *pass, const struct image_view *view, uint32_t x,
+                            uint32_t y, uint32_t width, uint32_t height, uint32_t invocations)
 {
-    pass_covers(pass, view, x, y, width, height, slice_count(view->channels));
+    pass_overwrites(pass, view, x, y, width, height, slice_count(view->channels));
     pass->stores.axis = 0;
     pass->stores.invocations = invocations;
 }

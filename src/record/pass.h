@@ -1,6 +1,8 @@
 /* A pass: one shader body with its textures, images, buffers, defines, uniforms and the
  * invocations wanted. Kernels describe passes; assemble.c assembles the shader around the body;
- * command_buffer.c issues them. No kernel makes a GL call.
+ * command_buffer.c issues them. No kernel makes a GL call. `struct pass` has a part for each stage:
+ * what the kernel describes, what it offers to fusion, for whom it is, how it is issued, and who
+ * looks at it. command_buffer.h tells the way of a pass.
  *
  * For a texture bound as NAME the body can call
  *     vec4 NAME(int x, int y, int slice, int image)         inside the image only
@@ -28,15 +30,15 @@
 #include "device/buffer.h"
 #include "device/storage.h"
 
-#define PASS_TEXTURES   16
-#define PASS_IMAGES     4
-#define PASS_BUFFERS    16
-#define PASS_DEFINES    24
-#define PASS_UNIFORMS   128
-#define PASS_LIBRARIES  96
-#define PASS_VIEW_WORDS 12 /* uniform words of one view; the second half places its layers */
-#define PASS_ROW_WORDS  16
-#define PASS_WORDS      (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
+#define PASS_TEXTURES    16
+#define PASS_IMAGES      4
+#define PASS_BUFFERS     16
+#define PASS_DEFINES     24
+#define PASS_UNIFORMS    128
+#define PASS_LIBRARIES   96
+#define PASS_VIEW_WORDS  12 /* uniform words of one view; the second half places its layers */
+#define PASS_ENTRY_WORDS 16
+#define PASS_WORDS       (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */
 struct extent {
@@ -61,7 +63,7 @@ static inline struct extent view_extent(const struct image_view *view)
 struct vector_view {
     struct glcnn_buffer *buffer; /* NULL: not given */
     size_t offset, count;        /* in elements */
-    bool is_part; /* a pass sees these elements alone, from 0 on; else all of the buffer */
+    bool is_part; /* a pass sees only these elements, from 0 on; else all of the buffer */
 };
 
 /* `count` of its elements from number `first` on, which a storage block can begin with. */
@@ -135,11 +137,11 @@ struct pass_observer {
     glcnn_status (*after)(struct pass_observer *observer, const struct pass *pass);
 };
 
-/* What the processor does once a pass has been issued; several follow in the order of the list. What
+/* What the processor does once a pass has been dispatched; several follow in the order of the list. What
  * fails fails the commit, and the passes behind are not issued. */
-struct pass_follower {
-    glcnn_status (*follow)(struct pass_follower *follower);
-    struct pass_follower *next;
+struct pass_callback {
+    glcnn_status (*call)(struct pass_callback *callback);
+    struct pass_callback *next;
 };
 
 /* What a pass says whose body hands the vectors that it stores, each of its image's once, to another
@@ -151,10 +153,10 @@ struct pass_epilogue {
 };
 
 /* What a shader that runs many passes as one, each a row of a table, is told of this pass beside
- * its image and its vectors (command_join.c). */
-struct pass_row {
+ * its image and its vectors (command_merge.c). */
+struct pass_entry {
     const char *shader; /* NULL: the pass runs by itself */
-    int32_t words[PASS_ROW_WORDS];
+    int32_t words[PASS_ENTRY_WORDS];
     uint32_t count;
 };
 
@@ -168,46 +170,66 @@ struct pass_stores {
                         stores into the image. Set by stores_plan */
 };
 
+/* For whom a pass runs: set once it is planned, and the same for all passes of an encode. */
+struct pass_owner {
+    char name[48];               /* of the kernel, "" for none */
+    struct glcnn_kernel *kernel; /* for refresh; NULL: none */
+    const char *implementation;  /* row of a list that the pass is made by, or NULL */
+    bool outside_graph;          /* images that do not share textures are told so: view_is_plain */
+};
+
+/* How a pass is issued: nothing here changes what it computes. */
+struct pass_issue {
+    const struct program *program; /* NULL until programs_find */
+    bool loads_images;             /* textures are read with imageLoad; set by assemble.c */
+    bool packs_float16;            /* float16 images are bound as integers; set by assemble.c */
+    size_t uniform_offset;         /* in the command buffer's uniform buffer */
+    uint32_t uniforms_id;          /* what uniforms_from of other passes means; 0: none does */
+    uint32_t uniforms_from; /* takes the uniforms of the pass of that uniforms_id, which comes
+                                      before it, instead of a refresh; 0: of none */
+    uint32_t level;         /* of command_buffer_order; 0: it is not ordered */
+    struct pass_callback *callback; /* NULL: none. It lives as long as the command buffer */
+};
+
+/* Who looks at a pass as it is issued, for GLCNN_DEBUG. */
+struct pass_debug {
+    struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
+    uint32_t index;                 /* of the pass in its encode */
+};
+
 struct pass {
+    /* What a kernel describes, by the functions below: all that its shader and its dispatch depend
+     * on. */
     const char *shader; /* path below glsl/ */
-    char planner[48];   /* name of the kernel that it is for, "" for none */
     struct pass_library libraries[PASS_LIBRARIES];
     struct pass_texture textures[PASS_TEXTURES];
     struct pass_texture images[PASS_IMAGES];
     struct pass_buffer buffers[PASS_BUFFERS];
     struct pass_define defines[PASS_DEFINES];
     struct pass_uniform uniforms[PASS_UNIFORMS];
-    struct pass_row row;
-    struct pass_epilogue epilogue;
-    struct pass_stores stores;
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
-    uint32_t grid[3];   /* invocations wanted */
-    uint32_t growing;   /* axes of the grid, a mask: pass_grows */
-    const char *over;   /* the grid's z counts slices and images of this one; NULL: it does not */
-    uint32_t origin[3]; /* added to the invocation's position */
-    uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
-    uint32_t registers; /* that the device's traits tell: what may be kept at once */
-    uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
-    bool light;         /* gains by large work groups, as was measured */
+    uint32_t grid[3];    /* invocations wanted */
+    uint32_t batch_axes; /* axes of the grid, a mask: pass_batch_axis */
+    const char *over;    /* the grid's z counts slices and images of this one; NULL: it does not */
+    uint32_t origin[3];  /* added to the invocation's position */
+    uint32_t local[3];   /* work group wanted; 0: chosen from the grid. Clamped to the limits */
+    uint32_t registers;  /* that the device's traits tell: what may be kept at once */
+    uint32_t work;       /* operations an invocation takes, about; splits long grids. 0: 64 */
+    bool prefers_large_groups; /* takes large work groups where the device's traits have them */
     bool cooperative;
-    bool alone; /* one kernel's, not a graph's: images that do not share textures are told so */
-    bool loads_images;              /* textures are read with imageLoad; set by assemble.c */
-    bool packs_halves;              /* float16 images are bound as whole numbers; likewise */
-    bool follows;                   /* a uniform follows a value */
-    pass_refresh refresh;           /* may be NULL */
-    struct glcnn_kernel *kernel;    /* for refresh */
-    uint32_t number;                /* 0: none; a name of the pass in its command buffer */
-    uint32_t repeats;               /* takes the uniforms of the pass of that number, which comes
-                                       before it, instead of a refresh; 0: of none */
-    struct pass_observer *observer; /* NULL: none. It lives as long as the command buffer */
-    uint32_t wave;                  /* of command_buffer_order; 0: it is beside none */
-    struct pass_follower *follower; /* NULL: none. It lives as long as the command buffer */
-    uint32_t step;                  /* the encode's pass of this number, for the observer */
-    const char *implementation; /* row of a table of implementations that it is made by, or NULL */
-    const struct program *program;
-    size_t uniform_offset; /* in the command buffer's uniform buffer */
-    const char *overflow;  /* name of what found no room, NULL when all is well */
-    bool lacks_names;      /* two items have one, for want of memory */
+    bool follows;         /* a uniform follows a value: pass_float_of */
+    bool lacks_names;     /* two items have one, for want of memory */
+    const char *overflow; /* name of what found no room, NULL when all is well */
+    pass_refresh refresh; /* may be NULL */
+
+    /* What the kernel offers, so that the pass can be fused with others. */
+    struct pass_entry entry;       /* into one pass over a table: command_merge.c */
+    struct pass_epilogue epilogue; /* with a reduction of what it stores: plan_amend */
+    struct pass_stores stores;     /* with the copy of a buffer: stores.h */
+
+    struct pass_owner owner;
+    struct pass_issue issue;
+    struct pass_debug debug;
 };
 
 /* A library that the pass chooses. What a body or a library always needs it says itself, in a line
@@ -232,30 +254,31 @@ void pass_float_of(struct pass *pass, const char *name, const float *value);
 void pass_grid(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 /* Says that this axis of the grid grows with the batch. The work group is then chosen as for a long
  * one, whatever it is now, so that batches of all sizes share a program. */
-void pass_grows(struct pass *pass, int axis);
+void pass_batch_axis(struct pass *pass, int axis);
 /* Every slice and image of `view`, bound as `name` before or after, at width x height points. */
 void pass_grid_over(struct pass *pass, uint32_t width, uint32_t height, const char *name,
                     const struct image_view *view);
 /* Says that the pass stores this rectangle of all slices and images of `view`, its only image, and
  * nothing else: each invocation along z so many layers behind those of the one before it. What is
- * said wrongly gives wrong results where stores are buffered: assemble.c refuses a count that is not
+ * said wrongly gives wrong results where stores go through a buffer: assemble.c refuses a count that is not
  * the image's, and test_kernels sees a wrong order. */
-void pass_covers(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                 uint32_t width, uint32_t height, uint32_t layers);
+void pass_overwrites(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
+                     uint32_t width, uint32_t height, uint32_t layers);
 /* The same, where an image of the view takes so many invocations along x. */
-void pass_covers_images(struct pass *pass, const struct image_view *view, uint32_t x, uint32_t y,
-                        uint32_t width, uint32_t height, uint32_t invocations);
+void pass_overwrites_images(struct pass *pass, const struct image_view *view, uint32_t x,
+                            uint32_t y, uint32_t width, uint32_t height, uint32_t invocations);
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 
-/* Says that a planned command buffer may run the pass before all others, as one with others of the
- * shader `rows`. It then has a single image and no texture, and reads its vectors alone. */
-void pass_row(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
+/* Says that a deferred command buffer may run the pass before all others, merged with others that have
+ * the shader `rows` (command_merge.c). It then has a single image and no texture, and only reads its
+ * vectors. */
+void pass_table_entry(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
 
 /* Does a uniform move from commit to commit? */
-bool pass_moves(const struct pass *pass);
+bool pass_has_moving_uniforms(const struct pass *pass);
 /* Moves those that do. */
-void pass_move(struct pass *pass);
+void pass_move_uniforms(struct pass *pass);
 
 /* Sets a uniform that the pass already has. */
 void pass_update_float(struct pass *pass, const char *name, float value);
@@ -268,21 +291,22 @@ static inline uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static inline bool has_halves(const struct image_view *view)
+static inline bool is_float16(const struct image_view *view)
 {
     return view->storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-/* Is it stored as whole numbers, the bits of halves? */
+/* Is it stored as integers, the bits of float16 numbers? */
 static inline bool pass_packs(const struct pass *pass, const struct storage *storage)
 {
-    return pass->packs_halves && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    return pass->issue.packs_float16 && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-/* Does neither use what the other writes? */
-static inline bool passes_are_beside(const struct pass *a, const struct pass *b)
+/* Did command_buffer_order find that neither uses what the other writes? Passes that were not
+ * ordered share no level, whatever they use. */
+static inline bool passes_share_level(const struct pass *a, const struct pass *b)
 {
-    return a->wave && a->wave == b->wave;
+    return a->issue.level && a->issue.level == b->issue.level;
 }
 
 /* Groups of `size` that hold all of `count`; the last may be smaller. */

@@ -54,7 +54,7 @@ struct pass *plan_pass(struct plan *plan, const char *shader)
     struct pass *pass = &plan->passes[plan->pass_count++];
     *pass = (struct pass){.shader = shader, .registers = plan->device->info.traits.registers};
     if (plan->kernel) /* a label may follow the name */
-        snprintf(pass->planner, sizeof pass->planner, "%.*s", (int)strcspn(plan->kernel, " "),
+        snprintf(pass->owner.name, sizeof pass->owner.name, "%.*s", (int)strcspn(plan->kernel, " "),
                  plan->kernel);
     return pass;
 }
@@ -88,7 +88,7 @@ static bool uses_vector(const struct pass *pass, const struct vector_view *const
 
 static bool takes_epilogue(const struct pass *pass, const struct image_view *view)
 {
-    return pass->epilogue.lanes && pass->image_count == 1 && !pass->observer &&
+    return pass->epilogue.lanes && pass->image_count == 1 && !pass->debug.observer &&
            is_same_view(&pass->images[0].view, view);
 }
 
@@ -97,7 +97,7 @@ struct pass *plan_amend(struct plan *plan, const struct image_view *view,
 {
     const struct glcnn_command_buffer *to = plan->command_buffer;
     size_t number = to->pass_count;
-    if (!to->planned || plan->pass_count || plan->amended || plan->status != GLCNN_SUCCESS)
+    if (!to->deferred || plan->pass_count || plan->amended || plan->status != GLCNN_SUCCESS)
         return NULL;
     while (number > 0 && !stores(&to->passes[number - 1], view->storage))
         if (uses_vector(&to->passes[--number], written, count))
@@ -202,9 +202,9 @@ struct image_view plan_scratch_image(struct plan *plan, struct extent extent)
         return view;
     }
     struct storage *storage;
-    plan->status = command_buffer_take_storage(plan->command_buffer, view.width, view.height,
-                                               view.images * view.layer_stride,
-                                               GLCNN_CHANNEL_FORMAT_FLOAT32, &storage);
+    plan->status = command_buffer_acquire_storage(plan->command_buffer, view.width, view.height,
+                                                  view.images * view.layer_stride,
+                                                  GLCNN_CHANNEL_FORMAT_FLOAT32, &storage);
     if (plan->status != GLCNN_SUCCESS)
         return view;
     plan->scratch[plan->scratch_count++] = storage;
@@ -235,22 +235,22 @@ struct vector_view plan_table(struct plan *plan, const void *elements, size_t co
     return view;
 }
 
-struct vector_view plan_lent_vector(struct plan *plan, size_t count)
+struct vector_view plan_workspace_vector(struct plan *plan, size_t count)
 {
     struct vector_view view = {.count = count};
     if (plan->status != GLCNN_SUCCESS)
         return view;
-    plan->status = command_buffer_take_buffer(plan->command_buffer, count * 4, &view.buffer);
+    plan->status = command_buffer_acquire_buffer(plan->command_buffer, count * 4, &view.buffer);
     if (plan->status != GLCNN_SUCCESS)
         return view;
-    view.buffer->next = plan->lent;
-    plan->lent = view.buffer;
+    view.buffer->next = plan->workspace;
+    plan->workspace = view.buffer;
     return view;
 }
 
-uint32_t plan_lent_quads(const struct plan *plan, size_t most)
+uint32_t plan_workspace_vec4s(const struct plan *plan, size_t most)
 {
-    size_t limit = plan->command_buffer->lent_most;
+    size_t limit = plan->command_buffer->workspace_limit;
     size_t block = plan->device->info.limits.storage_block_size;
     if (limit && limit < most)
         most = limit;
@@ -261,22 +261,22 @@ static void return_buffers(struct plan *plan)
 {
     struct glcnn_command_buffer *to = plan->command_buffer;
     uint64_t size = 0;
-    while (plan->lent) {
-        struct glcnn_buffer *buffer = plan->lent;
-        plan->lent = buffer->next;
+    while (plan->workspace) {
+        struct glcnn_buffer *buffer = plan->workspace;
+        plan->workspace = buffer->next;
         size += buffer->size;
-        if (to->planned)
+        if (to->deferred)
             plan_retain(plan, buffer, release_buffer); /* each has a place of its own */
         else
             command_buffer_return_buffer(to, buffer);
     }
-    to->lent_size = size > to->lent_size ? size : to->lent_size;
+    to->workspace_size = size > to->workspace_size ? size : to->workspace_size;
 }
 
 void plan_release_scratch(struct plan *plan)
 {
     for (size_t i = 0; i < plan->scratch_count; i++)
-        if (plan->command_buffer->planned)
+        if (plan->command_buffer->deferred)
             plan_retain(plan, plan->scratch[i], release_storage); /* each has one of its own */
         else
             command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
@@ -426,10 +426,10 @@ void plan_append(struct plan *plan)
 
 glcnn_status plan_prepare(struct plan *plan)
 {
-    bool alone = plan->kernel && !plan->command_buffer->planned;
+    bool alone = plan->kernel && !plan->command_buffer->deferred;
     for (size_t i = 0; i < plan->pass_count; i++)
-        plan->passes[i].alone = alone;
-    if (!plan->command_buffer->planned && plan->status == GLCNN_SUCCESS) {
+        plan->passes[i].owner.outside_graph = alone;
+    if (!plan->command_buffer->deferred && plan->status == GLCNN_SUCCESS) {
         stores_plan(plan->device, plan->passes, plan->pass_count, UINT64_MAX);
         plan->status = programs_find(plan->device, plan->passes, plan->pass_count);
     }

@@ -28,8 +28,8 @@ struct plan {
     size_t retained_count, retained_capacity;
     struct storage *scratch[16]; /* scratch images to be recycled when the plan is appended */
     size_t scratch_count;
-    struct glcnn_buffer *lent; /* scratch vectors to be lent anew */
-    struct pass *amended;      /* in place of the command buffer's of this number; NULL: none */
+    struct glcnn_buffer *workspace; /* scratch vectors to be lent anew */
+    struct pass *amended; /* in place of the command buffer's of this number; NULL: none */
     size_t amended_number;
     struct tuned *tuned; /* rows of implementations that trials have decided for; NULL: none */
 };
@@ -72,10 +72,10 @@ struct vector_view plan_scratch_vector(struct plan *plan, size_t count);
 /* The same with these elements. */
 struct vector_view plan_table(struct plan *plan, const void *elements, size_t count);
 /* A scratch vector until the plan's end: plans that follow have its memory again; contents undefined. */
-struct vector_view plan_lent_vector(struct plan *plan, size_t count);
+struct vector_view plan_workspace_vector(struct plan *plan, size_t count);
 /* Quads, of four elements, that a lent vector of part sums may have where it would have `most` bytes:
  * fewer parts do within a budget. */
-uint32_t plan_lent_quads(const struct plan *plan, size_t most);
+uint32_t plan_workspace_vec4s(const struct plan *plan, size_t most);
 
 /* Vectors longer than a storage block are taken in parts, each by a pass of its own that binds no more:
  * of so many elements at most, and from a multiple of plan_part_step on. */

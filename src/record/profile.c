@@ -13,7 +13,7 @@ enum { BEGIN, END, ENDS };
 
 struct measured {
     struct glcnn_pass_timing timing;
-    char kernel[sizeof((struct pass *)0)->planner]; /* a pass may go before it is told of */
+    char kernel[sizeof((struct pass *)0)->owner.name]; /* a pass may go before it is told of */
     GLuint queries[ENDS];
 };
 
@@ -84,14 +84,15 @@ static glcnn_status make_room(struct glcnn_device *device)
 }
 
 /* The moment, or the query that will tell it. */
-static uint64_t take_time(struct glcnn_device *device, GLuint query)
+static glcnn_status take_time(struct glcnn_device *device, GLuint query, uint64_t *time)
 {
-    if (device->profile->gpu_clock) {
+    glcnn_status status = GLCNN_SUCCESS;
+    if (device->profile->gpu_clock)
         device->gl.QueryCounterEXT(query, GL_TIMESTAMP_EXT);
-        return 0;
-    }
-    device->gl.Finish();
-    return clock_nanoseconds();
+    else
+        status = fence_await_all(device, "waiting for the time of a pass");
+    *time = clock_nanoseconds();
+    return status;
 }
 
 glcnn_status profile_begin(struct glcnn_device *device, const struct pass *pass)
@@ -103,11 +104,11 @@ glcnn_status profile_begin(struct glcnn_device *device, const struct pass *pass)
     if (status != GLCNN_SUCCESS)
         return status;
     struct measured *m = &p->passes[p->count];
-    memcpy(m->kernel, pass->planner, sizeof m->kernel);
-    m->timing = (struct glcnn_pass_timing){
-        .shader = pass->shader, .implementation = pass->implementation, .gpu_clock = p->gpu_clock};
-    m->timing.begin = take_time(device, m->queries[BEGIN]);
-    return GLCNN_SUCCESS;
+    memcpy(m->kernel, pass->owner.name, sizeof m->kernel);
+    m->timing = (struct glcnn_pass_timing){.shader = pass->shader,
+                                           .implementation = pass->owner.implementation,
+                                           .gpu_clock = p->gpu_clock};
+    return take_time(device, m->queries[BEGIN], &m->timing.begin);
 }
 
 glcnn_status profile_end(struct glcnn_device *device, uint32_t dispatches)
@@ -117,8 +118,7 @@ glcnn_status profile_end(struct glcnn_device *device, uint32_t dispatches)
         return GLCNN_SUCCESS;
     struct measured *m = &p->passes[p->count++];
     m->timing.dispatches = dispatches;
-    m->timing.end = take_time(device, m->queries[END]);
-    return GLCNN_SUCCESS;
+    return take_time(device, m->queries[END], &m->timing.end);
 }
 
 /* A GPU whose clock was disturbed, by a change of its frequency for one, has no times to tell. */

@@ -9,7 +9,7 @@
 #include "record/assemble.h"
 #include "record/binary.h"
 #include "record/binary_file.h"
-#include "record/canary.h"
+#include "record/smoke_test.h"
 #include "record/compile.h"
 #include "record/source_file.h"
 
@@ -31,7 +31,7 @@ static uint64_t hash_of(const char *source)
 
 static struct program *program_of(const struct pass *pass)
 {
-    return (struct program *)(uintptr_t)pass->program;
+    return (struct program *)(uintptr_t)pass->issue.program;
 }
 
 static void free_program(struct program *program, const struct gl *gl)
@@ -95,7 +95,7 @@ static glcnn_status begin_new(struct glcnn_device *device, struct pass *pass, ui
     source_file_write(device, pass, made->source, hash);
     glcnn_status status = load_or_compile(device, pass, made);
     if (status == GLCNN_SUCCESS)
-        pass->program = made;
+        pass->issue.program = made;
     else
         drop_program(device, made);
     return status;
@@ -110,7 +110,7 @@ static glcnn_status begin(struct glcnn_device *device, struct pass *pass)
         struct program *found = device->programs->buckets[hash % BUCKETS];
         while (found && strcmp(found->source, source.bytes) != 0)
             found = found->next;
-        pass->program = found;
+        pass->issue.program = found;
         if (!found)
             status = begin_new(device, pass, hash, &source);
     }
@@ -120,14 +120,14 @@ static glcnn_status begin(struct glcnn_device *device, struct pass *pass)
 
 static void link_begun(struct glcnn_device *device, const struct pass *pass)
 {
-    if (pass->program->stage == PROGRAM_COMPILING)
+    if (pass->issue.program->stage == PROGRAM_COMPILING)
         shader_link(device, program_of(pass));
 }
 
 static glcnn_status finish_untested(struct glcnn_device *device, struct pass *pass)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    if (pass->program->stage == PROGRAM_LINKING)
+    if (pass->issue.program->stage == PROGRAM_LINKING)
         status = shader_finish(device, pass, program_of(pass));
     if (status != GLCNN_SUCCESS)
         drop_program(device, program_of(pass));
@@ -185,7 +185,7 @@ size_t program_refusals(const struct glcnn_device *device)
 static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
 {
     const char *renderer = device->info.renderer;
-    if (!pass->implementation)
+    if (!pass->owner.implementation)
         return device_fail(device, GLCNN_SHADER_ERROR,
                            "the driver of %s accepts glsl/%s and does not run it; there is no "
                            "smaller implementation of it",
@@ -194,19 +194,19 @@ static glcnn_status refuse(struct glcnn_device *device, const struct pass *pass)
         device, GLCNN_LOG_WARNING,
         "the driver of %s accepts glsl/%s as implementation %s and does not run it; the next "
         "smaller implementation is taken",
-        renderer, pass->shader, pass->implementation);
-    program_refuse(device, pass->implementation);
+        renderer, pass->shader, pass->owner.implementation);
+    program_refuse(device, pass->owner.implementation);
     return GLCNN_SHADER_ERROR;
 }
 
 /* A binary that does not run says nothing of its source. */
 static glcnn_status prove(struct glcnn_device *device, const struct pass *pass, bool *runs)
 {
-    glcnn_status status = canary_test(device, pass, runs);
-    if (status != GLCNN_SUCCESS || *runs || !pass->program->loaded)
+    glcnn_status status = smoke_test_run(device, pass, runs);
+    if (status != GLCNN_SUCCESS || *runs || !pass->issue.program->loaded)
         return status;
     status = program_rebuild(device, pass);
-    return status == GLCNN_SUCCESS ? canary_test(device, pass, runs) : status;
+    return status == GLCNN_SUCCESS ? smoke_test_run(device, pass, runs) : status;
 }
 
 static glcnn_status test(struct glcnn_device *device, const struct pass *pass)
@@ -263,7 +263,7 @@ static glcnn_status finish(struct glcnn_device *device, struct pass *pass)
     compilation_end(device, program_of(pass));
     if (status == GLCNN_SUCCESS)
         return program_keep(device, pass);
-    if (pass->program->verdict == PROGRAM_UNTESTED)
+    if (pass->issue.program->verdict == PROGRAM_UNTESTED)
         drop_program(device, program_of(pass));
     return status;
 }
@@ -285,7 +285,7 @@ static glcnn_status find_some(struct glcnn_device *device, struct pass *passes, 
     if (status != GLCNN_SUCCESS) {
         drop_unfinished(device);
         for (i = first; i < end; i++)
-            passes[i].program = NULL;
+            passes[i].issue.program = NULL;
     }
     return status;
 }

@@ -16,7 +16,7 @@ struct program {
     enum program_stage stage;
     bool loaded; /* from a binary, not compiled */
     bool kept;   /* its binary needs no more keeping */
-    enum { PROGRAM_UNTESTED, PROGRAM_RUNS, PROGRAM_DOES_NOT_RUN } verdict; /* a canary's */
+    enum { PROGRAM_UNTESTED, PROGRAM_RUNS, PROGRAM_DOES_NOT_RUN } verdict; /* the smoke test's */
     struct glcnn_compilation compilation; /* shader NULL: nobody waits to be told that it ended */
     uint64_t nanoseconds;                 /* that it took of this thread */
 };
@@ -32,10 +32,10 @@ void program_cache_each(const struct program_cache *cache,
 /* Sets the program of each pass that has none: from the cache, a binary of an earlier process, or
  * the compiler, which has all of them to work on at once where the driver lets it. A refused shader
  * fails with the file and line of its first error. One that the driver accepts and does not run
- * (canary.h) fails too: its implementation is refused from then on, and whoever can plans anew. After a
+ * (smoke_test.h) fails too: its implementation is refused from then on, and whoever can plans again. After a
  * failure the pass that it is for, and those behind it, have no program. */
 glcnn_status programs_find(struct glcnn_device *device, struct pass *passes, size_t count);
-/* The same of one pass, without a canary's test; its binary is not kept. */
+/* The same of one pass, without a smoke test; its binary is not kept. */
 glcnn_status program_find_untested(struct glcnn_device *device, struct pass *pass);
 /* Compiles what came from a binary and does not run. */
 glcnn_status program_rebuild(struct glcnn_device *device, const struct pass *pass);

@@ -8,6 +8,7 @@
 #include "device/buffer.h"
 #include "device/debug.h"
 #include "record/dispatch_work.h"
+#include "record/run_once.h"
 
 #define LAG_INVOCATIONS 65536
 #define LAG_ROUND       8 /* operations */
@@ -24,7 +25,7 @@ static glcnn_status lag(struct glcnn_device *device)
     pass_int(&pass, "rounds", (int32_t)(rounds < 4096 ? rounds : 4096));
     pass_grid(&pass, LAG_INVOCATIONS, 1, 1);
     pass_local(&pass, 64, 1, 1);
-    return command_buffer_run_once(device, &pass, WHERE);
+    return pass_run_once(device, &pass, WHERE);
 }
 
 /* ---- Poison ---- */
@@ -35,15 +36,15 @@ static glcnn_status poison_storage(struct storage *storage, uint64_t begun)
     if (!storage->transient || storage->format == GLCNN_CHANNEL_FORMAT_UNORM8 ||
         storage->hazard.written > begun)
         return GLCNN_SUCCESS;
-    command_buffer_describe_fill(storage, &pass);
+    fill_describe(storage, &pass);
     pass_define(&pass, "POISON", 1);
-    return command_buffer_run_once(storage->device, &pass, WHERE);
+    return pass_run_once(storage->device, &pass, WHERE);
 }
 
-static glcnn_status poison_lent(struct glcnn_buffer *buffer, uint64_t begun)
+static glcnn_status poison_workspace(struct glcnn_buffer *buffer, uint64_t begun)
 {
     struct glcnn_buffer *whole = buffer ? buffer->within : NULL;
-    if (!whole || !whole->is_lent || whole->hazard.written > begun)
+    if (!whole || !whole->is_arena || whole->hazard.written > begun)
         return GLCNN_SUCCESS;
     void *bytes = malloc(whole->size);
     if (!bytes)
@@ -63,7 +64,7 @@ static glcnn_status poison(const struct pass *pass, uint64_t begun)
     for (uint32_t i = 0; i < pass->image_count && status == GLCNN_SUCCESS; i++)
         status = poison_storage(storage_owner(pass->images[i].view.storage), begun);
     for (uint32_t i = 0; i < pass->buffer_count && status == GLCNN_SUCCESS; i++)
-        status = poison_lent(pass->buffers[i].view.buffer, begun);
+        status = poison_workspace(pass->buffers[i].view.buffer, begun);
     return status;
 }
 
@@ -87,9 +88,9 @@ size_t race_order(const struct glcnn_command_buffer *command_buffer, size_t inde
     size_t first = index, end = index + 1;
     if (!(command_buffer->device->checks & DEBUG_RACE))
         return index;
-    while (first > 0 && passes_are_beside(&passes[first - 1], &passes[index]))
+    while (first > 0 && passes_share_level(&passes[first - 1], &passes[index]))
         first--;
-    while (end < command_buffer->pass_count && passes_are_beside(&passes[index], &passes[end]))
+    while (end < command_buffer->pass_count && passes_share_level(&passes[index], &passes[end]))
         end++;
     return first + end - 1 - index;
 }

@@ -18,8 +18,9 @@ static void write_path(struct text *path, const char *folder, const struct pass 
     const char *slash = strrchr(pass->shader, '/');
     const char *stem = slash ? slash + 1 : pass->shader;
     text_add(path, folder, strlen(folder));
-    text_format(path, "/%s.%.*s.%016" PRIx64 ".comp", pass->planner[0] ? pass->planner : "none",
-                (int)strcspn(stem, "."), stem, hash);
+    text_format(path, "/%s.%.*s.%016" PRIx64 ".comp",
+                pass->owner.name[0] ? pass->owner.name : "none", (int)strcspn(stem, "."), stem,
+                hash);
 }
 
 /* 0 or an error of errno.h; then there is no file. */

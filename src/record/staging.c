@@ -73,8 +73,8 @@ static glcnn_status grow(struct glcnn_buffer **buffer, size_t wanted)
     return GLCNN_SUCCESS;
 }
 
-glcnn_status staging_take(struct glcnn_device *device, size_t size, bool write,
-                          struct staging_memory **memory, const char *where)
+glcnn_status staging_acquire(struct glcnn_device *device, size_t size, bool write,
+                             struct staging_memory **memory, const char *where)
 {
     struct staging *staging = device->staging;
     struct staging_ring *ring = size > BUFFER_SMALL ? &staging->large : &staging->small;

@@ -45,8 +45,8 @@ glcnn_status staging_create(struct glcnn_device *device);
 void staging_destroy(struct staging **staging);
 
 /* Memory of `size` bytes at least that no pass uses: to be filled, or to be read. */
-glcnn_status staging_take(struct glcnn_device *device, size_t size, bool write,
-                          struct staging_memory **memory, const char *where);
+glcnn_status staging_acquire(struct glcnn_device *device, size_t size, bool write,
+                             struct staging_memory **memory, const char *where);
 /* The pass that these words tell of, or an empty one in place of what was used longest ago. */
 struct staging_pass *staging_find_pass(struct glcnn_device *device,
                                        const uint64_t words[STAGING_WORDS]);

@@ -26,12 +26,12 @@ static bool is_copied_at_once(const struct image_view *view)
            (view->images == 1 || view->layer_stride == slice_count(view->channels));
 }
 
-/* In a context that it borrows the library keeps to the state that glcnn/device.h tells of, a canary
- * (record/canary.h) stores into the image, and plain uniforms lie where the first layer does. */
+/* In a context that it borrows the library keeps to the state that glcnn/device.h tells of, a smoke test
+ * (record/smoke_test.h) stores into the image, and plain uniforms lie where the first layer does. */
 static bool may_be_buffered(const struct glcnn_device *device, const struct pass *pass)
 {
     const struct glcnn_device_traits *traits = &device->info.traits;
-    return pass->stores.layers && traits->buffered_stores && !traits->may_skip_programs &&
+    return pass->stores.layers && traits->stores_via_buffer && !traits->may_skip_programs &&
            !traits->plain_uniforms && !device->caller_state && pass->image_count == 1 &&
            pass->buffer_count < device->info.limits.storage_blocks &&
            is_copied_at_once(&pass->images[0].view);
@@ -46,7 +46,7 @@ glcnn_status stores_check(struct glcnn_device *device, const struct pass *pass)
     if (pass->image_count != 1)
         return device_fail(device, GLCNN_SHADER_ERROR,
                            "%s: the pass says that it stores all of its only image, and has %u; "
-                           "call pass_covers for passes of one",
+                           "call pass_overwrites for passes of one",
                            pass->shader, pass->image_count);
     const struct pass_texture *image = &pass->images[0];
     uint64_t told = (uint64_t)wanted * stores->layers, layers = stored_layers(&image->view);
@@ -55,7 +55,7 @@ glcnn_status stores_check(struct glcnn_device *device, const struct pass *pass)
     return device_fail(device, GLCNN_SHADER_ERROR,
                        "%s: the pass says that %u invocations along %c store %u layers of %s, so "
                        "its %u store %g, but the image has %" PRIu64
-                       "; tell pass_covers or pass_covers_images what the body stores",
+                       "; tell pass_overwrites or pass_overwrites_images what the body stores",
                        pass->shader, stores->invocations, "xyz"[stores->axis], stores -> layers,
                        image -> name, wanted, (double)told / stores -> invocations, layers);
 }
@@ -136,7 +136,7 @@ glcnn_status stores_prepare(struct glcnn_device *device, const struct pass *pass
         return GLCNN_SUCCESS;
     device->stores_size = 0;
     glcnn_status status = buffer_upload(device, GL_SHADER_STORAGE_BUFFER, &device->stores, size,
-                                        NULL, "glcnn_command_buffer_commit");
+                                        NULL, "making the buffer of stores");
     device->stores_size = status == GLCNN_SUCCESS ? size : 0;
     return status;
 }
@@ -189,17 +189,18 @@ static void copy_place(const struct gl *gl, const struct image_view *view, struc
  * the library's own, and nothing else in it takes texels from memory.
  * Without the buffer the driver would read the caller's memory, and without the texture it would
  * write another. */
-static glcnn_status bind_both(struct glcnn_device *device, const struct image_view *view)
+static glcnn_status bind_both(struct glcnn_device *device, const struct image_view *view,
+                              const char *where)
 {
     const struct gl *gl = &device->gl;
     gl->ActiveTexture(GL_TEXTURE0 + PASS_TEXTURES);
     gl->BindTexture(GL_TEXTURE_2D_ARRAY, storage_owner(view->storage)->texture);
     gl->BindBuffer(GL_PIXEL_UNPACK_BUFFER, device->stores);
-    return device_check(device, AMID_PASSES);
+    return device_check(device, where);
 }
 
 glcnn_status stores_copy(struct glcnn_device *device, const struct pass *pass, uint32_t from,
-                         uint32_t to)
+                         uint32_t to, const char *where)
 {
     const struct gl *gl = &device->gl;
     if (!stores_are_buffered(pass))
@@ -208,7 +209,7 @@ glcnn_status stores_copy(struct glcnn_device *device, const struct pass *pass, u
     const struct held held = {layers_before(pass, from), layers_before(pass, to)};
     uint32_t apart = view->storage->across * view->storage->down;
     gl->MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
-    glcnn_status status = bind_both(device, view);
+    glcnn_status status = bind_both(device, view, where);
     for (uint32_t first = held.begin; status == GLCNN_SUCCESS && first < held.end; first++)
         if (first < held.begin + apart)
             copy_place(gl, view, held, first, apart);

@@ -35,6 +35,6 @@ void stores_bind(const struct glcnn_device *device, const struct pass *pass);
 void stores_begin(const struct glcnn_device *device, const struct pass *pass, uint32_t group);
 /* Copies the pixels of work groups that were dispatched, in [from, to) of its axis. */
 glcnn_status stores_copy(struct glcnn_device *device, const struct pass *pass, uint32_t from,
-                         uint32_t to);
+                         uint32_t to, const char *where);
 
 #endif

@@ -38,7 +38,7 @@ static void add_uniform_line(struct uniform_writer *w, bool is_float, const char
 
 bool view_is_plain(const struct pass *pass, const struct image_view *view)
 {
-    return pass->alone && !view->storage->within && !storage_is_folded(view->storage);
+    return pass->owner.outside_graph && !view->storage->within && !storage_is_folded(view->storage);
 }
 
 static uint32_t view_word_count(const struct pass *pass, const struct image_view *view)
@@ -158,4 +158,10 @@ size_t program_uniforms(const struct pass *pass, uint32_t *words)
         if (words)
             memcpy(words + count, &pass->uniforms[i].value, sizeof *words);
     return count;
+}
+
+/* Rounded up to 16 bytes, as std140 does, so that the bound range covers the block. */
+size_t uniforms_size(const struct pass *pass)
+{
+    return (program_uniforms(pass, NULL) * 4 + 15) / 16 * 16;
 }

@@ -21,5 +21,7 @@ void uniforms_of_view(const struct image_view *view, uint32_t words[PASS_VIEW_WO
 /* How many words the pass has, in the order that uniforms_declare has. Writes them to `words`
  * unless it is NULL. */
 size_t program_uniforms(const struct pass *pass, uint32_t *words);
+/* Bytes of the block that they make. */
+size_t uniforms_size(const struct pass *pass);
 
 #endif

@@ -31,7 +31,7 @@ static const uint32_t large[MOST_SIZES][3] = {
  * one group serves all batches, and so one program. */
 static uint32_t extent_of(const struct pass *pass, int axis)
 {
-    return pass->growing >> axis & 1 ? LONGEST : least(pass->grid[axis], LONGEST);
+    return pass->batch_axes >> axis & 1 ? LONGEST : least(pass->grid[axis], LONGEST);
 }
 
 static uint64_t covered(const struct pass *pass, const uint32_t size[3])
@@ -57,7 +57,7 @@ static bool takes_large(const struct pass *pass, const struct glcnn_device_trait
     uint64_t wanted = 1;
     for (int axis = 0; axis < 3; axis++)
         wanted *= extent_of(pass, axis);
-    return traits->large_groups && pass->light &&
+    return traits->large_groups && pass->prefers_large_groups &&
            covered(pass, closest(pass, large)) <= wanted + wanted / 4;
 }
 

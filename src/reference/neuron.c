@@ -4,11 +4,12 @@
 #include "kernels/neuron_types.h"
 #include "reference/pointwise.h"
 
-#define DERIVATIVE_OF(NAME, a, b, c, VALUE, DERIVATIVE) FUNCTION(NAME##_derivative, DERIVATIVE)
+#define DERIVATIVE_OF(NAME, ENUM, a, b, c, VALUE, DERIVATIVE)                                      \
+    FUNCTION(NAME##_derivative, DERIVATIVE)
 
 NEURON_TYPES(DERIVATIVE_OF)
 
-#define TYPE(NAME, ...) NAME##_derivative,
+#define TYPE(NAME, ENUM, ...) [GLCNN_NEURON_TYPE_##ENUM] = NAME##_derivative,
 
 double neuron_derivative(const struct glcnn_neuron_descriptor *n, double slope, double x)
 {
@@ -77,7 +78,7 @@ static void slope_gradient_reference(const struct reference *r)
 }
 
 /* Each type with its default numbers. */
-#define TYPE_CASE(NAME, a, b, c, ...)                                                              \
+#define TYPE_CASE(NAME, ENUM, a, b, c, ...)                                                        \
     {"neuron_type=" #NAME " neuron_a=" #a " neuron_b=" #b " neuron_c=" #c, {1, 5, 4, 3}},
 
 /* Of power and logarithm only those whose base stays positive, |x| <= 1. */

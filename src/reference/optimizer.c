@@ -27,9 +27,9 @@ static double prepared(const struct reference *r, size_t i)
 }
 
 /* What is taken from value i; state vectors move on. */
-typedef double (*step)(const struct reference *r, size_t i, double g);
+typedef double (*step_function)(const struct reference *r, size_t i, double g);
 
-static void update_all(const struct reference *r, step step_of)
+static void update_all(const struct reference *r, step_function step_of)
 {
     double *result = r->vectors[optimizer_result_index(r->operation)];
     for (size_t i = 0; i < r->operation->vectors[VALUES].count; i++)

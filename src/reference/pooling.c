@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "kernels/numbers.h"
-#include "kernels/pooling_winners.h"
 #include "reference/reference.h"
 
 /* Calls `visit` for every channel and window of the forward kernel. */
@@ -133,32 +132,32 @@ static void l2_norm_gradient_window(const struct reference *r, uint32_t n, uint3
                 add(r, n, c, at[0], at[1], g * *tensor_at(source, n, c, at[0], at[1]) / norm);
 }
 
-struct winner {
+struct argmax {
     double value;
     int32_t y, x;        /* pixel; -1: outside */
     int32_t row, column; /* of the window: the tap that reads that pixel */
 };
 
-static struct winner tap_of(const struct reference *r, const struct tensor *source, uint32_t n,
+static struct argmax tap_of(const struct reference *r, const struct tensor *source, uint32_t n,
                             uint32_t c, int32_t Y, int32_t X, int32_t q, int32_t p)
 {
     const struct axis *x = &r->operation->window.x, *y = &r->operation->window.y;
     int32_t at[2];
     if (!tap(r, source, Y, X, q, p, at))
-        return (struct winner){0, -1, -1, q, p};
-    return (struct winner){*tensor_at(source, n, c, at[0], at[1]), at[0], at[1],
+        return (struct argmax){0, -1, -1, q, p};
+    return (struct argmax){*tensor_at(source, n, c, at[0], at[1]), at[0], at[1],
                            (at[0] - y->first - y->stride * Y) / y->dilation,
                            (at[1] - x->first - x->stride * X) / x->dilation};
 }
 
-static struct winner largest(const struct reference *r, const struct tensor *source, uint32_t n,
+static struct argmax largest(const struct reference *r, const struct tensor *source, uint32_t n,
                              uint32_t c, int32_t Y, int32_t X)
 {
     const struct window *w = &r->operation->window;
-    struct winner best = tap_of(r, source, n, c, Y, X, 0, 0);
+    struct argmax best = tap_of(r, source, n, c, Y, X, 0, 0);
     for (int32_t q = 0; q < w->y.size; q++)
         for (int32_t p = 0; p < w->x.size; p++) {
-            struct winner other = tap_of(r, source, n, c, Y, X, q, p);
+            struct argmax other = tap_of(r, source, n, c, Y, X, q, p);
             if (other.value > best.value || (isnan(other.value) && !isnan(best.value)))
                 best = other;
         }
@@ -166,67 +165,67 @@ static struct winner largest(const struct reference *r, const struct tensor *sou
 }
 
 /* The element of a result's channel. */
-static size_t winner_index(const struct tensor *result, uint32_t image, uint32_t channel, int32_t y,
-                           int32_t x)
+static size_t index_element(const struct tensor *result, uint32_t image, uint32_t channel,
+                            int32_t y, int32_t x)
 {
     size_t slice = (size_t)image * slice_count(result->channels) + channel / 4;
     return (slice * result->height + (size_t)y) * result->width + (size_t)x;
 }
 
-/* What its winner, at that row and column of the window, adds to it. */
-static double winner_number(uint32_t channel, int32_t row, int32_t column)
+/* What its largest tap, at that row and column of the window, adds to it. */
+static double index_number(uint32_t channel, int32_t row, int32_t column)
 {
-    return ldexp(row * POOLING_WINNER_SIDE + column, 6 * (int)(channel % 4));
+    return ldexp(row * POOLING_INDEX_SIDE + column, 6 * (int)(channel % 4));
 }
 
 /* The row and column again, of an element. */
-static void winner_place(double winners, uint32_t channel, int32_t *row, int32_t *column)
+static void index_place(double indices, uint32_t channel, int32_t *row, int32_t *column)
 {
-    int32_t place = bits_of(winners, 6 * (channel % 4), 6);
-    *row = place / POOLING_WINNER_SIDE;
-    *column = place % POOLING_WINNER_SIDE;
+    int32_t place = bits_of(indices, 6 * (channel % 4), 6);
+    *row = place / POOLING_INDEX_SIDE;
+    *column = place % POOLING_INDEX_SIDE;
 }
 
-static void keep_winner(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X,
-                        const struct winner *winner)
+static void keep_index(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X,
+                       const struct argmax *argmax)
 {
-    if (r->vectors[WINNERS])
-        r->vectors[WINNERS][winner_index(&r->images[RESULT], n, c, Y, X)] +=
-            winner_number(c, winner->row, winner->column);
+    if (r->vectors[INDICES])
+        r->vectors[INDICES][index_element(&r->images[RESULT], n, c, Y, X)] +=
+            index_number(c, argmax->row, argmax->column);
 }
 
-/* All taps of the channels that a last slice is filled up with are 0: the first wins. */
+/* All taps of the channels that a last slice is filled up with are 0: the first is taken. */
 static void max_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
 {
     const struct tensor *result = &r->images[RESULT], *source = &r->images[SOURCE];
-    const struct winner best = largest(r, source, n, c, Y, X);
-    const struct winner first = tap_of(r, source, n, c, Y, X, 0, 0);
+    const struct argmax best = largest(r, source, n, c, Y, X);
+    const struct argmax first = tap_of(r, source, n, c, Y, X, 0, 0);
     *tensor_at(result, n, c, Y, X) = best.value;
-    keep_winner(r, n, c, Y, X, &best);
+    keep_index(r, n, c, Y, X, &best);
     for (uint32_t more = c + 1; c + 1 == result->channels && more % 4 != 0; more++)
-        keep_winner(r, n, more, Y, X, &first);
+        keep_index(r, n, more, Y, X, &first);
 }
 
 /* By what the state keeps: then the source is not read, and may be another by now. */
-static struct winner kept_winner(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
+static struct argmax kept_argmax(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
                                  int32_t X)
 {
     const struct axis *x = &r->operation->window.x, *y = &r->operation->window.y;
     const struct tensor *source = &r->images[IMAGE];
-    size_t at = winner_index(&r->images[GRADIENT], n, c, Y, X);
-    struct winner winner = {.value = 0};
-    winner_place(r->vectors[GRADIENT_WINNERS][at], c, &winner.row, &winner.column);
-    winner.y = y->first + y->stride * Y + y->dilation * winner.row;
-    winner.x = x->first + x->stride * X + x->dilation * winner.column;
-    if (winner.x < 0 || winner.x >= (int32_t)source->width || winner.y >= (int32_t)source->height)
-        winner.y = -1;
-    return winner;
+    size_t at = index_element(&r->images[GRADIENT], n, c, Y, X);
+    struct argmax argmax = {.value = 0};
+    index_place(r->vectors[GRADIENT_INDICES][at], c, &argmax.row, &argmax.column);
+    argmax.y = y->first + y->stride * Y + y->dilation * argmax.row;
+    argmax.x = x->first + x->stride * X + x->dilation * argmax.column;
+    if (argmax.x < 0 || argmax.x >= (int32_t)source->width || argmax.y >= (int32_t)source->height)
+        argmax.y = -1;
+    return argmax;
 }
 
 static void max_gradient_window(const struct reference *r, uint32_t n, uint32_t c, int32_t Y,
                                 int32_t X)
 {
-    struct winner best = r->vectors[GRADIENT_WINNERS] ? kept_winner(r, n, c, Y, X)
+    struct argmax best = r->vectors[GRADIENT_INDICES] ? kept_argmax(r, n, c, Y, X)
                                                       : largest(r, &r->images[IMAGE], n, c, Y, X);
     if (best.y >= 0)
         add(r, n, c, best.y, best.x, tensor_get(&r->images[GRADIENT], n, c, Y, X));

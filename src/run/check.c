@@ -59,10 +59,10 @@ static void normalise(struct named_array *array)
 static bool add_input(struct run *run, const struct argument *argument, uint32_t rank,
                       const uint32_t *shape, uint64_t *seed)
 {
-    struct named_array *array = bag_add(run->bag, argument->name, rank, shape);
+    struct named_array *array = argument_map_add(run->map, argument->name, rank, shape);
     bool image = argument->place < PLACE_LABELS || argument->place == PLACE_FORWARD;
-    if (!array)
-        return false;
+    if (!array || run->map->shapes_only)
+        return array != NULL;
     size_t count = array_count(array);
     for (size_t i = 0; i < count; i++)
         array->data[i] = draw(argument->values, seed);
@@ -89,16 +89,17 @@ static bool gradient_shape(const struct run *run, const struct glcnn_descriptor 
                            const struct check_case *c, uint32_t shape[4])
 {
     const struct glcnn_descriptor *f = descriptor_find(d->forward);
-    struct bag bag = {0};
+    struct argument_map map = {.shapes_only = true};
     struct run inner = *run;
     struct resolved *r = calloc(1, sizeof *r);
     bool good = r != NULL;
-    inner.bag = &bag;
+    inner.map = &map;
     inner.settings.partial = true;
     for (int i = 0; good && i < MAX_ARGUMENTS && f->arguments[i].name; i++)
         if (argument_is_image(&f->arguments[i]) && f->arguments[i].input)
-            good = bag_add(&bag, f->arguments[i].name, 4, shape_of(f, &f->arguments[i], c)) != NULL;
-    good = good && run_resolve(&inner, f, r);
+            good = argument_map_add(&map, f->arguments[i].name, 4,
+                                    shape_of(f, &f->arguments[i], c)) != NULL;
+    good = good && resolve(&inner, f, r);
     if (good) {
         const struct glcnn_image_descriptor *result =
             &r->shapes.images[descriptor_place(f, PLACE_DESTINATION)];
@@ -107,7 +108,7 @@ static bool gradient_shape(const struct run *run, const struct glcnn_descriptor 
         shape[2] = result->height;
         shape[3] = result->width;
     }
-    bag_free(&bag);
+    argument_map_free(&map);
     free(r);
     return good;
 }
@@ -136,7 +137,7 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
                         const struct check_case *c, bool with_optional, uint64_t *seed)
 {
     struct resolved *r = calloc(1, sizeof *r);
-    bool good = r && run_resolve(run, d, r);
+    bool good = r && resolve(run, d, r);
     for (size_t i = 0; good && i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *argument = &d->arguments[i];
         bool wanted = !argument_is_image(argument) && argument->input && !argument->filled_by &&
@@ -169,15 +170,15 @@ static double compare_arrays(const struct named_array *found, const struct named
     return worst;
 }
 
-double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct bag *wanted,
-                     glcnn_channel_format format)
+double check_compare(const struct glcnn_descriptor *d, struct argument_map *found,
+                     struct argument_map *wanted, glcnn_channel_format format)
 {
     double worst = 0;
     for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *argument = &d->arguments[i];
         bool half = argument->place <= PLACE_DESTINATION && format == GLCNN_CHANNEL_FORMAT_FLOAT16;
-        struct named_array *f = bag_find(found, argument->name);
-        struct named_array *w = bag_find(wanted, argument->name);
+        struct named_array *f = argument_map_find(found, argument->name);
+        struct named_array *w = argument_map_find(wanted, argument->name);
         if (argument->output && f && w)
             worst = fmax(worst, compare_arrays(f, w, half));
         else if (argument->output && (f || w))
@@ -188,11 +189,11 @@ double check_compare(const struct glcnn_descriptor *d, struct bag *found, struct
 
 /* ---- Cases ---- */
 
-bool check_copy(const struct bag *from, struct bag *to)
+bool check_copy(const struct argument_map *from, struct argument_map *to)
 {
     for (size_t i = 0; i < from->count; i++) {
         const struct named_array *array = &from->arrays[i];
-        struct named_array *made = bag_add(to, array->name, array->rank, array->shape);
+        struct named_array *made = argument_map_add(to, array->name, array->rank, array->shape);
         if (!made)
             return false;
         memcpy(made->data, array->data, array_count(array) * sizeof(double));
@@ -213,33 +214,38 @@ static bool parse_settings(const struct glcnn_descriptor *d, const char *text,
     return true;
 }
 
+bool check_add_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
+                      bool with_optional, uint64_t seed)
+{
+    return add_images(run, d, c, with_optional, &seed) &&
+           add_vectors(run, d, c, with_optional, &seed);
+}
+
 bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struct check_case *c,
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS])
 {
     size_t count;
-    uint64_t seed = 0x5eed + index;
     if (!parse_settings(d, c->settings, settings, &count, run->refusal.sentence) ||
         !run_settings_read(settings, count, &run->settings))
         return false;
-    return add_images(run, d, c, index % 2 == 0, &seed) &&
-           add_vectors(run, d, c, index % 2 == 0, &seed);
+    return check_add_inputs(run, d, c, index % 2 == 0, 0x5eed + index);
 }
 
 glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                        struct run *run, double *error)
 {
-    struct bag wanted = {0}, *found = run->bag;
+    struct argument_map wanted = {0}, *found = run->map;
     glcnn_status status = check_copy(found, &wanted) ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
     run->device = device;
     if (status == GLCNN_SUCCESS)
         status = run_kernel(run, d);
     run->device = NULL;
-    run->bag = &wanted;
+    run->map = &wanted;
     if (status == GLCNN_SUCCESS)
         status = run_kernel(run, d);
-    run->bag = found;
+    run->map = found;
     *error = status == GLCNN_SUCCESS ? check_compare(d, found, &wanted, run->format) : INFINITY;
-    bag_free(&wanted);
+    argument_map_free(&wanted);
     return status;
 }
 
@@ -247,15 +253,15 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
                             size_t index, glcnn_channel_format format, double *error,
                             char sentence[GLCNN_ERROR_LENGTH])
 {
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .bag = &bag, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
+    struct run run = {.format = format, .map = &map, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
     sentence[0] = 0;
     *error = INFINITY;
     if (check_inputs(&run, d, &reference_of(d)->cases[index], index, settings))
         status = check_run(device, d, &run, error);
-    bag_free(&bag);
+    argument_map_free(&map);
     return status;
 }
 

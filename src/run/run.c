@@ -15,9 +15,9 @@ const struct named_array *run_image_input(const struct run *run, const struct op
     int beside = descriptor_place(d, PLACE_FORWARD);
     if (beside < 0 || argument->place != PLACE_SECONDARY ||
         operation_operands(operation).given != PLACE_SECONDARY)
-        return bag_find(run->bag, argument->name);
-    const struct named_array *second = bag_find(run->bag, d->arguments[beside].name);
-    return second ? second : bag_find(run->bag, argument->name);
+        return argument_map_find(run->map, argument->name);
+    const struct named_array *second = argument_map_find(run->map, d->arguments[beside].name);
+    return second ? second : argument_map_find(run->map, argument->name);
 }
 
 /* ---- Vectors ---- */
@@ -25,11 +25,11 @@ const struct named_array *run_image_input(const struct run *run, const struct op
 /* What all vectors of a call are like: an optimizer's values, else the first one given. */
 static const struct named_array *values_of(struct run *run, const struct glcnn_descriptor *d)
 {
-    const struct named_array *array = bag_find(run->bag, "values");
+    const struct named_array *array = argument_map_find(run->map, "values");
     const struct argument *argument;
     for (size_t i = 0; !array && (argument = descriptor_argument_at(d, i)); i++)
         if (argument->place == PLACE_CALL)
-            array = bag_find(run->bag, argument->name);
+            array = argument_map_find(run->map, argument->name);
     return array;
 }
 
@@ -42,17 +42,26 @@ static size_t vector_length(struct run *run, const struct operation *o, size_t i
     return o->descriptor->length ? o->descriptor->length(o, index) : 0;
 }
 
+static glcnn_status fill_one(struct run *run, const struct argument *argument, size_t length)
+{
+    struct run inner = *run;
+    const uint32_t shape = (uint32_t)length;
+    if (run->explain) /* as if it had been filled */
+        return argument_map_add(run->map, argument->name, 1, &shape) ? GLCNN_SUCCESS
+                                                                     : run_out_of_memory(run);
+    inner.settings.partial = true;
+    return run_kernel(&inner, descriptor_find(argument->filled_by));
+}
+
 /* Runs the kernels that fill inputs which were not given and are of use. */
 static glcnn_status fill_missing(struct run *run, const struct operation *o)
 {
     const struct argument *argument;
     for (size_t i = 0; (argument = descriptor_argument_at(o->descriptor, i)); i++) {
-        if (!argument->filled_by || !argument->input || bag_find(run->bag, argument->name) ||
-            vector_length(run, o, i) == 0)
+        if (!argument->filled_by || !argument->input ||
+            argument_map_find(run->map, argument->name) || vector_length(run, o, i) == 0)
             continue;
-        struct run inner = *run;
-        inner.settings.partial = true;
-        glcnn_status status = run_kernel(&inner, descriptor_find(argument->filled_by));
+        glcnn_status status = fill_one(run, argument, vector_length(run, o, i));
         if (status != GLCNN_SUCCESS)
             return status;
     }
@@ -65,7 +74,7 @@ static bool check_vectors(struct run *run, struct operation *o)
     for (size_t i = 0; (argument = descriptor_argument_at(o->descriptor, i)); i++) {
         if (argument_is_image(argument))
             continue;
-        const struct named_array *array = bag_find(run->bag, argument->name);
+        const struct named_array *array = argument_map_find(run->map, argument->name);
         size_t length = vector_length(run, o, i);
         o->vectors[i] = (struct vector_view){.count = length};
         if (!array && argument->input && argument->place == PLACE_CALL && !argument->optional)
@@ -99,12 +108,12 @@ static struct named_array *add_vector_output(struct run *run, const struct opera
     uint32_t flat = (uint32_t)length;
     const struct named_array *like = NULL;
     if (strncmp(argument->name, "gradient_for_", 13) == 0)
-        like = bag_find(run->bag, argument->name + 13);
+        like = argument_map_find(run->map, argument->name + 13);
     else if (argument->place == PLACE_CALL)
         like = values_of(run, o->descriptor);
     if (like && array_count(like) == length)
-        return bag_add(run->bag, argument->name, like->rank, like->shape);
-    return bag_add(run->bag, argument->name, 1, &flat);
+        return argument_map_add(run->map, argument->name, like->rank, like->shape);
+    return argument_map_add(run->map, argument->name, 1, &flat);
 }
 
 static struct named_array *add_image_output(struct run *run, const struct argument *argument,
@@ -113,17 +122,17 @@ static struct named_array *add_image_output(struct run *run, const struct argume
     const uint32_t full[4] = {d->number_of_images, d->feature_channels, d->height, d->width};
     bool scalar = d->width * d->height * d->feature_channels == 1;
     if (argument->place == PLACE_LOSS && scalar)
-        return bag_add(run->bag, argument->name, 1, full);
-    return bag_add(run->bag, argument->name, 4, full);
+        return argument_map_add(run->map, argument->name, 1, full);
+    return argument_map_add(run->map, argument->name, 4, full);
 }
 
 /* The array that an output goes to: one that was an input is updated in place. */
 struct named_array *run_output(struct run *run, struct resolved *r, size_t index)
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
-    struct named_array *array = bag_find(run->bag, argument->name);
+    struct named_array *array = argument_map_find(run->map, argument->name);
     if (array && !array->computed && !argument->input) /* A field that is given stays as it is. */
-        return bag_add(run->bag, "(not wanted)", array->rank, array->shape);
+        return argument_map_add(run->map, "(not wanted)", array->rank, array->shape);
     if (!array && argument_is_image(argument))
         array = add_image_output(run, argument, &r->shapes.images[index]);
     else if (!array)
@@ -148,7 +157,7 @@ glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descript
     if (!r)
         return run_out_of_memory(run);
     glcnn_status status =
-        run_resolve(run, descriptor, r) ? fill_missing(run, &r->operation) : GLCNN_INVALID_ARGUMENT;
+        resolve(run, descriptor, r) ? fill_missing(run, &r->operation) : GLCNN_INVALID_ARGUMENT;
     if (status == GLCNN_SUCCESS && !check_vectors(run, &r->operation))
         status = GLCNN_INVALID_ARGUMENT;
     if (status == GLCNN_SUCCESS) {

@@ -9,7 +9,7 @@
 #include "encode/kernel.h"
 #include "encode/geometry.h"
 
-#define BAG_ARRAYS 24
+#define MAP_ARRAYS 24
 
 /* Vectors lie in the library's layout (weights [Co][kH][kW][Ci/g]) whatever `shape` says. */
 struct named_array {
@@ -21,16 +21,17 @@ struct named_array {
 };
 
 /* Arrays by name. Owns their data. */
-struct bag {
-    struct named_array arrays[BAG_ARRAYS];
+struct argument_map {
+    struct named_array arrays[MAP_ARRAYS];
     size_t count;
+    bool shapes_only; /* arrays have no data */
 };
 
-struct named_array *bag_find(struct bag *bag, const char *name);
-/* A zeroed array; NULL when out of memory or room. `name` must outlive the bag. */
-struct named_array *bag_add(struct bag *bag, const char *name, uint32_t rank,
-                            const uint32_t *shape);
-void bag_free(struct bag *bag);
+struct named_array *argument_map_find(struct argument_map *map, const char *name);
+/* A zeroed array; NULL when out of memory or room. `name` must outlive the map. */
+struct named_array *argument_map_add(struct argument_map *map, const char *name, uint32_t rank,
+                                     const uint32_t *shape);
+void argument_map_free(struct argument_map *map);
 size_t array_count(const struct named_array *array);
 
 /* Settings that are not a kernel's parameters. */
@@ -47,13 +48,18 @@ bool run_settings_read(const struct glcnn_setting *items, size_t count,
 struct run {
     struct glcnn_device *device; /* NULL: the reference */
     glcnn_channel_format format;
+    uint32_t more_commits; /* of each kernel on the device, after the first */
+    /* Not NULL: the device plans the kernel and tells of its passes, without running it. The map has
+     * shapes only. */
+    void (*explain)(void *user, const struct pass *pass);
+    void *explain_user;
     struct run_settings settings;
-    struct bag *bag; /* inputs, and outputs once computed */
+    struct argument_map *map; /* inputs, and outputs once computed */
     struct refusal refusal;
 };
 
 /* Resolves everything but storage and vectors: the operation, its forward operation for a
- * gradient, and the shapes of all images. `inputs` must be in the bag. */
+ * gradient, and the shapes of all images. `inputs` must be in the map. */
 struct resolved {
     struct operation operation, forward;
     struct shapes shapes, forward_shapes;
@@ -61,8 +67,8 @@ struct resolved {
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
     double forward_parameters[MAX_PARAMETER_BYTES / sizeof(double)];
 };
-bool run_resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
-                 struct resolved *resolved);
+bool resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
+             struct resolved *resolved);
 
 /* ---- What the parts of the engine share ---- */
 
@@ -76,11 +82,11 @@ const struct named_array *run_image_input(const struct run *run, const struct op
 struct named_array *run_output(struct run *run, struct resolved *resolved, size_t index);
 /* Samples per channel that a state holds once the source was counted. */
 uint64_t run_samples(const struct resolved *resolved);
-/* The two ways to compute; outputs are added to the bag. */
+/* The two ways to compute; outputs are added to the map. */
 glcnn_status run_reference(struct run *run, struct resolved *resolved);
 glcnn_status run_device(struct run *run, struct resolved *resolved);
 
-/* Runs the kernel, first those that fill what is missing. Outputs are added to the bag. */
+/* Runs the kernel, first those that fill what is missing. Outputs are added to the map. */
 glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descriptor);
 
 #endif

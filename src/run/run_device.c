@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/image.h"
+#include "encode/encode.h"
 #include "encode/state.h"
 
 /* Everything that one run makes on the device. */
@@ -93,7 +94,7 @@ static glcnn_status make_image(struct run *run, struct resolved *r, struct devic
         made.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32;
     glcnn_status status = glcnn_image_create(run->device, &made, &d->images[index]);
     const struct named_array *array = run_image_input(run, &r->operation, index);
-    if (status == GLCNN_SUCCESS && argument->input && array)
+    if (status == GLCNN_SUCCESS && argument->input && array && !run->explain)
         status = move_image(run, d->images[index], array->data, array_count(array), true);
     place_image(&d->encode, argument->place, d->images[index]);
     return status;
@@ -102,6 +103,8 @@ static glcnn_status make_image(struct run *run, struct resolved *r, struct devic
 static glcnn_status write_vector(struct run *run, glcnn_buffer *buffer, const double *data,
                                  size_t count)
 {
+    if (run->explain)
+        return GLCNN_SUCCESS;
     float *floats = to_floats(data, count);
     if (!floats)
         return run_out_of_memory(run);
@@ -114,7 +117,7 @@ static glcnn_status make_call_vector(struct run *run, struct resolved *r, struct
                                      size_t index, size_t position)
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
-    const struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = argument_map_find(run->map, argument->name);
     size_t length = r->operation.vectors[index].count;
     if (!array && !argument->output && argument->optional)
         return GLCNN_SUCCESS;
@@ -129,7 +132,7 @@ static glcnn_status make_vector(struct run *run, struct resolved *r, struct devi
                                 size_t index)
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
-    const struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = argument_map_find(run->map, argument->name);
     size_t length = r->operation.vectors[index].count;
     struct state_vector *vector;
     glcnn_buffer *buffer;
@@ -224,6 +227,17 @@ static glcnn_status read_outputs(struct run *run, struct resolved *r, struct dev
     return status;
 }
 
+static glcnn_status encode_and_commit(struct run *run, struct device_run *d)
+{
+    if (run->explain)
+        return encode_dry(d->command_buffer, d->kernel, &d->encode, run->explain,
+                          run->explain_user);
+    glcnn_status status = glcnn_kernel_encode(d->command_buffer, d->kernel, &d->encode);
+    for (uint32_t i = 0; i <= run->more_commits && status == GLCNN_SUCCESS; i++)
+        status = glcnn_command_buffer_commit(d->command_buffer);
+    return status;
+}
+
 glcnn_status run_device(struct run *run, struct resolved *r)
 {
     struct device_run d = {0};
@@ -241,10 +255,8 @@ glcnn_status run_device(struct run *run, struct resolved *r)
         status = make_arguments(run, r, &d);
     d.encode.state = d.state;
     if (status == GLCNN_SUCCESS)
-        status = glcnn_kernel_encode(d.command_buffer, d.kernel, &d.encode);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_commit(d.command_buffer);
-    if (status == GLCNN_SUCCESS)
+        status = encode_and_commit(run, &d);
+    if (status == GLCNN_SUCCESS && !run->explain)
         status = read_outputs(run, r, &d);
     if (status != GLCNN_SUCCESS && run->device->error[0])
         refuse(run->refusal, "%s", run->device->error);

@@ -1,4 +1,4 @@
-/* glcnn_run: arrays of the caller into a bag of doubles, and back. Weights change their layout
+/* glcnn_run: arrays of the caller into a map of doubles, and back. Weights change their layout
  * here, [Co][Ci/g][kH][kW] outside and [Co][kH][kW][Ci/g] inside. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +31,21 @@ static const char *argument_name(const struct glcnn_descriptor *d, const char *n
 }
 
 static glcnn_status take_input(const struct glcnn_descriptor *d, const struct glcnn_array *input,
-                               struct bag *bag, struct refusal refusal)
+                               struct argument_map *map, struct refusal refusal)
 {
     const char *name = argument_name(d, input->name);
     if (!name)
         return refuse(refusal, "%s has no input \"%s\"", d->name,
                       input->name ? input->name : "(NULL)"),
                GLCNN_INVALID_ARGUMENT;
-    if (bag_find(bag, name))
+    if (argument_map_find(map, name))
         return refuse(refusal, "%s: the input %s is given twice", d->name, name),
                GLCNN_INVALID_ARGUMENT;
     if (input->rank > GLCNN_MAX_RANK || !input->data)
         return refuse(refusal, "%s: %s has rank %u (at most %d) or no data", d->name, name,
                       input->rank, GLCNN_MAX_RANK),
                GLCNN_INVALID_ARGUMENT;
-    struct named_array *array = bag_add(bag, name, input->rank, input->shape);
+    struct named_array *array = argument_map_add(map, name, input->rank, input->shape);
     if (!array)
         return refuse(refusal, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
     size_t count = array_count(array);
@@ -57,22 +57,22 @@ static glcnn_status take_input(const struct glcnn_descriptor *d, const struct gl
 }
 
 /* One allocation: the array structs, then all data. */
-static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct bag *bag,
+static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct argument_map *map,
                                  struct glcnn_array **outputs, size_t *output_count,
                                  struct refusal refusal)
 {
     size_t elements = 0, count = 0;
-    for (size_t i = 0; i < bag->count; i++)
-        if (bag->arrays[i].computed) {
-            elements += array_count(&bag->arrays[i]);
+    for (size_t i = 0; i < map->count; i++)
+        if (map->arrays[i].computed) {
+            elements += array_count(&map->arrays[i]);
             count++;
         }
     struct glcnn_array *made = calloc(1, (count + 1) * sizeof *made + elements * sizeof(float));
     if (!made)
         return refuse(refusal, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
     float *data = (float *)(void *)(made + count + 1);
-    for (size_t i = 0, at = 0; i < bag->count; i++) {
-        const struct named_array *from = &bag->arrays[i];
+    for (size_t i = 0, at = 0; i < map->count; i++) {
+        const struct named_array *from = &map->arrays[i];
         if (!from->computed)
             continue;
         struct glcnn_array *to = &made[at++];
@@ -95,7 +95,7 @@ static bool check_format(const char *name, glcnn_channel_format format, struct r
     if (format == GLCNN_CHANNEL_FORMAT_NONE || format == GLCNN_CHANNEL_FORMAT_FLOAT32 ||
         format == GLCNN_CHANNEL_FORMAT_FLOAT16)
         return true;
-    return refuse(refusal, "%s: format %d is none of float32 (4) and float16 (3)", name,
+    return refuse(refusal, "%s: format %d is neither float32 (4) nor float16 (3)", name,
                   (int)format);
 }
 
@@ -127,10 +127,11 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
                GLCNN_INVALID_ARGUMENT;
     if (!check_format(name, options->format, refusal))
         return GLCNN_INVALID_ARGUMENT;
-    struct bag bag = {0};
+    struct argument_map map = {0};
     struct run run = {.device = options->reference ? NULL : device,
                       .format = options->format,
-                      .bag = &bag,
+                      .more_commits = options->commits ? options->commits - 1 : 0,
+                      .map = &map,
                       .refusal = refusal};
     glcnn_status status = GLCNN_SUCCESS;
     if (!run_settings_read(settings, setting_count, &run.settings)) {
@@ -142,12 +143,12 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
         status = GLCNN_INVALID_ARGUMENT;
     }
     for (size_t i = 0; i < input_count && status == GLCNN_SUCCESS; i++)
-        status = take_input(d, &inputs[i], &bag, refusal);
+        status = take_input(d, &inputs[i], &map, refusal);
     if (status == GLCNN_SUCCESS)
         status = run_kernel(&run, d);
     if (status == GLCNN_SUCCESS)
-        status = give_outputs(d, &bag, outputs, output_count, refusal);
-    bag_free(&bag);
+        status = give_outputs(d, &map, outputs, output_count, refusal);
+    argument_map_free(&map);
     return status;
 }
 

@@ -44,7 +44,7 @@ static bool set_double_vector(struct run *run, struct resolved *r, size_t index,
 {
     const struct argument *argument = &r->operation.descriptor->arguments[index];
     size_t length = r->operation.vectors[index].count;
-    const struct named_array *array = bag_find(run->bag, argument->name);
+    const struct named_array *array = argument_map_find(run->map, argument->name);
     *vector = NULL;
     if (!r->operation.given[index])
         return true;

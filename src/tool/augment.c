@@ -43,7 +43,7 @@ static bool complain_of_word(const char *text, char error[GLCNN_ERROR_LENGTH])
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
     glcnn_suggest(text, strcspn(text, "=,"), names, WORDS, hint, sizeof hint);
-    snprintf(error, GLCNN_ERROR_LENGTH, "\"%.40s\" is no word of an augmentation%s", text, hint);
+    snprintf(error, GLCNN_ERROR_LENGTH, "\"%.40s\" is not an augmentation%s", text, hint);
     return false;
 }
 
@@ -51,7 +51,7 @@ static bool complain_of_value(const struct word *word, const char *value,
                               char error[GLCNN_ERROR_LENGTH])
 {
     if (word->kind == FLAG)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s takes no value; \"%.40s\" is given", word->name,
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s takes no value, but has \"%.40s\"", word->name,
                  value);
     else
         snprintf(error, GLCNN_ERROR_LENGTH, "%s is \"%.40s\"; it must be a %snumber in 0 .. %g",

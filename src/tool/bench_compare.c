@@ -1,9 +1,8 @@
-/* Two reports of glcnn bench --json beside each other, row by row. */
+/* Two reports of glcnn bench --json, compared row by row. */
 #include "bench.h"
 
 #include <glcnn/io.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ cJSON *bench_read(const struct tool_command *command, const char *path)
     if (cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(json, "rows")))
         return json;
     cJSON_Delete(json);
-    complain(command, EXIT_FAILED, "%s is no report of \"glcnn bench --json\": it has no rows",
+    complain(command, EXIT_FAILED, "%s is not a report of \"glcnn bench --json\": it has no rows",
              path);
     return NULL;
 }
@@ -32,7 +31,7 @@ cJSON *bench_read(const struct tool_command *command, const char *path)
 static double number(const cJSON *row, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, name);
-    return cJSON_IsNumber(item) ? item->valuedouble : (double)NAN;
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
 static const char *text_of(const cJSON *object, const char *name)
@@ -41,48 +40,21 @@ static const char *text_of(const cJSON *object, const char *name)
     return text ? text : "";
 }
 
-/* The same name, and the same work. */
 static const cJSON *find_row(const cJSON *report, const cJSON *like)
 {
-    const cJSON *row;
-    cJSON_ArrayForEach(
-        row, cJSON_GetObjectItemCaseSensitive(
-                 report, "rows")) if (strcmp(text_of(row, "name"), text_of(like, "name")) == 0 &&
-                                      cJSON_Compare(cJSON_GetObjectItemCaseSensitive(row, "shape"),
-                                                    cJSON_GetObjectItemCaseSensitive(like, "shape"),
-                                                    true)) return row;
+    const cJSON *row = cJSON_GetObjectItemCaseSensitive(report, "rows")->child;
+    for (; row; row = row->next)
+        if (strcmp(text_of(row, "name"), text_of(like, "name")) == 0 &&
+            cJSON_Compare(cJSON_GetObjectItemCaseSensitive(row, "shape"),
+                          cJSON_GetObjectItemCaseSensitive(like, "shape"), true))
+            return row;
     return NULL;
 }
 
 struct changes {
     size_t compared, slower, faster;
-    size_t differing;  /* rows whose calls a commit differ, which are not compared */
     double logarithms; /* of the ratios, for their geometric mean */
 };
-
-/* Calls in a commit. Reports of old have one in each and do not say so. */
-static double calls_of(const cJSON *row)
-{
-    double calls = number(row, "repeats");
-    return calls > 0 ? calls : 1;
-}
-
-/* A call that has a commit to itself takes the flush of it besides, which counts for little in one
- * that takes long alone: a row may have become so, or have been so. */
-static bool are_alike(const cJSON *old_row, const cJSON *row)
-{
-    double before = calls_of(old_row), now = calls_of(row);
-    const cJSON *fewer = before < now ? old_row : row;
-    return before == now || 1e-3 * number(fewer, "milliseconds") >= BENCH_SHORT;
-}
-
-static void refuse_row(const cJSON *old_row, const cJSON *row, struct changes *changes)
-{
-    changes->differing++;
-    output("%-46s %9.4f %9.4f %6s\n  not compared: calls in a commit were %g and are %g\n",
-           text_of(row, "name"), number(old_row, "milliseconds"), number(row, "milliseconds"), "-",
-           calls_of(old_row), calls_of(row));
-}
 
 static void compare_row(const cJSON *old_row, const cJSON *row, struct changes *changes)
 {
@@ -100,45 +72,30 @@ static void compare_row(const cJSON *old_row, const cJSON *row, struct changes *
                     : "same");
 }
 
-static bool has_time(const cJSON *row)
+static void print_difference(const char *what, const char *before, const char *now)
 {
-    return number(row, "milliseconds") > 0;
-}
-
-static void print_devices(const cJSON *old_report, const cJSON *new_report)
-{
-    const char *before =
-        text_of(cJSON_GetObjectItemCaseSensitive(old_report, "device"), "renderer");
-    const char *now = text_of(cJSON_GetObjectItemCaseSensitive(new_report, "device"), "renderer");
     if (strcmp(before, now) != 0)
-        output("The devices differ: %s before, %s now.\n", before, now);
-    if (strcmp(text_of(old_report, "format"), text_of(new_report, "format")) != 0)
-        output("The formats differ: %s before, %s now.\n", text_of(old_report, "format"),
-               text_of(new_report, "format"));
+        output("The %s differ: %s before, %s now.\n", what, before, now);
 }
 
 int bench_compare(const struct tool_command *command, const cJSON *old_report,
                   const cJSON *new_report)
 {
     struct changes changes = {0};
-    const cJSON *row;
-    print_devices(old_report, new_report);
+    const cJSON *row = cJSON_GetObjectItemCaseSensitive(new_report, "rows")->child;
+    print_difference("devices",
+                     text_of(cJSON_GetObjectItemCaseSensitive(old_report, "device"), "renderer"),
+                     text_of(cJSON_GetObjectItemCaseSensitive(new_report, "device"), "renderer"));
+    print_difference("formats", text_of(old_report, "format"), text_of(new_report, "format"));
     output("%-46s %9s %9s %6s\n", "row", "before ms", "now ms", "ratio");
-    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(new_report, "rows"))
-    {
+    for (; row; row = row->next) {
         const cJSON *old_row = find_row(old_report, row);
-        if (old_row && has_time(old_row) && has_time(row))
-            (are_alike(old_row, row) ? compare_row : refuse_row)(old_row, row, &changes);
+        if (number(old_row, "milliseconds") > 0 && number(row, "milliseconds") > 0)
+            compare_row(old_row, row, &changes);
     }
-    if (changes.differing > 0)
-        output("%zu rows are not compared: of several short calls in a commit each takes less time "
-               "than one alone; measure both reports anew\n",
-               changes.differing);
-    if (changes.compared == 0 && changes.differing > 0)
-        return complain(command, EXIT_FAILED,
-                        "no row of the reports has as many calls in a commit in both");
     if (changes.compared == 0)
-        return complain(command, EXIT_FAILED, "the reports have no row of one shape in common");
+        return complain(command, EXIT_FAILED,
+                        "the reports have no row with the same name and shape in common");
     output("%zu rows: %zu slower, %zu faster; geometric mean of the ratios %.3f\n",
            changes.compared, changes.slower, changes.faster,
            exp(changes.logarithms / (double)changes.compared));

@@ -1,59 +1,85 @@
-/* What glcnn bench tells: lines of text as rows come, or JSON at the end. */
+/* What glcnn bench prints: lines of text as rows come, or JSON at the end. */
 #include "bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-/* Seconds that the copy of so many bytes would take; 0: not known. */
-static double floor_of(const struct bench_report *report, const struct bench_row *row)
+static int ascending(const void *a, const void *b)
 {
-    return report->copy_rate > 0 ? row->bytes / report->copy_rate : 0;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-void bench_report_device(const struct bench_report *report)
+void bench_set_times(struct bench_result *result, double *samples, size_t count)
 {
-    output("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
-           report->device->gl_version);
-    if (report->small)
-        output("Shapes are small, for a quick look: rates are those of caches.\n");
-    output("\n");
+    qsort(samples, count, sizeof *samples, ascending);
+    double median = samples[count / 2];
+    result->seconds = median;
+    result->spread =
+        median > 0 ? (samples[count - 1 - count / 4] - samples[count / 4]) / median : 0;
 }
 
-void bench_report_head(const struct bench_report *report)
+void bench_fail(struct bench_result *result, const glcnn_device *device, glcnn_status status)
+{
+    result->left_out = status == GLCNN_OUT_OF_MEMORY || status == GLCNN_LIMIT_EXCEEDED;
+    if (!result->error[0])
+        snprintf(result->error, sizeof result->error, "%.500s", glcnn_device_error(device));
+    if (!result->error[0])
+        snprintf(result->error, sizeof result->error, "%s", glcnn_status_text(status));
+}
+
+/* ---- As text ---- */
+
+void bench_print_head(const struct bench_report *report)
 {
     if (report->request->json)
         return;
-    bench_report_device(report);
-    output("%-48s %18s\n%12s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
+    output("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
+           report->device->gl_version);
+    if (report->small)
+        output("Batches are small, for a quick look: rates are those of caches.\n");
+    output("\n%-48s %18s\n%12s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
            "GFLOP/s", "x floor", "passes", "calls", "CPU us");
 }
 
-static void format_rate(double amount, const struct bench_row *row, char text[16])
+static void format_number(const char *format, double value, char text[16])
 {
-    if (amount > 0 && row->timing.seconds > 0)
-        snprintf(text, 16, "%.1f", 1e-9 * amount / row->timing.seconds);
+    if (value > 0)
+        snprintf(text, 16, format, value);
     else
         snprintf(text, 16, "-");
 }
 
-static void print_row(const struct bench_report *report, const struct bench_row *row)
+/* How many times as long as the bytes take at the rate of the copy; 0: not known. */
+static double times_floor(const struct bench_report *report, const struct bench_result *result)
 {
-    char bytes[16], operations[16], ratio[16] = "-", shape[48];
-    double floor = floor_of(report, row);
-    format_rate(row->bytes, row, bytes);
-    format_rate(row->operations, row, operations);
-    if (floor > 0)
-        snprintf(ratio, sizeof ratio, "%.2f", row->timing.seconds / floor);
-    snprintf(shape, sizeof shape, "%ux%ux%ux%u", row->shape[0], row->shape[1], row->shape[2],
-             row->shape[3]);
+    return result->bytes > 0 ? result->seconds * report->copy_rate / result->bytes : 0;
+}
+
+static double per_second(double amount, const struct bench_result *result)
+{
+    return result->seconds > 0 ? 1e-9 * amount / result->seconds : 0;
+}
+
+static void print_result(const struct bench_report *report, const struct bench_row *row,
+                         const struct bench_result *r)
+{
+    char bytes[16], operations[16], ratio[16], cpu[16], shape[48];
+    format_number("%.1f", per_second(r->bytes, r), bytes);
+    format_number("%.1f", per_second(r->operations, r), operations);
+    format_number("%.2f", times_floor(report, r), ratio);
+    format_number("%.1f", 1e6 * r->commit_cpu, cpu);
+    snprintf(shape, sizeof shape, "%ux%ux%ux%u", r->size[0], r->size[1], r->size[2], r->size[3]);
     output("%-48s %18s\n", row->name, shape);
-    if (row->timing.seconds > 0)
-        output("%12.4f %6.1f %8s %8s %7s %6u %6u %8.1f\n", 1e3 * row->timing.seconds,
-               50 * row->timing.spread, bytes, operations, ratio, row->passes, row->dispatches,
-               1e6 * row->timing.commit_cpu);
-    if (row->error[0])
-        output("  %s: %s\n", row->left_out ? "left out" : "FAILED", row->error);
+    if (r->seconds > 0)
+        output("%12.4f %6.1f %8s %8s %7s %6u %6u %8s\n", 1e3 * r->seconds, 50 * r->spread, bytes,
+               operations, ratio, r->passes, r->dispatches, cpu);
+    if (r->error[0])
+        output("  %s: %s\n", r->left_out ? "left out" : "FAILED", r->error);
     fflush(stdout); /* it takes a while: rows are seen as they come */
 }
+
+/* ---- As JSON ---- */
 
 /* A number, or null for what is not known. */
 static void add_known(cJSON *object, const char *name, double value)
@@ -64,41 +90,43 @@ static void add_known(cJSON *object, const char *name, double value)
         cJSON_AddNullToObject(object, name);
 }
 
-static cJSON *json_of_row(const struct bench_report *report, const struct bench_row *row)
+static cJSON *json_of_result(const struct bench_report *report, const struct bench_row *row,
+                             const struct bench_result *r)
 {
     cJSON *object = cJSON_CreateObject();
-    double seconds = row->timing.seconds, floor = floor_of(report, row);
     json_add_text(object, "name", row->name);
-    json_add_text(object, "kernels", row->kernels);
+    cJSON *kernels = cJSON_AddArrayToObject(object, "kernels");
+    for (size_t i = 0; i < 2; i++)
+        if (row->kernels[i])
+            cJSON_AddItemToArray(kernels, cJSON_CreateString(row->kernels[i]));
     cJSON *shape = cJSON_AddArrayToObject(object, "shape");
-    for (int i = 0; i < 4; i++)
-        cJSON_AddItemToArray(shape, cJSON_CreateNumber(row->shape[i]));
-    add_known(object, "milliseconds", 1e3 * seconds);
-    cJSON_AddNumberToObject(object, "spread", row->timing.spread);
-    cJSON_AddNumberToObject(object, "repeats", row->timing.repeats);
-    add_known(object, "bytes", row->bytes);
-    add_known(object, "operations", row->operations);
-    add_known(object, "gigabytes_per_second", seconds > 0 ? 1e-9 * row->bytes / seconds : 0);
-    add_known(object, "gigaflops", seconds > 0 ? 1e-9 * row->operations / seconds : 0);
-    add_known(object, "times_floor", floor > 0 ? seconds / floor : 0);
-    cJSON_AddNumberToObject(object, "passes", row->passes);
-    cJSON_AddNumberToObject(object, "dispatches", row->dispatches);
-    cJSON_AddNumberToObject(object, "commit_cpu_microseconds", 1e6 * row->timing.commit_cpu);
-    cJSON_AddBoolToObject(object, "left_out", row->left_out);
-    json_add_text(object, "error", row->error[0] ? row->error : NULL);
+    for (size_t i = 0; i < 4; i++)
+        cJSON_AddItemToArray(shape, cJSON_CreateNumber(r->size[i]));
+    add_known(object, "milliseconds", 1e3 * r->seconds);
+    cJSON_AddNumberToObject(object, "spread", r->spread);
+    add_known(object, "bytes", r->bytes);
+    add_known(object, "operations", r->operations);
+    add_known(object, "gigabytes_per_second", per_second(r->bytes, r));
+    add_known(object, "gigaflops", per_second(r->operations, r));
+    add_known(object, "times_floor", times_floor(report, r));
+    cJSON_AddNumberToObject(object, "passes", r->passes);
+    cJSON_AddNumberToObject(object, "dispatches", r->dispatches);
+    add_known(object, "commit_cpu_microseconds", 1e6 * r->commit_cpu);
+    cJSON_AddBoolToObject(object, "left_out", r->left_out);
+    json_add_text(object, "error", r->error[0] ? r->error : NULL);
     return object;
 }
 
-void bench_report_row(struct bench_report *report, const struct bench_row *row)
+void bench_add_result(struct bench_report *report, const struct bench_row *row,
+                      const struct bench_result *result)
 {
-    if (row->error[0] && !row->left_out)
-        report->failed++;
+    report->failed += result->error[0] && !result->left_out;
     if (!report->request->json)
-        print_row(report, row);
-    cJSON_AddItemToArray(report->rows, json_of_row(report, row));
+        print_result(report, row, result);
+    cJSON_AddItemToArray(report->rows, json_of_result(report, row, result));
 }
 
-cJSON *bench_report_json(struct bench_report *report)
+cJSON *bench_json(struct bench_report *report)
 {
     bool half = report->request->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
     cJSON *json = cJSON_CreateObject();

@@ -1,10 +1,12 @@
-/* Steps of the networks of nets.h: gradient descent with momentum on random images. */
+/* Steps of the networks of nets.h: gradient descent with momentum on random images. A sample is so
+ * many steps before one wait that the wait counts for little. */
 #include "bench.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model.h"
 #include "support/random.h"
@@ -12,27 +14,45 @@
 #define LEARNING_RATE 0.001f
 #define MOMENTUM      0.9f
 #define SEED          7
+#define SAMPLES       11
+#define STEPS         2000 /* of a sample at most */
+
+/* Seconds. A GPU that was idle raises its clock in steps: what is timed runs for `warm` before. */
+struct effort {
+    double warm, sample, all_samples;
+};
+static const struct effort thorough = {0.5, 0.03, 1}, quick = {0, 0.01, 0.3};
 
 /* The form of Fashion-MNIST. */
 static const struct form form = {28, 28, 1, 10};
 
-#define IN_FLIGHT 2 /* steps whose losses are not read yet */
-
-/* Losses of a step go into a buffer behind it, and are read while the next step runs. */
 struct step {
     struct model model;
     struct runner runner;
-    void *images; /* [batch][28][28], float32 or with `bytes` Unorm8 */
-    bool bytes;
-    float *losses;    /* [batch] */
+    float *images;    /* [batch][28][28] */
     uint32_t *labels; /* [batch] */
-    uint32_t batch;
-    glcnn_buffer *results[IN_FLIGHT];
-    glcnn_command_buffer *reads[IN_FLIGHT];
-    size_t fed, told; /* steps that were begun, and those of them whose losses were read */
+    float *losses;    /* [batch] */
 };
 
-static bool set_training(struct step *s, glcnn_device *device)
+/* ---- A network and a batch ---- */
+
+static bool make_batch(struct step *s, uint32_t batch)
+{
+    uint64_t seed = SEED;
+    size_t pixels = (size_t)batch * form.width * form.height;
+    s->images = malloc(pixels * sizeof *s->images);
+    s->labels = malloc(batch * sizeof *s->labels);
+    s->losses = malloc(batch * sizeof *s->losses);
+    if (!s->images || !s->labels || !s->losses)
+        return false;
+    for (size_t i = 0; i < pixels; i++)
+        s->images[i] = (float)(random_next(&seed) >> 40) / (float)(1 << 24);
+    for (size_t i = 0; i < batch; i++)
+        s->labels[i] = (uint32_t)(random_next(&seed) % form.classes);
+    return true;
+}
+
+static bool set_training(const struct step *s, glcnn_device *device)
 {
     struct glcnn_training_descriptor descriptor = {NULL};
     if (glcnn_optimizer_stochastic_gradient_descent_create(device, LEARNING_RATE,
@@ -44,177 +64,112 @@ static bool set_training(struct step *s, glcnn_device *device)
     return status == GLCNN_SUCCESS;
 }
 
-static size_t image_bytes(const struct step *s)
+/* A step that writes the batch and reads its losses, which must be finite. */
+static bool check_step(struct step *s, uint32_t batch, struct bench_result *result)
 {
-    return (size_t)s->batch * form.width * form.height * (s->bytes ? 1 : sizeof(float));
-}
-
-static void make_images(struct step *s, uint64_t *seed)
-{
-    float *floats = s->images;
-    unsigned char *bytes = s->images;
-    for (size_t i = 0; i < (size_t)s->batch * form.width * form.height; i++)
-        if (s->bytes)
-            bytes[i] = (unsigned char)(random_next(seed) >> 56);
-        else
-            floats[i] = (float)(random_next(seed) >> 40) / (float)(1 << 24);
-}
-
-static bool make_batch(struct step *s, uint32_t batch)
-{
-    uint64_t seed = SEED;
-    s->images = malloc(image_bytes(s));
-    s->labels = calloc(batch, sizeof *s->labels);
-    s->losses = calloc(batch, sizeof *s->losses);
-    if (!s->images || !s->labels || !s->losses)
+    if (!runner_run(&s->runner, s->images, s->labels, s->losses))
         return false;
-    make_images(s, &seed);
-    for (size_t i = 0; i < batch; i++)
-        s->labels[i] = (uint32_t)(random_next(&seed) % form.classes);
+    for (uint32_t i = 0; i < batch && !result->error[0]; i++)
+        if (!isfinite(s->losses[i]))
+            snprintf(result->error, sizeof result->error, "the loss of image %u is not finite", i);
     return true;
 }
 
-static bool record_reads(struct step *s, glcnn_device *device)
+/* The first step compiles the shaders. */
+static bool prepare(struct step *s, glcnn_device *device, const struct bench_row *row,
+                    struct bench_result *result)
 {
-    glcnn_image *losses = glcnn_graph_image(s->runner.graph, s->runner.result);
-    glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < IN_FLIGHT && status == GLCNN_SUCCESS; i++) {
-        status = glcnn_buffer_create(device, s->batch * sizeof *s->losses, &s->results[i]);
-        if (status == GLCNN_SUCCESS)
-            status = glcnn_command_buffer_create(device, &s->reads[i]);
-        if (status == GLCNN_SUCCESS)
-            status = glcnn_image_encode_read(s->reads[i], losses, NULL, s->results[i], 0);
-    }
-    return status == GLCNN_SUCCESS;
-}
-
-/* The network's pictures as bytes. */
-static bool take_bytes(struct step *s, glcnn_device *device)
-{
-    struct glcnn_image_descriptor pictures = *glcnn_image_get_descriptor(s->runner.sources[0]);
-    pictures.channel_format = GLCNN_CHANNEL_FORMAT_UNORM8;
-    glcnn_image_destroy(&s->runner.sources[0]);
-    return glcnn_image_create(device, &pictures, &s->runner.sources[0]) == GLCNN_SUCCESS;
-}
-
-static glcnn_status write_batch(const struct step *s)
-{
-    glcnn_image *const *sources = s->runner.sources;
-    glcnn_status status = glcnn_image_write_bytes(sources[0], NULL, s->images, image_bytes(s));
-    return status == GLCNN_SUCCESS
-               ? glcnn_image_write_classes(sources[1], NULL, s->labels, s->batch)
-               : status;
-}
-
-static glcnn_status commit(void *user)
-{
-    struct step *s = user;
-    return glcnn_graph_execute(s->runner.graph, s->runner.sources, NULL, NULL);
-}
-
-static glcnn_status wait(void *user)
-{
-    return glcnn_graph_wait(((struct step *)user)->runner.graph);
-}
-
-static bool is_over(void *user)
-{
-    return glcnn_graph_poll(((struct step *)user)->runner.graph);
-}
-
-/* The first run writes the batch and makes the programs. */
-static bool prepare(struct step *s, glcnn_device *device, const struct bench_step *step)
-{
-    s->batch = step->batch;
-    return make_batch(s, step->batch) &&
-           model_create(device, net_find(step->net), &form, step->batch, &s->model) &&
+    return make_batch(s, row->batch) &&
+           model_create(device, net_find(row->net), &form, row->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
-           runner_create_training(&s->model, step->batch, NULL, &s->runner) &&
-           (!s->bytes || take_bytes(s, device)) && write_batch(s) == GLCNN_SUCCESS &&
-           commit(s) == GLCNN_SUCCESS && wait(s) == GLCNN_SUCCESS && record_reads(s, device);
+           runner_create_training(&s->model, row->batch, NULL, &s->runner) &&
+           check_step(s, row->batch, result);
 }
 
-static void release(struct step *s)
+/* ---- Time ---- */
+
+static double seconds_of(clockid_t clock)
 {
-    for (size_t i = 0; i < IN_FLIGHT; i++) {
-        glcnn_command_buffer_destroy(&s->reads[i]);
-        glcnn_buffer_destroy(&s->results[i]);
-    }
-    runner_destroy(&s->runner);
-    model_destroy(&s->model);
-    free(s->images);
-    free(s->labels);
-    free(s->losses);
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Reads losses until those of `left` steps at most are not read. */
-static glcnn_status read_losses(struct step *s, size_t left)
+/* Seconds of each of `count` steps; adds the processor time of issuing them to *cpu. Less than 0: it
+ * failed. */
+static double run(struct runner *runner, int count, double *cpu)
 {
-    glcnn_status status = GLCNN_SUCCESS;
-    for (; s->fed - s->told > left && status == GLCNN_SUCCESS; s->told++)
-        status = glcnn_buffer_read(s->results[s->told % IN_FLIGHT], 0, s->batch * sizeof *s->losses,
-                                   s->losses);
-    return status;
+    bool good = true;
+    double begin = seconds_of(CLOCK_MONOTONIC), begin_cpu = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < count && good; i++)
+        good = glcnn_graph_execute(runner->graph, runner->sources, NULL, NULL) == GLCNN_SUCCESS;
+    *cpu += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin_cpu;
+    good = good && glcnn_graph_wait(runner->graph) == GLCNN_SUCCESS;
+    return good ? (seconds_of(CLOCK_MONOTONIC) - begin) / count : -1;
 }
 
-/* Writes the batch, executes, and reads the losses of the step before meanwhile: as a program
- * trains. */
-static glcnn_status feed(void *user)
+/* Seconds of the fastest step, or less than 0. */
+static double warm_up(struct runner *runner, double seconds)
 {
-    struct step *s = user;
-    glcnn_status status = write_batch(s);
-    if (status == GLCNN_SUCCESS)
-        status = commit(s);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_command_buffer_commit(s->reads[s->fed % IN_FLIGHT]);
-    if (status == GLCNN_SUCCESS)
-        s->fed++;
-    return status == GLCNN_SUCCESS ? read_losses(s, IN_FLIGHT - 1) : status;
+    double one, cpu, least = INFINITY, begin = seconds_of(CLOCK_MONOTONIC);
+    do {
+        one = run(runner, 1, &cpu);
+        least = fmin(least, one);
+    } while (one > 0 && seconds_of(CLOCK_MONOTONIC) - begin < seconds);
+    return least;
 }
 
-static glcnn_status wait_fed(void *user)
+static int within(double value, int least, int most)
 {
-    glcnn_status status = read_losses(user, 0);
-    return status == GLCNN_SUCCESS ? wait(user) : status;
+    return value < least ? least : value > most ? most : (int)value;
 }
 
-static bool is_fed(void *user)
+static bool time_step(const struct bench_report *report, struct runner *runner,
+                      struct bench_result *result)
 {
-    const struct step *s = user;
-    return glcnn_command_buffer_is_complete(s->reads[(s->fed - 1) % IN_FLIGHT]);
+    const struct effort *effort = report->small ? &quick : &thorough;
+    double samples[SAMPLES], cpu = 0, one = warm_up(runner, effort->warm);
+    if (one <= 0)
+        return false;
+    int steps = within(effort->sample / one, 1, STEPS);
+    double fits = effort->all_samples / (one * steps);
+    int count = within(fits, fits < 1 ? 1 : 3, SAMPLES);
+    for (int i = 0; i < count; i++)
+        if ((samples[i] = run(runner, steps, &cpu)) < 0)
+            return false;
+    bench_set_times(result, samples, (size_t)count);
+    result->commit_cpu = cpu / count / steps;
+    return true;
 }
 
-static void check_losses(const struct step *s, const struct bench_step *step, struct bench_row *row)
+static bool record_step(struct bench_report *report, struct runner *runner,
+                        const struct bench_row *row, struct bench_result *result)
 {
-    for (uint32_t i = 0; i < step->batch && !row->error[0]; i++)
-        if (!isfinite(s->losses[i]))
-            snprintf(row->error, sizeof row->error, "the loss of image %u is not finite", i);
+    double cpu;
+    struct bench_passes passes = {.items = NULL};
+    glcnn_device *device = report->request->tool.device;
+    bool good = bench_record(device, &passes) == GLCNN_SUCCESS && run(runner, 1, &cpu) > 0 &&
+                !passes.failed;
+    bench_record(device, NULL);
+    bench_add_passes(report, row, &passes, result);
+    bench_passes_free(&passes);
+    return good;
 }
 
-void bench_run_step(struct bench_report *report, glcnn_device *device,
-                    const struct bench_step *step, enum bench_feed feeding, struct bench_row *row)
+void bench_run_step(struct bench_report *report, const struct bench_row *row,
+                    struct bench_result *result)
 {
-    struct step s = {.bytes = feeding == BENCH_FED_BYTES};
-    const struct bench_work resident = {device, commit, wait, is_over, &s, 1, false},
-                            streaming = {device, feed, wait_fed, is_fed, &s, 1, true};
-    const struct bench_work *work = feeding == BENCH_RESIDENT ? &resident : &streaming;
-    const uint32_t shape[4] = {step->batch, form.channels, form.height, form.width};
-    memcpy(row->shape, shape, sizeof shape);
-    glcnn_status status = prepare(&s, device, step) ? GLCNN_SUCCESS : GLCNN_INVALID_STATE;
-    if (status == GLCNN_SUCCESS)
-        status = bench_time(report, work, row);
-    if (status == GLCNN_SUCCESS)
-        status = bench_trace_work(report, work, row);
-    for (uint32_t i = 0; s.losses && i < step->batch; i++)
-        s.losses[i] = NAN;
-    if (status == GLCNN_SUCCESS)
-        status = feed(&s);
-    if (status == GLCNN_SUCCESS)
-        status = wait_fed(&s);
-    if (status != GLCNN_SUCCESS)
-        bench_fail(row, device, status);
-    else
-        check_losses(&s, step, row);
-    release(&s);
+    struct step s = {.images = NULL};
+    glcnn_device *device = report->request->tool.device;
+    const uint32_t size[4] = {row->batch, form.channels, form.height, form.width};
+    memcpy(result->size, size, sizeof size);
+    if (!prepare(&s, device, row, result) || !time_step(report, &s.runner, result) ||
+        !record_step(report, &s.runner, row, result) || !check_step(&s, row->batch, result))
+        bench_fail(result, device, GLCNN_INVALID_STATE);
+    runner_destroy(&s.runner);
+    model_destroy(&s.model);
+    free(s.images);
+    free(s.labels);
+    free(s.losses);
 }

@@ -10,16 +10,16 @@
 enum { OPTION_JSON = 256 };
 
 static const struct tool_option options[] = {
-    {'k', "kernel", "NAME", "check this kernel alone; may be given again"},
+    {'k', "kernel", "NAME", "check only this kernel; may be repeated"},
     {'q', "quick", NULL, "small shapes only"},
-    {OPTION_JSON, "json", NULL, "answer in JSON; an error of null is not a finite number"},
+    {OPTION_JSON, "json", NULL, "print JSON; an error of null is not finite"},
     DEVICE_OPTIONS,
     {0}};
 
 static const char details[] =
-    "Errors are in units of the bound that a kernel keeps (glcnn/image.h): above 1 it fails.\n"
-    "Those of images stored as float16 stand in a column of their own too. Exit status: 0 when\n"
-    "every kernel passed, 1 when one failed, 77 when there is no device.\n";
+    "Errors are in units of the bound in glcnn/image.h; a kernel fails above 1. Errors with "
+    "images stored as float16 also have a column of their own. Exit status: 0 if every kernel "
+    "passed, 1 if one failed, 77 if there is no device.\n";
 
 struct request {
     const char **kernels; /* none: all */

@@ -18,9 +18,9 @@ int claim_refuse_old(const struct tool_command *command, const char *path, const
     struct stat old;
     if (stat(path, &old) != 0 || !S_ISREG(old.st_mode) || old.st_size == 0)
         return EXIT_GOOD;
-    return complain(command, EXIT_FAILED, "%s: is there already; --force writes over it%s%s%s",
-                    path, resumed ? ", --resume " : "", resumed ? resumed : "",
-                    resumed ? " goes on with it" : "");
+    return complain(command, EXIT_FAILED, "%s: already exists; --force overwrites it%s%s%s", path,
+                    resumed ? ", --resume " : "", resumed ? resumed : "",
+                    resumed ? " continues it" : "");
 }
 
 int claim_output(const struct tool_command *command, const char *path, bool force,

@@ -58,8 +58,7 @@ static void tell_of_software(const struct tool_device *tool)
     if (info->software && !tool->hides_notices && !tool->verbose &&
         !(chosen && strcmp(chosen, "software") == 0))
         print_error(
-            "glcnn: no GPU is used: %s computes on the processor, slowly; \"glcnn info\" says "
-            "which devices there are\n",
+            "glcnn: no GPU is used: %s computes on the processor, which is slow; \"glcnn info\" lists the devices\n",
             info->renderer);
 }
 
@@ -90,11 +89,11 @@ static void set_watch(const struct tool_device *tool, const char *what)
     watch.rest = wait - notice;
     watch.noticed = 0;
     snprintf(watch.notice, sizeof watch.notice,
-             "glcnn: the driver still compiles %s, after %u seconds\n", what, notice);
-    snprintf(watch.end, sizeof watch.end,
-             "glcnn: the driver has not compiled %s in %u seconds and is given up; --wait gives it "
-             "more\n",
-             what, wait);
+             "glcnn: the driver is still compiling %s after %u seconds\n", what, notice);
+    snprintf(
+        watch.end, sizeof watch.end,
+        "glcnn: the driver has not compiled %s within %u seconds: giving up; --wait allows more time\n",
+        what, wait);
     sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm, .sa_flags = SA_RESTART}, NULL);
     alarm(notice ? notice : wait);
 }

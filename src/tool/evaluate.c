@@ -11,14 +11,20 @@
 
 #define BATCH 32
 
+enum { OPTION_PLOT = 256 };
+
 static const struct tool_option options[] = {
-    {'j', "json", NULL, "print JSON, with all of the confusion matrix"}, DEVICE_OPTIONS, {0}};
+    {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
+    {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix, .svg"},
+    DEVICE_OPTIONS,
+    {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train\" or \"import\"; DATA is what --data takes there, of the same size and\n"
-    "classes. Its test images are classified, or else those to validate with, or else all. Prints\n"
-    "the accuracy, the mean loss, the accuracy of each class and the confusion matrix: a row is a\n"
-    "class, its columns what its images were taken for.\n"
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; DATA is what --data of \"glcnn "
+    "train\" takes, with the same image size and classes. The test images are classified; if "
+    "there are none, the validation images; if there are none of those either, all. Prints the "
+    "accuracy, the mean loss, the accuracy of each class, and the confusion matrix: a row for "
+    "each true class, a column for each predicted one.\n"
     "\n"
     "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
 
@@ -66,6 +72,7 @@ struct evaluation {
     const struct tool_command *command;
     struct tool_device tool;
     bool json;
+    const char *plot; /* NULL: none is drawn */
     struct saved saved;
     struct pictures pictures;
     glcnn_data_loader *loader;
@@ -115,6 +122,9 @@ static int load(struct evaluation *e, const char *path)
 
 static int answer(const struct evaluation *e)
 {
+    char error[GLCNN_ERROR_LENGTH];
+    if (e->plot && !score_draw(&e->score, e->saved.names, e->plot, error))
+        return fail(e, error);
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
     output("accuracy %.4f, loss %.4f on %" PRIu64 " images\n", score_accuracy(&e->score),
@@ -135,6 +145,17 @@ static void release(struct evaluation *e)
     free(e->probabilities);
 }
 
+static bool read_option(struct evaluation *e, int letter)
+{
+    if (letter == 'j')
+        e->json = true;
+    else if (letter == OPTION_PLOT)
+        e->plot = optarg;
+    else
+        return read_device_option(&e->tool, letter);
+    return true;
+}
+
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     struct evaluation e = {.command = command};
@@ -143,13 +164,12 @@ static int run(const struct tool_command *command, int argc, char *argv[])
             print_help(command);
             return EXIT_GOOD;
         }
-        e.json = e.json || letter == 'j';
-        if (letter != 'j' && !read_device_option(&e.tool, letter))
+        if (!read_option(&e, letter))
             return EXIT_USAGE;
     }
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
-                        argc == optind ? "no model is named" : "no data is named");
+                        argc == optind ? "no model given" : "no data given");
     const char *model = argv[optind++], *data = argv[optind++];
     int status = expect_no_arguments(command, argc, argv);
     if (status == EXIT_GOOD)
@@ -162,10 +182,10 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     return status;
 }
 
-const struct tool_command command_evaluate = {.name = "evaluate",
-                                              .arguments = "MODEL DATA [OPTION]...",
-                                              .text =
-                                                  "accuracy and confusions of a trained network",
-                                              .details = details,
-                                              .options = options,
-                                              .run = run};
+const struct tool_command command_evaluate = {
+    .name = "evaluate",
+    .arguments = "MODEL DATA [OPTION]...",
+    .text = "accuracy and confusion matrix of a trained network",
+    .details = details,
+    .options = options,
+    .run = run};

@@ -12,17 +12,17 @@
 enum { OPTION_FORCE = 256 };
 
 static const struct tool_option options[] = {
-    {'o', "out", "FILE", "write the ONNX file there"},
-    {OPTION_FORCE, "force", NULL, "write over what is at --out"},
+    {'o', "out", "FILE", "the ONNX file to write"},
+    {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,
     {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train\" or \"glcnn import\". What was imported comes back as it was, with\n"
-    "the names and layouts of its file, its weights and its head changed; another network becomes a\n"
-    "graph of opset 14. Pictures are given to it as the network sees them: values in 0 .. 1, less the\n"
-    "mean, over the deviation, which are printed. A file that is there is written over with --force\n"
-    "alone.\n"
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\". An imported model comes back as "
+    "it was, with the names and layouts of its file, but with the weights and the head that it "
+    "has now; any other network becomes a graph of opset 14. Its input is a picture as the "
+    "network sees it: values in 0 .. 1, minus the mean, divided by the deviation, both of "
+    "which are printed. An existing file is overwritten only with --force.\n"
     "\n"
     "  glcnn export fruit.glcnn -o fruit.onnx\n";
 
@@ -67,7 +67,7 @@ static int read_record(struct export *e)
         onnx_record_parse((const char *)text->bytes, text->size, skeleton->bytes, skeleton->size);
     return e->record ? EXIT_GOOD
                      : complain(e->command, EXIT_FAILED,
-                                "%s: what it says of its ONNX file is damaged", e->path);
+                                "%s: its record of the ONNX file is damaged", e->path);
 }
 
 static int write_file(struct export *e)
@@ -114,10 +114,10 @@ static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
             return EXIT_USAGE;
     }
     if (optind == argc)
-        return complain(e->command, EXIT_USAGE, "no model is named");
+        return complain(e->command, EXIT_USAGE, "no model given");
     e->path = argv[optind++];
     if (!e->out)
-        return complain(e->command, EXIT_USAGE, "--out says where the ONNX file goes");
+        return complain(e->command, EXIT_USAGE, "--out is missing: the ONNX file to write");
     return expect_no_arguments(e->command, argc, argv);
 }
 
@@ -141,7 +141,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_export = {.name = "export",
                                             .arguments = "MODEL -o FILE.onnx [OPTION]...",
-                                            .text = "a model file as an ONNX file",
+                                            .text = "write a model as an ONNX file",
                                             .details = details,
                                             .options = options,
                                             .run = run};

@@ -115,7 +115,7 @@ bool features_read(struct features *f, uint32_t slot, float *values, char error[
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH,
              "%.300s: the features of picture %" PRIu32
-             " are not those that were written; remove the file, and the next run writes a new one",
+             " are damaged; delete the file, and the next run writes a new one",
              f->path, slot);
     return false;
 }
@@ -151,13 +151,13 @@ static bool take_file(struct features *f, char error[GLCNN_ERROR_LENGTH])
     struct stat info;
     struct head found = {{0}, 0, 0, 0};
     if (flock(f->file, LOCK_EX | LOCK_NB) != 0)
-        return fail(f->path, "another run has it", error);
+        return fail(f->path, "is in use by another run", error);
     if (fstat(f->file, &info) != 0)
         return fail(f->path, strerror(errno), error);
     bool is_read = read_all(f->file, &found, sizeof found, 0);
     if (!S_ISREG(info.st_mode) ||
         (info.st_size > 0 && (!is_read || memcmp(found.magic, magic, sizeof magic) != 0)))
-        return fail(f->path, "is no file of features, and is left alone", error);
+        return fail(f->path, "is not a feature file, and is not overwritten", error);
     if (is_read && memcmp(&found, &f->head, sizeof found) == 0)
         return true;
     return (ftruncate(f->file, 0) == 0 && write_all(f->file, &f->head, sizeof f->head, 0)) ||

@@ -26,28 +26,29 @@ enum {
 };
 
 static const struct tool_option options[] = {
-    {'o', "out", "FILE", "write the model there: .glcnn or .safetensors"},
-    {OPTION_SIZE, "size", "N|WxH", "of its images, where the file leaves it open"},
+    {'o', "out", "FILE", "the model to write: .glcnn or .safetensors"},
+    {OPTION_SIZE, "size", "N|WxH", "image size, if the file leaves it open"},
     {OPTION_CHANNELS, "channels", "N", "the same"},
-    {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
-    {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
+    {OPTION_MEAN, "mean", "LIST", "subtracted from values in 0 .. 1; one, or per channel: 0"},
+    {OPTION_DEVIATION, "deviation", "LIST", "divides values after that; one, or per channel: 1"},
     {OPTION_OUTPUT, "output", "NAME", "end the network at this value of the file"},
-    {OPTION_HEAD, "head", "N", "add a layer of N classes behind the last output's mean"},
-    {OPTION_LINKS, "external-links", NULL, "read data of MODEL that lie outside of its folder"},
-    {OPTION_FORCE, "force", NULL, "write over what is at --out"},
-    {OPTION_CLASSES, "class-names", "FILE", "a line for each class: their numbers from 0 on"},
+    {OPTION_HEAD, "head", "N", "add a layer of N classes after the mean of the last output"},
+    {OPTION_LINKS, "external-links", NULL, "read MODEL's data from outside its folder"},
+    {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
+    {OPTION_CLASSES, "class-names", "FILE", "a name on each line; default: numbers from 0"},
     DEVICE_OPTIONS,
     {0}};
 
 static const char details[] =
-    "MODEL is an ONNX file of opset 7 to 20 with one image in. A classifier, with a score or a\n"
-    "probability for each class out, is one to train, to evaluate and to predict with; another network,\n"
-    "as for segmentation or without a head, is kept for \"glcnn export\", Python (glcnn.load) and C, or\n"
-    "becomes a classifier by --head, whose layer knows nothing yet. Of a file of several outputs all are\n"
-    "kept; --output ends the network at one of them, or at another value between nodes.\n"
-    "What it was trained to expect of pictures is not in such files: --mean and --deviation say it, of\n"
-    "values in 0 .. 1, red first. The model file has all of it, and \"glcnn export\" makes an ONNX file\n"
-    "of it again. A file that is there is written over with --force alone.\n"
+    "MODEL is an ONNX file of opset 7 to 20 with one image as its input. A classifier, whose "
+    "output is a score or a probability for each class, can be trained, evaluated and used to "
+    "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
+    "export\", Python (glcnn.load) and C, or becomes a classifier with --head, which adds an "
+    "untrained layer. All outputs of the file are kept; --output ends the network at one of "
+    "them, or at another value between nodes.\n"
+    "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
+    "values in 0 .. 1, red first. The model file keeps all of this, and \"glcnn export\" makes "
+    "an ONNX file of it again. An existing file is overwritten only with --force.\n"
     "\n"
     "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
     "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
@@ -73,9 +74,9 @@ static int fail(const struct import *i, const char *error)
 /* The command's option for one of glcnn_onnx_options that the sentence names. */
 static const char *own_option(const char *error)
 {
-    static const char *const names[][2] = {{"option width says", " (--size)"},
-                                           {"option height says", " (--size)"},
-                                           {"option feature_channels says", " (--channels)"},
+    static const char *const names[][2] = {{"option width sets", " (--size)"},
+                                           {"option height sets", " (--size)"},
+                                           {"option feature_channels sets", " (--channels)"},
                                            {"option output is", " (--output)"},
                                            {"option external_links", " (--external-links)"}};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -155,10 +156,10 @@ static int read_arguments(struct import *i, int argc, char *argv[], bool *help)
             return status;
     }
     if (optind == argc)
-        return complain(i->command, EXIT_USAGE, "no ONNX file is named");
+        return complain(i->command, EXIT_USAGE, "no ONNX file given");
     i->path = argv[optind++];
     if (!i->out)
-        return complain(i->command, EXIT_USAGE, "--out says where the model goes");
+        return complain(i->command, EXIT_USAGE, "--out is missing: the model file to write");
     return expect_no_arguments(i->command, argc, argv);
 }
 
@@ -223,8 +224,8 @@ static int check_lines(const struct import *i, uint32_t classes, const char *tex
     if (k >= classes)
         return EXIT_GOOD;
     return complain(i->command, EXIT_FAILED,
-                    "%s: line %zu: the name \"%.200s\" is that of line %zu, too; each class needs "
-                    "a name of its own",
+                    "%s: line %zu: the name \"%.200s\" is also that of line %zu; each class needs "
+                    "its own name",
                     i->classes, line_number(text, lines[k]), lines[k],
                     line_number(text, lines[k - 1]));
 }
@@ -242,7 +243,7 @@ static int take_classes(struct import *i, uint32_t classes)
                  : strlen(text) == size && read_classes(&i->saved, classes, text, lines)
                      ? check_lines(i, classes, text, lines)
                      : complain(i->command, EXIT_FAILED,
-                                "%s: has not the %u lines of names that the network has classes",
+                                "%s: must have %u lines, one name for each class of the network",
                                 i->classes, classes);
     free(lines);
     free(text);
@@ -269,14 +270,14 @@ static int read_normalisation(struct import *i)
         saved_read_list(i->deviation ? i->deviation : "1", listed, 0, s->deviation))
         return EXIT_GOOD;
     if (listed < s->form.channels)
-        return complain(i->command, EXIT_USAGE,
-                        "--mean and --deviation are one number for all of the %u channels; "
-                        "a deviation is above 0",
-                        s->form.channels);
-    return complain(i->command, EXIT_USAGE,
-                    "--mean and --deviation are a number, or %u with commas between; deviations "
-                    "are above 0",
-                    listed);
+        return complain(
+            i->command, EXIT_USAGE,
+            "--mean and --deviation must each be one number for all %u channels; a deviation must be above 0",
+            s->form.channels);
+    return complain(
+        i->command, EXIT_USAGE,
+        "--mean and --deviation must each be one number, or %u separated by commas; deviations must be above 0",
+        listed);
 }
 
 /* ---- The file ---- */
@@ -322,7 +323,7 @@ static int read_model(struct import *i)
     mark_outputs(i->record);
     if (!describe(i)) {
         glcnn_network_destroy(&network);
-        return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; one, of pictures, is taken",
+        return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; expected one, of pictures",
                         i->path, i->record->input_count);
     }
     bool (*open)(glcnn_network *, const struct form *, uint32_t, struct model *, char *) =
@@ -340,8 +341,8 @@ static void tell_channels(const struct form *form)
                "and C take more\n",
                form->channels, GLCNN_DATA_MAX_CHANNELS);
     if (form->width <= PICTURE_CHANNELS && form->channels > PICTURE_CHANNELS && form->height > 1)
-        output("the input's axes are taken for N,C,H,W; should they be N,H,W,C, the model is to "
-               "begin with a Transpose to N,C,H,W\n");
+        output(
+            "the input's axes are taken as N,C,H,W; a model with N,H,W,C must begin with a Transpose to N,C,H,W\n");
 }
 
 static void tell(const struct import *i)
@@ -354,13 +355,12 @@ static void tell(const struct import *i)
         tell_channels(form);
         return;
     }
-    output("no classifier: ");
+    output("not a classifier: ");
     for (size_t k = 0; k < r->output_count; k++)
         output("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
                r->outputs[k].height, r->outputs[k].feature_channels);
     output(
-        "\nglcnn train, evaluate and predict take classifiers: --head makes one of it; this is for "
-        "glcnn export, for Python (glcnn.load) and for C, with a loss of their own\n");
+        "\nglcnn train, evaluate and predict need a classifier: --head makes one; glcnn export, Python (glcnn.load) and C take this file, with a loss of their own\n");
     tell_channels(form);
 }
 
@@ -412,7 +412,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_import = {.name = "import",
                                             .arguments = "MODEL.onnx -o FILE [OPTION]...",
-                                            .text = "an ONNX model, to train and to use here",
+                                            .text = "import an ONNX model, to train and use here",
                                             .details = details,
                                             .options = options,
                                             .run = run};

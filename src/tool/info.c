@@ -9,7 +9,7 @@
 enum { OPTION_JSON = 256 };
 
 static const struct tool_option options[] = {
-    DEVICE_OPTIONS, {OPTION_JSON, "json", NULL, "answer in JSON"}, {0}};
+    DEVICE_OPTIONS, {OPTION_JSON, "json", NULL, "print JSON"}, {0}};
 
 /* ---- What is asked of a device ---- */
 
@@ -44,7 +44,7 @@ static const struct {
     const char *name, *use;
 } extensions[] = {
     {"GL_KHR_debug", "messages of the driver, names of passes in traces"},
-    {"GL_KHR_robustness", "a lost device is noticed"},
+    {"GL_KHR_robustness", "a lost device is detected"},
     {"GL_EXT_robustness", "the same, on older drivers"},
 };
 enum { EXTENSIONS = sizeof extensions / sizeof *extensions };
@@ -62,16 +62,17 @@ static const struct trait traits[] = {
     {TRAIT(image_loads), {"no cheaper than fetches", "cheaper than fetches"}},
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
-    {TRAIT(dear_stores), {"no", "yes, a dozen loads each"}},
-    {TRAIT(buffered_stores), {"no", "yes, of whole images"}},
-    {TRAIT(rows_in_step), {"no", "yes, along x alone"}},
-    {TRAIT(large_groups), {"no", "yes, for light passes"}},
-    {TRAIT(floats_divide), {"no", "yes, of layers"}},
-    {TRAIT(sums_round), {"not known", "to the nearest, ties to even"}},
-    {TRAIT(packs_halves), {"no", "yes, stored as bits"}},
-    {TRAIT(fine_exp2), {"no", "yes, used as it is"}},
-    {TRAIT(busy_waits), {"no", "yes, naps instead"}},
-    {TRAIT(background_copies), {"no", "yes, for uploads"}},
+    {TRAIT(slow_image_stores), {"no", "yes, as much as a dozen loads"}},
+    {TRAIT(recomputes_pixels), {"no", "yes, where they are read"}},
+    {TRAIT(stores_via_buffer), {"no", "yes, of whole images"}},
+    {TRAIT(subgroups_along_x), {"no", "yes"}},
+    {TRAIT(large_groups), {"no", "yes, for short passes"}},
+    {TRAIT(float_division), {"no", "yes, of layers"}},
+    {TRAIT(sums_round_to_nearest), {"not known", "to the nearest, ties to even"}},
+    {TRAIT(packs_float16), {"no", "yes, stored as bits"}},
+    {TRAIT(accurate_exp2), {"no", "yes"}},
+    {TRAIT(spin_waits), {"no", "yes: sleeps between polls"}},
+    {TRAIT(async_uploads), {"no", "yes, for uploads"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
 };
 #define TRAITS (sizeof traits / sizeof *traits)
@@ -197,7 +198,7 @@ static void print_limits(const struct glcnn_device_properties *info)
 
 static void print_traits(const struct glcnn_device_traits *all)
 {
-    output("\ntraits, by which kernels choose between implementations\n");
+    output("\ntraits, by which kernels choose their implementations\n");
     print_line("family", all->family);
     output("  %-25s%u, of four components\n", "registers", all->registers);
     output("  %-25s%u\n", "pass_bytes", all->pass_bytes);
@@ -208,7 +209,7 @@ static void print_traits(const struct glcnn_device_traits *all)
 
 static void print_extensions(const glcnn_device *device)
 {
-    output("\nextensions that are used where there are any\n");
+    output("\noptional extensions, used if present\n");
     for (size_t i = 0; i < EXTENSIONS; i++)
         output_indented(32, "  %-25s%-5s%s\n", extensions[i].name,
                         glcnn_device_has_extension(device, extensions[i].name) ? "yes" : "no",
@@ -377,6 +378,6 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 const struct tool_command command_info = {
     .name = "info",
     .arguments = "[OPTION]...",
-    .text = "the devices, the one that is chosen and why, and what it can do",
+    .text = "the devices, which one is chosen and why, and what it can do",
     .options = options,
     .run = run};

@@ -1,5 +1,5 @@
 /* glcnn kernels: every kernel with its arguments and parameters, as the library describes them. */
-#include "tool.h"
+#include "explain.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -7,13 +7,28 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_JSON = 256, OPTION_TABLE };
+enum { OPTION_JSON = 256, OPTION_TABLE, OPTION_EXPLAIN, OPTION_SHAPE, OPTION_AS };
 
 static const struct tool_option options[] = {
-    {'s', "short", NULL, "one line for a kernel"},
-    {OPTION_JSON, "json", NULL, "answer in JSON; null stands for an infinite end of a range"},
+    {'s', "short", NULL, "one line for each kernel"},
+    {OPTION_JSON, "json", NULL, "print JSON; null stands for an infinite end of a range"},
     {OPTION_TABLE, "table", NULL, "the classes of MPS and their kernels as a Markdown table"},
+    {OPTION_EXPLAIN, "explain", NULL, "which implementations the kernel takes, and why"},
+    {'p', "parameter", "NAME=VALUE", "for --explain: a parameter of the kernel"},
+    {OPTION_SHAPE, "shape", "NxCxHxW", "for --explain: images, channels, height and width"},
+    {OPTION_AS, "as", "GPU", "for --explain: choose as for this GPU, without having it"},
+    DEVICE_OPTIONS,
     {0}};
+
+static const char details[] =
+    "--explain needs one KERNEL and the --shape of its source, for a gradient that of the forward "
+    "source. It prints a line for each implementation that was passed over with the reason, one for "
+    "each that was taken, and the passes with their shaders and invocations. Nothing runs; --verbose "
+    "of other commands prints the same sentences for what does run. --as takes a GPU as its driver "
+    "names it (Mali-G52, V3D 4.2) or a family (mali-bifrost, v3d); limits stay those of the device.\n"
+    "\n"
+    "  glcnn kernels pooling_max_gradient --explain -p kernel_width=3 \\\n"
+    "      -p kernel_height=3 --shape 64x32x28x28 --as Mali-G52\n";
 
 #define COLUMN 51 /* where what a parameter may be begins */
 
@@ -32,7 +47,7 @@ static void add_word(char list[LIST_MAX], const char *separator, const char *wor
 
 static void print_list(const char *name, const char *list)
 {
-    output_indented(14, "  %-12s%s\n", name, list);
+    output_indented(20, "  %-18s%s\n", name, list);
 }
 
 static void print_arguments(const struct glcnn_kernel_info *info, bool outputs)
@@ -100,14 +115,14 @@ static void print_implementations(const struct glcnn_kernel_info *info)
 static void print_kernel(const struct glcnn_kernel_info *info)
 {
     output("%s\n  %s\n", info->name, info->text);
-    output("  %-12s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
+    output("  %-18s%s\n", "MPS class", info->mps_class ? info->mps_class : "none");
     print_arguments(info, false);
     print_arguments(info, true);
     print_implementations(info);
     if (info->gradient)
-        output("  %-12s%s\n", "gradient", info->gradient);
+        output("  %-18s%s\n", "gradient", info->gradient);
     else if (info->without_gradient)
-        output("  %-12snone: %s\n", "gradient", info->without_gradient);
+        output("  %-18snone: %s\n", "gradient", info->without_gradient);
     output("  parameters with their defaults, and what they may be\n");
     for (size_t i = 0; i < info->parameter_count; i++)
         print_parameter(&info->parameters[i]);
@@ -215,7 +230,7 @@ static int print_text(void (*print)(const struct glcnn_kernel_info *info), char 
 static int print_table(const struct tool_command *command, char *const *names)
 {
     if (names[0])
-        return complain(command, EXIT_USAGE, "--table is of all kernels; it takes no names");
+        return complain(command, EXIT_USAGE, "--table lists all kernels; it takes no names");
     print_class_table();
     return EXIT_GOOD;
 }
@@ -234,27 +249,65 @@ static int print_as(const struct tool_command *command, int form, char *const *n
     }
 }
 
+static int read_option(const struct tool_command *command, struct explain_request *r, int letter)
+{
+    if (letter == 'p' && r->parameter_count == EXPLAIN_PARAMETERS)
+        return complain(command, EXIT_USAGE, "more than %d parameters", EXPLAIN_PARAMETERS);
+    if (letter == 'p')
+        r->parameters[r->parameter_count++] = optarg;
+    else if (letter == OPTION_SHAPE)
+        return explain_read_shape(command, optarg, r->shape);
+    else if (letter == OPTION_AS)
+        r->gpu = optarg;
+    else
+        read_device_option(&r->tool, letter);
+    return EXIT_GOOD;
+}
+
+static bool is_form(int letter)
+{
+    return letter == 's' || letter == OPTION_JSON || letter == OPTION_TABLE ||
+           letter == OPTION_EXPLAIN;
+}
+
+static int explain(const struct tool_command *command, struct explain_request *request,
+                   char *const *names)
+{
+    if (!names[0] || names[1])
+        return complain(command, EXIT_USAGE, "--explain needs one kernel");
+    if (request->shape[0] == 0)
+        return complain(command, EXIT_USAGE, "--explain needs --shape, the size of the source");
+    return explain_kernel(command, request, names[0]);
+}
+
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
+    struct explain_request request = {.gpu = NULL};
     int form = 0; /* the option that asked for it; the last one counts */
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE; form = letter) {
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         if (letter == OPTIONS_WRONG)
             return EXIT_USAGE;
         if (letter == 'h') {
             print_help(command);
             return EXIT_GOOD;
         }
+        if (is_form(letter))
+            form = letter;
+        else if (read_option(command, &request, letter) != EXIT_GOOD)
+            return EXIT_USAGE;
     }
     char *const *names = argv + optind; /* ends with NULL, as argv does */
     for (size_t i = 0; names[i]; i++)
         if (!glcnn_kernel_info_by_name(names[i]))
             return complain_of_kernel(command, names[i]);
-    return print_as(command, form, names);
+    return form == OPTION_EXPLAIN ? explain(command, &request, names)
+                                  : print_as(command, form, names);
 }
 
 const struct tool_command command_kernels = {
     .name = "kernels",
     .arguments = "[OPTION]... [KERNEL]...",
     .text = "the kernels with their inputs, outputs and parameters",
+    .details = details,
     .options = options,
     .run = run};

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+extern const struct tool_command command_info, command_kernels, command_run, command_check,
+    command_bench, command_train, command_evaluate, command_predict, command_import, command_export;
+
+/* In the order of "glcnn help". */
 static const struct tool_command *const commands[] = {
     &command_info,  &command_kernels,  &command_run,     &command_check,  &command_bench,
     &command_train, &command_evaluate, &command_predict, &command_import, &command_export};
@@ -17,11 +21,11 @@ typedef void print_function(const char *format, ...) __attribute__((format(print
 static int print_overview(print_function *print)
 {
     print("usage: glcnn COMMAND [OPTION]...\n\n"
-          "Convolutional networks trained through OpenGL ES 3.1 compute.\n\ncommands:\n");
+          "Trains convolutional networks with OpenGL ES 3.1 compute.\n\ncommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
         print("  %-10s%s\n", commands[i]->name, commands[i]->text);
-    print("\n\"glcnn help COMMAND\" tells more; \"glcnn version\" prints the version.\n"
-          "Exit status: 0 good, 1 failed, 2 a wrong command line, 77 no device,\n"
+    print("\n\"glcnn help COMMAND\" explains one; \"glcnn version\" prints the version.\n"
+          "Exit status: 0 success, 1 failure, 2 wrong command line, 77 no device,\n"
           "130 interrupted.\n");
     return EXIT_GOOD;
 }

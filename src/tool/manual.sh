@@ -1,12 +1,12 @@
 #!/bin/sh
 # Writes the manual pages of the tool from what it says of itself: glcnn(1), one page for each of its
-# commands, and glcnn-kernels(7). The environment is README.md's table.
+# commands, and glcnn-kernels(7). The environment is the table of PAGE, platform/README.md.
 #
-# usage: manual.sh TOOL README FOLDER    makes FOLDER/man1 and FOLDER/man7. SOURCE_DATE_EPOCH may be
+# usage: manual.sh TOOL PAGE FOLDER    makes FOLDER/man1 and FOLDER/man7. SOURCE_DATE_EPOCH may be
 # given
 
 set -e
-tool=$1 readme=$2 folder=$3
+tool=$1 page=$2 folder=$3
 # The header's date that mdoc wants; two builds of one source differ in nothing.
 date=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%B %d, %Y' 2>/dev/null ||
     date -u -r "${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%B %d, %Y')
@@ -95,7 +95,7 @@ overview_page() {
         /^[|] `GLCNN_[A-Z_]*` [|]/ {
             sub(/ [|]$/, "", $2); gsub(/`/, "", $2); gsub(/[|` ]/, "", $1)
             print ".It Ev " $1; first = 1; paragraph($2)
-        }' "$readme"
+        }' "$page"
     printf '.El\n.Sh SEE ALSO\n'
     for command in $commands; do
         echo ".Xr glcnn\\-$command 1 ,"
@@ -131,7 +131,10 @@ END
             print escape(substr($0, RLENGTH + 1))
             next
         }
-        { print ".It " escape(substr($0, 3, 12)); print escape(substr($0, 15)) }
+        {
+            match($0, /^  [^ ]+( [^ ]+)*  +/)
+            print ".It " escape(substr($0, 3, RLENGTH - 2)); print escape(substr($0, RLENGTH + 1))
+        }
         END { end_lists() }' "$folder/help" | sed 's/^\(\.It .*[^ ]\) *$/\1/'
     printf '.Sh SEE ALSO\n.Xr glcnn 1 ,\n.Xr glcnn\\-run 1\n'
 }

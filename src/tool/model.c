@@ -135,7 +135,7 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
     model->head = model_head(network);
     if (!model->image || !model->scores) {
         snprintf(error, GLCNN_ERROR_LENGTH,
-                 "the network is no classifier: it has not one input and one result");
+                 "the network is not a classifier: it has not one input and one result");
         return false;
     }
     glcnn_filter_node *last = glcnn_image_node_filter(model->scores);
@@ -416,7 +416,7 @@ static bool read_result(struct runner *runner, float *result)
     if (found == runner->values)
         return good(glcnn_image_read_bytes(image, NULL, result, values * sizeof *result));
     snprintf(runner->error, sizeof runner->error,
-             "the network makes %" PRIu64 " values of a picture; its file says %" PRIu32, found,
+             "the network makes %" PRIu64 " values for a picture; its file says %" PRIu32, found,
              runner->values);
     return false;
 }

@@ -23,7 +23,7 @@ static bool read_text(const char *path, char **text, char error[GLCNN_ERROR_LENG
     if (glcnn_file_load(path, TEXT_MAX, &bytes, &size, error) != GLCNN_SUCCESS)
         return false;
     *text = bytes;
-    return strlen(*text) == size || fail(path, "is no text: it has a NUL", error);
+    return strlen(*text) == size || fail(path, "is not text: it has a zero byte", error);
 }
 
 /* The line's words; it is cut up. */
@@ -62,7 +62,7 @@ bool name_map_read(const char *path, struct name_map *map, char error[GLCNN_ERRO
         if (read_line(map, line))
             continue;
         snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: line %zu is not two names, a tensor's and LABEL.VECTOR", path, number);
+                 "%.300s: line %zu must be two names, a tensor's and LABEL.VECTOR", path, number);
         return false;
     }
     return map->count > 0 || fail(path, "has no names", error);

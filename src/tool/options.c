@@ -13,7 +13,7 @@
 #define COMPLAINT_MAX  2048
 #define OPTION_TEXT    30 /* column where the text of an option begins */
 
-static const struct tool_option help_option = {'h', "help", NULL, "print this"};
+static const struct tool_option help_option = {'h', "help", NULL, "print this help"};
 
 static const struct tool_option *find_letter(const struct tool_command *command, int letter)
 {
@@ -159,7 +159,7 @@ int complain(const struct tool_command *command, int status, const char *format,
     print_error("glcnn %s: %s%s%s\n", command->name, complainer ? complainer : "",
                 complainer ? ": " : "", complaint);
     if (status == EXIT_USAGE)
-        print_error("\"glcnn %s --help\" says what there is.\n", command->name);
+        print_error("\"glcnn %s --help\" lists the options.\n", command->name);
     return status;
 }
 

@@ -52,7 +52,7 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
     bool is_default = strcmp(path, PICTURES_DEFAULT) == 0;
     snprintf(error, GLCNN_ERROR_LENGTH, "%.400s%s", reason,
              is_default
-                 ? "; it is in Debian's package dataset-fashion-mnist; --data names other data"
+                 ? "; it is in Debian's package dataset-fashion-mnist; --data selects other data"
                  : "");
     return false;
 }
@@ -62,15 +62,15 @@ static void tell_of_none(const char *path, double share, uint32_t count,
                          char error[GLCNN_ERROR_LENGTH])
 {
     if (share > 0)
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: has %u images, of which a share of %g is not one to validate with; "
-                 "--validation takes a larger share, or the data needs more images",
-                 path, count, share);
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "%.300s: has %u images, and a fraction of %g of them is less than one; give a larger --validation, or more images",
+            path, count, share);
     else
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: has no images to validate with, and --validation 0 sets none aside; "
-                 "without --validation it is a tenth",
-                 path);
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "%.300s: has no validation images, and --validation 0 sets none aside; without --validation a tenth is",
+            path);
 }
 
 bool pictures_open(const struct pictures_options *o, struct pictures *p,
@@ -127,7 +127,7 @@ void pictures_tell_skipped(struct pictures *p, const struct tool_command *comman
     for (; p->told < last && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
         print_error("glcnn %s: left out: %s\n", command->name, note);
     if (p->told == last && glcnn_data_set_note(p->set, p->told)) {
-        print_error("glcnn %s: left out: others, %u in all so far\n", command->name,
+        print_error("glcnn %s: left out: more, %u so far\n", command->name,
                     glcnn_data_set_skipped(p->set));
         p->told++;
     }

@@ -8,7 +8,7 @@
 #include "saved.h"
 #include "tool.h"
 
-/* What is read where no data is named: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
+/* What is read where no data given: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
 #define PICTURES_DEFAULT "/usr/share/datasets/fashion-mnist"
 
 struct pictures_options {

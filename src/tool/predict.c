@@ -25,11 +25,12 @@ static const struct tool_option options[] = {
     {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; it says how large the pictures are to be. FILEs are\n"
-    "PNG, JPEG, WebP or TIFF pictures of any size, folders of such, or one .npy, .npz, CSV or IDX file of\n"
-    "images of the network's size. A line for each: the picture's name, or its number in the file, its\n"
-    "class, the class's name, and probability. With --top there are N of them, the most probable first.\n"
-    "A picture whose scores are not finite has no line; the exit status is 1 then.\n"
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; pictures are scaled to the size "
+    "that it needs. FILEs are PNG, JPEG, WebP or TIFF pictures of any size, folders of "
+    "pictures, or one .npy, .npz, CSV or IDX file of images of the network's size. Prints a "
+    "line for each picture: its name, or its number in the file, then its class, the class's "
+    "name and the probability; with --top N lines, the most probable class first. A picture "
+    "whose scores are not finite has no line, and the exit status is 1.\n"
     "\n"
     "  glcnn predict model.safetensors holiday/*.jpg\n"
     "  glcnn predict --top 3 model.safetensors holiday\n"
@@ -279,7 +280,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     }
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
-                        argc == optind ? "no model is named" : "no file of images is named");
+                        argc == optind ? "no model given" : "no pictures given");
     p.json = json ? cJSON_CreateArray() : NULL;
     int status = predict(&p, argv[optind], argv + optind + 1); /* ends with NULL, as argv does */
     release(&p);
@@ -288,8 +289,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_predict = {.name = "predict",
                                              .arguments = "MODEL FILE... [OPTION]...",
-                                             .text =
-                                                 "the classes of pictures, by a trained network",
+                                             .text = "classify pictures with a trained network",
                                              .details = details,
                                              .options = options,
                                              .run = run};

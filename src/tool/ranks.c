@@ -81,7 +81,7 @@ static void tell_of_waiting(void *user, double seconds, uint32_t rank)
         return;
     has_told = true;
     print_error(
-        "glcnn train: rank %u: told to end while it waits for rank %u, which may have died\n",
+        "glcnn train: rank %u: told to stop while waiting for rank %u, which may have died\n",
         ranks->rank, rank);
 }
 
@@ -209,7 +209,7 @@ bool ranks_share_batch(struct ranks *ranks, uint32_t batch, double speed,
     ranks->batch = batch;
     if (batch < ranks->size) {
         snprintf(error, GLCNN_ERROR_LENGTH,
-                 "a batch of %u images has none for some of %u ranks; raise --batch", batch,
+                 "a batch of %u images is too small for %u ranks; raise --batch", batch,
                  ranks->size);
         return false;
     }
@@ -235,7 +235,7 @@ static bool are_same(const struct ranks *ranks, const double *halves, const char
     for (uint32_t i = 0; i < ranks->size; i++)
         if (halves[2 * i] != halves[2 * ranks->rank] ||
             halves[2 * i + 1] != halves[2 * ranks->rank + 1]) {
-            snprintf(error, GLCNN_ERROR_LENGTH, "rank %u has other %s than rank %u", i, what,
+            snprintf(error, GLCNN_ERROR_LENGTH, "rank %u has different %s from rank %u", i, what,
                      ranks->rank);
             return false;
         }

@@ -1,4 +1,4 @@
-/* glcnn run: one kernel on NumPy files. All that can be known to be wrong is found before a device
+/* glcnn run: run one kernel on NumPy files. All that can be known to be wrong is found before a device
  * is opened, and outputs appear together or not at all. */
 #include "tool.h"
 
@@ -14,23 +14,24 @@ static const struct tool_option options[] = {
     {'p', "parameter", "NAME=VALUE", "a parameter of \"glcnn kernels KERNEL\""},
     {'i', "input", "NAME=FILE", "a .npy file for an input"},
     {'o', "output", "NAME=FILE", "a .npy file for an output; other outputs are dropped"},
-    {'f', "format", "FORMAT", "of images: float32, or float16 on the device and in files"},
+    {'f', "format", "FORMAT", "of images: float32 or float16, on the device and in files"},
     {OPTION_REFERENCE, "reference", NULL, "compute in double precision without a device"},
     DEVICE_OPTIONS,
     {0}};
 
 static const char details[] =
-    "Arrays are in C order: images [N][C][H][W], where lower ranks take leading 1s, weights\n"
-    "[Co][Ci/groups][kH][kW], vectors of a value for each channel [C]. float64, integers and\n"
-    "booleans are read too. Without -o the outputs are summed up on standard output.\n"
+    "Arrays are in C order: images [N][C][H][W], where lower ranks take leading 1s, weights "
+    "[Co][Ci/groups][kH][kW], vectors with a value for each channel [C]. float64, integers and "
+    "booleans are read too. Without -o a summary of the outputs is printed.\n"
     "\n"
-    "Besides the kernel's parameters -p takes padding (valid, same, full), align (centered,\n"
-    "top_left, bottom_right), remainder (top_left, top_right, bottom_left, bottom_right),\n"
-    "exclude_edges, and destination_width with destination_height, which make offsets count as\n"
-    "they are set. A gradient kernel takes its forward kernel's parameters. Inputs that are\n"
-    "optional are computed where they are not given.\n"
+    "Besides the kernel's parameters -p takes padding (valid, same, full), align (centered, "
+    "top_left, bottom_right), remainder (top_left, top_right, bottom_left, bottom_right), "
+    "exclude_edges, and destination_width with destination_height, with which offsets are used "
+    "as they are set. A gradient kernel takes its forward kernel's parameters. Optional inputs "
+    "that are not given are computed.\n"
     "\n"
-    "Exit status: 0 good, 1 the kernel or a file failed, 2 a wrong command line, 77 no device.\n"
+    "Exit status: 0 success, 1 the kernel or a file failed, 2 wrong command line, 77 no "
+    "device.\n"
     "\n"
     "  glcnn run pooling_max -p kernel_width=2 -p kernel_height=2 \\\n"
     "      -i source_image=x.npy -o destination_image=y.npy\n";
@@ -68,7 +69,7 @@ static int read_kernel(const struct tool_command *command, struct request *r, in
                        char *argv[])
 {
     if (optind == argc)
-        return complain(command, EXIT_USAGE, "no kernel is named");
+        return complain(command, EXIT_USAGE, "no kernel given");
     const char *name = argv[optind++];
     r->kernel = glcnn_kernel_info_by_name(name);
     if (!r->kernel)
@@ -380,7 +381,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_run = {.name = "run",
                                          .arguments = "KERNEL [OPTION]...",
-                                         .text = "one kernel on NumPy files",
+                                         .text = "run one kernel on NumPy files",
                                          .details = details,
                                          .options = options,
                                          .run = run};

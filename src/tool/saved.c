@@ -128,8 +128,7 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
     if (is_read)
         snprintf(
             error, GLCNN_ERROR_LENGTH,
-            "%.300s: is no file of \"glcnn train --out\" or \"glcnn import\": its metadata have "
-            "no net, width, height, channels and classes that fit together",
+            "%.300s: is not a file of \"glcnn train --out\" or \"glcnn import\": its metadata lack a consistent net, width, height, channels and classes",
             path);
     saved_free(saved);
     return false;
@@ -167,16 +166,16 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
     if (!saved->form.classes) {
         snprintf(
             error, GLCNN_ERROR_LENGTH,
-            "the network is no classifier, with one score for each class: \"glcnn import --head\" "
+            "the network is not a classifier with one score for each class: \"glcnn import --head\" "
             "makes one; Python (glcnn.load) and C train it with a loss of their own, and "
             "\"glcnn export\" gives its ONNX file back");
         return false;
     }
     if (saved->form.channels > GLCNN_DATA_MAX_CHANNELS) {
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "the network takes images of %u channels; pictures and arrays that are read here "
-                 "have at most %d: Python (glcnn.load) and C give it theirs",
-                 saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network takes images of %u channels; the pictures and arrays read here have at most %d; use Python (glcnn.load) or C",
+            saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
         return false;
     }
     if (glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
@@ -250,8 +249,7 @@ static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH
             continue;
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "the name of class %" PRIu32
-                 ", \"%.200s\", is not UTF-8, and no file can have it; "
-                 "give it another name in the data",
+                 ", \"%.200s\", is not UTF-8 and cannot be saved; rename it in the data",
                  i, saved->names[i]);
         return false;
     }

@@ -10,6 +10,7 @@
 
 #include "print.h"
 #include "support/escape.h"
+#include "support/matrix.h"
 #include "support/network.h"
 
 #define WORST    10 /* confusions that are told of more classes than a matrix has room for */
@@ -162,7 +163,7 @@ static int matrix_width(const struct score *score, int width)
 static void print_matrix(const struct score *score, const char *const *names, int width)
 {
     int cells = cell_width(score);
-    output("\n%*s  accuracy    taken for\n%*s", width + 4, "", width + 17, "");
+    output("\n%*s  accuracy    predicted\n%*s", width + 4, "", width + 17, "");
     for (uint32_t as = 0; as < score->classes; as++)
         output(" %*u", cells, as);
     output("\n");
@@ -209,7 +210,7 @@ static void print_worst(const struct score *score, const char *const *names, int
     output("\n");
     for (unsigned i = 0; i < WORST && next_worst(score, &before, &at); i++) {
         print_name(names[at.of], width);
-        output("  taken for ");
+        output("  predicted as ");
         print_name(names[at.as], width);
         output("  %" PRIu64 " of %" PRIu64 "\n", at.count, count_of(score, at.of));
         before = at;
@@ -224,6 +225,16 @@ void score_print(const struct score *score, const char *const *names)
         print_matrix(score, names, narrow);
     else
         print_worst(score, names, width);
+}
+
+bool score_draw(const struct score *score, const char *const *names, const char *path,
+                char error[GLCNN_ERROR_LENGTH])
+{
+    char title[64];
+    snprintf(title, sizeof title, "accuracy %.4f on %" PRIu64 " images", score_accuracy(score),
+             score->count);
+    return matrix_write(path, &(struct matrix){title, names, score->classes, score->confusion},
+                        error);
 }
 
 /* ---- For programs ---- */

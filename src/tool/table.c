@@ -1,5 +1,5 @@
-/* The README's table of MPS classes, from what the library says of its kernels; and the classes of
- * MPS that are no kernel of their own, with what stands for each. */
+/* The table of MPS classes in include/README.md, from what the library says of its kernels; and the
+ * classes of MPS that are no kernel of their own, with what stands for each. */
 #include "tool.h"
 
 #include <stdio.h>

@@ -28,7 +28,7 @@ struct tool_option {
     const char *text;
 };
 
-/* A subcommand. */
+/* A subcommand. It is defined in a file of its own as command_NAME, and listed in main.c. */
 struct tool_command {
     const char *name;
     const char *arguments; /* after its name, in its usage line */
@@ -37,9 +37,6 @@ struct tool_command {
     const struct tool_option *options;
     int (*run)(const struct tool_command *command, int argc, char *argv[]);
 };
-
-extern const struct tool_command command_info, command_kernels, command_run, command_check,
-    command_bench, command_train, command_evaluate, command_predict, command_import, command_export;
 
 /* ---- Classes (table.c) ---- */
 

@@ -16,37 +16,42 @@
 #define SAVE_PERIOD 60 /* seconds between checkpoints */
 
 static const char details[] =
-    "After each epoch loss and accuracy on the validation images are printed. The checkpoint of\n"
-    "--out is written after each epoch, once a minute and at the end, always whole, and at the\n"
-    "start where there is no such file. That of another run is written over with --force alone, no\n"
-    "two runs write one file, and what cannot be saved is told before the first step. --resume takes\n"
-    "the settings that are not given from it and goes on as if the run had not been stopped, bit for\n"
-    "bit. The best epoch's, by accuracy in validation, stands beside it: model.best.safetensors for\n"
-    "--out model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves and\n"
-    "prints how to go on, the second ends at once. A loss that is not finite ends the run with status\n"
-    "1, and no file is written over.\n"
+    "After each epoch the loss and accuracy on the validation images are printed. The "
+    "checkpoint --out is written after each epoch, once a minute and at the end, always whole, "
+    "and at the start if there is no such file. A file of another run is overwritten only with "
+    "--force, and no two runs write one file; what cannot be saved is reported before the "
+    "first step. --resume takes the settings that are not given from the checkpoint and "
+    "continues as if the run had not been stopped, bit for bit. The epoch with the best "
+    "validation accuracy is kept beside it: model.best.safetensors for --out "
+    "model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves, and "
+    "prints how to continue; the second ends at once. A loss that is not finite ends the run "
+    "with status 1, and overwrites no file.\n"
     "\n"
-    "Without --epochs there are as many as make 900 steps, 1 to 50. The learning rate rises to --lr\n"
-    "in the warm-up, for cosine a 20th of the run and at most one epoch, else none unless --warmup\n"
-    "says so. With t the epochs that are done, of all --epochs, the learning rate is --lr times\n"
+    "Without --epochs there are as many as make 900 steps, 1 to 50. The learning rate rises to "
+    "--lr during the warm-up; for cosine that is a 20th of the run and at most one epoch, for "
+    "other schedules none, unless --warmup is given. After t epochs of all --epochs the "
+    "learning rate is --lr times\n"
     "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"
     "  exponential   d^t                             step       d^floor(t)\n"
-    "d is --decay, or what leaves 0.3 at the end of the run. A run that is resumed with another\n"
-    "schedule or more epochs says how far the learning rate jumps.\n"
+    "d is --decay, by default what leaves 0.3 at the end of the run. A run that is resumed "
+    "with another schedule or more epochs reports how far the learning rate jumps.\n"
     "\n"
-    "The words of --augment, with commas between; each picture is changed differently in each epoch,\n"
-    "and those to validate with are not:\n" AUGMENT_WORDS "\n"
-    "The layers of --train; the others are frozen, and what they make of a picture is kept in a file\n"
-    "where it is the same in every epoch:\n" LAYERS_WORDS "\n"
-    "Started by mpirun the processes, its ranks, train one network: each has a device of its own and\n"
-    "its share of every batch, and gradients are added up while the backward pass still runs. What\n"
-    "comes out is that of one process, up to rounding, and the same bits for as many ranks; batch\n"
-    "normalisations see each rank's share, or all with --sync-batch-norm. --batch is that of all.\n"
-    "Files are read by every rank, written and told of by the first. A rank that dies or fails ends\n"
-    "all. A run may be resumed by another number of ranks. With --average-every N each rank steps by\n"
-    "itself and weights are averaged, for slow networks; --balance suits ranks of unlike speed.\n"
+    "Words for --augment, separated by commas. Each picture changes differently in each epoch;\n"
+    "validation pictures do not change.\n" AUGMENT_WORDS "\n"
+    "Layers for --train. The others are frozen, and what they compute for a picture is kept in a\n"
+    "file if it is the same in every epoch.\n" LAYERS_WORDS "\n"
+    "With mpirun, the processes, called ranks, train one network: each has a device of its own "
+    "and its share of every batch, and gradients are summed while the backward pass still "
+    "runs. The result is that of one process up to rounding, and bit for bit the same for the "
+    "same number of ranks; batch normalisation sees each rank's share, or with "
+    "--sync-batch-norm the whole batch. --batch is the size of the whole batch. Every rank "
+    "reads the files; the first writes them and prints. A rank that dies or fails ends all. A "
+    "run may be resumed with another number of ranks. With --average-every N each rank steps "
+    "by itself and the weights are averaged, for slow networks; --balance suits ranks of "
+    "different speed.\n"
     "\n"
-    "k, M and G behind a number stand for thousands and so on, of bytes for 1024, 1024^2, 1024^3.\n"
+    "k, M and G after a number mean thousands, millions and so on; for bytes 1024, 1024^2 and "
+    "1024^3.\n"
     "\n"
     "  glcnn train --net resnet8 --lr 0.05 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
     "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n"
@@ -81,11 +86,11 @@ static void describe_checkpoint(const struct session *s, char *text, size_t size
 {
     const char *out = s->settings.out;
     if (!out)
-        snprintf(text, size, "nothing was saved: there is no --out");
+        snprintf(text, size, "nothing was saved: no --out was given");
     else if (s->is_saved)
         snprintf(text, size, "%s still has the network of step %zu", out, s->saved_step);
     else
-        snprintf(text, size, "%s is as it was", out);
+        snprintf(text, size, "%s is unchanged", out);
 }
 
 int session_fail(const struct session *s, const char *error)
@@ -409,8 +414,8 @@ static bool tell_met(const struct session *s)
     const uint64_t epochs = t->step / (t->images / t->batch);
     if (ranks_leads(&s->ranks))
         complain(s->command, EXIT_GOOD,
-                 epochs == 1 ? "%s has its only epoch already; --epochs asks for more"
-                             : "%s has all %" PRIu64 " epochs already; --epochs asks for more",
+                 epochs == 1 ? "%s has completed its only epoch; give more with --epochs"
+                             : "%s has completed all %" PRIu64 " epochs; give more with --epochs",
                  t->resume, epochs);
     return !session_writes_elsewhere(s);
 }
@@ -436,7 +441,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_train = {.name = "train",
                                            .arguments = "[OPTION]...",
-                                           .text = "a network on labelled pictures",
+                                           .text = "train a network on labelled pictures",
                                            .details = details,
                                            .options = train_options,
                                            .run = run};

@@ -74,7 +74,7 @@ static void describe_layers(const struct session *s)
         return;
     output("layers: %u of %u train\n", s->layers.trained, s->layers.count);
     if (!s->layers.cut)
-        output("features: not kept, the layers that train read more than one frozen one\n");
+        output("features: not kept, since the trained layers read more than one frozen layer\n");
     else if (f->features)
         output("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
                f->value_count, f->slot_count, f->computed,
@@ -83,7 +83,8 @@ static void describe_layers(const struct session *s)
     else
         say_not_kept(s);
     if (f->features && !f->training.cached)
-        output("features: those to train with are computed in each step, for --augment\n");
+        output(
+            "features: those of training pictures are computed in each step, because of --augment\n");
 }
 
 /* The schedule; of a run that goes on with another one, what it was and how far the rate jumps. */
@@ -133,7 +134,7 @@ static int describe(struct session *s)
     if (settings_scale_losses(&s->settings))
         output(", float16");
     if (m.recomputed)
-        output(", %u images computed again", m.recomputed);
+        output(", %u images recomputed", m.recomputed);
     if (m.extra_time > 0)
         output(", steps about %.0f %% longer", 100 * m.extra_time);
     if (s->settings.out)

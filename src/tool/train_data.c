@@ -66,9 +66,7 @@ static int check_resumed(struct session *s)
         return EXIT_GOOD;
     return complain(
         s->command, EXIT_FAILED,
-        "%s: cannot be resumed: it was trained on other images than %s has: their names "
-        "or classes differ; --data names those of before, and --model begins a new run "
-        "with this network",
+        "%s: cannot be resumed: it was trained on images other than those of %s: names or classes differ; give the earlier ones with --data, or begin a new run from this network with --model",
         t->resume, t->data);
 }
 
@@ -80,7 +78,7 @@ static int check_net(struct session *s)
         return EXIT_GOOD;
     return complain(
         s->command, EXIT_FAILED,
-        "pictures of %ux%u are too small for %s, which needs %ux%u; --net names another "
+        "pictures of %ux%u are too small for %s, which needs %ux%u; --net selects another "
         "network",
         form->width, form->height, net->name, net->least, net->least);
 }
@@ -101,10 +99,10 @@ static int describe_input(struct session *s)
         saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
                         s->described.deviation))
         return EXIT_GOOD;
-    return complain(s->command, EXIT_USAGE,
-                    "--mean and --deviation are a number, or %u with commas between; deviations "
-                    "are above 0",
-                    form->channels);
+    return complain(
+        s->command, EXIT_USAGE,
+        "--mean and --deviation must each be one number, or %u separated by commas; deviations must be above 0",
+        form->channels);
 }
 
 bool session_load(const struct session *s, size_t step, bool labels_only,
@@ -168,7 +166,7 @@ static int open_set(struct session *s)
     if (!pictures_open(&options, &s->pictures, error))
         return *t->resumed_data
                    ? complain(s->command, EXIT_FAILED,
-                              "%s; the run began with this data: --data says where it is now",
+                              "%s; the run began with this data: give its new place with --data",
                               error)
                    : session_fail(s, error);
     pictures_tell_decisions(&s->pictures, output);
@@ -206,8 +204,8 @@ int session_open_loaders(struct session *s)
                    batch = (uint32_t)s->settings.batch;
     if (count < batch)
         return complain(s->command, EXIT_FAILED,
-                        "a batch of %u images is more than the %u that there are; lower --batch",
-                        batch, count);
+                        "a batch of %u images is more than the %u available; lower --batch", batch,
+                        count);
     if (!session_load(s, (size_t)s->settings.step, false, &s->training, error) ||
         !session_load_part(s, s->pictures.validation, false, &s->validation, error))
         return session_fail(s, error);

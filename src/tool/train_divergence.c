@@ -60,7 +60,8 @@ static void name_node(const struct model *model, const struct runner *runner,
         glcnn_image *image = glcnn_graph_image(runner->graph, node);
         if (!glcnn_image_node_filter(node) || !image || is_finite(image))
             continue;
-        snprintf(clause, GLCNN_ERROR_LENGTH, "; the first result that is not is that of %.100s",
+        snprintf(clause, GLCNN_ERROR_LENGTH,
+                 "; the first result that is not finite is that of %.100s",
                  glcnn_filter_node_label(glcnn_image_node_filter(node)));
         return;
     }

@@ -107,7 +107,7 @@ static FILE *open_end(const char *path, bool is_file, char error[GLCNN_ERROR_LEN
         return file;
     if (is_unread)
         snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: is a pipe that nobody reads; start what reads it first", path);
+                 "%.300s: is a pipe without a reader; start its reader first", path);
     else
         fail(path, "cannot be written", descriptor < 0 ? reason : errno, error);
     if (descriptor >= 0)

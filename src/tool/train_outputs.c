@@ -72,7 +72,7 @@ int session_claim_outputs(struct session *s)
 
 void session_print_resumption(const struct session *s)
 {
-    output("\ninterrupted: %s has step %zu of %zu; this goes on with it%s:\n", s->settings.out,
+    output("\ninterrupted: %s has step %zu of %zu; to continue%s:\n", s->settings.out,
            s->saved_step, s->total, s->ranks.mpi ? ", with the options of mpirun as before" : "");
     settings_print_resumption(&s->settings, s->ranks.mpi ? s->ranks.size : 0);
 }

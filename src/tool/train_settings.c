@@ -61,49 +61,52 @@ enum {
 
 const struct tool_option train_options[] = {
     {OPTION_DATA, "data", "PATH", "folders of classes, .npz, .npy, .csv, IDX: Fashion-MNIST"},
-    {OPTION_VALIDATION, "validation", "SHARE", "of the data, set aside: 0.1 where it has no other"},
-    {OPTION_SIZE, "size", "N|WxH", "of the network's images: the data's, up to 256"},
-    {OPTION_CHANNELS, "channels", "N", "of the network's images: the data's"},
-    {OPTION_MEAN, "mean", "LIST", "taken from values in 0 .. 1, for all channels or each: 0"},
-    {OPTION_DEVIATION, "deviation", "LIST", "that they are divided by then: 1"},
-    {OPTION_AUGMENT, "augment", "WORDS", "changes at random: flip,crop=4,... as below"},
-    {OPTION_STRICT, "strict", NULL, "a broken picture is an error, and not left out"},
-    {OPTION_THREADS, "threads", "N", "that decode pictures: one for each processor"},
+    {OPTION_VALIDATION, "validation", "SHARE",
+     "fraction of the data to set aside: 0.1, if it has no validation part"},
+    {OPTION_SIZE, "size", "N|WxH", "image size of the network: the data's, up to 256"},
+    {OPTION_CHANNELS, "channels", "N", "channels of the network's images: the data's"},
+    {OPTION_MEAN, "mean", "LIST", "subtracted from values in 0 .. 1; one, or per channel: 0"},
+    {OPTION_DEVIATION, "deviation", "LIST", "divides values after that; one, or per channel: 1"},
+    {OPTION_AUGMENT, "augment", "WORDS", "random changes: flip,crop=4,... as below"},
+    {OPTION_STRICT, "strict", NULL, "fail on a damaged picture instead of leaving it out"},
+    {OPTION_THREADS, "threads", "N", "threads that decode pictures: one per processor"},
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
     {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
-    {OPTION_EPOCHS, "epochs", "N", "how often every image is seen, resumed ones counted in"},
-    {OPTION_BATCH, "batch", "N", "images of a step: 64, of few images an eighth"},
-    {OPTION_LIMIT, "limit", "N", "only so many images, of training and of validation"},
-    {OPTION_SEED, "seed", "N", "of weights and order: 1"},
+    {OPTION_EPOCHS, "epochs", "N", "passes over the data, resumed ones included"},
+    {OPTION_BATCH, "batch", "N", "images in a step: 64, or an eighth of few images"},
+    {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},
+    {OPTION_SEED, "seed", "N", "seed of weights and order: 1"},
     {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
     {OPTION_SCHEDULE, "schedule", "NAME", "cosine (the default), exponential, step or constant"},
-    {OPTION_DECAY, "decay", "FACTOR", "exponential: what each epoch leaves of the learning rate"},
-    {OPTION_WARMUP, "warmup", "EPOCHS", "in which the learning rate rises from 0, as below"},
+    {OPTION_DECAY, "decay", "FACTOR", "exponential: factor of the learning rate per epoch"},
+    {OPTION_WARMUP, "warmup", "EPOCHS", "epochs in which the learning rate rises from 0"},
     {OPTION_CLIP, "clip", "VALUE", "clamps each gradient to -VALUE .. VALUE"},
     {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
-    {OPTION_PATIENCE, "patience", "N", "stop after so many epochs without a better accuracy"},
+    {OPTION_PATIENCE, "patience", "N", "stop after N epochs without better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES",
-     "of the GPU for a step, without weights; what needs more is split or computed again"},
+     "GPU memory for a step, without weights; a step that needs more is split or recomputed"},
     {OPTION_PRECISION, "precision", "FORMAT",
      "of intermediate images: float32 (the default) or float16"},
     {OPTION_MODEL, "model", "FILE", "begin with a network of \"glcnn train\" or \"glcnn import\""},
     {OPTION_CLASSES, "classes", "WORD",
-     "auto: the data's, by a new head if need be; model: its own"},
+     "auto: the data's, with a new head if needed; model: its own"},
     {OPTION_TRAIN, "train", "LAYERS", "all (the default), last, last:N or labels, as below"},
-    {OPTION_MATCHING, "load-matching", "FILE", "begin with those weights of a file that fit"},
-    {OPTION_NAMES, "names", "MAP", "what they are called there: lines \"TENSOR LABEL.VECTOR\""},
-    {OPTION_CACHE, "feature-cache", "FILE", "that keeps what frozen layers make, or off: --out's"},
-    {OPTION_CACHE_LIMIT, "feature-limit", "BYTES", "that it may have, or nothing is kept: 4G"},
-    {OPTION_RESUME, "resume", "FILE", "go on from a checkpoint, on the images that it has seen"},
+    {OPTION_MATCHING, "load-matching", "FILE", "begin with the weights of FILE that fit"},
+    {OPTION_NAMES, "names", "MAP", "how FILE names them: lines \"TENSOR LABEL.VECTOR\""},
+    {OPTION_CACHE, "feature-cache", "FILE",
+     "where outputs of frozen layers are kept, or off: beside --out"},
+    {OPTION_CACHE_LIMIT, "feature-limit", "BYTES",
+     "largest size of that file, else nothing is kept: 4G"},
+    {OPTION_RESUME, "resume", "FILE", "continue from a checkpoint, on the same images"},
     {OPTION_OUT, "out", "FILE", "write checkpoints, and the best beside it"},
-    {OPTION_FORCE, "force", NULL, "write over another network at --out"},
+    {OPTION_FORCE, "force", NULL, "overwrite another network at --out"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
     {OPTION_TRACE, "trace", "FILE", "write when steps computed and exchanged, .json for Chrome"},
-    {OPTION_SYNC, "sync-batch-norm", NULL, "of ranks: statistics are those of the whole batch"},
-    {OPTION_AVERAGE, "average-every", "N", "of ranks: each steps by itself, and N steps average"},
-    {OPTION_BALANCE, "balance", NULL, "of ranks: shares of a batch by the measured speed"},
-    {OPTION_WAIT, "rank-wait", "SECONDS", "that a rank waits for another before it gives up: 300"},
+    {OPTION_SYNC, "sync-batch-norm", NULL, "ranks: statistics of the whole batch"},
+    {OPTION_AVERAGE, "average-every", "N", "ranks: each steps by itself; N steps, then an average"},
+    {OPTION_BALANCE, "balance", NULL, "ranks: share a batch by measured speed"},
+    {OPTION_WAIT, "rank-wait", "SECONDS", "for which a rank waits for another: 300"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -342,8 +345,8 @@ static int read_path(const struct tool_command *command, struct settings *s, siz
     *(const char **)(void *)((char *)s + paths[i].offset) = optarg;
     if (has_ending(optarg, paths[i].ending, paths[i].other))
         return EXIT_GOOD;
-    return complain(command, EXIT_USAGE, "--%s is \"%s\"; what is written is a %s%s%s file",
-                    paths[i].name, optarg, paths[i].ending, paths[i].other ? " or " : "",
+    return complain(command, EXIT_USAGE, "--%s is \"%s\"; expected a %s%s%s file", paths[i].name,
+                    optarg, paths[i].ending, paths[i].other ? " or " : "",
                     paths[i].other ? paths[i].other : "");
 }
 
@@ -430,7 +433,7 @@ static int resume_number(const struct tool_command *command, struct settings *s,
         return EXIT_GOOD;
     if (!text)
         return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: it is no checkpoint of \"glcnn train\": its "
+                        "%s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
                         "metadata have no \"%s\"; expected %s",
                         s->resume, n->name, describe_range(n, low, range));
     if (!parse_number(&kept, n, text, low))
@@ -455,8 +458,8 @@ static int resume_choice(const struct tool_command *command, struct settings *s,
         return EXIT_GOOD; /* the file has it */
     if (!known)
         return complain(command, EXIT_FAILED,
-                        "%s: is no checkpoint of \"glcnn train\": it names no %s of its", s->resume,
-                        c->what);
+                        "%s: is not a checkpoint of \"glcnn train\": its metadata name no %s",
+                        s->resume, c->what);
     if (*at && *at != known && c->fixed)
         return refuse(command, s, c->name, text);
     if (!*at)
@@ -470,7 +473,7 @@ static int resume_augment(const struct tool_command *command, struct settings *s
     char error[GLCNN_ERROR_LENGTH];
     if (!text)
         return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: it is no checkpoint of \"glcnn train\": its "
+                        "%s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
                         "metadata have no \"augment\"",
                         s->resume);
     if (s->is_augment_given)
@@ -506,7 +509,7 @@ static int resume_data(const struct tool_command *command, struct settings *s, c
     if (!data_path_read(text, s->resumed_data) || !*s->resumed_data)
         return complain(
             command, EXIT_FAILED,
-            "%s: cannot be resumed: \"data\" in its metadata is no path; --data names it",
+            "%s: cannot be resumed: \"data\" in its metadata is not a path; give it with --data",
             s->resume);
     s->data = s->resumed_data;
     return EXIT_GOOD;
@@ -521,22 +524,23 @@ static int check_origin(const struct tool_command *command, const struct setting
                         "--train has %zu letters, more than the %zu that a checkpoint keeps",
                         strlen(s->train), sizeof s->resumed_train - 1);
     if (s->names && !s->matching)
-        return complain(command, EXIT_USAGE, "--names is for --load-matching");
+        return complain(command, EXIT_USAGE, "--names needs --load-matching");
     if (s->keeps_classes && !s->model)
-        return complain(command, EXIT_USAGE, "--classes model is for --model");
+        return complain(command, EXIT_USAGE, "--classes model needs --model");
     if (s->resume && (s->model || s->matching))
         return complain(command, EXIT_USAGE,
-                        "--model and --load-matching begin a run; one that is resumed has begun");
+                        "--model and --load-matching cannot be given with --resume");
     if (s->model && s->net)
-        return complain(command, EXIT_USAGE, "--net and --model both name a network");
+        return complain(command, EXIT_USAGE, "--net and --model cannot be given together");
     if (s->syncs_statistics && s->average_every)
-        return complain(command, EXIT_USAGE,
-                        "--sync-batch-norm is for ranks that step together, and --average-every "
-                        "lets each step by itself");
+        return complain(
+            command, EXIT_USAGE,
+            "--sync-batch-norm needs ranks that step together; with --average-every each steps by itself");
     if (sets_input && (s->resume || s->model))
-        return complain(command, EXIT_USAGE,
-                        "--size, --channels, --mean and --deviation are those of the %s",
-                        s->model ? "model" : "checkpoint where a run is resumed");
+        return complain(
+            command, EXIT_USAGE,
+            "--size, --channels, --mean and --deviation cannot be given: they are those of the %s",
+            s->model ? "model" : "checkpoint that is resumed");
     return EXIT_GOOD;
 }
 
@@ -775,7 +779,7 @@ static int choose_schedule(const struct tool_command *command, struct settings *
     if (!decays || s->schedule->decays)
         return EXIT_GOOD;
     return complain(command, EXIT_USAGE,
-                    "--decay is for --schedule exponential or step; this run's is %s",
+                    "--decay needs --schedule exponential or step; this run has %s",
                     s->schedule->name);
 }
 

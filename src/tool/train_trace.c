@@ -89,7 +89,7 @@ static void add_step(cJSON *events, const struct trace_event *step, double backw
     if (backward <= e->begun)
         return;
     add_bar(events, "forward and backward", ROW_PHASE, e->begun, backward, step);
-    add_bar(events, "sums that are waited for, update", ROW_PHASE, backward, e->done, step);
+    add_bar(events, "waiting for sums, update", ROW_PHASE, backward, e->done, step);
 }
 
 /* The buckets of a step stand before it. */

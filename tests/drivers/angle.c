@@ -1,5 +1,6 @@
 /* Preloaded, puts ANGLE on SwiftShader below a program that asks for Mesa's surfaceless platform:
- * another front end, compiler and rasteriser than any of Mesa's. README.md says how it is run.
+ * another front end, compiler and rasteriser than any of Mesa's. platform/README.md says how it is
+ * run.
  *
  * ANGLE's libEGL.so must be found as libEGL.so.1.
  */

@@ -1,7 +1,7 @@
 /* Faults under the library: what it calls of memory, files, EGL and OpenGL ES fails where a test
  * says, and what it has not given back is counted.
  *
- * The calls are wrapped where the program is linked (Makefile, FAULT_WRAPS), the entry points of
+ * The calls are wrapped where the program is linked (tests.mk, FAULT_WRAPS), the entry points of
  * OpenGL ES where eglGetProcAddress hands them out. Drivers and the C library are not touched. */
 #ifndef GLCNN_TESTS_FAULTS_INJECT_H
 #define GLCNN_TESTS_FAULTS_INJECT_H

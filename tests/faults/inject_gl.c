@@ -51,7 +51,6 @@ static bool gl_fails(void)
     X(BufferSubData, (GLenum a, GLintptr b, GLsizeiptr c, const void *d), (a, b, c, d))            \
     X(BufferStorageEXT, (GLenum a, GLsizeiptr b, const void *c, GLbitfield d), (a, b, c, d))       \
     X(CompileShader, (GLuint a), (a))                                                              \
-    X(Finish, (void), ())                                                                          \
     X(Flush, (void), ())                                                                           \
     X(GetIntegeri_v, (GLenum a, GLuint b, GLint * c), (a, b, c))                                   \
     X(GetInteger64v, (GLenum a, GLint64 * b), (a, b))                                              \

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "graph/graph.h"
+#include "graph/budget.h"
+#include "graph/compile.h"
 #include "record/staging.h"
 #include "tests/faults/inject.h"
 #include "tests/folder.h"
@@ -299,7 +300,7 @@ end:
 static void run_copied_transfer(struct fault_run *run)
 {
     fault_pause(true);
-    run->device->info.traits.background_copies = true;
+    run->device->info.traits.async_uploads = true;
     staging_destroy(&run->device->staging);
     run->gone_wrong |= staging_create(run->device) != GLCNN_SUCCESS;
     fault_pause(false);

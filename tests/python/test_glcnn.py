@@ -704,19 +704,19 @@ class OnnxAxes(unittest.TestCase):
                 for given in images, images.transpose(0, 3, 1, 2):
                     numpy.testing.assert_allclose(net.predict(given), expected, atol=1e-6)
         self.write_pictures(["N", "h", "w", "c"])
-        self.assertIn("axis 1 open; option height says it", self.import_it().stderr)
+        self.assertIn("axis 1 open; option height sets it", self.import_it().stderr)
         done = self.import_it("--size", "4x6", "--channels", "5")
         self.assertIn("images of 4x6x5, 5 classes", done.stdout)
 
     def test_axes_that_are_taken_for_channels(self):
         onnx_file.write(self.file("m.onnx"), {"x": ["N", 6, 4, 3]}, {"y": ["N", 6, 4, 3]},
                         [onnx_file.node("Neg", ["x"], ["y"])])
-        self.assertIn("axes are taken for N,C,H,W; should they be N,H,W,C", self.import_it().stdout)
+        self.assertIn("axes are taken as N,C,H,W; a model with N,H,W,C", self.import_it().stdout)
 
     def test_more_channels_than_data_have(self):
         onnx_file.write(self.file("m.onnx"), {"x": ["N", 96, 4, 5]}, {"y": ["N", 96, 1, 1]},
                         [onnx_file.node("GlobalAveragePool", ["x"], ["y"])])
-        self.assertIn("one number for all of the 96 channels", self.import_it("--mean", "1,2").stderr)
+        self.assertIn("one number for all 96 channels", self.import_it("--mean", "1,2").stderr)
         done = self.import_it("--mean", "0.25", "--deviation", "0.5")
         self.assertIn("images of 5x4x96, 96 classes", done.stdout)
         self.assertIn("train, evaluate and predict take 64 at most", done.stdout)
@@ -778,7 +778,7 @@ class OnnxOutputs(unittest.TestCase):
     def test_one_is_chosen(self):
         net = glcnn.onnx(self.file("m.onnx"))
         with refused(self, Status.INVALID_ARGUMENT,
-                     r'has 5 outputs, scores, late, .*net.outputs\["scores"\] takes one'):
+                     r'has 5 outputs, scores, late, .*net.outputs\["scores"\] selects one'):
             net.evaluate(self.images, self.images)
         net.output = net.outputs["turned"]
         numpy.testing.assert_array_equal(net.predict(self.images), self.expected["turned"])
@@ -951,7 +951,7 @@ class ModelFiles(unittest.TestCase):
             net.train(*quarters(8))
             entries = {"channels": "1", "width": "8", "height": "8", name: text}
             glcnn.files.save_with(net, self.file("e.glcnn"), entries)
-            with refused(self, Status.MALFORMED_DATA, "e.glcnn: what it says of its images"):
+            with refused(self, Status.MALFORMED_DATA, "e.glcnn: its record of images"):
                 glcnn.load(self.file("e.glcnn"))
 
 

@@ -154,8 +154,8 @@ GLCNN_API glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device,
 GLCNN_API glcnn_image_node *glcnn_neuron_node(glcnn_image_node *source,
                                               const struct glcnn_neuron_descriptor *neuron);
 
-/* The same by type, with the numbers that it has; MPS's are in the table above.
- * MPSCNNNeuronReLUNode and so on. */
+/* The same by type, with the numbers that it has; those to start from are in the table above.
+ * MPSCNNNeuronReLUNode and so on, up to GeLU. */
 GLCNN_API glcnn_image_node *glcnn_neuron_relu_node(glcnn_image_node *source, float a);
 GLCNN_API glcnn_image_node *glcnn_neuron_linear_node(glcnn_image_node *source, float a, float b);
 GLCNN_API glcnn_image_node *glcnn_neuron_sigmoid_node(glcnn_image_node *source);
@@ -166,9 +166,6 @@ GLCNN_API glcnn_image_node *glcnn_neuron_absolute_node(glcnn_image_node *source)
 GLCNN_API glcnn_image_node *glcnn_neuron_soft_plus_node(glcnn_image_node *source, float a, float b);
 GLCNN_API glcnn_image_node *glcnn_neuron_soft_sign_node(glcnn_image_node *source);
 GLCNN_API glcnn_image_node *glcnn_neuron_elu_node(glcnn_image_node *source, float a);
-/* `slopes` are `count` numbers, one for each channel, copied; NULL and 0: 0 until they are set. */
-GLCNN_API glcnn_image_node *glcnn_neuron_prelu_node(glcnn_image_node *source, const float *slopes,
-                                                    size_t count);
 GLCNN_API glcnn_image_node *glcnn_neuron_relun_node(glcnn_image_node *source, float a, float b);
 GLCNN_API glcnn_image_node *glcnn_neuron_power_node(glcnn_image_node *source, float a, float b,
                                                     float c);
@@ -176,6 +173,30 @@ GLCNN_API glcnn_image_node *glcnn_neuron_exponential_node(glcnn_image_node *sour
                                                           float b, float c);
 GLCNN_API glcnn_image_node *glcnn_neuron_logarithm_node(glcnn_image_node *source, float a, float b,
                                                         float c);
+GLCNN_API glcnn_image_node *glcnn_neuron_gelu_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_swish_node(glcnn_image_node *source, float a);
+GLCNN_API glcnn_image_node *glcnn_neuron_clip_node(glcnn_image_node *source, float a, float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_hard_swish_node(glcnn_image_node *source, float a,
+                                                         float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_gelu_tanh_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_mish_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_selu_node(glcnn_image_node *source, float a, float b);
+GLCNN_API glcnn_image_node *glcnn_neuron_celu_node(glcnn_image_node *source, float a);
+GLCNN_API glcnn_image_node *glcnn_neuron_thresholded_relu_node(glcnn_image_node *source, float a);
+GLCNN_API glcnn_image_node *glcnn_neuron_erf_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_floor_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_ceiling_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_round_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_sign_node(glcnn_image_node *source);
+
+/* The types with slopes: `slopes` are `count` numbers, one for each channel, copied; NULL and 0: 0
+ * until they are set. */
+GLCNN_API glcnn_image_node *glcnn_neuron_prelu_node(glcnn_image_node *source, const float *slopes,
+                                                    size_t count);
+GLCNN_API glcnn_image_node *glcnn_neuron_scale_node(glcnn_image_node *source, const float *slopes,
+                                                    size_t count);
+GLCNN_API glcnn_image_node *glcnn_neuron_shift_node(glcnn_image_node *source, const float *slopes,
+                                                    size_t count);
 
 #ifdef __cplusplus
 }

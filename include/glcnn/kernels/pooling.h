@@ -7,15 +7,15 @@
  *   max        out = largest tap; of equals the first in row-major order; NaN wins, and
  *              takes the gradient. The others sum: a NaN or an infinity goes to all windows with it
  *   gradients  the exact derivatives. sourceImage is the forward source; L2 and max recompute the
- *              forward result from it, but a maximum whose state has the winners reads these
+ *              forward result from it, but a maximum whose state has argmax indices reads these
  *
- * The state of a maximum has a vector "winners" where at most 9 windows read a pixel, a window has
+ * The state of a maximum has a vector "indices" where at most 9 windows read a pixel, a window has
  * more than one tap and at most 8x8, along each axis the stride is 1, or the dilation is and the stride
  * is at most the window's size, with edge mode clamp there is no dilation and each window holds a pixel
  * of the image, and the vector takes at most 128 MiB. It has a number for each image, slice of four
  * channels, row and column of the result: the sum over the slice's channels c = 0 to 3 of
- * (8 * row + column) * 64^c, by the winning tap's row and column in its window, or with clamp by those
- * of the pixel that it stands for. A gradient that follows such a state passes on to these winners,
+ * (8 * row + column) * 64^c, by the row and column of the largest tap in its window, or with clamp by those
+ * of the pixel that it stands for. A gradient that follows such a state passes on to these taps,
  * whatever sourceImage has become; one addressed by hand finds them in sourceImage.
  * Channels stay; the result's size comes from the padding policy. Default edge mode: zero.
  * Global pooling, one pixel from each channel of an image, is a window as large as the source and

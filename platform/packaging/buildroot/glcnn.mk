@@ -17,7 +17,7 @@ GLCNN_DEPENDENCIES = host-pkgconf cjson jpeg libcbor libdrm libegl libgbm libgle
 # The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put beside this file.
 
 # The tool of the target does not run here, so there are no manual pages; the target has no use of them.
-GLCNN_MAKE_OPTS = $(TARGET_CONFIGURE_OPTS) PREFIX=/usr HOST_TOOL=false MPICC=no \
+GLCNN_MAKE_OPTS = $(TARGET_CONFIGURE_OPTS) PREFIX=/usr HOST_TOOL=false MPICC=no DESKTOP=no \
 	ONNX_PROTO=$(realpath $(GLCNN_PKGDIR))/onnx.proto
 
 define GLCNN_BUILD_CMDS

@@ -23,7 +23,7 @@ FILES:${PN}-dev += "${libdir}/cmake"
 
 # The tool of the target does not run here: it has no manual pages.
 EXTRA_OEMAKE = "-C ${S} O=${B} PREFIX=${prefix} LIBDIR=${libdir} INCLUDEDIR=${includedir} \
-    BINDIR=${bindir} HOST_TOOL=false MPICC=no ONNX_PROTO=${ONNX_PROTO}"
+    BINDIR=${bindir} HOST_TOOL=false MPICC=no DESKTOP=no ONNX_PROTO=${ONNX_PROTO}"
 
 do_compile() {
     oe_runmake all

@@ -70,7 +70,7 @@ def _file(name: str) -> str:
 
 def _load(name: str) -> ctypes.CDLL:
     if not _c.FUNCTIONS[name]:
-        raise ImportError("this package was made of headers that have no lib%s" % name)
+        raise ImportError("this package was generated from headers without lib%s" % name)
     try:
         # The other libraries find the symbols of the first one by its soname.
         loaded = ctypes.CDLL(_file(name), mode=ctypes.RTLD_GLOBAL)

@@ -156,6 +156,6 @@ def load(path: Path, network: Any, device: Optional[Device]) -> Network:
         if skeleton and record:
             made.know(record_of(skeleton, record))
     except (KeyError, TypeError, ValueError) as error:
-        raise Error(_c.Status.MALFORMED_DATA, "%s: what it says of its images or of its ONNX file "
+        raise Error(_c.Status.MALFORMED_DATA, "%s: its record of images or of its ONNX file "
                     "cannot be read: %s" % (os.fspath(path), error)) from None
     return made

@@ -135,8 +135,8 @@ class Network:
         one, net.output = net.outputs["scores"], or any other image."""
         outputs = self.outputs
         if len(outputs) > 1:
-            raise refuse("the network has %d outputs, %s; net.output = net.outputs[\"%s\"] takes "
-                         "one of them" % (len(outputs), ", ".join(outputs), next(iter(outputs))))
+            raise refuse("the network has %d outputs, %s; net.output = net.outputs[\"%s\"] selects "
+                         "one" % (len(outputs), ", ".join(outputs), next(iter(outputs))))
         return next(iter(outputs.values()))
 
     @output.setter
@@ -176,9 +176,9 @@ class Network:
         if output.filter and output.filter.name == "soft_max":
             return output.filter.sources[0]
         if output.tensor and not output.tensor.has_channels():
-            raise refuse("axis 1 of output \"%s\" is not where its image has channels, of which soft "
-                         "max cross entropy is; let the model end with a Softmax, or with a "
-                         "convolution or layer behind the transposition" % output.tensor.name)
+            raise refuse("axis 1 of output \"%s\" is not its image's channels, which soft-max "
+                         "cross entropy needs; end the model with a Softmax, or with a "
+                         "convolution or layer after the transposition" % output.tensor.name)
         return output
 
     def _copy(self, outputs: Sequence[ImageNode],
@@ -541,7 +541,7 @@ class _Data:
         if labels is not None:
             counts["labels"] = len(labels if self.labels is None else self.labels)
         if not self.count or len(set(counts.values())) != 1:
-            raise refuse("as many of each are needed, and one at least; there are %s"
+            raise refuse("expected as many of each, and at least one; found %s"
                          % ", ".join("%d %s" % (n, h) for h, n in counts.items()))
 
     def _take_labels(self, output: ImageNode, labels: Any) -> None:

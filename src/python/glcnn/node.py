@@ -213,7 +213,7 @@ class FilterNode(_Node):
         """Of a loss its value, where `result` is the gradient."""
         found = c.glcnn_filter_node_loss(self.pointer)
         if not found:
-            raise refuse("%s is no loss" % self.label)
+            raise refuse("%s is not a loss" % self.label)
         return ImageNode(self.network, found)
 
     def vector(self, name: str) -> numpy.ndarray[Any, Any]:

@@ -1,0 +1,21 @@
+/* A confusion matrix as an SVG: a row for each class, a column for each class that was predicted,
+ * and the darker a cell, the larger its share of the row. */
+#ifndef SUPPORT_MATRIX_H
+#define SUPPORT_MATRIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <glcnn/status.h>
+
+struct matrix {
+    const char *title;
+    const char *const *names; /* [classes], UTF-8 */
+    uint32_t classes;
+    const uint64_t *counts; /* [classes][classes] */
+};
+
+/* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */
+bool matrix_write(const char *path, const struct matrix *matrix, char error[GLCNN_ERROR_LENGTH]);
+
+#endif

@@ -1,0 +1,321 @@
+/* Passes that a planned command buffer runs as one. A GPU takes some microseconds for a pass, and a
+ * network has one for the weights of each layer, forward and backward, which takes less than that.
+ *
+ * What such a pass makes of vectors it can make before all others, if none of these writes the
+ * vectors. Those whose vectors lie in one memory become rows of a table, and a single pass goes over
+ * all of it. Their images, each a storage of its own, are put into a few textures by their height,
+ * which live as long as the command buffer. What read an image reads it there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/command_buffer.h"
+#include "record/placement.h"
+#include "record/uniforms.h"
+
+/* Of an image: a longer pass is worth its own. Joined passes store by way of all textures, which
+ * takes three times as long where stores are slow: 0.1 us a texel, and a pass 10 (llvmpipe). */
+#define MOST_TEXELS      65536u
+#define MOST_SLOW_TEXELS 256u
+
+#define ROW_VECTORS 2 /* of a pass at most */
+#define ROW_HEAD    2 /* words: the first invocation, the texture */
+#define ROW_WORDS   (ROW_HEAD + PASS_VIEW_WORDS + ROW_VECTORS + PASS_ENTRY_WORDS)
+
+static const char *const texture_names[PASS_IMAGES] = {"joined_0", "joined_1", "joined_2",
+                                                       "joined_3"};
+/* The highest image of each texture. */
+static const uint32_t heights[PASS_IMAGES] = {1, 8, 32, UINT32_MAX};
+
+/* A texture of the images of many passes. */
+struct merged_texture {
+    uint32_t width, height, layers;
+    struct storage *storage;
+};
+
+/* Passes on their way into one. */
+struct merging {
+    struct glcnn_command_buffer *buffer;
+    const char *shader;
+    struct glcnn_buffer *memory; /* that all their vectors lie in */
+    size_t *passes;              /* indices; NULL until it is known that there are some */
+    size_t count;
+    struct merged_texture textures[PASS_IMAGES];
+    uint32_t invocations;
+    int32_t *rows;
+};
+
+/* ---- Which passes ---- */
+
+/* NULL: they lie apart. */
+static struct glcnn_buffer *shared_memory(const struct pass *pass)
+{
+    struct glcnn_buffer *memory = NULL;
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct pass_buffer *item = &pass->buffers[i];
+        if (!item->view.buffer || !item->view.buffer->within || item->access != VECTOR_READ)
+            return NULL;
+        if (memory && memory != item->view.buffer->within)
+            return NULL;
+        memory = item->view.buffer->within;
+    }
+    return memory;
+}
+
+static bool is_short(const struct image_view *view)
+{
+    bool slow = view->storage->device->info.traits.slow_image_stores;
+    return (uint64_t)view->width * view->height * view->storage->layers <=
+           (slow ? MOST_SLOW_TEXELS : MOST_TEXELS);
+}
+
+static bool can_be_row(const struct pass *pass)
+{
+    const struct image_view *view = &pass->images[0].view;
+    return pass->entry.shader && !pass->debug.observer && !pass->issue.callback &&
+           pass->image_count == 1 && !pass->texture_count && pass->buffer_count <= ROW_VECTORS &&
+           !view->storage->within && !view->storage->texture && view->first_layer == 0 &&
+           is_short(view);
+}
+
+static bool writes(const struct pass *pass, const struct glcnn_buffer *memory)
+{
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct glcnn_buffer *buffer = pass->buffers[i].view.buffer;
+        if (buffer && pass->buffers[i].access & VECTOR_WRITE &&
+            (buffer == memory || buffer->within == memory))
+            return true;
+    }
+    return false;
+}
+
+static bool has_place_for(const struct merging *j, const struct pass *pass)
+{
+    return can_be_row(pass) && strcmp(pass->entry.shader, j->shader) == 0 &&
+           shared_memory(pass) == j->memory;
+}
+
+/* From pass `first` on, until one writes the vectors. */
+static void list_passes(struct merging *j, size_t first)
+{
+    const struct glcnn_command_buffer *buffer = j->buffer;
+    for (size_t i = 0; i < buffer->pass_count && !writes(&buffer->passes[i], j->memory); i++)
+        if (i >= first && has_place_for(j, &buffer->passes[i]))
+            j->passes[j->count++] = i;
+}
+
+/* ---- Where their images lie ---- */
+
+static const struct image_view *image_of(const struct merging *j, size_t index)
+{
+    return &j->buffer->passes[j->passes[index]].images[0].view;
+}
+
+static uint32_t texture_for(const struct image_view *view)
+{
+    uint32_t i = 0;
+    while (view->height > heights[i])
+        i++;
+    return i;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One of a texel where it has no image: the pass stores into all, so that one program serves networks
+ * and batches of all sizes. */
+static glcnn_status make_texture(struct merging *j, struct merged_texture *texture)
+{
+    glcnn_status status =
+        storage_create(j->buffer->device, larger(texture->width, 1), larger(texture->height, 1),
+                       larger(texture->layers, 1), GLCNN_CHANNEL_FORMAT_FLOAT32, &texture->storage);
+    if (status == GLCNN_SUCCESS) {
+        texture->storage->clear = false;
+        texture->storage->transient = true;
+        texture->storage->holds =
+            true; /* none is placed in another texture, that of a texel neither */
+    }
+    return status;
+}
+
+/* Layers of the texture that the image takes. */
+static uint32_t cells_of(const struct merged_texture *texture, const struct image_view *view,
+                         uint32_t *across, uint32_t *down)
+{
+    *across = placement_power_within(texture->width / view->width);
+    *down = placement_power_within(texture->height / view->height);
+    return groups_of(view->storage->layers, *across * *down);
+}
+
+/* False: they take more layers than a texture has. */
+static bool measure(struct merging *j)
+{
+    uint32_t across, down;
+    for (size_t i = 0; i < j->count; i++) {
+        const struct image_view *view = image_of(j, i);
+        struct merged_texture *texture = &j->textures[texture_for(view)];
+        texture->width = larger(texture->width, view->width);
+        texture->height = larger(texture->height, view->height);
+    }
+    for (size_t i = 0; i < j->count; i++) {
+        struct merged_texture *texture = &j->textures[texture_for(image_of(j, i))];
+        texture->layers += cells_of(texture, image_of(j, i), &across, &down);
+        if (texture->layers > j->buffer->device->info.limits.array_layers)
+            return false;
+    }
+    return true;
+}
+
+static glcnn_status make_textures(struct merging *j)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < PASS_IMAGES && status == GLCNN_SUCCESS; i++)
+        status = make_texture(j, &j->textures[i]);
+    return status;
+}
+
+static void place_images(struct merging *j)
+{
+    uint32_t used[PASS_IMAGES] = {0}, across, down;
+    for (size_t i = 0; i < j->count; i++) {
+        const struct image_view *view = image_of(j, i);
+        uint32_t at = texture_for(view);
+        const struct merged_texture *texture = &j->textures[at];
+        uint32_t cells = cells_of(texture, view, &across, &down);
+        storage_place(view->storage, texture->storage, used[at], across, down);
+        used[at] += cells;
+    }
+}
+
+/* ---- The table ---- */
+
+static void write_row(struct merging *j, size_t index)
+{
+    const struct pass *pass = &j->buffer->passes[j->passes[index]];
+    const struct image_view *view = &pass->images[0].view;
+    int32_t *row = j->rows + index * ROW_WORDS;
+    int32_t *vectors = row + ROW_HEAD + PASS_VIEW_WORDS;
+    row[0] = (int32_t)j->invocations;
+    row[1] = (int32_t)texture_for(view);
+    uniforms_of_view(view, (uint32_t *)row + ROW_HEAD);
+    for (uint32_t i = 0; i < ROW_VECTORS; i++) {
+        const struct vector_view *vector = &pass->buffers[i].view;
+        vectors[i] =
+            i < pass->buffer_count ? (int32_t)(vector->buffer->offset / 4 + vector->offset) : -1;
+    }
+    memcpy(vectors + ROW_VECTORS, pass->entry.words, pass->entry.count * sizeof *row);
+    j->invocations += view->width * view->height * view->storage->layers;
+}
+
+static struct vector_view plan_rows(struct plan *plan, struct merging *j)
+{
+    for (size_t i = 0; i < j->count; i++)
+        write_row(j, i);
+    return plan_table(plan, j->rows, j->count * ROW_WORDS);
+}
+
+/* ---- The pass ---- */
+
+static void describe(struct merging *j, struct pass *pass, const struct vector_view *table)
+{
+    const struct vector_view memory = {j->memory, 0, j->memory->size / 4};
+    for (uint32_t i = 0; i < PASS_IMAGES; i++) {
+        const struct storage *storage = j->textures[i].storage;
+        pass_image(pass, texture_names[i],
+                   &(struct image_view){.storage = j->textures[i].storage,
+                                        .layer_stride = 1,
+                                        .width = storage->width,
+                                        .height = storage->height,
+                                        .channels = 4,
+                                        .images = storage->layers});
+    }
+    pass_vector_of(pass, "int", "rows", table, VECTOR_READ);
+    pass_vector(pass, "vectors", &memory, VECTOR_READ);
+    pass_define(pass, "ROW_WORDS", ROW_WORDS);
+    pass_int(pass, "row_count", (int32_t)j->count);
+    pass_grid(pass, j->invocations, 1, 1);
+    pass_local(pass, 64, 1, 1);
+}
+
+/* The last pass becomes the first, and those that it stands for go. */
+static void replace_passes(struct merging *j)
+{
+    struct glcnn_command_buffer *buffer = j->buffer;
+    struct pass last = buffer->passes[buffer->pass_count - 1];
+    size_t kept = buffer->pass_count - 1;
+    for (size_t i = buffer->pass_count - 1, next = j->count; i-- > 0;) {
+        if (next && j->passes[next - 1] == i)
+            next--;
+        else
+            buffer->passes[kept--] = buffer->passes[i];
+    }
+    buffer->passes[kept] = last;
+    buffer->pass_count -= kept;
+    memmove(buffer->passes, buffer->passes + kept, buffer->pass_count * sizeof last);
+}
+
+static glcnn_status record(struct merging *j)
+{
+    struct plan plan;
+    plan_begin(&plan, j->buffer);
+    struct vector_view rows = plan_rows(&plan, j);
+    describe(j, plan_pass(&plan, j->shader), &rows);
+    glcnn_status status = plan_end(&plan);
+    if (status == GLCNN_SUCCESS)
+        replace_passes(j);
+    return status;
+}
+
+/* ---- All of it ---- */
+
+static void release(struct merging *j)
+{
+    for (uint32_t i = 0; i < PASS_IMAGES; i++)
+        if (j->textures[i].storage)
+            storage_release(j->textures[i].storage);
+    free(j->passes);
+    free(j->rows);
+}
+
+static glcnn_status merge(struct merging *j)
+{
+    glcnn_status status = make_textures(j);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    place_images(j);
+    for (uint32_t i = 0; i < PASS_IMAGES; i++)
+        j->buffer->held_size += storage_size(j->textures[i].storage);
+    return record(j);
+}
+
+/* The pass and all behind it that can be run along. One alone goes the same way, since how many there
+ * are depends on the batch. */
+static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first)
+{
+    struct merging j = {.buffer = buffer,
+                        .shader = buffer->passes[first].entry.shader,
+                        .memory = shared_memory(&buffer->passes[first]),
+                        .passes = calloc(buffer->pass_count, sizeof(size_t)),
+                        .rows = calloc(buffer->pass_count * ROW_WORDS, sizeof(int32_t))};
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!j.passes || !j.rows)
+        status = device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
+    else
+        list_passes(&j, first);
+    if (status == GLCNN_SUCCESS && j.count > 0 && measure(&j))
+        status = merge(&j);
+    release(&j);
+    return status;
+}
+
+glcnn_status command_buffer_merge(struct glcnn_command_buffer *command_buffer)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < command_buffer->pass_count && status == GLCNN_SUCCESS; i++) {
+        const struct pass *pass = &command_buffer->passes[i];
+        if (can_be_row(pass) && shared_memory(pass))
+            status = merge_from(command_buffer, i);
+    }
+    return status;
+}

@@ -1,0 +1,164 @@
+# Tests, fuzzing and the checks of whole systems: a part of the Makefile at the top of the tree.
+
+TEST_MODULES   := cunit
+test_libs       = $(call pkg_flags,--libs $(TEST_MODULES))
+
+# tests/test_*.c are programs and may use internal headers; those named test_public_*.c see what a
+# user has, the public headers and the shared library. Other files in tests/ are linked into each
+# of the former.
+PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_public_*.c)))
+UNIT_TESTS     := $(filter-out $(PUBLIC_TESTS),\
+                    $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c))))
+TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
+# What test_faults and test_feeding are linked with: functions that are counted, and fail where a test
+# wants them to.
+FAULT_HELPERS  := $(sort $(wildcard tests/faults/*.c))
+FAULT_WRAPS    := malloc calloc realloc free strdup strndup realpath open close fopen fclose read \
+                  pread write fread ferror fsync rename eglInitialize eglBindAPI eglQueryString \
+                  eglMakeCurrent eglGetError eglCreateContext eglDestroyContext eglGetProcAddress \
+                  fcntl clock_gettime nanosleep time
+# Programs that tests/check_drm.sh runs in its guests.
+GUEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/drm/*.c)))
+FUZZERS        := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/*.c)))
+SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
+
+HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
+FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
+# The tool's networks and what is done to their pictures, which tests train.
+NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o feature_file.o input.o layers.o model.o \
+                  name_map.o nets.o)
+OBJECTS        += $(HELPER_OBJECTS) $(FAULT_OBJECTS) \
+                  $(addsuffix .o,$(PUBLIC_TESTS) $(UNIT_TESTS) $(FUZZERS) $(GUEST_PROGRAMS))
+
+$(eval $(call remember,$(O)/helpers,TEST_HELPERS))
+FAULT_FILES = $(FAULT_HELPERS) $(FAULT_WRAPS)
+$(eval $(call remember,$(O)/fault-files,FAULT_FILES))
+
+.PHONY: tests test test-run check-all sanitized check-boards check-trixie check-drm fuzz fuzz-run \
+        fuzz-seeds readme
+
+tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
+
+# ---- Programs -----------------------------------------------------------------------------------
+
+$(PUBLIC_TESTS:=.o): includes = $(public_include)
+# Tests that look at ONNX's messages.
+ONNX_TESTS := $(filter $(O)/tests/test_onnx%,$(UNIT_TESTS))
+$(ONNX_TESTS:=.o): includes += -isystem $(O)
+$(ONNX_TESTS:=.o): | $(O)/onnx.pb-c.c
+
+$(GUEST_PROGRAMS:=.o): includes = $(public_include) -iquote examples
+$(GUEST_PROGRAMS): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
+	$(call say,LD)
+	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
+
+COUNTING_TESTS := $(O)/tests/test_faults $(O)/tests/test_feeding
+$(COUNTING_TESTS): $(FAULT_OBJECTS) $(O)/fault-files
+$(COUNTING_TESTS): faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
+
+$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
+    $(O)/helpers $(O)/support
+	$(call say,LD)
+	$(Q)$(LINK) $< $(faults) $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) \
+	    $(static_libs) $(test_libs) $(app_libs)
+
+$(PUBLIC_TESTS): %: %.o $(LINKS)
+	$(call say,LD)
+	$(Q)$(LINK) $< -L$(O) -lglcnn -Wl,-rpath,'$$ORIGIN/..' $(test_libs) $(app_libs)
+
+# ---- Running ------------------------------------------------------------------------------------
+
+test: packages
+	+@$(again) test-run
+
+# Every program is run three times: as the machine is, with all limits at the ES 3.1 minimum, and,
+# where the program knows what GLCNN_TEST_QUICK asks of it, on softpipe.
+T       ?= test_%
+selected = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS) $(SHELL_TESTS),\
+             $(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
+
+test-run: all examples $(filter $(O)/%,$(selected))
+	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
+	    sh tests/run.sh $(selected)
+
+# The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
+# tests/test_sanitizers.sh is some of the latter, in 'test' too.
+undefined = undefined,float-cast-overflow
+SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,$(undefined) \
+            -fno-sanitize-recover=$(undefined)
+inspected = SHELL_TESTS= test-run
+
+# Sanitizers do not see what is read and was never written; valgrind does, and looks for nothing else.
+# Programs of code that runs on the processor, one of each kind: readers and writers of files, decoded
+# pictures, what is encoded, and graphs. Code that llvmpipe makes takes it a hundred times as long.
+WATCHED = test_augment_words test_checkpoint_parts test_data_loader test_data_pictures \
+          test_failed_encodes test_nodes test_onnx_external test_onnx_hostile
+
+check-all: packages
+	+@GLCNN_TEST_FULL=1 $(again) test-run
+	+@$(again) check-boards
+	+@$(again) check-trixie
+	+@$(again) sanitized
+	+@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind T='$(WATCHED)' $(inspected)
+
+sanitized:
+	+@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
+
+# The table that it closes with is platform/README.md's. Nothing is wrong where Mesa cannot be had.
+BOARDS_ARGS ?= -t
+
+check-boards: packages
+	+@$(again) all
+	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
+
+check-trixie:
+	@O='$(O)' sh tests/check_trixie.sh $(ROOT) || [ $$? = 77 ]
+
+check-drm:
+	@O='$(O)' MAKE='$(MAKE)' sh tests/check_drm.sh $(GUESTS) || [ $$? = 77 ]
+
+# Readers under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus/TARGET for the next
+# run; what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input
+# is a failure too; a picture's decoder, and what unpacks, may take more.
+FUZZ         ?= deserialize onnx pictures tables
+FUZZ_SECONDS ?= 600
+FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,$(undefined) \
+                -fno-sanitize-recover=$(undefined)
+
+# Models of single operators, of Debian's libonnx-testdata: more to begin with.
+ONNX_DATA    := /usr/lib/python3/dist-packages/onnx/backend/test/data/node
+
+$(FUZZERS:=.o): includes = $(public_include) -iquote .
+fuzz_targets := $(addprefix $(O)/tests/fuzz/,deserialize onnx pictures tables)
+$(fuzz_targets): fuzz_main = -fsanitize=fuzzer
+$(FUZZERS): %: %.o $(STATIC)
+	$(call say,LD)
+	$(Q)$(LINK) $(fuzz_main) $< $(static_libs)
+
+fuzz: packages
+	@command -v clang >/dev/null || { echo 'fuzz needs clang and its sanitizers' >&2; exit 1; }
+	+@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    FUZZ='$(FUZZ)' fuzz-run
+
+fuzz-run: $(FUZZ:%=$(O)/tests/fuzz/%)
+	@mkdir -p $(FUZZ:%=$(O)/corpus/%) $(O)/findings
+	@set -e; for target in $(FUZZ); do \
+	    limit=256; [ $$target != deserialize ] || limit=64; \
+	    more=; [ $$target != onnx ] || [ ! -d $(ONNX_DATA) ] || more=$(ONNX_DATA); \
+	    $(O)/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 \
+	        -malloc_limit_mb=$$limit -print_final_stats=1 -artifact_prefix=$(O)/findings/ \
+	        $(O)/corpus/$$target tests/fuzz/corpus/$$target $$more; \
+	done
+
+fuzz-seeds: packages
+	@mkdir -p tests/fuzz/corpus/deserialize tests/fuzz/corpus/onnx
+	+@$(again) $(O)/tests/fuzz/seeds
+	$(O)/tests/fuzz/seeds tests/fuzz/corpus
+
+# What stands between the two marks is the tool's; tests/test_readme.sh compares them.
+readme: $(TOOL)
+	$(Q)$(O)/glcnn kernels --table >$(O)/kernels.md
+	$(Q)awk -v table=$(O)/kernels.md '/^<!-- end of kernels/ { inside = 0 } !inside { print } \
+	    /^<!-- kernels/ { inside = 1; while ((getline line <table) > 0) print line }' \
+	    include/README.md >$(O)/README.md
+	$(Q)cp $(O)/README.md include/README.md
