@@ -4,7 +4,7 @@
 //                                                  4 * (first_slice(k) + s) + c
 //     element element_count                        biases
 // `range` slices of input hold all that the groups of four outputs see. COMPONENTS is 4; it is 1
-// with ONE_CHANNEL (a single input) and with DEPTHWISE (output o sees input o alone).
+// with ONE_CHANNEL (a single input) and with DEPTHWISE (output o sees no input but o).
 // TRANSPOSED: the inputs here are the layer's outputs and the other way round.
 // Elements lie in a single row of texels, or in rows of 16.
 #define PACKED_SHIFT 4

@@ -1,4 +1,4 @@
-// dW, db (+)= sum over chunks, in their order, of the part sums that
+// dW, db (+)= sum over chunks, in their order, of the partial sums that
 // convolution/convolution_gradient_weights.comp left.
 // Invocation (element, k) owns four numbers.
 // needs convolution/convolution.glsl

@@ -1,5 +1,5 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
-// db(k) = sum of G(X, k).   Part sums: invocation (chunk, k, s, taps) adds up the rows of its chunk
+// db(k) = sum of G(X, k).   Partial sums: invocation (chunk, k, s, taps) adds up the rows of its chunk
 // for TAPS_X x TAPS_Y taps of one slice of inputs and SLICES of outputs;
 // convolution/convolution_gradient_sum.comp adds the chunks. Rows of all images are numbered through;
 // a chunk has rows_per_chunk of them.

@@ -1,6 +1,6 @@
 // dW(k, q, p, c) = sum over images and X of G(X, k) * in(first + stride * X + dilation * (p, q), c)
 // db(k) = sum of G(X, k)
-// Part sums as those of convolution/convolution_gradient_weights.comp, for compilers that keep few
+// Partial sums as those of convolution/convolution_gradient_weights.comp, for compilers that keep few
 // values: invocation (chunk, taps, s and k) has up to TAPS taps of a row of the window for one
 // slice of inputs; beyond the last taps one more stands for the biases.
 // needs lib/divide.glsl

@@ -1,7 +1,7 @@
-// What convolution_pack.comp makes, of weights first_weight .. first_weight + weight_count - 1, which
-// alone are bound: those of some outputs of the layer, the first of which divides by 4. The weights of a
-// texel all lie in one part, and the other parts' texels stay as they are. The first part has those
-// without weights.
+// What convolution_pack.comp makes, of weights first_weight .. first_weight + weight_count - 1, the
+// only ones that are bound: those of some outputs of the layer, the first of which divides by 4. The
+// weights of a texel all lie in one part, and the other parts' texels stay as they are. The first part
+// has those without weights.
 // needs convolution/convolution.glsl
 void invocation(ivec3 at) {
     int element = at.x + (at.y << PACKED_SHIFT);

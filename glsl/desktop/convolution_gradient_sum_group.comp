@@ -1,4 +1,4 @@
-// dW, db (+)= sum over chunks of the part sums that the groups left, as
+// dW, db (+)= sum over chunks of the partial sums that the groups left, as
 // convolution/convolution_gradient_sum.comp, where there are many: each of SHARES invocations adds
 // up every SHARES-th chunk, and one of them, in their order, what all have.
 // A group of 128 owns four numbers of each of OWNED elements.

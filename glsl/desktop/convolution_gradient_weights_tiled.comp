@@ -28,7 +28,7 @@ vec4 inputs[INPUT_READS], gradients[GRADIENT_READS]; // what it has read
 bool live_inputs[INPUT_READS], live_gradients[GRADIENT_READS]; // else 0
 vec4 sum[16], bias[2];
 
-// How far apart pixels are that have so many between them.
+// From a pixel to that which so many pixels follow.
 ivec3 distance_of(int pixels) { return place_of(pixels) - ivec3(begin_x, begin_y, 0); }
 
 // The pixel that is as far away. Divisions would cost more.

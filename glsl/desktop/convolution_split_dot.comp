@@ -7,7 +7,7 @@
 // needs desktop/bias.glsl
 // needs convolution/input.glsl
 // needs lib/lanes.glsl
-#define AT_ONCE 4 // vectors that are read at a time: each alone would be waited for
+#define AT_ONCE 4 // vectors that are read at a time: one after the other each would be waited for
 
 vec4 read_input(ivec2 corner, int vector, int image) {
     int tap = quotient(vector, source_slices);

@@ -1,5 +1,4 @@
-// out(X, k) = neuron(b(k) + sum of parts), the parts in order
-// The parts are those that desktop/convolution_tiled.comp left.
+// out(X, k) = neuron(b(k) + sum of partial sums), in the order of the splits of a split-K product
 // needs convolution/convolution.glsl
 // needs desktop/bias.glsl
 void invocation(ivec2 at, int slice, int image) {

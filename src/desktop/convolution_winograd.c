@@ -1,7 +1,7 @@
 /* Convolutions of 3x3 windows and stride 1 by Winograd's minimal filtering: tiles of 4x4 results are
  * made at 36 points, each of which is a product of matrices over channels; the gradient of weights
  * is one over tiles. glsl/convolution/winograd.glsl has the formulas. A quarter of the products, for
- * four times the memory traffic of a pass: it pays where channels are many. */
+ * four times the memory traffic of a pass: it is profitable where channels are many. */
 #include "desktop/convolution.h"
 
 /* Of winograd.glsl, and of a group of winograd_product.comp. */

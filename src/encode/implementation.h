@@ -35,16 +35,9 @@ struct implementation {
     /* Whether it can compute the problem, and whether it is faster there than the rows behind it. A
      * row that is forced need not be profitable. */
     struct condition supported, profitable;
-    /* Plans the passes of the problem by this row. NULL where the family asks which row it is. */
+    /* Plans the passes of the problem by this row. NULL where the family only asks for its form. */
     void (*plan)(struct plan *plan, const struct implementation *row, const void *problem);
     const void *form; /* what the family says of this row */
-    /* What an invocation takes at once, of those that the family speaks of. */
-    uint32_t pixels, slices, taps, images;
-    bool down;     /* pixels lie in a column */
-    bool tiles;    /* the lanes of a group lie in a tile of pixels */
-    bool masks;    /* chooses between vectors by bit masks */
-    bool arrives;  /* the last group of a sum to arrive finishes it */
-    bool in_place; /* weights are read as the user has them */
 };
 
 struct implementation_list {

@@ -201,57 +201,47 @@ static const char *const option_names[] = {"none", "data", "weights_and_biases",
 
 #define FIELD(MEMBER) offsetof(struct glcnn_convolution_parameters, MEMBER)
 
-#define CHANNEL_ROWS                                                                               \
-    {"input_feature_channels",                                                                     \
-     "channels of the source; 0: as many as are read",                                             \
-     FIELD_UINT32,                                                                                 \
-     FIELD(input_feature_channels),                                                                \
-     0,                                                                                            \
-     0,                                                                                            \
-     65536,                                                                                        \
-     NULL},                                                                                        \
-        {"output_feature_channels",                                                                \
-         "channels of the result; to be given",                                                    \
-         FIELD_UINT32,                                                                             \
-         FIELD(output_feature_channels),                                                           \
-         0,                                                                                        \
-         1,                                                                                        \
-         65536,                                                                                    \
-         NULL},                                                                                    \
+#define NUMBER(MEMBER, TEXT, DEFAULT, LEAST, MOST)                                                 \
     {                                                                                              \
-        "without_biases", "nothing is added to the sums", FIELD_BOOL, FIELD(without_biases), 0, 0, \
-            1, NULL                                                                                \
+        .name = #MEMBER, .text = TEXT, .type = FIELD_UINT32, .offset = FIELD(MEMBER),              \
+        .default_value = DEFAULT, .minimum = LEAST, .maximum = MOST                                \
     }
-#define GROUP_ROW                                                                                  \
+#define INPUTS                                                                                     \
+    NUMBER(input_feature_channels, "channels of the source; 0: as many as are read", 0, 0, 65536)
+#define OUTPUTS NUMBER(output_feature_channels, "channels of the result; to be given", 0, 1, 65536)
+#define GROUPS                                                                                     \
+    NUMBER(groups, "parts of the channels that see only each other; inputs: depth-wise", 1, 1,     \
+           65536)
+#define SUB_PIXELS                                                                                 \
+    NUMBER(sub_pixel_scale_factor,                                                                 \
+           "columns and rows of the result for one of the convolution; its square divides the "    \
+           "channels",                                                                             \
+           1, 1, 256)
+#define WITHOUT_BIASES                                                                             \
     {                                                                                              \
-        "groups", "parts of the channels that see only each other; inputs: depth-wise",            \
-            FIELD_UINT32, FIELD(groups), 1, 1, 65536, NULL                                         \
+        .name = "without_biases", .text = "nothing is added to the sums", .type = FIELD_BOOL,      \
+        .offset = FIELD(without_biases), .maximum = 1                                              \
     }
-#define OPTION_ROW                                                                                 \
+#define OPTION                                                                                     \
     {                                                                                              \
-        "gradient_option", "which gradients are computed", FIELD_ENUM, FIELD(gradient_option), 3,  \
-            1, 0, option_names                                                                     \
+        .name = "gradient_option", .text = "which gradients are computed", .type = FIELD_ENUM,     \
+        .offset = FIELD(gradient_option), .default_value = 3, .minimum = 1,                        \
+        .value_names = option_names                                                                \
     }
-#define SUB_PIXEL_ROW                                                                              \
-    {                                                                                              \
-        "sub_pixel_scale_factor",                                                                  \
-            "columns and rows of the result for one of the convolution; its square divides the "   \
-            "channels",                                                                            \
-            FIELD_UINT32, FIELD(sub_pixel_scale_factor), 1, 1, 256, NULL                           \
-    }
-#define NEURON_ROWS NEURON_PARAMETERS(struct glcnn_convolution_parameters, 0)
+#define NEURON NEURON_PARAMETERS(struct glcnn_convolution_parameters, 0)
 
 static const struct parameter convolution_parameters[] = {
-    CHANNEL_ROWS, GROUP_ROW, SUB_PIXEL_ROW, NEURON_ROWS, {0}};
+    INPUTS, OUTPUTS, WITHOUT_BIASES, GROUPS, SUB_PIXELS, NEURON, {0}};
 static const struct parameter convolution_gradient_parameters[] = {
-    CHANNEL_ROWS, GROUP_ROW, OPTION_ROW, SUB_PIXEL_ROW, NEURON_ROWS, {0}};
-const struct parameter convolution_transpose_parameters[] = {
-    CHANNEL_ROWS, GROUP_ROW, NEURON_ROWS, {0}};
+    INPUTS, OUTPUTS, WITHOUT_BIASES, GROUPS, OPTION, SUB_PIXELS, NEURON, {0}};
+const struct parameter convolution_transpose_parameters[] = {INPUTS, OUTPUTS, WITHOUT_BIASES,
+                                                             GROUPS, NEURON,  {0}};
 const struct parameter convolution_transpose_gradient_parameters[] = {
-    CHANNEL_ROWS, GROUP_ROW, OPTION_ROW, NEURON_ROWS, {0}};
-static const struct parameter connected_parameters[] = {CHANNEL_ROWS, NEURON_ROWS, {0}};
-static const struct parameter connected_gradient_parameters[] = {
-    CHANNEL_ROWS, OPTION_ROW, NEURON_ROWS, {0}};
+    INPUTS, OUTPUTS, WITHOUT_BIASES, GROUPS, OPTION, NEURON, {0}};
+static const struct parameter connected_parameters[] = {
+    INPUTS, OUTPUTS, WITHOUT_BIASES, NEURON, {0}};
+static const struct parameter connected_gradient_parameters[] = {INPUTS, OUTPUTS, WITHOUT_BIASES,
+                                                                 OPTION, NEURON,  {0}};
 
 const struct implementation_list *const convolution_implementations[] = {
     &convolution_sum_implementations,         &convolution_register_tile_implementations,
