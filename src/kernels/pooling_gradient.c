@@ -209,8 +209,8 @@ static void plan_recomputed(struct plan *plan, const struct implementation *row,
                             const void *problem)
 {
     const struct operation *o = operation_of(problem);
-    struct pass *pass =
-        plan_gather_pass(plan, row, o, "pooling/pooling_l2_norm_gradient_recomputed.comp");
+    struct pass *pass = plan_gather_pass(plan, row, o, "pooling/pooling_l2_norm_gradient.comp");
+    pass_library(pass, "pooling/l2_norm_term_recomputed.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass->work = (uint32_t)fmin(taps_at(o) * 16, 0x1p29);
 }
@@ -399,6 +399,7 @@ static void gather_l2_norm(struct plan *plan, const struct implementation *row,
 {
     struct image_view norms = plan_norms(o, plan);
     struct pass *pass = plan_gather_pass(plan, row, o, "pooling/pooling_l2_norm_gradient.comp");
+    pass_library(pass, "pooling/l2_norm_term.glsl");
     pass_texture(pass, "norms", &norms);
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
