@@ -7,7 +7,6 @@ void invocation(ivec2 at, int slice, int image) {
     ivec2 rows = windows_with_y(y, source_height);
     vec4 sum = vec4(0.0);
     for (int Y = rows.x; Y <= rows.y; Y++)
-        sum += float(taps_at_y(y, source_height, Y)) *
-               l2_norm_term(at.x + begin_x, Y, slice, image);
+        sum += l2_norm_term(float(taps_at_y(y, source_height, Y)), at.x + begin_x, Y, slice, image);
     store_part(at.x, at.y, slice, image, sum);
 }

@@ -12,7 +12,7 @@
  *                                pooling_max_gradient_disjoint.comp
  *   pooling_gradient_indices     maxima whose argmax indices are in the state, two pixels an
  *                                invocation: pooling_max_gradient_indices.comp
- *   pooling_gradient_recomputed  L2 norms of few taps: pooling_l2_norm_gradient_recomputed.comp
+ *   pooling_gradient_recomputed  L2 norms of few taps: pooling_l2_norm_gradient.comp
  *   pooling_gradient_separable   large windows, in ping-pong passes:
  *                                pooling_..._gradient_columns.comp, then _rows.comp
  *   pooling_gradient_gather      a pixel an invocation, which walks the windows that read it:

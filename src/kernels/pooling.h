@@ -57,8 +57,8 @@ bool pooling_is_regular(const struct axis *axis);
 /* Of taps outside that a clamped axis repeats the border for, one reads the border pixel itself. */
 bool pooling_touches(const struct axis *axis, uint32_t size);
 
-/* Is a pass of more than one dimension's windows at a time dearer than two ping-pong passes? Texels
- * that are read in all by each, and by one invocation of the one pass. */
+/* Do two ping-pong passes gain over one pass over whole windows? By the texels that each reads in all,
+ * and that one invocation of the one pass reads. */
 bool pooling_separable_gains(double one_pass, double two_passes, double longest);
 /* To a pass: what averages count (pooling/average.glsl), and the size of a source that it does not
  * read. */
@@ -66,7 +66,7 @@ void pooling_pass_padding(struct pass *pass, const struct operation *operation);
 void pooling_pass_source_size(struct pass *pass, const struct image_view *source);
 /* To a pass of a gradient: the argmax indices of its state. */
 void pooling_pass_indices(struct pass *pass, const struct operation *operation);
-/* For descriptors of gradients of averages (spec: producer fusion). */
+/* For the descriptor of the gradient of averages: its readers may make it (producer fusion). */
 extern const struct implementation_list pooling_average_gradient_pixels;
 enum derivative pooling_average_derivative(const struct operation *operation, struct plan *plan);
 void pooling_derive_average(const struct operation *operation, struct pass *pass,

@@ -48,13 +48,22 @@ static struct image_view plan_scratch(struct plan *plan, const struct operation 
                               (struct extent){width, height, source->channels, source->images});
 }
 
-static struct pass *plan_gather_pass(const struct operation *o, struct plan *plan,
-                                     const char *shader)
+/* A pass whose invocations own a pixel of the destination each. */
+static struct pass *plan_pass_over(struct plan *plan, const struct implementation *row,
+                                   const struct operation *o, const char *shader)
 {
     struct pass *pass = plan_pixels(plan, o, shader, &o->images[DESTINATION]);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
+    pass_implementation(pass, row);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_window(pass, &o->window);
+    return pass;
+}
+
+static struct pass *plan_gather_pass(struct plan *plan, const struct implementation *row,
+                                     const struct operation *o, const char *shader)
+{
+    struct pass *pass = plan_pass_over(plan, row, o, shader);
+    pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass->work = windows_at(o) * 16;
     return pass;
 }
@@ -200,11 +209,10 @@ static void plan_recomputed(struct plan *plan, const struct implementation *row,
                             const void *problem)
 {
     const struct operation *o = operation_of(problem);
-    struct pass *pass =
-        plan_gather_pass(o, plan, "pooling/pooling_l2_norm_gradient_recomputed.comp");
+    struct pass *pass = plan_gather_pass(plan, row, o, "pooling/pooling_l2_norm_gradient.comp");
+    pass_library(pass, "pooling/l2_norm_term_recomputed.glsl");
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass->work = (uint32_t)fmin(taps_at(o) * 16, 0x1p29);
-    pass_implementation(pass, row);
 }
 
 /* The norm of each window, found once and not by all pixels that it reads. */
@@ -266,11 +274,26 @@ static bool overlap_much(const void *problem)
         rows * o->region_width * at_x + rows * window_count(&o->window.x) * at_y, at_x * at_y);
 }
 
+/* Finds the argmax of windows. */
+static struct pass *plan_argmax_pass(struct plan *plan, const struct implementation *row,
+                                     const struct operation *o, const char *shader,
+                                     const struct image_view *argmax)
+{
+    struct pass *pass = plan_pass(plan, shader);
+    pass_implementation(pass, row);
+    pass_grid_over(pass, argmax->width, argmax->height, "argmax", argmax);
+    pass_image(pass, "argmax", argmax);
+    pass_window(pass, &o->window);
+    return pass;
+}
+
 /* Sums over the windows of a column: reads the gradient, writes `part`. */
-static struct pass *plan_columns(struct plan *plan, const struct operation *o, const char *shader,
+static struct pass *plan_columns(struct plan *plan, const struct implementation *row,
+                                 const struct operation *o, const char *shader,
                                  const struct image_view *part)
 {
     struct pass *pass = plan_pass(plan, shader);
+    pass_implementation(pass, row);
     pass_grid_over(pass, part->width, o->region_height, "part", part);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "part", part);
@@ -283,122 +306,115 @@ static struct pass *plan_columns(struct plan *plan, const struct operation *o, c
 }
 
 /* Sums over the windows of a row: reads `part`, writes the destination. */
-static struct pass *plan_rows(struct plan *plan, const struct operation *o, const char *shader,
+static struct pass *plan_rows(struct plan *plan, const struct implementation *row,
+                              const struct operation *o, const char *shader,
                               const struct image_view *part)
 {
-    struct pass *pass = plan_pixels(plan, o, shader, &o->images[DESTINATION]);
+    struct pass *pass = plan_pass_over(plan, row, o, shader);
     pass_texture(pass, "part", part);
-    pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_window(pass, &o->window);
     pooling_pass_padding(pass, o);
     pass_int(pass, "first_row", (int32_t)o->region_y);
     pass->work = pooling_windows_at(&o->window.x) * 16;
     return pass;
 }
 
-static void plan_separable_average(struct plan *plan, const struct operation *o)
+static void separable_average(struct plan *plan, const struct implementation *row,
+                              const struct operation *o)
 {
     struct image_view part = plan_scratch(plan, o, window_count(&o->window.x), o->region_height);
-    plan_columns(plan, o, "pooling/pooling_average_gradient_columns.comp", &part);
-    struct pass *rows = plan_rows(plan, o, "pooling/pooling_average_gradient_rows.comp", &part);
+    plan_columns(plan, row, o, "pooling/pooling_average_gradient_columns.comp", &part);
+    struct pass *rows =
+        plan_rows(plan, row, o, "pooling/pooling_average_gradient_rows.comp", &part);
     pooling_pass_source_size(rows, &o->images[IMAGE]);
 }
 
-static void plan_separable_l2_norm(struct plan *plan, const struct operation *o,
-                                   const struct image_view *norms)
+static void separable_l2_norm(struct plan *plan, const struct implementation *row,
+                              const struct operation *o)
 {
+    struct image_view norms = plan_norms(o, plan);
     struct image_view part = plan_scratch(plan, o, window_count(&o->window.x), o->region_height);
-    struct pass *columns =
-        plan_columns(plan, o, "pooling/pooling_l2_norm_gradient_columns.comp", &part);
-    pass_texture(columns, "norms", norms);
-    struct pass *rows = plan_rows(plan, o, "pooling/pooling_l2_norm_gradient_rows.comp", &part);
-    pass_texture(rows, "source", &o->images[IMAGE]);
-}
-
-static struct pass *plan_argmax_pass(struct plan *plan, const struct operation *o,
-                                     const char *shader, const struct image_view *argmax)
-{
-    struct pass *pass = plan_pass(plan, shader);
-    pass_grid_over(pass, argmax->width, argmax->height, "argmax", argmax);
-    pass_image(pass, "argmax", argmax);
-    pass_window(pass, &o->window);
-    return pass;
+    struct pass *pass =
+        plan_columns(plan, row, o, "pooling/pooling_l2_norm_gradient_columns.comp", &part);
+    pass_texture(pass, "norms", &norms);
+    pass = plan_rows(plan, row, o, "pooling/pooling_l2_norm_gradient_rows.comp", &part);
+    pass_texture(pass, "source", &o->images[IMAGE]);
 }
 
 /* Four passes: `best` is written by the first and read by the second, which find the argmax column of
  * each source row and the argmax row of each window; then it is the part between the two that gather. */
-static void plan_separable_max(struct plan *plan, const struct operation *o)
+static void separable_max(struct plan *plan, const struct implementation *row,
+                          const struct operation *o)
 {
-    uint32_t width = window_count(&o->window.x);
+    const struct image_view *source = &o->images[IMAGE];
     struct span kept = rows_of(o);
+    uint32_t width = window_count(&o->window.x), height = o->region_height;
     struct image_view columns = plan_scratch(plan, o, width, kept.count);
     struct image_view windows = plan_scratch(plan, o, width, window_count(&o->window.y));
     struct image_view best =
-        plan_scratch(plan, o, width, kept.count > o->region_height ? kept.count : o->region_height);
+        plan_scratch(plan, o, width, kept.count > height ? kept.count : height);
     struct pass *pass =
-        plan_argmax_pass(plan, o, "pooling/pooling_max_argmax_columns.comp", &columns);
-    pass_texture(pass, "source", &o->images[IMAGE]);
+        plan_argmax_pass(plan, row, o, "pooling/pooling_max_argmax_columns.comp", &columns);
+    pass_texture(pass, "source", source);
     pass_image(pass, "best", &best);
     pass_int(pass, "first_row", kept.first);
     pass->work = (uint32_t)o->window.x.size * 16;
-    pass = plan_argmax_pass(plan, o, "pooling/pooling_max_argmax_rows.comp", &windows);
+    pass = plan_argmax_pass(plan, row, o, "pooling/pooling_max_argmax_rows.comp", &windows);
     pass_texture(pass, "best", &best);
-    pooling_pass_source_size(pass, &o->images[IMAGE]);
+    pooling_pass_source_size(pass, source);
     pass_int(pass, "first_row", kept.first);
     pass->work = (uint32_t)o->window.y.size * 16;
-    pass = plan_columns(plan, o, "pooling/pooling_max_gradient_columns.comp", &best);
+    pass = plan_columns(plan, row, o, "pooling/pooling_max_gradient_columns.comp", &best);
     pass_texture(pass, "argmax_row", &windows);
-    pass = plan_rows(plan, o, "pooling/pooling_max_gradient_rows.comp", &best);
-    pooling_pass_source_size(pass, &o->images[IMAGE]);
+    pass = plan_rows(plan, row, o, "pooling/pooling_max_gradient_rows.comp", &best);
+    pooling_pass_source_size(pass, source);
     pass_texture(pass, "argmax_column", &columns);
     pass_int(pass, "first_kept", kept.first);
     pass_int(pass, "last_kept", (int32_t)kept.count - 1);
 }
 
+/* By reduction. */
+typedef void plan_reduction(struct plan *plan, const struct implementation *row,
+                            const struct operation *o);
+
 static void plan_separable(struct plan *plan, const struct implementation *row, const void *problem)
 {
-    const struct operation *o = operation_of(problem);
-    struct image_view norms;
-    if (is_l2_norm(problem))
-        norms = plan_norms(o, plan);
-    size_t first = plan->pass_count;
-    if (is_l2_norm(problem))
-        plan_separable_l2_norm(plan, o, &norms);
-    else if (is_max(problem))
-        plan_separable_max(plan, o);
-    else
-        plan_separable_average(plan, o);
-    plan_implementation(plan, first, row);
+    static plan_reduction *const plans[] = {separable_average, separable_l2_norm, separable_max,
+                                            separable_max};
+    plans[((const struct pooling_gradient *)problem)->reduction](plan, row, operation_of(problem));
 }
 
 /* ---- Gathering: an invocation owns a source pixel and walks the windows that read it ---- */
 
-static void gather_average(struct plan *plan, const struct operation *o)
+static void gather_average(struct plan *plan, const struct implementation *row,
+                           const struct operation *o)
 {
-    struct pass *pass = plan_gather_pass(o, plan, "pooling/pooling_average_gradient.comp");
+    struct pass *pass = plan_gather_pass(plan, row, o, "pooling/pooling_average_gradient.comp");
     pooling_pass_source_size(pass, &o->images[IMAGE]);
     pooling_pass_padding(pass, o);
     pass->prefers_large_groups = windows_at(o) == 1;
 }
 
-static void gather_l2_norm(struct plan *plan, const struct operation *o,
-                           const struct image_view *norms)
+static void gather_l2_norm(struct plan *plan, const struct implementation *row,
+                           const struct operation *o)
 {
-    struct pass *pass = plan_gather_pass(o, plan, "pooling/pooling_l2_norm_gradient.comp");
-    pass_texture(pass, "norms", norms);
+    struct image_view norms = plan_norms(o, plan);
+    struct pass *pass = plan_gather_pass(plan, row, o, "pooling/pooling_l2_norm_gradient.comp");
+    pass_library(pass, "pooling/l2_norm_term.glsl");
+    pass_texture(pass, "norms", &norms);
     pass_texture(pass, "source", &o->images[IMAGE]);
 }
 
 /* The argmax of each window is searched once, and not by all pixels that it reads. */
-static void gather_max(struct plan *plan, const struct operation *o)
+static void gather_max(struct plan *plan, const struct implementation *row,
+                       const struct operation *o)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     struct image_view argmax = plan_scratch(plan, o, window_count(x), window_count(y));
-    struct pass *pass = plan_argmax_pass(plan, o, "pooling/pooling_max_argmax.comp", &argmax);
+    struct pass *pass = plan_argmax_pass(plan, row, o, "pooling/pooling_max_argmax.comp", &argmax);
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_origin(pass, (uint32_t)x->begin, (uint32_t)y->begin, 0);
     pass->work = (uint32_t)(x->size * y->size) * 8;
-    pass = plan_gather_pass(o, plan, "pooling/pooling_max_gradient.comp");
+    pass = plan_gather_pass(plan, row, o, "pooling/pooling_max_gradient.comp");
     pass_texture(pass, "argmax", &argmax);
     pooling_pass_source_size(pass, &o->images[IMAGE]);
     pass->work = 64;
@@ -406,18 +422,8 @@ static void gather_max(struct plan *plan, const struct operation *o)
 
 static void plan_gather(struct plan *plan, const struct implementation *row, const void *problem)
 {
-    const struct operation *o = operation_of(problem);
-    struct image_view norms;
-    if (is_l2_norm(problem))
-        norms = plan_norms(o, plan);
-    size_t first = plan->pass_count;
-    if (is_l2_norm(problem))
-        gather_l2_norm(plan, o, &norms);
-    else if (is_max(problem))
-        gather_max(plan, o);
-    else
-        gather_average(plan, o);
-    plan_implementation(plan, first, row);
+    static plan_reduction *const plans[] = {gather_average, gather_l2_norm, gather_max, gather_max};
+    plans[((const struct pooling_gradient *)problem)->reduction](plan, row, operation_of(problem));
 }
 
 /* ---- Choice ---- */
