@@ -41,7 +41,6 @@ struct implementation {
     /* What an invocation takes at once, of those that the family speaks of. */
     uint32_t pixels, slices, taps, images;
     bool down;     /* pixels lie in a column */
-    bool tiles;    /* the lanes of a group lie in a tile of pixels */
     bool masks;    /* chooses between vectors by bit masks */
     bool arrives;  /* the last group of a sum to arrive finishes it */
     bool in_place; /* weights are read as the user has them */
