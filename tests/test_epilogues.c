@@ -56,13 +56,30 @@ static glcnn_image_node *make_layer(glcnn_network *net, const struct form *form,
     return glcnn_node(x, "batch_normalization", "epsilon=1e-5 flags=always");
 }
 
+/* Not in libraries without src/desktop. */
+static bool is_built(const char *implementation)
+{
+    for (size_t i = 0; i < glcnn_kernel_count(); i++) {
+        const struct glcnn_kernel_info *info = glcnn_kernel_info_at(i);
+        for (size_t row = 0; info->implementations[row]; row++)
+            if (strcmp(info->implementations[row], implementation) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* One pass then reduces, where it is not the one that stores. */
+static const char *last_blocks(void)
+{
+    return is_built("sums_last_block") ? "statistics_last_block,sums_last_block," : "";
+}
+
 static void open_with(const char *place, const char *implementation)
 {
     char implementations[120];
     fixture_close();
-    snprintf(implementations, sizeof implementations,
-             "%s,%s,statistics_last_block,sums_last_block,coefficients_vectors", place,
-             implementation);
+    snprintf(implementations, sizeof implementations, "%s,%s,%scoefficients_vectors", place,
+             implementation, last_blocks());
     setenv("GLCNN_IMPLEMENTATIONS", implementations, 1);
     CU_ASSERT_TRUE_FATAL(fixture_open());
     unsetenv("GLCNN_IMPLEMENTATIONS");
@@ -106,7 +123,8 @@ static void compare(const struct form *form, float bias, double tolerance)
     struct outcome stored = normalise("reduced_where_stored", form, bias);
     CU_ASSERT_EQUAL_FATAL(apart.count, stored.count);
     CU_ASSERT(arrays_near(stored.values, apart.values, apart.count, tolerance));
-    CU_ASSERT_EQUAL(stored.dispatches + can_reduce(), apart.dispatches);
+    CU_ASSERT(stored.dispatches + can_reduce() <= apart.dispatches);
+    CU_ASSERT(!is_built("sums_last_block") || stored.dispatches + can_reduce() == apart.dispatches);
     free(apart.values);
     free(stored.values);
 }
@@ -199,7 +217,9 @@ static void test_sums_are_those_of_a_pass(void)
         struct outcome stored = train("reduced_where_stored", &gradient_forms[i]);
         CU_ASSERT(arrays_near(stored.values, apart.values, apart.count, 1e-5));
         CU_ASSERT(apart.values[0] != apart.values[apart.count - BATCH]);
-        CU_ASSERT_EQUAL(stored.dispatches + 2u * can_reduce(), apart.dispatches);
+        CU_ASSERT(stored.dispatches + 2u * can_reduce() <= apart.dispatches);
+        CU_ASSERT(!is_built("sums_last_block") ||
+                  stored.dispatches + 2u * can_reduce() == apart.dispatches);
         free(apart.values);
         free(stored.values);
     }

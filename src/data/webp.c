@@ -128,7 +128,8 @@ static glcnn_status decode_all(FILE *file, const struct bytes *bytes, const stru
     VP8StatusCode code = WebPDecode(bytes->data, bytes->size, &config);
     /* Newer decoders say so of damaged transparency too. */
     if (code == VP8_STATUS_OUT_OF_MEMORY)
-        return refuse(file, "the decoder gives up: it is damaged, or there is too little memory", error);
+        return refuse(file, "the decoder gives up: it is damaged, or there is too little memory",
+                      error);
     bool fits =
         config.output.width == (int)head->width && config.output.height == (int)head->height;
     return code == VP8_STATUS_OK && fits

@@ -144,8 +144,7 @@ static void pass_state(struct pass *pass, const struct operation *o, int mask, i
 }
 
 /* Of what is left for the gradient a quarter of a row begins anywhere, and half of one is more often
- * whole sectors of memory: maxima of floats take 0.92 of the time, quotients 0.95, of float16 0.96 and
- * 0.94 (H200). */
+ * whole sectors of memory. */
 static struct pass *plan_results(const struct operation *o, struct plan *plan)
 {
     static const char shader[] = "arithmetic/arithmetic.comp";
@@ -380,8 +379,8 @@ static enum derivative gradient_derivative(const struct operation *o, struct pla
     return same ? DERIVATIVE_COPY : DERIVATIVE_NONE;
 }
 
-/* One product of what is read is little beside what a pixel takes anyway: by pairs of columns float16
- * takes 0.85 of the time. Terms that read more take what they took (H200), and powers would spill. */
+/* One product of what is read is little beside what a pixel takes anyway, which pairs of columns share.
+ * Powers of two columns would spill. */
 static struct pass *plan_placing(const struct operation *o, struct plan *plan)
 {
     static const char shader[] = "arithmetic/arithmetic_gradient.comp";
@@ -426,126 +425,331 @@ static bool keeps_zero(const void *kernel_parameters)
     return p->bias == 0 && p->minimum_value <= 0 && p->maximum_value >= 0;
 }
 
-#define ROW(NAME, TEXT, DEFAULT)                                                                   \
-    {                                                                                              \
-#NAME, TEXT, FIELD_FLOAT, offsetof(struct glcnn_arithmetic_parameters, NAME), DEFAULT,     \
-            -(double)FLT_MAX, (double)FLT_MAX, NULL                                                \
-    }
+#define FIELD(MEMBER) offsetof(struct glcnn_arithmetic_parameters, MEMBER)
+#define LEAST         (-(double)FLT_MAX)
+#define MOST          ((double)FLT_MAX)
 
-#define SHARED_ROWS                                                                                \
-    ROW(primary_scale, "factor of the primary source", 1),                                         \
-        ROW(secondary_scale, "factor of the secondary source", 1),                                 \
-        ROW(bias, "added to the result; gradients ignore it", 0),                                  \
-        ROW(minimum_value, "least result", -(double)FLT_MAX),                                      \
-        ROW(maximum_value, "largest result", (double)FLT_MAX)
-
-static const struct parameter parameters[] = {SHARED_ROWS, {0}};
+static const struct parameter parameters[] = {
+    {"primary_scale", "factor of the primary source", FIELD_FLOAT, FIELD(primary_scale), 1, LEAST,
+     MOST, NULL},
+    {"secondary_scale", "factor of the secondary source", FIELD_FLOAT, FIELD(secondary_scale), 1,
+     LEAST, MOST, NULL},
+    {"bias", "added to the result; gradients ignore it", FIELD_FLOAT, FIELD(bias), 0, LEAST, MOST,
+     NULL},
+    {"minimum_value", "least result", FIELD_FLOAT, FIELD(minimum_value), LEAST, LEAST, MOST, NULL},
+    {"maximum_value", "largest result", FIELD_FLOAT, FIELD(maximum_value), MOST, LEAST, MOST, NULL},
+    {0}};
 static const struct parameter gradient_parameters[] = {
-    SHARED_ROWS,
+    {"primary_scale", "factor of the primary source", FIELD_FLOAT, FIELD(primary_scale), 1, LEAST,
+     MOST, NULL},
+    {"secondary_scale", "factor of the secondary source", FIELD_FLOAT, FIELD(secondary_scale), 1,
+     LEAST, MOST, NULL},
+    {"bias", "added to the result; gradients ignore it", FIELD_FLOAT, FIELD(bias), 0, LEAST, MOST,
+     NULL},
+    {"minimum_value", "least result", FIELD_FLOAT, FIELD(minimum_value), LEAST, LEAST, MOST, NULL},
+    {"maximum_value", "largest result", FIELD_FLOAT, FIELD(maximum_value), MOST, LEAST, MOST, NULL},
     {"is_secondary_source_filter", "the gradient is by the secondary source", FIELD_BOOL,
-     offsetof(struct glcnn_arithmetic_parameters, is_secondary_source_filter), 0, 0, 1, NULL},
+     FIELD(is_secondary_source_filter), 0, 0, 1, NULL},
     {0}};
 
-#define COMMON(NAME)                                                                               \
-    .family = NAME, .parameters_size = sizeof(struct glcnn_arithmetic_parameters),                 \
-    .length = length, .check = check
+/* Of forward kernels: values of the two sources, and what else is left for the gradient. */
+#define FORWARD_ARGUMENTS(FIRST, SECOND, ...)                                                      \
+    .arguments = {                                                                                 \
+        {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = FIRST},           \
+        {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = SECOND},    \
+        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
+        {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},            \
+        __VA_ARGS__}
+/* Of the gradient kernels of forward kernel NAME. */
+#define GRADIENT_ARGUMENTS(NAME, FIRST, SECOND, ...)                                               \
+    .arguments = {                                                                                 \
+        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
+        {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = FIRST},        \
+        {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},              \
+        {.name = "secondary_image",                                                                \
+         .place = PLACE_FORWARD,                                                                   \
+         .input = true,                                                                            \
+         .optional = true,                                                                         \
+         .values = SECOND},                                                                        \
+        {.name = "clamp_mask",                                                                     \
+         .place = PLACE_STATE,                                                                     \
+         .input = true,                                                                            \
+         .optional = true,                                                                         \
+         .filled_by = NAME},                                                                       \
+        __VA_ARGS__}
 
-/* VALUES are the secondary source's: a divisor stays away from 0. */
-#define FORWARD(NAME, MPS, TEXT, FLAGS, FIRST, VALUES, ...)                                        \
-    .name = NAME, .mps_class = MPS, .text = TEXT, COMMON(NAME), .parameters = parameters,          \
-    .gradient = NAME "_gradient",                                                                  \
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | (FLAGS),                       \
-    .arguments =                                                                                   \
-        {{.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = FIRST},          \
-         {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES},   \
-         {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                \
-         {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},           \
-         __VA_ARGS__},                                                                             \
-    .derivative = forward_derivative, .derive = derive_sum,                                        \
-    .implementations = pointwise_implementations, .plan = plan_forward
+const struct glcnn_descriptor glcnn_kernel_add = {
+    .name = "add",
+    .mps_class = "MPSCNNAdd",
+    .text = "sum of two images",
+    .family = "add",
+    .gradient = "add_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | IS_SUM,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
+    .length = length,
+    .check = check,
+    .keeps_zero = keeps_zero,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
 
-#define BACKWARD(NAME, MPS, OPERANDS, FIRST, VALUES, ...)                                          \
-    .name = NAME "_gradient", .mps_class = MPS, .text = "gradient of " NAME " by one source",      \
-    COMMON(NAME), .parameters = gradient_parameters,                                               \
-    .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,                   \
-    .operands = OPERANDS,                                                                          \
-    .arguments =                                                                                   \
-        {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                        \
-         {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = FIRST},       \
-         {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},             \
-         {.name = "secondary_image",                                                               \
-          .place = PLACE_FORWARD,                                                                  \
-          .input = true,                                                                           \
-          .optional = true,                                                                        \
-          .values = VALUES},                                                                       \
-         {.name = "clamp_mask",                                                                    \
-          .place = PLACE_STATE,                                                                    \
-          .input = true,                                                                           \
-          .optional = true,                                                                        \
-          .filled_by = NAME},                                                                      \
-         __VA_ARGS__},                                                                             \
-    .derivative = gradient_derivative, .implementations = pointwise_implementations,               \
-    .plan = plan_gradient
-
-const struct glcnn_descriptor glcnn_kernel_add = {FORWARD("add", "MPSCNNAdd", "sum of two images",
-                                                          IS_SUM, VALUES_SYMMETRIC,
-                                                          VALUES_SYMMETRIC, {0}),
-                                                  .keeps_zero = keeps_zero};
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
-    BACKWARD("add", "MPSCNNAddGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0})};
-const struct glcnn_descriptor glcnn_kernel_subtract = {
-    FORWARD("subtract", "MPSCNNSubtract", "difference of two images", 0, VALUES_SYMMETRIC,
-            VALUES_SYMMETRIC, {0}),
-    .keeps_zero = keeps_zero};
-const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {BACKWARD(
-    "subtract", "MPSCNNSubtractGradient", sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0})};
-const struct glcnn_descriptor glcnn_kernel_multiply = {
-    FORWARD("multiply", "MPSCNNMultiply", "product of two images", 0, VALUES_SYMMETRIC,
-            VALUES_SYMMETRIC, {0}),
-    .keeps_zero = keeps_zero};
-const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
-    BACKWARD("multiply", "MPSCNNMultiplyGradient", product_operands, VALUES_SYMMETRIC,
-             VALUES_SYMMETRIC, {0})};
-const struct glcnn_descriptor glcnn_kernel_divide = {FORWARD(
-    "divide", "MPSCNNDivide", "quotient of two images", 0, VALUES_SYMMETRIC, VALUES_POSITIVE,
-    {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true})};
-const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
-    BACKWARD("divide", NULL, quotient_operands, VALUES_SYMMETRIC, VALUES_POSITIVE,
-             {.name = "quotient",
-              .place = PLACE_STATE,
-              .input = true,
-              .optional = true,
-              .filled_by = "divide"})};
+    .name = "add_gradient",
+    .mps_class = "MPSCNNAddGradient",
+    .text = "gradient of add by one source",
+    .family = "add",
+    .without_gradient = "it is a gradient itself",
+    .forward = "add",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = sum_operands,
+    GRADIENT_ARGUMENTS("add", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
 
-#define KEPT_OUT(NAME)                                                                             \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_STATE, .output = true, .optional = true                       \
-    }
-#define KEPT_IN(NAME, KERNEL)                                                                      \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_STATE, .input = true, .filled_by = KERNEL                     \
-    }
+const struct glcnn_descriptor glcnn_kernel_subtract = {
+    .name = "subtract",
+    .mps_class = "MPSCNNSubtract",
+    .text = "difference of two images",
+    .family = "subtract",
+    .gradient = "subtract_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
+    .length = length,
+    .check = check,
+    .keeps_zero = keeps_zero,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
+
+const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
+    .name = "subtract_gradient",
+    .mps_class = "MPSCNNSubtractGradient",
+    .text = "gradient of subtract by one source",
+    .family = "subtract",
+    .without_gradient = "it is a gradient itself",
+    .forward = "subtract",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = sum_operands,
+    GRADIENT_ARGUMENTS("subtract", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
+
+const struct glcnn_descriptor glcnn_kernel_multiply = {
+    .name = "multiply",
+    .mps_class = "MPSCNNMultiply",
+    .text = "product of two images",
+    .family = "multiply",
+    .gradient = "multiply_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
+    .length = length,
+    .check = check,
+    .keeps_zero = keeps_zero,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
+
+const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
+    .name = "multiply_gradient",
+    .mps_class = "MPSCNNMultiplyGradient",
+    .text = "gradient of multiply by one source",
+    .family = "multiply",
+    .without_gradient = "it is a gradient itself",
+    .forward = "multiply",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = product_operands,
+    GRADIENT_ARGUMENTS("multiply", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
+
+const struct glcnn_descriptor glcnn_kernel_divide = {
+    .name = "divide",
+    .mps_class = "MPSCNNDivide",
+    .text = "quotient of two images",
+    .family = "divide",
+    .gradient = "divide_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_POSITIVE,
+                      {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true}),
+    .length = length,
+    .check = check,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
+
+const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
+    .name = "divide_gradient",
+    .text = "gradient of divide by one source",
+    .family = "divide",
+    .without_gradient = "it is a gradient itself",
+    .forward = "divide",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = quotient_operands,
+    GRADIENT_ARGUMENTS("divide", VALUES_SYMMETRIC, VALUES_POSITIVE,
+                       {.name = "quotient",
+                        .place = PLACE_STATE,
+                        .input = true,
+                        .optional = true,
+                        .filled_by = "divide"}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
 
 const struct glcnn_descriptor glcnn_kernel_maximum = {
-    FORWARD("maximum", NULL, "the larger of two images", 0, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-            KEPT_OUT("primary_share")),
-    .keeps_zero = keeps_zero};
+    .name = "maximum",
+    .text = "the larger of two images",
+    .family = "maximum",
+    .gradient = "maximum_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(
+        VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+        {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true}),
+    .length = length,
+    .check = check,
+    .keeps_zero = keeps_zero,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
+
 const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
-    BACKWARD("maximum", NULL, sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-             KEPT_IN("primary_share", "maximum"))};
+    .name = "maximum_gradient",
+    .text = "gradient of maximum by one source",
+    .family = "maximum",
+    .without_gradient = "it is a gradient itself",
+    .forward = "maximum",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = sum_operands,
+    GRADIENT_ARGUMENTS(
+        "maximum", VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+        {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "maximum"}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
+
 const struct glcnn_descriptor glcnn_kernel_minimum = {
-    FORWARD("minimum", NULL, "the smaller of two images", 0, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-            KEPT_OUT("primary_share")),
-    .keeps_zero = keeps_zero};
+    .name = "minimum",
+    .text = "the smaller of two images",
+    .family = "minimum",
+    .gradient = "minimum_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(
+        VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+        {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true}),
+    .length = length,
+    .check = check,
+    .keeps_zero = keeps_zero,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
+
 const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
-    BACKWARD("minimum", NULL, sum_operands, VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-             KEPT_IN("primary_share", "minimum"))};
+    .name = "minimum_gradient",
+    .text = "gradient of minimum by one source",
+    .family = "minimum",
+    .without_gradient = "it is a gradient itself",
+    .forward = "minimum",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = sum_operands,
+    GRADIENT_ARGUMENTS(
+        "minimum", VALUES_SYMMETRIC, VALUES_SYMMETRIC,
+        {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "minimum"}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
+
 const struct glcnn_descriptor glcnn_kernel_power = {
-    FORWARD("power", NULL, "one image to the power of another", 0, VALUES_POSITIVE,
-            VALUES_SYMMETRIC, KEPT_OUT("base"))};
-const struct glcnn_descriptor glcnn_kernel_power_gradient = {BACKWARD(
-    "power", NULL, quotient_operands, VALUES_POSITIVE, VALUES_SYMMETRIC, KEPT_IN("base", "power"))};
+    .name = "power",
+    .text = "one image to the power of another",
+    .family = "power",
+    .gradient = "power_gradient",
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = parameters,
+    FORWARD_ARGUMENTS(VALUES_POSITIVE, VALUES_SYMMETRIC,
+                      {.name = "base", .place = PLACE_STATE, .output = true, .optional = true}),
+    .length = length,
+    .check = check,
+    .derivative = forward_derivative,
+    .derive = derive_sum,
+    .implementations = pointwise_implementations,
+    .plan = plan_forward,
+};
+
+const struct glcnn_descriptor glcnn_kernel_power_gradient = {
+    .name = "power_gradient",
+    .text = "gradient of power by one source",
+    .family = "power",
+    .without_gradient = "it is a gradient itself",
+    .forward = "power",
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
+    .parameters = gradient_parameters,
+    .operands = quotient_operands,
+    GRADIENT_ARGUMENTS("power", VALUES_POSITIVE, VALUES_SYMMETRIC,
+                       {.name = "base", .place = PLACE_STATE, .input = true, .filled_by = "power"}),
+    .length = length,
+    .check = check,
+    .derivative = gradient_derivative,
+    .implementations = pointwise_implementations,
+    .plan = plan_gradient,
+};
 
 /* ---- Constructors ---- */
 
@@ -557,24 +761,94 @@ struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
     return p;
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }                                                                                              \
-    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
-        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        glcnn_status status = kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);      \
-        if (status == GLCNN_SUCCESS)                                                               \
-            glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;    \
-        return status;                                                                             \
-    }
+static glcnn_status create_gradient(glcnn_device *device, const struct glcnn_descriptor *descriptor,
+                                    bool is_secondary_source_filter, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status == GLCNN_SUCCESS)
+        glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;
+    return status;
+}
 
-DEFINE_CREATE(add)
-DEFINE_CREATE(subtract)
-DEFINE_CREATE(multiply)
-DEFINE_CREATE(divide)
-DEFINE_CREATE(maximum)
-DEFINE_CREATE(minimum)
-DEFINE_CREATE(power)
+glcnn_status glcnn_add_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_add, kernel);
+}
+
+glcnn_status glcnn_add_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                       glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_add_gradient, is_secondary_source_filter, kernel);
+}
+
+glcnn_status glcnn_subtract_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_subtract, kernel);
+}
+
+glcnn_status glcnn_subtract_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                            glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_subtract_gradient, is_secondary_source_filter,
+                           kernel);
+}
+
+glcnn_status glcnn_multiply_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_multiply, kernel);
+}
+
+glcnn_status glcnn_multiply_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                            glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_multiply_gradient, is_secondary_source_filter,
+                           kernel);
+}
+
+glcnn_status glcnn_divide_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_divide, kernel);
+}
+
+glcnn_status glcnn_divide_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                          glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_divide_gradient, is_secondary_source_filter,
+                           kernel);
+}
+
+glcnn_status glcnn_maximum_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_maximum, kernel);
+}
+
+glcnn_status glcnn_maximum_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                           glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_maximum_gradient, is_secondary_source_filter,
+                           kernel);
+}
+
+glcnn_status glcnn_minimum_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_minimum, kernel);
+}
+
+glcnn_status glcnn_minimum_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                           glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_minimum_gradient, is_secondary_source_filter,
+                           kernel);
+}
+
+glcnn_status glcnn_power_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_power, kernel);
+}
+
+glcnn_status glcnn_power_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
+                                         glcnn_kernel **kernel)
+{
+    return create_gradient(device, &glcnn_kernel_power_gradient, is_secondary_source_filter,
+                           kernel);
+}

@@ -163,23 +163,6 @@ static const struct parameter reshape_rows[] = {
      FIELD(channels_first), 0, 0, 1, NULL},
     {0}};
 
-#define FORWARD_ARGUMENTS                                                                          \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}}
-#define GRADIENT_ARGUMENTS                                                                         \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
-#define COPY(FLAGS)                                                                                \
-    FORWARD_ARGUMENTS, .flags = MAKES_STATE | (FLAGS),                                             \
-                       .implementations = pointwise_implementations, .plan = plan_copy,            \
-                       .keeps_zero = descriptor_always
-#define COPY_GRADIENT(NAME)                                                                        \
-    GRADIENT_ARGUMENTS, .family = NAME, .forward = NAME, .flags = IS_GRADIENT | PIXEL_MANUAL,      \
-                        .without_gradient = "it is a gradient itself",                             \
-                        .check = slice_gradient_check,                                             \
-                        .implementations = pointwise_implementations, .plan = plan_copy_gradient
-
 const struct glcnn_descriptor glcnn_kernel_slice = {
     .name = "slice",
     .mps_class = "MPSNNSlice",
@@ -187,13 +170,27 @@ const struct glcnn_descriptor glcnn_kernel_slice = {
     .family = "slice",
     .gradient = "slice_gradient",
     .shape = slice_shape,
-    COPY(0),
+    .flags = MAKES_STATE,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = pointwise_implementations,
+    .plan = plan_copy,
+    .keeps_zero = descriptor_always,
 };
 
 const struct glcnn_descriptor glcnn_kernel_slice_gradient = {
     .name = "slice_gradient",
     .text = "gradient of slice; MPS has none",
-    COPY_GRADIENT("slice"),
+    .family = "slice",
+    .forward = "slice",
+    .flags = IS_GRADIENT | PIXEL_MANUAL,
+    .without_gradient = "it is a gradient itself",
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .check = slice_gradient_check,
+    .implementations = pointwise_implementations,
+    .plan = plan_copy_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_concatenation = {
@@ -202,14 +199,28 @@ const struct glcnn_descriptor glcnn_kernel_concatenation = {
     .text = "writes one source at a destination feature channel offset, beside others",
     .family = "concatenation",
     .gradient = "concatenation_gradient",
-    COPY(GATHERS),
+    .flags = MAKES_STATE | GATHERS,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .implementations = pointwise_implementations,
+    .plan = plan_copy,
+    .keeps_zero = descriptor_always,
 };
 
 const struct glcnn_descriptor glcnn_kernel_concatenation_gradient = {
     .name = "concatenation_gradient",
     .mps_class = "MPSNNConcatenationGradientNode",
     .text = "the slice of the gradient that belongs to one source of a concatenation",
-    COPY_GRADIENT("concatenation"),
+    .family = "concatenation",
+    .forward = "concatenation",
+    .flags = IS_GRADIENT | PIXEL_MANUAL,
+    .without_gradient = "it is a gradient itself",
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .check = slice_gradient_check,
+    .implementations = pointwise_implementations,
+    .plan = plan_copy_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_reshape = {
@@ -221,7 +232,8 @@ const struct glcnn_descriptor glcnn_kernel_reshape = {
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
-    FORWARD_ARGUMENTS,
+    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
+                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
     .shape = reshape_shape,
     .check = reshape_check,
     .plan = plan_reshape,
@@ -236,7 +248,9 @@ const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
     .flags = IS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
-    GRADIENT_ARGUMENTS,
+    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
     .check = reshape_gradient_check,
     .plan = plan_reshape_gradient,
 };
@@ -248,17 +262,30 @@ struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "reshape");
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
+glcnn_status glcnn_slice_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_slice, kernel);
+}
 
-DEFINE_CREATE(slice)
-DEFINE_CREATE(slice_gradient)
-DEFINE_CREATE(concatenation)
-DEFINE_CREATE(concatenation_gradient)
-DEFINE_CREATE(reshape_gradient)
+glcnn_status glcnn_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_slice_gradient, kernel);
+}
+
+glcnn_status glcnn_concatenation_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_concatenation, kernel);
+}
+
+glcnn_status glcnn_concatenation_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_concatenation_gradient, kernel);
+}
+
+glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
+{
+    return kernel_create(device, &glcnn_kernel_reshape_gradient, kernel);
+}
 
 glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
                                   uint32_t feature_channels, glcnn_kernel **kernel)
