@@ -291,7 +291,7 @@ diverges() {
     [ $status = 1 ] || { cat "$work/log"; fail "$*: a training that diverges ends with $status"; }
     grep -q "^glcnn train: step [0-9]*: the loss is .*, not finite; the first result that is not finite is that of [a-z_]*_[0-9]" \
         "$work/log" || { cat "$work/log"; fail "$*: step and node are not named"; }
-    grep -q "kept is as it was" "$work/log" || fail "$*: what is kept is not named"
+    grep -q "kept is unchanged" "$work/log" || fail "$*: what is kept is not named"
     cmp -s "$work/small" "$work/kept" || fail "$*: the checkpoint was written over"
     cmp -s "$work/small" "$work/kept.best" || fail "$*: the best checkpoint was written over"
 }
