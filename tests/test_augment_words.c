@@ -50,7 +50,7 @@ static void wrong_words_get_a_sentence(void)
         {",flip", "\"\" is not an augmentation"},
         {"flip crop=4", "\"flip crop=4\" is not an augmentation"},
         {"flip,crop=4,flip", "flip is given twice"},
-        {"flip=1", "flip takes no value; \"1\" is given"},
+        {"flip=1", "flip takes no value, but has \"1\""},
         {"crop", "crop is \"\"; it must be a whole number in 0 .. 4096"},
         {"crop=4.5", "crop is \"4.5\"; it must be a whole number in 0 .. 4096"},
         {"crop=-1", "crop is \"-1\""},
@@ -58,7 +58,7 @@ static void wrong_words_get_a_sentence(void)
         {"scale=0.6", "scale is \"0.6\"; it must be a number in 0 .. 0.5"},
         {"rotate=nan", "rotate is \"nan\"; it must be a number in 0 .. 180"},
         {"noise=0.1x", "noise is \"0.1x\""},
-        {"crop=0000000000000000000000000000000000000000000000000000000000000000000004", "no word"}};
+        {"crop=0000000000000000000000000000000000000000000000000000000000000000000004", "is not an augmentation"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char error[GLCNN_ERROR_LENGTH] = "";
         struct augment augment = {.color.cutout = 77};

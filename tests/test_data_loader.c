@@ -648,7 +648,7 @@ static void bad_loaders_are_refused(void)
         {{.part = (glcnn_data_part)3}, GLCNN_INVALID_ARGUMENT, "part is 3"},
         {{.part = GLCNN_DATA_PART_TEST}, GLCNN_INVALID_ARGUMENT, "the part has no image"},
         {{.batch = 65537}, GLCNN_INVALID_ARGUMENT, "batch is 65537"},
-        {{.batch = 4, .share_first = 4}, GLCNN_INVALID_ARGUMENT, "from place 4 on, of a batch"},
+        {{.batch = 4, .share_first = 4}, GLCNN_INVALID_ARGUMENT, "from number 4 on, of a batch"},
         {{.batch = 4, .share_first = 2, .share = 3}, GLCNN_INVALID_ARGUMENT, "share is 3 images"},
         {{.share = 33}, GLCNN_INVALID_ARGUMENT, "of a batch of 32"},
         {{.threads = 257}, GLCNN_INVALID_ARGUMENT, "threads is 257"},
