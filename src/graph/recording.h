@@ -15,15 +15,15 @@
  *     no encode is counted for it;
  *   - sums: no step that adds to a state, draws a loss or is wanted by the user is run again
  *     (may_run_again, recompute_model.c).
- * Producer fusion computes a derived pixel by the text that would have stored it. Exceptions, in each
- * of which sums are the same up to their order or rounding:
- *   - a derived float16 image is not rounded;
+ * Producer fusion computes a derived pixel by the text that would have stored it, and rounds it to
+ * float16 where that would have been stored. Exceptions, in each of which sums are the same up to
+ * their order:
  *   - a batch in parts adds up gradients and statistics part by part;
  *   - fewer part sums (memory_choice.workspace), only where nothing else is within the budget;
  *   - on large GPUs epilogues (record/pass.h), which add up an image where it is stored, so not where
- *     it is derived or its pass is another; and gradients of normalisations that are derived, of
- *     which readers add up in another order ("reduced_where_stored" and "gradients_derived");
- *     glcnn_graph_encode has neither. */
+ *     it is derived or its pass is another ("reduced_where_stored"); and gradients of normalisations
+ *     that are derived with coefficients from vectors, of which readers add up in another order
+ *     ("gradients_recomputed" with "coefficients_vectors"). glcnn_graph_encode has neither. */
 #ifndef GLCNN_RECORDING_H
 #define GLCNN_RECORDING_H
 
