@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "device/buffer.h"
+#include "device/caller_state.h"
 #include "record/dispatch.h"
 #include "record/hazards.h"
 #include "record/program.h"
@@ -40,7 +41,9 @@ static glcnn_status prove(struct glcnn_device *device)
     glcnn_status status = commit_count_prepare(device);
     if (status != GLCNN_SUCCESS)
         return status;
+    caller_state_keep(device);
     commit_count_issue(device);
+    caller_state_put_back(device);
     status = glcnn_device_wait(device);
     if (status != GLCNN_SUCCESS || device->watch.count.proven)
         return status;
