@@ -38,13 +38,13 @@ static glcnn_status make(struct glcnn_device *device)
  * would look like a reset. */
 static glcnn_status prove(struct glcnn_device *device)
 {
-    glcnn_status status = commit_count_prepare(device);
-    if (status != GLCNN_SUCCESS)
-        return status;
     caller_state_keep(device);
-    commit_count_issue(device);
+    glcnn_status status = commit_count_prepare(device);
+    if (status == GLCNN_SUCCESS)
+        commit_count_issue(device);
     caller_state_put_back(device);
-    status = glcnn_device_wait(device);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_device_wait(device);
     if (status != GLCNN_SUCCESS || device->watch.count.proven)
         return status;
     device_log(device, GLCNN_LOG_WARNING,
