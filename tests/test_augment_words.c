@@ -58,7 +58,8 @@ static void wrong_words_get_a_sentence(void)
         {"scale=0.6", "scale is \"0.6\"; it must be a number in 0 .. 0.5"},
         {"rotate=nan", "rotate is \"nan\"; it must be a number in 0 .. 180"},
         {"noise=0.1x", "noise is \"0.1x\""},
-        {"crop=0000000000000000000000000000000000000000000000000000000000000000000004", "is not an augmentation"}};
+        {"crop=0000000000000000000000000000000000000000000000000000000000000000000004",
+         "is not an augmentation"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char error[GLCNN_ERROR_LENGTH] = "";
         struct augment augment = {.color.cutout = 77};

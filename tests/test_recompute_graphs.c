@@ -199,7 +199,7 @@ static void test_nets_train_with_the_same_bits(void)
 
 /* And whether passes run in waves. */
 static struct glcnn_memory_plan plan_net(const char *name, uint32_t batch, uint64_t budget,
-                                         bool *in_waves)
+                                         bool *in_levels)
 {
     struct glcnn_memory_plan plan;
     struct runner runner;
@@ -207,7 +207,7 @@ static struct glcnn_memory_plan plan_net(const char *name, uint32_t batch, uint6
     good(runner_create_training(
         &model, batch, &(struct glcnn_graph_descriptor){.memory_budget = budget}, &runner));
     good(runner_memory(&runner, &plan));
-    *in_waves = runner.graph->compiled->choice.arrangement == ARRANGE_IN_WAVES;
+    *in_levels = runner.graph->compiled->choice.arrangement == ARRANGE_IN_LEVELS;
     runner_destroy(&runner);
     model_destroy(&model);
     return plan;
@@ -220,11 +220,11 @@ static struct glcnn_memory_plan plan_net(const char *name, uint32_t batch, uint6
 static uint32_t count_parts(const char *name, uint32_t pass_bytes, uint64_t least, uint64_t most)
 {
     uint32_t parts = 0, bytes = device->info.traits.pass_bytes;
-    bool in_waves;
+    bool in_levels;
     device->info.traits.pass_bytes = pass_bytes;
     for (uint64_t k = 0; k <= BUDGETS; k++)
         parts +=
-            plan_net(name, 8 * BATCH, least + (most - least) * k / BUDGETS, &in_waves).sub_batches;
+            plan_net(name, 8 * BATCH, least + (most - least) * k / BUDGETS, &in_levels).sub_batches;
     device->info.traits.pass_bytes = bytes;
     return parts;
 }
@@ -245,12 +245,12 @@ static void test_dear_passes_run_in_fewer_parts(void)
  * stores are dear; elsewhere it may be otherwise. */
 static void test_what_is_stored_is_chosen_by_image(void)
 {
-    bool in_waves;
+    bool in_levels;
     const struct glcnn_device_traits traits = device->info.traits;
     device->info.traits = traits_find("llvmpipe", "llvmpipe");
-    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0, &in_waves);
+    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0, &in_levels);
     uint64_t budget = whole.planned / 16 * 9;
-    struct glcnn_memory_plan part = plan_net("resnet8", 64, budget, &in_waves);
+    struct glcnn_memory_plan part = plan_net("resnet8", 64, budget, &in_levels);
     CU_ASSERT(part.planned <= budget);
     CU_ASSERT_EQUAL(part.sub_batches, 1);
     CU_ASSERT(part.recomputed > 0);
@@ -262,11 +262,11 @@ static void test_what_is_stored_is_chosen_by_image(void)
 /* Descents alone end at 1.25 of the time; what they find is changed at random and mended. */
 static void test_half_of_the_memory_costs_less_than_a_quarter(void)
 {
-    bool in_waves;
+    bool in_levels;
     const struct glcnn_device_traits traits = device->info.traits;
     device->info.traits = traits_find("llvmpipe", "llvmpipe");
-    uint64_t budget = plan_net("resnet8", 64, 0, &in_waves).planned / 2;
-    struct glcnn_memory_plan half = plan_net("resnet8", 64, budget, &in_waves);
+    uint64_t budget = plan_net("resnet8", 64, 0, &in_levels).planned / 2;
+    struct glcnn_memory_plan half = plan_net("resnet8", 64, budget, &in_levels);
     CU_ASSERT(half.planned <= budget);
     CU_ASSERT_EQUAL(half.sub_batches, 1);
     CU_ASSERT(half.extra_time < 0.22);
@@ -354,13 +354,13 @@ static void test_gradients_of_sums_need_no_forward_image(void)
 static void test_dear_passes_run_beside_each_other_within_a_budget(void)
 {
     uint32_t bytes = device->info.traits.pass_bytes;
-    bool in_waves;
+    bool in_levels;
     device->info.traits.pass_bytes = 1 << 24;
-    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0, &in_waves);
-    CU_ASSERT_TRUE(in_waves);
+    struct glcnn_memory_plan whole = plan_net("resnet8", 64, 0, &in_levels);
+    CU_ASSERT_TRUE(in_levels);
     CU_ASSERT_EQUAL(whole.extra_time, 0);
-    struct glcnn_memory_plan part = plan_net("resnet8", 64, whole.planned / 4 * 3, &in_waves);
-    CU_ASSERT_TRUE(in_waves);
+    struct glcnn_memory_plan part = plan_net("resnet8", 64, whole.planned / 4 * 3, &in_levels);
+    CU_ASSERT_TRUE(in_levels);
     CU_ASSERT(part.recomputed > 0);
     CU_ASSERT(part.planned <= whole.planned / 4 * 3);
     device->info.traits.pass_bytes = bytes;

@@ -1,8 +1,8 @@
 // dW(k, u, c) (+)= sum over images of G(k) * in(u, c);   db(k) (+)= sum over images of G(k)
 // One invocation owns a slice of inputs at one pixel and a slice of outputs; in each row of
-// invocations the last, at pixel_slices, stands for the biases of that slice of outputs. What STRETCH
-// images come to is added to what lies there: what float32 loses at each of many equal terms would
-// otherwise be more than the bound of glcnn/image.h.
+// invocations the last, at pixel_slices, stands for the biases of that slice of outputs. Behind
+// every STRETCH images the partial sum is added to the stored gradient, which keeps float32's rounding
+// of many equal terms within the bound of glcnn/image.h.
 // needs convolution/convolution_gradient.glsl
 #define STRETCH 512 // a multiple of IMAGES
 

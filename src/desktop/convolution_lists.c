@@ -6,7 +6,8 @@
 const struct implementation_list glcnn_desktop_convolution_sum = {
     "convolution_sum",
     (const struct implementation[]){
-        /* A tile of groups would leave a GPU idle, though each group reads the weights for itself. */
+        /* Tiles would leave the GPU idle here, so this is faster although each group reads the weights
+         * again. */
         {"convolution_split_dot", "desktop/convolution_split_dot.comp", 32, .shared_memory = true,
          .supported = {sum_reads_vectors,
                        "one phase, four inputs to an element, and weights of one "
@@ -29,7 +30,7 @@ const struct implementation_list glcnn_desktop_convolution_sum = {
          .supported = {sum_is_product, "one group, and four inputs to an element"},
          .profitable = {sum_fills_tiles, "tiles that fill a GPU, or few results of long sums"},
          .plan = plan_tiled, .form = &(const struct sum_form){.takes_phases = true}},
-        /* Reads decide, of which neighbours share most. */
+        /* Memory reads dominate, and results beside each other share most of them. */
         {"convolution_shared", "desktop/convolution_shared.comp", 32, .shared_memory = true,
          .supported = {sum_is_small,
                        "a single input or one for each output, and windows of at most "

@@ -13,7 +13,7 @@ struct form {
 };
 static const struct form of_one_image = {8, false}, of_two_images = {4, true};
 
-/* Runs take turns of rows, as many as fill a block of every lane. */
+/* Rows are dealt to runs in turn, `turn_rows` at a time: as many as fill a block of every lane. */
 static void pass_turns(struct pass *pass, const struct pixel_reduction *r, uint32_t span,
                        uint32_t pixels)
 {

@@ -159,7 +159,7 @@ static void roll_back(struct transaction *t)
             glcnn_buffer_destroy(&t->kernel->vectors[i]);
 }
 
-/* Each commit of a planned command buffer, the first too, moves the kernel on. */
+/* Each commit of a deferred command buffer, the first too, advances what the kernel counts. */
 static void complete(struct transaction *t)
 {
     for (size_t i = 0; i < t->count; i++) {
@@ -189,7 +189,7 @@ static glcnn_status attempt(struct transaction *t)
     return status;
 }
 
-/* Again with smaller implementations where the driver does not run the larger. */
+/* Again with the next rows of lists where the driver does not run one. */
 glcnn_status transaction_record(struct transaction *t)
 {
     glcnn_status status;

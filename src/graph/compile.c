@@ -10,8 +10,8 @@
 #define GOOD_TRIES      6   /* within it, of which the fastest is taken */
 #define WORTH           .05 /* of a step */
 #define WORKSPACE       24  /* one part in so many of all memory is for each vector of part sums */
-#define SMALL_WORKSPACE ((size_t)5 << 19) /* bytes of one that are no matter */
-#define SURE            2 /* what textures take is less than so many times what a model counts */
+#define SMALL_WORKSPACE ((size_t)5 << 19) /* bytes: a workspace smaller than this needs no limit */
+#define SURE            2 /* textures take less than so many times the model's estimate */
 
 /* ---- One recording ---- */
 
@@ -65,8 +65,8 @@ static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
     if (c->choice.arrangement == ARRANGE_AS_RECORDED)
         return GLCNN_SUCCESS;
     glcnn_status status = command_buffer_merge(c->command_buffer);
-    bool in_waves = c->choice.arrangement == ARRANGE_IN_WAVES && has_gradients(graph);
-    return status == GLCNN_SUCCESS && in_waves
+    bool in_levels = c->choice.arrangement == ARRANGE_IN_LEVELS && has_gradients(graph);
+    return status == GLCNN_SUCCESS && in_levels
                ? command_buffer_order(c->command_buffer, limit_of(graph, c, c->choice.live))
                : status;
 }
@@ -145,9 +145,9 @@ static glcnn_status record_least(struct glcnn_graph *graph, struct compiled *c)
 static const struct {
     enum arrangement arrangement;
     double live;
-} arrangements[] = {{ARRANGE_IN_WAVES, 0},  {ARRANGE_IN_WAVES, 1},   {ARRANGE_IN_WAVES, .95},
-                    {ARRANGE_IN_WAVES, .9}, {ARRANGE_IN_WAVES, .85}, {ARRANGE_IN_WAVES, .8},
-                    {ARRANGE_JOINED, 0},    {ARRANGE_AS_RECORDED, 0}};
+} arrangements[] = {{ARRANGE_IN_LEVELS, 0},  {ARRANGE_IN_LEVELS, 1},   {ARRANGE_IN_LEVELS, .95},
+                    {ARRANGE_IN_LEVELS, .9}, {ARRANGE_IN_LEVELS, .85}, {ARRANGE_IN_LEVELS, .8},
+                    {ARRANGE_MERGED, 0},     {ARRANGE_AS_RECORDED, 0}};
 
 /* Of the ways that keep within the budget the fastest, or else the last. */
 static glcnn_status record_arranged(struct glcnn_graph *graph, struct compiled *c)
@@ -326,7 +326,7 @@ static glcnn_status check_budget(struct glcnn_graph *graph, struct compiled *c,
 static glcnn_status find_workspace(struct glcnn_graph *graph, struct compiled *c)
 {
     c->choice = (struct memory_choice){
-        .sub_batches = 1, .arrangement = ARRANGE_IN_WAVES, .stores = UINT64_MAX};
+        .sub_batches = 1, .arrangement = ARRANGE_IN_LEVELS, .stores = UINT64_MAX};
     glcnn_status status = record(graph, c);
     if (status != GLCNN_SUCCESS)
         return status;

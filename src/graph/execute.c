@@ -261,8 +261,8 @@ static glcnn_status record_again(struct glcnn_graph *graph, struct compiled *c,
     return status;
 }
 
-/* The driver may turn out not to run an implementation: what was recorded with it is recorded again with a
- * smaller one. */
+/* The driver may turn out not to run an implementation: what was recorded with it is recorded again with
+ * the next row of the list. */
 static glcnn_status make_programs(struct glcnn_graph *graph, struct compiled *c,
                                   glcnn_image *const *sources)
 {

@@ -108,7 +108,7 @@ const struct glcnn_image_node *graph_filter_result(const struct graph_filter *f)
 
 /* ---- What is needed ---- */
 
-/* A gradient node updates weights if somebody is there to do it. */
+/* A gradient node updates weights if its data source has a callback for that. */
 static bool updates(const struct glcnn_filter_node *node)
 {
     const struct glcnn_filter_node *forward = node->forward;

@@ -33,7 +33,7 @@ static glcnn_status check_descriptor(struct glcnn_network *network,
         descriptor->format != GLCNN_CHANNEL_FORMAT_FLOAT32 &&
         descriptor->format != GLCNN_CHANNEL_FORMAT_FLOAT16)
         return device_fail(network->device, GLCNN_INVALID_ARGUMENT,
-                           "glcnn_graph_create: format %d is none of float32 (4) and float16 (3)",
+                           "glcnn_graph_create: format %d is neither float32 (4) nor float16 (3)",
                            (int)descriptor->format);
     if (!(descriptor->gradient_clip_norm >= 0))
         return device_fail(

@@ -5,8 +5,8 @@
 #include "graph/recompute.h"
 
 /* How passes are merged and run beside each other, each of which takes more memory: as recorded;
- * merged where they can be (command_join.c); in waves, too (command_order.c). */
-enum arrangement { ARRANGE_AS_RECORDED, ARRANGE_JOINED, ARRANGE_IN_WAVES };
+ * merged where they can be (command_merge.c); in dependency levels, too (command_order.c). */
+enum arrangement { ARRANGE_AS_RECORDED, ARRANGE_MERGED, ARRANGE_IN_LEVELS };
 
 /* In how many parts the batch runs, what is stored for it, and what is recomputed. */
 struct memory_choice {
@@ -14,9 +14,9 @@ struct memory_choice {
     bool *stored; /* [images of the network]: is not fused into its readers; NULL: what can be fused
                      is. Where there are several parts, all is stored whatever it says */
     enum arrangement arrangement;
-    double live;      /* ARRANGE_IN_WAVES: the limit of what lives (command_order.c), a part of what
+    double live;     /* ARRANGE_IN_LEVELS: the limit of what lives (command_order.c), a part of what
                         the budget leaves for it; 0: none */
-    uint64_t stores;  /* most bytes of the buffer that passes store by (record/stores.h) */
+    uint64_t stores; /* most bytes of the buffer that passes store by (record/stores.h) */
     size_t workspace; /* most bytes of a vector of part sums; 0: as many as are fastest */
     struct recompute_schedule schedule; /* no items: each step once */
 };

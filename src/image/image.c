@@ -23,8 +23,7 @@ glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *
         descriptor->channel_format != GLCNN_CHANNEL_FORMAT_FLOAT16 &&
         descriptor->channel_format != GLCNN_CHANNEL_FORMAT_UNORM8)
         return device_fail(device, GLCNN_INVALID_ARGUMENT,
-                           "%s: channel format %d is none of float32 (4), float16 (3) and unorm8 "
-                           "(1)",
+                           "%s: channel format %d is not float32 (4), float16 (3) or unorm8 (1)",
                            where, (int)descriptor->channel_format);
     uint64_t layers =
         (uint64_t)slice_count(descriptor->feature_channels) * descriptor->number_of_images;

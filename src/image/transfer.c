@@ -117,7 +117,7 @@ static glcnn_status resolve(const struct glcnn_image *image, const char *where,
     if (t->layout != GLCNN_LAYOUT_HEIGHT_WIDTH_CHANNELS &&
         t->layout != GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH)
         return device_fail(image->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: layout %d is none of height-width-channels (0) and "
+                           "%s: layout %d is neither height-width-channels (0) nor "
                            "channels-height-width (1)",
                            where, (int)t->layout);
     if (t->bytes_per_row % element || t->bytes_per_plane % element || t->bytes_per_image % element)

@@ -115,7 +115,7 @@ size_t pooling_index_count(const struct window *w, const struct image_view *sour
     return is_small(w) && is_inside(w, source) && count <= MOST_BYTES / 4 ? count : 0;
 }
 
-/* Those of a gradient addressed by hand may be of other windows. */
+/* A gradient whose addressing the user set, in place of a state, may have other windows. */
 static size_t index_count(const struct operation *o, size_t index)
 {
     if (index == INDICES && !(o->descriptor->flags & IS_GRADIENT))

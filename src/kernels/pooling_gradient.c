@@ -136,9 +136,9 @@ static void plan_disjoint(struct plan *plan, const struct implementation *row, c
     plan_implementation(plan, first, row);
 }
 
-/* ---- Maxima whose argmax indices are in the state: an invocation owns two pixels ---- */
+/* ---- Maxima whose argmax indices are in the state: an invocation owns two rows ---- */
 
-#define OWNED 2 /* pixels below each other, `dilation` apart: taps of one window read both */
+#define OWNED_ROWS 2 /* pixels below each other, `dilation` apart: taps of one window read both */
 
 /* Tap of a window's first `stride` that reads a pixel. */
 static int32_t first_tap(const struct axis *axis, uint32_t pixel)
@@ -178,7 +178,7 @@ static void plan_indices(struct plan *plan, const struct implementation *row, co
     pass_window(pass, &o->window);
     pooling_pass_source_size(pass, &o->images[IMAGE]);
     struct reach columns = pass_reach(pass, x, o->region_x, 1, "TAP_X");
-    struct reach rows = pass_reach(pass, y, o->region_y, OWNED, "TAP_Y");
+    struct reach rows = pass_reach(pass, y, o->region_y, OWNED_ROWS, "TAP_Y");
     pass_define(pass, "FROM_X", columns.from);
     pass_define(pass, "TO_X", columns.to);
     pass_define(pass, "FROM_Y", rows.from);
@@ -188,9 +188,9 @@ static void plan_indices(struct plan *plan, const struct implementation *row, co
     pass_int(pass, "end_column", (int32_t)(o->region_x + o->region_width));
     pass_int(pass, "end_row", (int32_t)(o->region_y + o->region_height));
     pass_grid_over(pass, o->region_width,
-                   groups_of(o->region_height, OWNED * rows_apart) * rows_apart, "destination",
+                   groups_of(o->region_height, OWNED_ROWS * rows_apart) * rows_apart, "destination",
                    &o->images[DESTINATION]);
-    pass->work = (uint32_t)((columns.to - columns.from) * (rows.to - rows.from)) * 16 * OWNED;
+    pass->work = (uint32_t)((columns.to - columns.from) * (rows.to - rows.from)) * 16 * OWNED_ROWS;
 }
 
 /* ---- L2 norms of few taps, recomputed by each pixel ---- */

@@ -227,7 +227,8 @@ static void move(const struct glcnn_command_buffer *buffer, struct pass *pass)
     memcpy(pass->uniforms, first->uniforms, sizeof pass->uniforms);
 }
 
-/* Moves what moves with every step, once for each step however often its commit is tried. */
+/* Updates the uniforms that change with each step, as Adam's time step, once for each step however
+ * often its commit is tried. */
 static void refresh(struct glcnn_command_buffer *buffer, size_t count)
 {
     for (size_t i = 0; i < count && !buffer->refreshed; i++)
@@ -264,8 +265,8 @@ static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 
 /* ---- Issue ---- */
 
-/* Before the first pass of a level all that the level needs: what one of them asked for later, those
- * before it would be waited for. */
+/* All barriers that a level needs stand before its first pass: one behind that would wait for the
+ * level's own passes too. */
 static void wait_for_level(const struct glcnn_command_buffer *buffer, size_t first)
 {
     const struct pass *passes = buffer->passes;

@@ -5,8 +5,8 @@
 
 #include "record/pass.h"
 
-/* Barriers for device_barrier, a mask: what the pass reads waits for writes, what it writes for
- * writes and reads, by passes that were issued behind the last barrier of that kind. */
+/* Barriers for device_barrier, a mask. A read needs one behind an earlier write, and a write behind
+ * earlier reads and writes, by passes that were issued behind the last barrier of that kind. */
 unsigned hazards_before(struct glcnn_device *device, const struct pass *pass);
 
 /* The pass was issued: gives it the next serial number, and that to all that it uses. */
