@@ -124,7 +124,7 @@ static void sentences_are_those_of_the_gpu(void)
         expect(gpus[i],
                "pooling_max_gradient: not pooling_gradient_disjoint, which needs a maximum "
                "over windows that do not overlap\n");
-        expect(gpus[i], "pooling_max_gradient: pooling_gradient by pooling_gradient_indices\n");
+        expect(gpus[i], "pooling_max_gradient: list pooling_gradient takes pooling_gradient_indices\n");
         expect(gpus[i],
                "pass 1: glsl/pooling/pooling_max_gradient_indices.comp, 28x14x512 invocations, by "
                "pooling_gradient_indices\n");

@@ -79,10 +79,10 @@ static bool lacks(const struct glcnn_device *device, const struct implementation
 {
     const struct glcnn_device_traits *traits = &device->info.traits;
     if (row->registers > traits->registers)
-        snprintf(phrase, PHRASE, "registers for %u vectors, and there are %u", row->registers,
-                 traits->registers);
+        snprintf(phrase, PHRASE, "registers for %u vec4 values, and this GPU has %u",
+                 row->registers, traits->registers);
     else if (row->width > traits->width)
-        snprintf(phrase, PHRASE, "%u invocations in step, and there are %u", row->width,
+        snprintf(phrase, PHRASE, "subgroups of %u invocations, and this GPU has %u", row->width,
                  traits->width);
     else if (row->shared_memory && !traits->shared_memory)
         snprintf(phrase, PHRASE, "shared memory on the chip");
@@ -116,7 +116,7 @@ static void log_passed_over(const struct plan *plan, const struct implementation
     char phrase[PHRASE] = "a driver that runs its program";
     bool lacking = lacks(device, row, phrase);
     if (!lacking && row->buffers > device->info.limits.storage_blocks)
-        snprintf(phrase, sizeof phrase, "%u storage blocks in a shader, and there are %u",
+        snprintf(phrase, sizeof phrase, "%u storage blocks in a shader, and this GPU has %u",
                  row->buffers, device->info.limits.storage_blocks);
     else if (!lacking && !holds(&row->supported, problem))
         of_problem = row->supported.phrase ? row->supported.phrase : "another problem";
@@ -227,7 +227,8 @@ const struct implementation *implementation_choose(struct plan *plan,
                                                    const void *problem)
 {
     const struct implementation *row = choose(plan, list, problem);
-    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: %s by %s", title(plan), list->name, row->name);
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: list %s takes %s", title(plan), list->name,
+               row->name);
     return row;
 }
 

@@ -22,16 +22,16 @@ static const struct tool_option options[] = {
 
 static const char details[] =
     "--explain needs one KERNEL and the --shape of its source, for a gradient that of the forward "
-    "source. It prints a line for each implementation that was passed over with the reason, one "
-    "for "
-    "each that was taken, and the passes with their shaders and invocations. Nothing runs; "
-    "--verbose "
-    "of other commands prints the same sentences for what does run. --as takes a GPU as its driver "
-    "names it (Mali-G52, V3D 4.2) or a family (mali-bifrost, v3d); limits stay those of the "
-    "device.\n"
+    "source. Give a gradient the parameters of the forward kernel (kernel_width), as its state has "
+    "them; secondary_kernel_width and the like are for one that is encoded without a state. It "
+    "prints a line for each implementation that was passed over with the reason, one for each that "
+    "was taken, and the passes with their shaders and invocations. Nothing runs; --verbose of other "
+    "commands prints the same sentences for what does run. --as takes a GPU as its driver names it "
+    "(Mali-G52, V3D 4.2) or a family (mali-bifrost, v3d); limits stay those of the device.\n"
     "\n"
     "  glcnn kernels pooling_max_gradient --explain -p kernel_width=3 \\\n"
-    "      -p kernel_height=3 --shape 64x32x28x28 --as Mali-G52\n";
+    "      -p kernel_height=3 -p stride_in_pixels_x=2 -p stride_in_pixels_y=2 \\\n"
+    "      --shape 64x32x28x28 --as Mali-G52\n";
 
 #define COLUMN 51 /* where what a parameter may be begins */
 
