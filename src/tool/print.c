@@ -271,8 +271,11 @@ static struct stream *stream_of(FILE *file)
 {
     static struct stream streams[2];
     struct stream *s = &streams[file == stderr];
-    if (!s->file)
+    if (!s->file) {
         *s = (struct stream){.file = file, .wraps = isatty(fileno(file)), .hang = OWN};
+        if (file == stderr) /* a line at once: other processes may write to the same place */
+            setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+    }
     return s;
 }
 
@@ -290,6 +293,7 @@ void print_error(const char *format, ...)
     va_start(arguments, format);
     fflush(stdout);
     print(stream_of(stderr), format, &arguments);
+    fflush(stderr);
     va_end(arguments);
 }
 
