@@ -230,7 +230,7 @@ refused() {
 base="--data $work --net lenet --epochs 1"
 refused 'a batch of 3 images is too small for 4 ranks' mpirun -n 4 "$glcnn" train $base --batch 3
 refused 'averag' "$glcnn" train $base --sync-batch-norm --average-every 2
-refused 'has other settings or data than rank' \
+refused 'has different settings or data from rank' \
     mpirun -n 2 sh -c 'exec "$0" "$@" --seed "1${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"' \
     "$glcnn" train $base --batch 30
 
