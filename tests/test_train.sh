@@ -384,7 +384,7 @@ unwritten() {
 cp "$work/small" "$work/mine"
 unwritten "mine: already exists; --force overwrites it, --resume $work/mine continues it" --out "$work/mine"
 cmp "$work/small" "$work/mine" || fail 'a network that is there was written over'
-unwritten 'mine: is there already' --model "$work/small" --out "$work/mine"
+unwritten 'mine: already exists' --model "$work/small" --out "$work/mine"
 mv "$work/mine" "$work/mine.best"
 unwritten 'mine.best: already exists; --force overwrites it$' --out "$work/mine"
 [ ! -e "$work/mine" ] || fail 'a run that is refused leaves a network'
@@ -393,7 +393,7 @@ must_train --resume "$work/small" --epochs 2 --out "$work/same"
 : >"$work/empty"
 "$glcnn" train --data "$work" $short --out "$work/empty" >"$work/log" 2>&1 || fail 'an empty file is not written over'
 mkdir "$work/folder.best"
-unwritten 'folder.best: is no regular file' --out "$work/folder"
+unwritten 'folder.best: is not a regular file' --out "$work/folder"
 unwritten 'nowhere/a.json: cannot be created' --trace "$work/nowhere/a.json"
 
 # flock holds what a run that lives would hold.
@@ -524,5 +524,5 @@ refused 2 model predict
 refused 2 pictures predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
 refused 1 small.svg predict "$work/small" "$work/small.svg"
-refused 1 'images are 14 x 28 of 1 channels, and 28 x 28 of 1 are asked for' predict "$work/small" "$work/narrow.npy"
+refused 1 'images are 14 x 28 of 1 channels, and 28 x 28 of 1 are requested' predict "$work/small" "$work/narrow.npy"
 refused 1 'have 1 dimensions' predict "$work/small" "$work/t10k-labels-idx1-ubyte.gz"
