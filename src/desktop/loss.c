@@ -13,18 +13,12 @@ static bool are_few_pixels(const void *problem)
 
 static void plan_by_lanes(struct plan *plan, const struct implementation *row, const void *problem)
 {
-    const struct loss_pixels *p = problem;
-    const struct operation *o = p->operation;
-    const struct image_view *result = &o->images[DESTINATION];
+    struct pass *pass = ((const struct loss_pixels *)problem)->pass;
     (void)plan;
-    pass_implementation(p->pass, row);
-    pass_library(p->pass, row->shader);
-    pass_grid(p->pass, o->region_width * LANES, o->region_height, result->images);
-    pass_batch_axis(p->pass, 2);
-    p->pass->work = slice_count(result->channels) * 300 / LANES + 1;
-    pass_define(p->pass, "LANES", LANES);
-    pass_local(p->pass, LANES, 1, 1);
-    p->pass->cooperative = true;
+    loss_pass_pixels(problem, row, LANES);
+    pass_define(pass, "LANES", LANES);
+    pass_local(pass, LANES, 1, 1);
+    pass->cooperative = true;
 }
 
 const struct implementation_list glcnn_desktop_loss = {

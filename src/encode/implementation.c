@@ -131,10 +131,10 @@ static void log_passed_over(const struct plan *plan, const struct implementation
 static const struct implementation *
 forced_row(const struct plan *plan, const struct implementation_list *list, const void *problem)
 {
+    const char *forced = plan->device->forced_implementations;
     const struct implementation *row;
-    for (size_t i = 0; (row = implementation_at(list, i)); i++)
-        if (is_named(plan->device->forced_implementations, row->name) &&
-            is_open(plan->device, row, problem))
+    for (size_t i = 0; forced && (row = implementation_at(list, i)); i++)
+        if (is_named(forced, row->name) && is_open(plan->device, row, problem))
             return row;
     return NULL;
 }

@@ -213,18 +213,22 @@ static void add_parameters(const struct operation *o, struct pass *pass)
     }
 }
 
+void loss_pass_pixels(const struct loss_pixels *p, const struct implementation *row, uint32_t lanes)
+{
+    const struct operation *o = p->operation;
+    const struct image_view *result = &o->images[DESTINATION];
+    pass_implementation(p->pass, row);
+    pass_library(p->pass, row->shader);
+    pass_grid(p->pass, o->region_width * lanes, o->region_height, result->images);
+    pass_batch_axis(p->pass, 2);
+    p->pass->work = slice_count(result->channels) * 300 / lanes + 1;
+}
+
 /* One invocation goes through the slices of a pixel. */
 static void plan_by_one(struct plan *plan, const struct implementation *row, const void *problem)
 {
-    const struct loss_pixels *p = problem;
-    const struct operation *o = p->operation;
-    const struct image_view *result = &o->images[DESTINATION];
     (void)plan;
-    pass_implementation(p->pass, row);
-    pass_library(p->pass, row->shader);
-    pass_grid(p->pass, o->region_width, o->region_height, result->images);
-    pass_batch_axis(p->pass, 2);
-    p->pass->work = slice_count(result->channels) * 300 + 1;
+    loss_pass_pixels(problem, row, 1);
 }
 
 static const struct implementation_list rows = {

@@ -41,6 +41,9 @@ struct loss_pixels {
     const struct operation *operation;
     struct pass *pass;
 };
+/* What each row says of the pass: its shader and its grid, `lanes` invocations to a pixel. */
+void loss_pass_pixels(const struct loss_pixels *pixels, const struct implementation *row,
+                      uint32_t lanes);
 
 /* label = t * scale + offset */
 void loss_smoothing(const struct operation *operation, double *scale, double *offset);

@@ -127,7 +127,6 @@ static void show_compilation(void *user, const struct glcnn_compilation *it)
         return;
     snprintf(line, sizeof line, "compiling %u/%u: %s", it->pass, it->passes, what);
     print_error("%-*.*s\r", LINE_COLS, LINE_COLS, it->seconds > 0 ? "" : line);
-    fflush(stderr);
 }
 
 /* ---- Opening ---- */
