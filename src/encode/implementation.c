@@ -73,7 +73,7 @@ static bool is_open(const struct glcnn_device *device, const struct implementati
            !program_is_refused(device, row->name);
 }
 
-/* What of a row's needs the device does not meet, as the end of "it needs"; false: it meets all. */
+/* What of a row's needs the device does not meet, as the end of "which needs"; false: it meets all. */
 static bool lacks(const struct glcnn_device *device, const struct implementation *row,
                   char phrase[PHRASE])
 {
@@ -102,11 +102,6 @@ static bool may_be_taken(const struct plan *plan, const struct implementation *r
     return !lacks(plan->device, row, phrase) && is_open(plan->device, row, problem);
 }
 
-static const char *title(const struct plan *plan)
-{
-    return plan->kernel ? plan->kernel : "no kernel";
-}
-
 /* Tells why a row is passed over. */
 static void log_passed_over(const struct plan *plan, const struct implementation *row,
                             const void *problem)
@@ -124,8 +119,8 @@ static void log_passed_over(const struct plan *plan, const struct implementation
         verb = "gains only with";
         of_problem = row->profitable.phrase ? row->profitable.phrase : "other sizes";
     }
-    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", title(plan), row->name,
-               verb, of_problem ? of_problem : phrase);
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", plan_title(plan),
+               row->name, verb, of_problem ? of_problem : phrase);
 }
 
 static const struct implementation *
@@ -227,7 +222,7 @@ const struct implementation *implementation_choose(struct plan *plan,
                                                    const void *problem)
 {
     const struct implementation *row = choose(plan, list, problem);
-    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: list %s takes %s", title(plan), list->name,
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: list %s takes %s", plan_title(plan), list->name,
                row->name);
     return row;
 }

@@ -18,8 +18,8 @@ struct plan;
 /* What a row asks of the problem, which the family tells as it likes; `holds` NULL: nothing. */
 struct condition {
     bool (*holds)(const void *problem);
-    const char
-        *phrase; /* "windows of at most 15 pixels": completes "it needs" or "it gains only with" */
+    /* "windows of at most 15 pixels": completes "which needs" or "which gains only with". */
+    const char *phrase;
 };
 
 struct implementation {

@@ -34,6 +34,12 @@ struct plan {
     struct tuned *tuned; /* rows of implementations that trials have decided for; NULL: none */
 };
 
+/* What plans, in words, where no kernel does too. */
+static inline const char *plan_title(const struct plan *plan)
+{
+    return plan->kernel ? plan->kernel : "no kernel";
+}
+
 void plan_begin(struct plan *plan, struct glcnn_command_buffer *command_buffer);
 /* Compiles and appends the passes, or drops them if anything failed. Returns the plan's status. */
 glcnn_status plan_end(struct plan *plan);
