@@ -34,8 +34,8 @@ $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 FAULT_FILES = $(FAULT_HELPERS) $(FAULT_WRAPS)
 $(eval $(call remember,$(O)/fault-files,FAULT_FILES))
 
-.PHONY: tests test test-run check-all sanitized check-boards check-trixie check-drm fuzz fuzz-run \
-        fuzz-seeds readme
+.PHONY: tests test test-run check-all full-tests sanitized watched check-boards check-trixie \
+        check-drm fuzz fuzz-run fuzz-seeds readme
 
 tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
 
@@ -94,11 +94,19 @@ inspected = SHELL_TESTS= test-run
 WATCHED = test_augment_words test_checkpoint_parts test_data_loader test_data_pictures \
           test_failed_encodes test_nodes test_onnx_external test_onnx_hostile
 
+# Every part is run, whatever became of those before it: the whole takes two hours.
+PARTS = full-tests check-boards check-trixie sanitized watched
+
 check-all: packages
+	+@failed=; for part in $(PARTS); do \
+	    $(again) $$part && echo "check-all: $$part passed" || failed="$$failed $$part"; \
+	done; \
+	[ -z "$$failed" ] || { echo "check-all:$$failed failed" >&2; exit 1; }
+
+full-tests:
 	+@GLCNN_TEST_FULL=1 $(again) test-run
-	+@$(again) check-boards
-	+@$(again) check-trixie
-	+@$(again) sanitized
+
+watched:
 	+@! command -v valgrind >/dev/null || $(again) RUN_UNDER=valgrind T='$(WATCHED)' $(inspected)
 
 sanitized:
