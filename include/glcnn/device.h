@@ -205,6 +205,8 @@ struct glcnn_device_traits {
     bool accurate_exp2;         /* exp2 is within 2^-22 of the number, whatever its argument */
     bool spin_waits;            /* the driver's waits spin: the library sleeps between polls */
     bool async_uploads;         /* bytes given to the driver cross to the GPU beside its passes */
+    bool submits_dispatches;    /* each dispatch is given to the kernel by itself, which costs as
+                                   much as a short pass takes */
     bool may_skip_programs;     /* may accept a program and then not run it, without an error */
     uint32_t pass_bytes; /* that memory moves in the time that a pass takes to begin, about */
 };

@@ -27,17 +27,27 @@ static const struct family families[] = {
       .recomputes_pixels = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
-    {NULL, "Mali-T", {"mali-midgard", 8, 1, .may_skip_programs = false}},
-    /* From Mesa 25 on Panfrost loads only the default block into registers: a member of another
+    {NULL,
+     "Mali-T",
+     {"mali-midgard", 8, 1, .submits_dispatches = true, .may_skip_programs = false}},
+    /* Panfrost flushes before and after each dispatch, V3D and nouveau behind each.
+     * From Mesa 25 on Panfrost loads only the default block into registers: a member of another
      * is read from memory wherever it is used. On Mali-T such registers are those that a program
      * works with, and convolutions spill. */
-    {NULL, "Mali-G", {"mali-bifrost", 14, 8, .plain_uniforms = true, .may_skip_programs = false}},
+    {NULL,
+     "Mali-G",
+     {"mali-bifrost", 14, 8, .plain_uniforms = true, .submits_dispatches = true,
+      .may_skip_programs = false}},
     {NULL,
      "V3D",
-     {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .may_skip_programs = true}},
+     {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .submits_dispatches = true,
+      .may_skip_programs = true}},
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
-    {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
+    {"nouveau",
+     NULL,
+     {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true,
+      .submits_dispatches = true}},
     /* NVIDIA's driver on a Tegra, whose GPU has few processors and shares the CPU's memory: like
      * nouveau's, and none of what follows, which is known of large GPUs only. */
     {"NVIDIA", "Tegra", {"tegra", 14, 32, .shared_memory = true, .uniform_copies = true}},

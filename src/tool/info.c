@@ -73,6 +73,7 @@ static const struct trait traits[] = {
     {TRAIT(accurate_exp2), {"no", "yes"}},
     {TRAIT(spin_waits), {"no", "yes: sleeps between polls"}},
     {TRAIT(async_uploads), {"no", "yes, for uploads"}},
+    {TRAIT(submits_dispatches), {"many at once", "one by one"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
 };
 #define TRAITS (sizeof traits / sizeof *traits)
