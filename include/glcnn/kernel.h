@@ -136,6 +136,11 @@ GLCNN_API glcnn_device *glcnn_kernel_device(const glcnn_kernel *kernel);
  * glcnn_kernel_vector would make it, of neutral values. */
 GLCNN_API bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name);
 
+/* Elements of a vector that the kernel owns, whether it is in memory or not. 0 if the kernel has no
+ * vector of that name, or its length is not known yet, as that of a normalisation before its first
+ * encode. Where it is not 0 and glcnn_kernel_vector gives NULL, making the vector failed. */
+GLCNN_API size_t glcnn_kernel_vector_length(const glcnn_kernel *kernel, const char *name);
+
 /* A vector that the kernel owns ("weights", "biases", "gamma" ...), made of neutral values where it
  * is not in memory yet; it lives as long as the kernel. Write it with glcnn_buffer_write: the next
  * encode, or the next replay, uses the new values.

@@ -405,6 +405,12 @@ bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name)
     return index >= 0 && kernel->vectors[index];
 }
 
+size_t glcnn_kernel_vector_length(const glcnn_kernel *kernel, const char *name)
+{
+    int index = kernel ? kernel_kept_argument(kernel, name) : -1;
+    return index >= 0 ? kernel_vector_length(kernel, (size_t)index, 0) : 0;
+}
+
 #define NO_VECTOR "%s: the kernel has no vector \"%s\""
 
 glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
