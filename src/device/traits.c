@@ -42,6 +42,11 @@ static const struct family families[] = {
      "V3D",
      {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .submits_dispatches = true,
       .may_skip_programs = true}},
+    /* Qualcomm's own driver multiplied wrongly in some groups of 64. */
+    {"Qualcomm",
+     "Adreno",
+     {"adreno-qualcomm", 14, 64, .shared_memory = true, .miscomputes_8x8 = true,
+      .may_skip_programs = true}},
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"nouveau",
