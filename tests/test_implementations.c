@@ -1212,6 +1212,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
     CU_ASSERT(traits_find("nouveau", "NVEA").submits_dispatches);
     CU_ASSERT_FALSE(traits_find("freedreno", "FD618").submits_dispatches);
     CU_ASSERT(traits_find("freedreno", "FD530").may_skip_programs);
+    CU_ASSERT(traits_find("Panfrost", "Mali-G52 (Panfrost)").may_skip_programs);
     CU_ASSERT(traits_find(NULL, NULL).may_skip_programs);
     CU_ASSERT_FALSE(traits_find("Mesa", "llvmpipe").may_skip_programs);
 }
