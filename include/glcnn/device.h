@@ -186,8 +186,9 @@ struct glcnn_limits {
  * choose by it between implementations of their passes; every implementation gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
-    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nouveau", "tegra",
-                               "nvidia", "llvmpipe", "softpipe", "swiftshader" or "unknown" */
+    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "adreno-qualcomm",
+                               "nouveau", "tegra", "nvidia", "llvmpipe", "softpipe", "swiftshader"
+                               or "unknown" */
     uint32_t registers;     /* four-component values that an invocation keeps without spilling */
     uint32_t width;         /* invocations of a subgroup */
     bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
@@ -207,8 +208,10 @@ struct glcnn_device_traits {
     bool async_uploads;         /* bytes given to the driver cross to the GPU beside its passes */
     bool submits_dispatches;    /* each dispatch is given to the kernel by itself, which costs as
                                    much as a short pass takes */
-    bool may_skip_programs;     /* may accept a program and then not run it, without an error */
-    uint32_t pass_bytes; /* that memory moves in the time that a pass takes to begin, about */
+    bool miscomputes_8x8; /* wrong results were seen in work groups of 8 x 8 and of 4 x 16: none are
+                             made */
+    bool may_skip_programs; /* may accept a program and then not run it, without an error */
+    uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */
 };
 
 /* What was opened. Strings live as long as the device. */

@@ -47,6 +47,7 @@ struct glcnn_device {
     uint64_t serial;                        /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
     uint64_t dispatch_work;       /* operations that one dispatch may take; 0: not measured yet */
+    uint64_t dispatch_bytes;      /* the same of bytes that it binds */
     char *forced_implementations; /* the environment's GLCNN_IMPLEMENTATIONS at opening, or NULL */
     char *shader_folder;          /* its GLCNN_SHADERS; NULL too once a file could not be written */
     unsigned checks;              /* that its GLCNN_DEBUG asks for, of debug.h */
