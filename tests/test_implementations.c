@@ -732,7 +732,7 @@ static void test_register_tiles_need_not_divide_the_gradient(void)
     for (size_t v = 0; v < 2 && implementations_exist(implementations[v]); v++) {
         setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define ARRIVES 1\n"}};
+            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define LAST_BLOCK 1\n"}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
             CU_ASSERT_TRUE(wanted[0].found);
             CU_ASSERT_EQUAL(wanted[1].found, v == 1);

@@ -3,7 +3,7 @@
 // As desktop/convolution_gradient_weights_group.comp, for small windows without stride or
 // dilation: each invocation goes down register tiles of the gradient, of two columns and tile_rows
 // rows. Each row of the source that it reads meets the gradients of the last rows.
-// With ARRIVES the last group of a slice adds up what all chunks have left, else another pass does.
+// With LAST_BLOCK the last group of a slice adds up the sums of all chunks, else another pass does.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
 #define TAPS   (KERNEL_WIDTH * KERNEL_HEIGHT)
@@ -119,7 +119,7 @@ void keep_sums(int lane, int chunk, int k, int s) {
     keep(chunk, k, lane < TAPS ? lane * range + s : element_count, total);
 }
 
-#ifdef ARRIVES
+#ifdef LAST_BLOCK
 #define NUMBERS_APART 16 // no fewer than there are
 #define SHARES        (LANES / NUMBERS_APART)
 
@@ -150,8 +150,8 @@ void invocation(ivec3 at) {
     for (int tile = chunk * LANES + lane; tile < tile_total; tile += tile_stride)
         add_tile(place_of_tile(tile), k, min(first_slice(k) + s, source_slices - 1));
     keep_sums(lane, chunk, k, s);
-#ifdef ARRIVES
-    if (arrives_last(lane, TAPS + 1, at.z, 0))
+#ifdef LAST_BLOCK
+    if (is_last_block(lane, TAPS + 1, at.z, 0))
         add_chunks(lane, k, s);
 #endif
 }

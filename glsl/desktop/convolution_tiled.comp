@@ -178,7 +178,7 @@ ivec3 next_place(ivec3 X) {
 
 vec4 bias[2], slope[2];
 #ifdef EPILOGUE
-collected own_values[2]; // of slices slice_of(0) and slice_of(1)
+reduced own_values[2]; // of slices slice_of(0) and slice_of(1)
 #endif
 
 void store_sum(int j, int k, ivec2 u, int image, vec4 value) {
@@ -187,7 +187,7 @@ void store_sum(int j, int k, ivec2 u, int image, vec4 value) {
         return;
     value = neuron(value + bias[j], slope[j]);
     store_destination(u.x, u.y, slice, image, value);
-    COLLECT(own_values[j], value, u, slice, image);
+    REDUCE_VALUE(own_values[j], value, u, slice, image);
 }
 
 // Returns where the next row is.
@@ -207,7 +207,7 @@ void store_rows(int split, int first_row, int k) {
         int slice = min(k + slice_of(j), destination_slices - 1);
         bias[j] = bias_of(slice);
         slope[j] = neuron_slope(slice);
-        BEGIN_COLLECTED(own_values[j]);
+        BEGIN_REDUCTION(own_values[j]);
     }
     ivec3 X = place_of(first_row + row_of(0));
     X = store_row(0, X, first_row, k);
@@ -224,9 +224,9 @@ void store_rows(int split, int first_row, int k) {
     X = store_row(6, X, first_row, k);
     X = store_row(7, X, first_row, k);
 #endif
-    LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(0), own_values[0]);
-    LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(1), own_values[1]);
-    FINISH_COLLECTED(lane, COLUMNS, k);
+    WRITE_RUN(lane, COLUMNS, first_row / ROWS, k + slice_of(0), own_values[0]);
+    WRITE_RUN(lane, COLUMNS, first_row / ROWS, k + slice_of(1), own_values[1]);
+    FINISH_REDUCTION(lane, COLUMNS, k);
 }
 #endif
 

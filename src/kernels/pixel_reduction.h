@@ -62,9 +62,8 @@ uint32_t pixel_reduction_span(const struct pixel_reduction *reduction, const str
 void pass_runs(struct pass *pass, const struct pixel_reduction *reduction, uint32_t span,
                uint32_t runs);
 
-/* Last-block reduction: the work groups of a pass leave so many `numbers` of a slice for each run, of
- * slices of groups of images, and the last that is done merges all (pixel_reduction/arrival.glsl).
- */
+/* Last-block reduction: the work groups of a pass write so many `numbers` of a slice for each run, of
+ * slices of groups of images, and the last of them merges all (pixel_reduction/last_block.glsl). */
 struct block_results {
     uint32_t slices, groups, runs, numbers;
 };
