@@ -820,7 +820,7 @@ static void test_nothing_to_do_is_refused(void)
 static void test_formats_of_graphs_and_nodes(void)
 {
     bool buffered = device->info.traits.stores_via_buffer;
-    device->info.traits.stores_via_buffer = false; /* halves are stored by no buffer */
+    device->info.traits.stores_via_buffer = false; /* float16 is stored by no buffer */
     struct cnn c = make_cnn();
     glcnn_image *source = make_image(2, 1, CNN_SIDE, CNN_SIDE);
     fill_noise(source, 8);
@@ -863,8 +863,8 @@ static void test_formats_of_graphs_and_nodes(void)
     glcnn_network_destroy(&c.net);
 }
 
-/* Everything of a training step in halves still goes down. */
-static void test_a_half_precision_graph_trains(void)
+/* Everything of a training step in float16 still goes down. */
+static void test_a_float16_graph_trains(void)
 {
     struct cnn c = make_cnn();
     glcnn_image *sources[2];
@@ -1024,7 +1024,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_recording_changes_no_kernel),
         UNIT_TEST(test_nothing_to_do_is_refused),
         UNIT_TEST(test_formats_of_graphs_and_nodes),
-        UNIT_TEST(test_a_half_precision_graph_trains),
+        UNIT_TEST(test_a_float16_graph_trains),
         UNIT_TEST(test_inference_uses_running_statistics),
         UNIT_TEST(test_flags_choose_the_statistics),
         UNIT_TEST(test_transposes_take_sizes_from_states),

@@ -220,7 +220,7 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
     }
 }
 
-/* Halves stored as bits take the shortest form of an exponential. */
+/* float16 that is stored as bits takes the shortest form of an exponential. */
 static void test_kernels_agree_with_exponentials_of_the_driver(void)
 {
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",

@@ -203,7 +203,7 @@ static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descr
                               const struct image_view *destination)
 {
     if (is_float16(destination))
-        pass_define(pass, "STORES_HALVES", 1);
+        pass_define(pass, "STORES_FLOAT16", 1);
     pass_neuron(pass, neuron);
 }
 

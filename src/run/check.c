@@ -12,15 +12,16 @@
 #include "run/check.h"
 #include "encode/bound.h"
 #include "encode/random.h"
-#include "image/half.h"
+#include "image/float16.h"
 #include "image/image.h"
 
 static float round_input(double value, glcnn_channel_format format)
 {
     if (format == GLCNN_CHANNEL_FORMAT_UNORM8)
         return (float)byte_of_unit((float)value) / 255;
-    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? half_to_float(half_from_float((float)value))
-                                                  : (float)value;
+    return format == GLCNN_CHANNEL_FORMAT_FLOAT16
+               ? float16_to_float(float16_from_float((float)value))
+               : (float)value;
 }
 
 static double draw(enum argument_values values, uint64_t *seed)
@@ -158,7 +159,7 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
 /* ---- Comparison ---- */
 
 static double compare_arrays(const struct named_array *found, const struct named_array *wanted,
-                             bool half)
+                             bool float16)
 {
     double worst = 0;
     size_t count = array_count(wanted);
@@ -166,7 +167,7 @@ static double compare_arrays(const struct named_array *found, const struct named
         return INFINITY;
     double norm = bound_norm(wanted->data, count);
     for (size_t i = 0; i < count; i++)
-        worst = fmax(worst, bound_error(found->data[i], wanted->data[i], norm, half));
+        worst = fmax(worst, bound_error(found->data[i], wanted->data[i], norm, float16));
     return worst;
 }
 
@@ -176,11 +177,12 @@ double check_compare(const struct glcnn_descriptor *d, struct argument_map *foun
     double worst = 0;
     for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *argument = &d->arguments[i];
-        bool half = argument->place <= PLACE_DESTINATION && format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+        bool float16 =
+            argument->place <= PLACE_DESTINATION && format == GLCNN_CHANNEL_FORMAT_FLOAT16;
         struct named_array *f = argument_map_find(found, argument->name);
         struct named_array *w = argument_map_find(wanted, argument->name);
         if (argument->output && f && w)
-            worst = fmax(worst, compare_arrays(f, w, half));
+            worst = fmax(worst, compare_arrays(f, w, float16));
         else if (argument->output && (f || w))
             return INFINITY;
     }

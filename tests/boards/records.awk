@@ -172,7 +172,7 @@ function cycles(text,   i, j, n, names, v, best, line) {
     return line ? line : "-"
 }
 
-# ir3 counts halves and wholes; the others one kind of register.
+# ir3 counts half and full registers, the others one kind.
 function registers(text,   full) {
     full = value(text, "full")
     if (full == "")

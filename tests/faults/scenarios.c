@@ -256,10 +256,10 @@ end:
         glcnn_buffer_destroy(&vectors[i]);
 }
 
-/* Parts of images of halves, views, temporary images and recorded transfers. */
+/* Parts of float16 images, views, temporary images and recorded transfers. */
 static void run_transfer(struct fault_run *run)
 {
-    const struct glcnn_image_descriptor halves = {4, 3, 8, 2, GLCNN_CHANNEL_FORMAT_FLOAT16};
+    const struct glcnn_image_descriptor float16 = {4, 3, 8, 2, GLCNN_CHANNEL_FORMAT_FLOAT16};
     const struct glcnn_image_transfer part = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH,
                                               .x = 1,
                                               .channel_offset = 4,
@@ -272,7 +272,7 @@ static void run_transfer(struct fault_run *run)
     fill(values, 4 * 3 * 8 * 2, 6);
     for (int i = 0; i < 36; i++)
         bytes[i] = (uint16_t)(0x3c00 + i);
-    STEP(glcnn_image_create(run->device, &halves, &image));
+    STEP(glcnn_image_create(run->device, &float16, &image));
     STEP(glcnn_image_write_bytes(image, &part, bytes, sizeof bytes));
     STEP(glcnn_image_batch_view(image, 0, &one));
     STEP(glcnn_image_channel_view(one, 4, 4, &some));
@@ -280,7 +280,7 @@ static void run_transfer(struct fault_run *run)
     STEP(glcnn_buffer_create(run->device, sizeof values + sizeof found, &out));
     STEP(glcnn_buffer_write(in, 0, sizeof values, values));
     STEP(glcnn_command_buffer_create(run->device, &commands));
-    STEP(glcnn_temporary_image_create(commands, &halves, &temporary));
+    STEP(glcnn_temporary_image_create(commands, &float16, &temporary));
     STEP(glcnn_image_encode_write(commands, temporary, NULL, in, 0));
     STEP(glcnn_image_encode_read(commands, temporary, NULL, out, 0));
     STEP(glcnn_image_encode_read(commands, some, NULL, out, sizeof values));
