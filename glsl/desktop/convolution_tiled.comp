@@ -35,7 +35,7 @@ ivec3 weight_tap;               // as tap, of the next of its weights
 int last_element;               // the one after the last
 int image;                      // of the pixel that the invocation reads for all
 ivec2 corner;                   // of its window
-vec4 inputs[INPUT_READS], factors[WEIGHT_READS]; // what it has read
+vec4 inputs[INPUT_READS], own_weights[WEIGHT_READS]; // what it has read
 bool live_inputs[INPUT_READS];                   // else 0
 vec4 sum[2 * OWN];
 
@@ -96,7 +96,7 @@ int weight_slice(int j) { return int(uint(lane) / uint(DEPTH)) + 128 / DEPTH * j
 // An invocation reads its part of a row of the inputs, and some of the weights.
 void read_vectors(int first_element, int k) {
     for (int j = 0; j < WEIGHT_READS; j++)
-        factors[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
+        own_weights[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
     for (int i = 0; i < INPUT_READS; i++) {
         read_input(i);
         for (int n = 0; n < STEP; n++)
@@ -130,7 +130,7 @@ void keep_vectors() {
             kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + at] = v[c];
     }
     for (int j = 0; j < WEIGHT_READS; j++)
-        kept_weights[weight_element(j) * PITCH + weight_slice(j)] = factors[j];
+        kept_weights[weight_element(j) * PITCH + weight_slice(j)] = own_weights[j];
 }
 
 void add_vectors() {
@@ -159,7 +159,7 @@ void store_rows(int split, int first_row, int k) {
         int row = first_row + row_of(i);
         for (int j = 0; j < 2; j++)
             if (row < row_count && k + slice_of(j) < destination_slices)
-                parts[(split * row_count + row) * destination_slices + k + slice_of(j)] =
+                partial_sums[(split * row_count + row) * destination_slices + k + slice_of(j)] =
                     sum[2 * i + j];
     }
 }

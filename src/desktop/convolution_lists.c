@@ -142,7 +142,7 @@ static void plan_last_group_sum(struct plan *plan, const struct implementation *
     pass_int(pass, "block_slices", (int32_t)sums->sums);
     pass_int(pass, "runs", (int32_t)sums->chunks);
     pass_vector_of(pass, "uint", "block_results", &block_results, VECTOR_COHERENT);
-    pass_update_access(pass, "parts", VECTOR_COHERENT);
+    pass_update_access(pass, "partial_sums", VECTOR_COHERENT);
     pass_gradients(pass, "float", sums->problem->operation);
     pass_weight_places(pass, &sums->problem->packing);
 }

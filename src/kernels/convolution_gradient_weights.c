@@ -121,7 +121,7 @@ struct pass *plan_partial_sums(struct plan *plan, const struct implementation *r
     *sums = (struct partial_sums){
         .problem = problem, .chunks = chunks, .numbers = p->slices * (p->elements + 1)};
     sums->vector = plan_workspace_vector(plan, (size_t)chunks * sums->numbers * 4);
-    pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_WRITE);
     return pass;
 }
 
@@ -253,7 +253,7 @@ void merge_partial_sums(struct plan *plan, struct partial_sums *sums)
     runs = groups_of(sums->chunks, per_run);
     struct vector_view merged = plan_workspace_vector(plan, (size_t)runs * sums->numbers * 4);
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
-    pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "merged", &merged, VECTOR_WRITE);
     pass_int(pass, "chunk_count", (int32_t)sums->chunks);
     pass_int(pass, "chunks_per_run", (int32_t)per_run);
@@ -271,7 +271,7 @@ struct pass *plan_sum_of_chunks(struct plan *plan, const struct implementation *
     const struct packing *p = &sums->problem->packing;
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
-    pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_READ);
     pass_gradients(pass, "float", sums->problem->operation);
     pass_weight_index(pass, p);
     pass_int(pass, "chunk_count", (int32_t)sums->chunks);
