@@ -20,8 +20,9 @@ glcnn_status encode_settings_set(const struct glcnn_kernel *kernel,
     if (parameter_set(kernel->descriptor, &settings->properties, settings->parameters, &setting,
                       (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
         return GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s", kernel_title(kernel),
-                       name, sentence[0] ? sentence : "there is no such parameter");
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s",
+                       kernel_display_name(kernel), name,
+                       sentence[0] ? sentence : "there is no such parameter");
 }
 
 void encode_settings_adopt(const struct glcnn_kernel *kernel, const struct operation *forward,
@@ -47,7 +48,7 @@ glcnn_image *call_image(const struct call *call, enum argument_place place)
 
 static const char *name_of(const struct call *call)
 {
-    return kernel_title(call->kernel);
+    return kernel_display_name(call->kernel);
 }
 
 glcnn_status call_fail(const struct call *call, glcnn_status status, const char *sentence)
@@ -64,7 +65,8 @@ glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffe
                               : GLCNN_INVALID_ARGUMENT;
     if (!command_buffer || !arguments)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                           kernel_title(kernel), command_buffer ? "arguments" : "command_buffer");
+                           kernel_display_name(kernel),
+                           command_buffer ? "arguments" : "command_buffer");
     return GLCNN_SUCCESS;
 }
 

@@ -70,7 +70,7 @@ static void plan_result(struct call *call, struct plan *plan)
 static void plan_call(struct call *call, struct plan *plan)
 {
     size_t first = plan->pass_count;
-    plan->kernel = kernel_title(call->kernel);
+    plan->kernel = kernel_display_name(call->kernel);
     plan_result(call, plan);
     for (size_t i = first; i < plan->pass_count; i++) {
         plan->passes[i].owner.kernel = call->kernel;
@@ -103,7 +103,7 @@ static glcnn_status allocate(struct transaction *t)
     if (t->saved)
         return GLCNN_SUCCESS;
     return device_fail(t->kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding",
-                       kernel_title(t->kernel));
+                       kernel_display_name(t->kernel));
 }
 
 glcnn_status transaction_begin(struct transaction *t, struct glcnn_command_buffer *command_buffer,
@@ -116,7 +116,7 @@ glcnn_status transaction_begin(struct transaction *t, struct glcnn_command_buffe
         return status;
     if (count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: the batch is empty",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     status = allocate(t);
     if (status != GLCNN_SUCCESS)
         return status;

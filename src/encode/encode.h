@@ -1,7 +1,7 @@
 /* Encodes on their way from a user's arguments to passes: arguments.c gathers and checks what an
  * encode is given, encode.c plans, and records all encodes of a call in one transaction or none,
- * returning.c makes what returning encodes return, side_effects.c has what encodes change in states and
- * images. */
+ * returning.c makes what returning encodes return, side_effects.c has what encodes change in states
+ * and images. */
 #ifndef GLCNN_ENCODE_INTERNAL_H
 #define GLCNN_ENCODE_INTERNAL_H
 

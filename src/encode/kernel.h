@@ -20,7 +20,7 @@ struct glcnn_kernel {
     uint32_t encode_count;                       /* encodes so far */
     struct channel_range learning;               /* output channels that graphs train */
     struct data_source *data_source;             /* NULL: none */
-    char *label, *title;                         /* NULL without a label */
+    char *label, *display_name;                  /* NULL without a label */
 };
 
 struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
@@ -31,7 +31,7 @@ glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descr
 /* glcnn_kernel_set with what glcnn_setting_parse has read. */
 glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting);
 /* How sentences call the kernel: its name, with its label if it has one. */
-const char *kernel_title(const struct glcnn_kernel *kernel);
+const char *kernel_display_name(const struct glcnn_kernel *kernel);
 /* The kernel's parameters if it is of `family`; NULL otherwise. For typed accessors. */
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 /* The kernel's vector of an argument, made with its neutral value if there is none yet. */

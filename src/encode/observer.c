@@ -395,7 +395,7 @@ static struct observer *make_observer(const struct operation *operation, const s
     if (operation->descriptor->parameters_size)
         memcpy(o->parameters, operation->parameters, operation->descriptor->parameters_size);
     o->operation.parameters = o->parameters;
-    snprintf(o->kernel, sizeof o->kernel, "%s", plan_title(plan));
+    snprintf(o->kernel, sizeof o->kernel, "%s", plan_display_name(plan));
     o->steps = (uint32_t)(plan->pass_count - first);
     o->moves = any_moves(plan->passes + first, o->steps);
     /* The first commit of a planned buffer moves already. */

@@ -65,7 +65,7 @@ static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *r
         follow_mirrored(call, result);
     if (!gradient)
         keep_offset(call);
-    return image_complete_descriptor(kernel->device, kernel_title(kernel), result);
+    return image_complete_descriptor(kernel->device, kernel_display_name(kernel), result);
 }
 
 glcnn_status encode_describe(struct glcnn_command_buffer *command_buffer,
@@ -95,7 +95,7 @@ glcnn_status glcnn_kernel_prepare_destination(glcnn_kernel *kernel,
         return GLCNN_INVALID_ARGUMENT;
     if (!arguments || !result)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                           kernel_title(kernel), arguments ? "result" : "arguments");
+                           kernel_display_name(kernel), arguments ? "result" : "arguments");
     struct encode_settings settings = encode_settings_of(kernel);
     glcnn_status status = encode_describe(NULL, kernel, &settings, arguments, result);
     if (status == GLCNN_SUCCESS)
@@ -113,11 +113,12 @@ static glcnn_status check_state_making(const struct glcnn_kernel *kernel,
         return GLCNN_INVALID_ARGUMENT;
     if (!states)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: where the state is to go is NULL", kernel_title(kernel));
+                           "%s: where the state is to go is NULL", kernel_display_name(kernel));
     glcnn_status status = device_enter(kernel->device);
     if (status == GLCNN_SUCCESS && command_buffer && command_buffer->device != kernel->device)
-        status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                             "%s: the command buffer is another device's", kernel_title(kernel));
+        status =
+            device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                        "%s: the command buffer is another device's", kernel_display_name(kernel));
     return status;
 }
 
@@ -249,7 +250,7 @@ glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer *command_b
     glcnn_status status = transaction_begin(&t, command_buffer, kernel, NULL, arguments, count);
     if (status == GLCNN_SUCCESS && !destinations)
         status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: destination is NULL",
-                             kernel_title(kernel));
+                             kernel_display_name(kernel));
     bool begun = status == GLCNN_SUCCESS;
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = begin_returning(&t.calls[i], i, &returned);

@@ -159,7 +159,8 @@ static glcnn_status make_average(const struct trainer *t, struct glcnn_state *st
                                 .variance = glcnn_state_vector(state, "variance")};
     if (!average->mean || !average->variance)
         return device_fail(t->kernel->device, GLCNN_INVALID_STATE,
-                           "%s: there are no batch statistics to average", kernel_title(t->kernel));
+                           "%s: there are no batch statistics to average",
+                           kernel_display_name(t->kernel));
     glcnn_status status = running_vector(t->kernel, "mean", average->mean, &average->running_mean);
     if (status == GLCNN_SUCCESS)
         status =
@@ -239,11 +240,11 @@ glcnn_status glcnn_kernel_set_training(glcnn_kernel *kernel,
     if (!descriptor || !is_optimizer(descriptor->optimizer))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: glcnn_kernel_set_training: there is no optimizer",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     if (!(descriptor->running_momentum >= 0 && descriptor->running_momentum <= 1))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: glcnn_kernel_set_training: running_momentum is %s, not in 0 .. 1",
-                           kernel_title(kernel),
+                           kernel_display_name(kernel),
                            number_format((char[NUMBER_TEXT]){0}, descriptor->running_momentum));
     glcnn_status status = make(kernel, descriptor, &trainer);
     if (status != GLCNN_SUCCESS)
@@ -274,12 +275,12 @@ glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t f
             "%s: glcnn_kernel_set_training_channels: its gradient is made for all "
             "channels or none; those of a convolution or a fully connected layer can "
             "learn in part",
-            kernel_title(kernel));
+            kernel_display_name(kernel));
     if (glcnn_kernel_data_source(kernel))
         return device_fail(kernel->device, GLCNN_INVALID_STATE,
                            "%s: glcnn_kernel_set_training_channels: it trains already; choose "
                            "channels before it has a data source",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     kernel->learning = (struct channel_range){first, count};
     return GLCNN_SUCCESS;
 }

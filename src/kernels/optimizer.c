@@ -83,7 +83,7 @@ glcnn_status optimizer_check(const struct glcnn_command_buffer *command_buffer,
                               : GLCNN_INVALID_ARGUMENT;
     if (!glcnn_optimizer(kernel))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is no optimizer", where,
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     return GLCNN_SUCCESS;
 }
 
@@ -101,7 +101,7 @@ glcnn_status optimizer_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *
     if (second && !two)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: there is no second state vector; second must be NULL",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     *arguments = (struct glcnn_encode){.vectors = {gradient, values, first}};
     if (two)
         arguments->vectors[FIRST + 1] = second;

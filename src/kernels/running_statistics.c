@@ -110,7 +110,7 @@ static glcnn_status encode_multi_tensor(glcnn_command_buffer *command_buffer,
 {
     struct plan plan;
     plan_begin(&plan, command_buffer);
-    plan.kernel = kernel_title(averages->kernels[0]);
+    plan.kernel = kernel_display_name(averages->kernels[0]);
     struct vector_view weights = plan_weights(&plan, averages);
     describe_multi_tensor(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
                           &weights);

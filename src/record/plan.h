@@ -35,7 +35,7 @@ struct plan {
 };
 
 /* What plans, in words, where no kernel does too. */
-static inline const char *plan_title(const struct plan *plan)
+static inline const char *plan_display_name(const struct plan *plan)
 {
     return plan->kernel ? plan->kernel : "no kernel";
 }
