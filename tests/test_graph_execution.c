@@ -309,7 +309,7 @@ static void test_passes_beside_each_other_share_nothing_written(void)
 }
 
 struct levels {
-    uint64_t live; /* bytes of images and lent vectors at one time */
+    uint64_t live; /* bytes of images and workspace vectors at one time */
     uint32_t count;
 };
 

@@ -811,7 +811,7 @@ static void test_a_callback_trains_both_kernels(void)
 }
 
 /* A state's gamma and beta are the kernel's own: not a place for results. */
-static void test_lent_vectors_are_no_results(void)
+static void test_borrowed_vectors_are_no_results(void)
 {
     static const char *const gradients[] = {"gradient_for_gamma", "gradient_for_beta"};
     static const size_t two[] = {2, 2};
@@ -893,7 +893,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_statistics_refuse_other_families_states),
         UNIT_TEST(test_max_is_not_average),
         UNIT_TEST(test_a_callback_trains_both_kernels),
-        UNIT_TEST(test_lent_vectors_are_no_results),
+        UNIT_TEST(test_borrowed_vectors_are_no_results),
         UNIT_TEST(test_labels_are_in_sentences),
         CU_TEST_INFO_NULL,
     };

@@ -262,7 +262,7 @@ static glcnn_status find_call_vector(struct call *call, int index, size_t positi
 static bool is_left_already(const struct call *call, const struct argument *argument)
 {
     const struct state_vector *vector = state_filled_vector(call->arguments.state, argument->name);
-    return argument->output && argument->optional && vector && vector->lent;
+    return argument->output && argument->optional && vector && vector->borrowed;
 }
 
 static glcnn_status find_state_vector(struct call *call, int index, size_t length)
@@ -273,9 +273,9 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
         return GLCNN_SUCCESS;
     if (is_left_already(call, argument))
         return GLCNN_SUCCESS;
-    bool anew = argument->output && argument->optional;
+    bool replaceable = argument->output && argument->optional;
     glcnn_status status = state_vector(call->arguments.state, argument->name,
-                                       argument->output ? length : 0, anew, &vector);
+                                       argument->output ? length : 0, replaceable, &vector);
     if (status != GLCNN_SUCCESS)
         return status;
     call->state_vectors[index] = vector;
@@ -296,13 +296,14 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
     return GLCNN_SUCCESS;
 }
 
-/* The vector of the settings' lender that is read for the kernel's own; NULL: there is none. */
-static struct glcnn_buffer *lent_vector(const struct call *call, const struct argument *argument)
+/* The vector of `vectors_of` that is read in place of the kernel's own; NULL: there is none. */
+static struct glcnn_buffer *borrowed_vector(const struct call *call,
+                                            const struct argument *argument)
 {
-    const struct glcnn_kernel *lender = call->settings->lender;
+    const struct glcnn_kernel *owner = call->settings->vectors_of;
     int index =
-        lender && !argument->output ? descriptor_argument(lender->descriptor, argument->name) : -1;
-    return index < 0 ? NULL : lender->vectors[index];
+        owner && !argument->output ? descriptor_argument(owner->descriptor, argument->name) : -1;
+    return index < 0 ? NULL : owner->vectors[index];
 }
 
 static glcnn_status find_kernel_vector(struct call *call, int index, size_t length)
@@ -310,7 +311,7 @@ static glcnn_status find_kernel_vector(struct call *call, int index, size_t leng
     const struct argument *argument = call_argument(call, index);
     if (length == 0 && argument->optional)
         return GLCNN_SUCCESS; /* of no use to this encode */
-    glcnn_buffer *buffer = lent_vector(call, argument);
+    glcnn_buffer *buffer = borrowed_vector(call, argument);
     glcnn_status status = buffer ? kernel_check_vector(call->kernel, (size_t)index, length, buffer)
                                  : kernel_vector(call->kernel, (size_t)index, length, &buffer);
     call->operation.given[index] = status == GLCNN_SUCCESS;
@@ -325,7 +326,7 @@ static void forget_vector(const struct call *call, const struct argument *argume
     struct state_vector *vector = state && argument->place == PLACE_STATE && argument->optional
                                       ? state_filled_vector(state, argument->name)
                                       : NULL;
-    if (vector && !vector->made && !vector->lent)
+    if (vector && !vector->made && !vector->borrowed)
         vector->filled = false;
 }
 

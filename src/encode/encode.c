@@ -2,8 +2,8 @@
  *
  * Order: begin the calls (gather and check), then for each in turn resolve it, plan it and mark
  * what it writes, since a shared state moves with each. What can still fail follows: programs, room
- * in the command buffer, what the states are lent. Then the passes are appended, and nothing fails
- * after that. There is one way back, roll_back, from wherever a transaction fails. */
+ * in the command buffer, vectors that states borrow. Then the passes are appended, and nothing
+ * fails after that. There is one way back, roll_back, from wherever a transaction fails. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -95,7 +95,7 @@ glcnn_status effects_share_vectors(struct call *call)
         struct glcnn_buffer *own = call->kernel->vectors[i];
         if (argument->place == PLACE_STATE_OR_KERNEL && own && call->operation.given[i] &&
             call->operation.vectors[i].buffer == own)
-            status = state_lend(call->arguments.state, argument->name, own);
+            status = state_borrow(call->arguments.state, argument->name, own);
     }
     return status;
 }

@@ -158,7 +158,7 @@ static glcnn_status check_vector(struct glcnn_kernel *kernel, int index,
                        kernel_display_name(kernel), vector->name, length, vector->buffer->size / 4);
 }
 
-/* What the kernel lent to the state is its own already. */
+/* What the state borrows of the kernel is its own already. */
 static glcnn_status reload_vector(struct glcnn_kernel *kernel, int index,
                                   struct state_vector *vector, struct copies *copies)
 {

@@ -281,7 +281,7 @@ static glcnn_status set_gradient(const struct graph_filter *f, const struct glcn
 {
     if (state)
         encode_settings_adopt(f->node->kernel, &state->forward, settings);
-    settings->lender = f->node->forward->kernel;
+    settings->vectors_of = f->node->forward->kernel;
     return set_gradient_option(f, settings);
 }
 

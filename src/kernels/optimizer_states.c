@@ -78,7 +78,7 @@ static void find_vectors(struct state_step *s)
 
 static glcnn_status check_result(const struct state_step *s, size_t place)
 {
-    if (!s->vectors[place][ROLE_RESULT]->lent)
+    if (!s->vectors[place][ROLE_RESULT]->borrowed)
         return GLCNN_SUCCESS;
     return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
                        "%s: %s of result_state is the kernel's own, which its encode left there; "
