@@ -13,7 +13,7 @@
  * type prelu, scale and shift that are nodes of their own (glcnn/kernels/neuron.h).
  *
  * Weights are 0 until they are set, by hand, by a data source, a checkpoint or
- * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that could never learn.
+ * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that can never be trained.
  */
 #ifndef GLCNN_TRAINING_H
 #define GLCNN_TRAINING_H

@@ -201,7 +201,7 @@ glcnn_status call_begin(struct call *call, bool with_destination)
                             .kernel = call->kernel,
                             .properties = call->settings->properties,
                             .with_state = call->arguments.state != NULL,
-                            .learning = call->settings->learning,
+                            .trainable = call->settings->trainable,
                             .gradient_scale = call->settings->gradient_scale,
                             .encode_number = call->kernel->encode_count};
     glcnn_status status = device_enter(call->kernel->device);

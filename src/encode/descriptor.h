@@ -114,13 +114,13 @@ struct operation {
     struct window secondary_window;
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
     bool with_state;                                          /* the encode was given a state */
-    bool state_driven;             /* a gradient kernel that follows its state */
-    bool accumulate;               /* outputs in the state already hold sums: add to them */
-    uint64_t samples;              /* in the state, per channel, before this encode */
-    uint32_t encode_number;        /* of the kernel */
-    struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
-    const float *gradient_scale;   /* of a loss: a factor of its gradient; NULL: 1 */
-    bool continues_step;           /* an optimizer's: part of the step of the encode before it */
+    bool state_driven;              /* a gradient kernel that follows its state */
+    bool accumulate;                /* outputs in the state already hold sums: add to them */
+    uint64_t samples;               /* in the state, per channel, before this encode */
+    uint32_t encode_number;         /* of the kernel */
+    struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
+    const float *gradient_scale;    /* of a loss: a factor of its gradient; NULL: 1 */
+    bool continues_step;            /* an optimizer's: part of the step of the encode before it */
     /* Of a result that is not stored: what `prepare_fusion` made. */
     struct image_view prepared;
 };
@@ -161,8 +161,8 @@ enum descriptor_flags {
     /* The same of kernels that read each pixel for many outputs: what is made of images alone, but
      * where they read it once. */
     READS_NEURONS = 4194304,
-    /* Makes gradients for the weights of some output channels, the operation's `learning`. */
-    LEARNS_IN_PART = 8388608
+    /* Makes gradients for the weights of some output channels, the operation's `trainable`. */
+    TRAINS_IN_PART = 8388608
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals

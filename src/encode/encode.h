@@ -14,10 +14,9 @@
 struct encode_settings {
     struct glcnn_addressing properties, adopted;             /* as struct glcnn_kernel has them */
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
-    const struct glcnn_kernel
-        *vectors_of;               /* its vectors are read in place of the kernel's of the same
-                                          name; NULL: none */
-    struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
+    /* Its vectors are read in place of the kernel's of the same name; NULL: none. */
+    const struct glcnn_kernel *vectors_of;
+    struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
     const float *gradient_scale; /* of a loss: a factor of its gradient, at each commit; NULL: 1 */
     /* May readers make the result, in place of passes that store it? With how many textures and
      * buffers each at most. */

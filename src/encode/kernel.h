@@ -18,7 +18,7 @@ struct glcnn_kernel {
     void *parameters;                /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
-    struct channel_range learning;               /* output channels that graphs train */
+    struct channel_range trainable;              /* output channels that graphs train */
     struct data_source *data_source;             /* NULL: none */
     char *label, *display_name;                  /* NULL without a label */
 };

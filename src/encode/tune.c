@@ -174,7 +174,7 @@ static void describe(const struct operation *o, bool alone, const struct tuned *
     hash = hash_bytes(hash, &o->properties, sizeof o->properties);
     text_format(key, "%s %s %016" PRIx64 " %d %d %" PRIu32 "x%" PRIu32 " %" PRIu32,
                 o->descriptor->name, o->device->info.traits.family, hash, alone, o->accumulate,
-                o->region_width, o->region_height, o->learning.count);
+                o->region_width, o->region_height, o->trainable.count);
     if (o->device->info.limits_clamped)
         text_format(key, " min");
     for (size_t i = 0; i < MAX_ARGUMENTS; i++) {

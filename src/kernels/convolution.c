@@ -251,7 +251,7 @@ const struct implementation_list *const convolution_implementations[] = {
 
 #define FORWARD_FLAGS (MAKES_STATE | SHARED_STATE | READS_NEURONS)
 #define GRADIENT_FLAGS                                                                             \
-    (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS | LEARNS_IN_PART)
+    (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS | TRAINS_IN_PART)
 
 const struct glcnn_descriptor glcnn_kernel_convolution = {
     .name = "convolution",

@@ -308,7 +308,7 @@ static void plan_outputs(const struct operation *o, struct plan *plan, struct ch
     size_t each = weights->count / convolution_channels(o).outputs;
     struct operation some = *o;
     struct trainable_layer layer;
-    some.learning = outputs;
+    some.trainable = outputs;
     some.vectors[GRADIENT_FOR_WEIGHTS] =
         vector_part(weights, outputs.first * each, outputs.count * each);
     some.vectors[GRADIENT_FOR_BIASES] =
