@@ -197,7 +197,7 @@ static void end_counting_copies(void)
     device->gl.BufferSubData = real_copy;
 }
 
-/* Staging memory is made anew, in the way that the trait asks for. */
+/* Staging memory is reallocated, in the way that the trait asks for. */
 static void let_driver_copy(bool copies_uploads)
 {
     device->info.traits.async_uploads = copies_uploads;

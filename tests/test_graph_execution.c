@@ -118,7 +118,7 @@ static void test_batch_sizes_are_kept(void)
     glcnn_network_destroy(&c.net);
 }
 
-/* Masks differ from one execution to the next though nothing is recorded anew. */
+/* Masks differ from one execution to the next though nothing is recorded again. */
 static void test_dropout_draws_at_each_execution(void)
 {
     glcnn_network *net = make_network();

@@ -373,7 +373,7 @@ static void transfer_each_way(glcnn_image *const images[2])
 }
 
 /* The device keeps what transfers need. */
-static void test_transfers_make_nothing_anew(void)
+static void test_repeated_transfers_allocate_nothing(void)
 {
     struct gl_count count = {0};
     commit_count_destroy(device,
@@ -645,7 +645,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_defaults_are_dense),
         UNIT_TEST(test_transfers_out_of_range_are_refused),
         UNIT_TEST(test_transfers_beyond_a_storage_block),
-        UNIT_TEST(test_transfers_make_nothing_anew),
+        UNIT_TEST(test_repeated_transfers_allocate_nothing),
         UNIT_TEST(test_transfers_longer_than_the_staging_buffer),
         UNIT_TEST(test_nothing_is_allocated_before_use),
         UNIT_TEST(test_descriptors_have_defaults),

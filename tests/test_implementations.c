@@ -931,7 +931,7 @@ static float *trained_weights(glcnn_device *on, size_t *count)
 }
 
 /* With rows that take none which shares memory: those that fill a large GPU leave it out. */
-static void test_a_graph_is_recorded_anew_with_smaller_implementations(void)
+static void test_a_graph_is_rerecorded_with_smaller_implementations(void)
 {
     size_t count = 0, other = 0;
     float *expected = trained_weights(device, &count);
@@ -1210,7 +1210,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),
         UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
-        UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_implementations),
+        UNIT_TEST(test_a_graph_is_rerecorded_with_smaller_implementations),
         UNIT_TEST(test_a_graph_without_a_variant_that_runs_fails_each_time),
         UNIT_TEST(test_light_passes_have_large_groups),
         UNIT_TEST(test_compilations_are_told),

@@ -108,7 +108,7 @@ says '^layers: 2 of 4 train$'
 
 # ---- Back again ------------------------------------------------------------------------------------
 
-# again MODEL: exported and imported anew it gives the same probabilities.
+# again MODEL: exported and reimported it gives the same probabilities.
 again() {
     must export --force "$1" -o again.onnx
     must import --force again.onnx -o again.glcnn

@@ -162,7 +162,7 @@ static void test_no_memory_at_commit(void)
     close_failing();
 }
 
-/* More passes than before: the uniforms of all of them are uploaded anew, and the old are gone. */
+/* More passes than before: the uniforms of all of them are uploaded again, and the old are gone. */
 static void test_no_memory_at_a_longer_commit(void)
 {
     open_failing(0);

@@ -3,7 +3,7 @@
  * Encoding validates everything and records; nothing runs before commit. A failed encode records
  * nothing and leaves the command buffer usable. A recorded command buffer can be committed again
  * and again: a training step is encoded once and replayed. Values that move with every step (the
- * time step of Adam) are computed anew at each commit.
+ * time step of Adam) are computed again at each commit.
  *
  * Thread-safety: as its device (glcnn/device.h).
  */

@@ -100,7 +100,7 @@ GLCNN_API glcnn_status glcnn_kernel_share_data_source(glcnn_kernel *kernel,
 /* The kernel's data source, NULL if it has none. Valid until another is set. */
 GLCNN_API const struct glcnn_data_source *glcnn_kernel_data_source(const glcnn_kernel *kernel);
 
-/* Reads all values anew, immediately: work committed later uses them. After a failure all vectors
+/* Reads all values again, immediately: work committed later uses them. After a failure all vectors
  * are as they were. reloadWeightsAndBiasesFromDataSource, reloadGammaAndBetaFromDataSource,
  * reloadMeanAndVarianceFromDataSource. Errors: as above, and for a kernel without data source. */
 GLCNN_API glcnn_status glcnn_kernel_reload_from_data_source(glcnn_kernel *kernel);

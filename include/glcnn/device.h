@@ -98,7 +98,7 @@ struct glcnn_device_parameters {
  * is made when it is needed. GLCNN_CACHE_DIR=off keeps none; empty, it says nothing. A binary is
  * taken only for the same source, driver and version of the library, from a whole file that nobody
  * but this user and root can write; one that the driver does not link, or does not run, is compiled
- * and written anew. Files are replaced in one step, so any number of processes may share a folder.
+ * and rewritten. Files are replaced in one step, so any number of processes may share a folder.
  * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
  * log, of level GLCNN_LOG_INFO, and nothing fails.
  *

@@ -235,14 +235,14 @@ struct glcnn_exchange {
 };
 
 /* Lets the executions to come exchange their gradients; copied. NULL ends that. Waits for the last
- * execution; the next one compiles the graph anew. glcnn_graph_encode exchanges nothing. A graph
+ * execution; the next one compiles the graph again. glcnn_graph_encode exchanges nothing. A graph
  * that updates no weights calls `sum` alone.
  * Errors: GLCNN_INVALID_ARGUMENT without begin and finish, or with `sum` and no images; those of
  * glcnn_graph_wait. */
 GLCNN_API glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph,
                                                 const struct glcnn_exchange *exchange);
 
-/* Reads all data sources anew, immediately; the graph must not be executing. */
+/* Reads all data sources again, immediately; the graph must not be executing. */
 GLCNN_API glcnn_status glcnn_graph_reload_from_data_sources(glcnn_graph *graph);
 
 #ifdef __cplusplus

@@ -30,7 +30,7 @@
  * to something earlier, so there are no cycles.
  *
  * Addressing that a gradient kernel took over from a state is written as its properties are. In a
- * network each execution takes it over anew; for a kernel by itself it counts as set by hand until
+ * network each execution takes it over again; for a kernel by itself it counts as set by hand until
  * a returning encode or glcnn_kernel_prepare_destination does.
  *
  * Not written: the device, data sources, optimizers with their state, and states. Vectors are

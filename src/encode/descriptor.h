@@ -152,9 +152,9 @@ enum descriptor_flags {
      * pixel each. */
     PIXEL_MANUAL = 131072,
     /* For graphs. */
-    IS_NEURON = 262144,   /* computes its neuron and nothing else */
-    IS_SUM = 524288,      /* adds two images: graphs sum gradients with it */
-    DRAWS_ANEW = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
+    IS_NEURON = 262144,     /* computes its neuron and nothing else */
+    IS_SUM = 524288,        /* adds two images: graphs sum gradients with it */
+    DRAWS_RANDOM = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
     /* Its passes read images by NAME and the functions of record/edges.glsl alone, and each pixel,
      * unless windows overlap, only a few times: they may make what is not stored. */
     READS_FUSED = 2097152,

@@ -1,4 +1,4 @@
-/* Can every layer be trained? One whose weights are all zero does, unless it reads zeros, or zeros are
+/* Can every layer be trained? One whose weights are all zero can, unless it reads zeros, or zeros are
  * all that reaches it of the gradient, and other layers of zeros keep it so: two in a row never
  * change. What is zero, and what becomes nonzero in a step, is followed through the graph until
  * nothing changes any more. In doubt an image counts as nonzero. */

@@ -93,7 +93,7 @@ static bool are_gradient_words(const void *operation)
 }
 
 /* A commit that replays the encode is one more encode. */
-static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
+static void redraw(struct glcnn_kernel *kernel, struct pass *pass)
 {
     pass_update_int(pass, "encode_number", (int32_t)kernel->encode_count++);
 }
@@ -107,7 +107,7 @@ static void pass_draw(struct pass *pass, const struct operation *o)
     double kept = ceil(ldexp((double)p->keep_probability, 24));
     pass_int(pass, "kept_below", (int32_t)((uint32_t)kept << 8));
     pass->work = 512;
-    pass->refresh = draw_anew;
+    pass->refresh = redraw;
 }
 
 static void plan_mask(const struct operation *o, struct plan *plan, const struct vector_view *mask)
@@ -252,7 +252,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
     .text = "values at random set to 0, the others scaled so that the mean stays",
     .family = "dropout",
     .gradient = "dropout_gradient",
-    .flags = MAKES_STATE | DRAWS_ANEW,
+    .flags = MAKES_STATE | DRAWS_RANDOM,
     .keeps_zero = descriptor_always,
     .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,

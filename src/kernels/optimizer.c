@@ -1,5 +1,5 @@
 /* Optimizers: spec 9. A step updates the result in place, from values copied there first where
- * that is another buffer: four vectors are bound at most. Every parameter is a uniform, set anew
+ * that is another buffer: four vectors are bound at most. Every parameter is a uniform, set again
  * before a command buffer is committed again. */
 #include "kernels/optimizer.h"
 

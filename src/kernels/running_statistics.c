@@ -1,5 +1,5 @@
 /* Running averages of batch statistics: spec 7.4 and PyTorch's unbiased variance. Works on vectors
- * alone, as optimizers do; momentum and samples are uniforms, set anew before a command buffer is
+ * alone, as optimizers do; momentum and samples are uniforms, set again before a command buffer is
  * committed again. */
 #include "kernels/running_statistics.h"
 

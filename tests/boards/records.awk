@@ -38,7 +38,7 @@ function id(number) {
     return run_of_file * 1000000 + number
 }
 
-# A program that was compiled anew for other textures keeps the worse of its statistics.
+# A program that was compiled again for other textures keeps the worse of its statistics.
 function observe(p, took, text) {
     delete open[p]
     cpu[p] += took

@@ -434,7 +434,7 @@ static bool describe(struct training *t)
     return glcnn_network_status(t->network) == GLCNN_SUCCESS && t->end_count > 0;
 }
 
-/* A network keeps its first failure, so it is made anew to try again. */
+/* A network keeps its first failure, so another is made to try again. */
 static glcnn_status make_network(glcnn_device *device, struct training *t)
 {
     glcnn_network_destroy(&t->network);
