@@ -82,8 +82,8 @@ struct gl_count {
 /* From here on calls on the device are counted, until counting stops. Not nested. */
 void count_gl(struct gl_count *count);
 void stop_counting_gl(void);
-/* Lets the device make the buffer that passes store by (record/stores.h) again. Returns the bytes that
- * it had. */
+/* Drops the buffer that passes store by (record/stores.h), which the device then makes again. Returns
+ * the bytes that it had. */
 size_t drop_stores(void);
 /* Everything but dispatches. */
 size_t made_by_gl(const struct gl_count *count);

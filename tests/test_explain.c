@@ -67,7 +67,7 @@ static void explain_case(const struct glcnn_descriptor *d, const struct check_ca
     struct argument_map map = {0};
     struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
                       .map = &map,
-                      .refusal = {sentence, sizeof sentence}};
+                      .validation = {sentence, sizeof sentence}};
     ran = (struct ran){.kernel = d->name};
     CU_ASSERT_TRUE(check_inputs(&run, d, c, 1, settings));
     run.device = cases_device();

@@ -290,7 +290,7 @@ static double error_of(glcnn_device *on, const char *kernel, const struct check_
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
-    struct run run = {.map = &map, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .validation = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
     CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
     argument_map_free(&map);

@@ -241,7 +241,7 @@ static double reference_loss(int type, const uint32_t shape[4], const double *y,
     const struct glcnn_setting settings[] = {
         {"loss_type", type}, {"reduction_type", SUM}, {"delta", 0.5}, {"epsilon", 0.01}};
     struct argument_map map = {0};
-    struct run run = {.map = &map, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .validation = {error, sizeof error}};
     double sum = 0;
     for (int i = 0; i < 3; i++) {
         struct named_array *array = argument_map_add(&map, names[i], 4, shape);

@@ -935,7 +935,7 @@ static void test_parameters_without_a_gradient_are_refused(void)
                            "it has a sub-pixel scale factor");
 }
 
-/* ---- After a refusal ---- */
+/* ---- After a failure ---- */
 
 /* Nodes that are made after a refused training graph have the labels and the places that they have
  * without one. */

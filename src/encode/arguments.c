@@ -18,7 +18,7 @@ glcnn_status encode_settings_set(const struct glcnn_kernel *kernel,
     char sentence[GLCNN_ERROR_LENGTH];
     const struct glcnn_setting setting = {.name = name, .value = value};
     if (parameter_set(kernel->descriptor, &settings->properties, settings->parameters, &setting,
-                      (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+                      (struct validation){sentence, GLCNN_ERROR_LENGTH}))
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s",
                        kernel_display_name(kernel), name,
@@ -214,7 +214,7 @@ glcnn_status call_begin(struct call *call, bool with_destination)
         status = check_state(call);
     if (status == GLCNN_SUCCESS &&
         !parameters_check(d, &o->properties, call->settings->parameters,
-                          (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+                          (struct validation){sentence, GLCNN_ERROR_LENGTH}))
         status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
     if (o->state_driven)
@@ -404,7 +404,7 @@ glcnn_status call_resolve(struct call *call)
     struct operation *o = &call->operation;
     const struct operation *forward = followed(call);
     if (!geometry_resolve(o, &call->shapes, forward,
-                          (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+                          (struct validation){sentence, GLCNN_ERROR_LENGTH}))
         return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     place_views(call);
     glcnn_status status = check_aliasing(call);
@@ -413,7 +413,7 @@ glcnn_status call_resolve(struct call *call)
     if (status != GLCNN_SUCCESS)
         return status;
     set_accumulation(call);
-    if (d->check && !d->check(o, (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+    if (d->check && !d->check(o, (struct validation){sentence, GLCNN_ERROR_LENGTH}))
         return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     return GLCNN_SUCCESS;
 }

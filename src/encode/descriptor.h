@@ -9,7 +9,7 @@
 
 #include "glcnn/kernel.h"
 #include "record/command_buffer.h"
-#include "encode/refusal.h"
+#include "encode/validation.h"
 #include "encode/implementation.h"
 
 #define MAX_ARGUMENTS       12
@@ -284,7 +284,7 @@ struct glcnn_descriptor {
     bool (*lacks)(const void *parameters, size_t index);
     /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
      * or returns true. May be NULL. */
-    bool (*check)(const struct operation *operation, struct refusal refusal);
+    bool (*check)(const struct operation *operation, struct validation validation);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
     /* The passes, and the tables of implementations that they choose from: NULL at the end; may be

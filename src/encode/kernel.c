@@ -169,7 +169,7 @@ glcnn_status kernel_check(const struct glcnn_kernel *kernel)
 {
     char sentence[256];
     if (parameters_check(kernel->descriptor, &kernel->properties, kernel->parameters,
-                         (struct refusal){sentence, sizeof sentence}))
+                         (struct validation){sentence, sizeof sentence}))
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
                        kernel_display_name(kernel), sentence);
@@ -244,7 +244,7 @@ glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting 
                            "%s: the name of the parameter to set is NULL",
                            kernel_display_name(kernel));
     if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, setting,
-                      (struct refusal){sentence, sizeof sentence}))
+                      (struct validation){sentence, sizeof sentence}))
         return GLCNN_SUCCESS;
     if (!sentence[0])
         return refuse_name(kernel, setting->name);

@@ -85,7 +85,8 @@ void parameter_suggest(const struct glcnn_descriptor *descriptor, const char *na
 /* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
  */
 bool parameter_set(const struct glcnn_descriptor *descriptor, struct glcnn_addressing *properties,
-                   void *parameters, const struct glcnn_setting *setting, struct refusal refusal);
+                   void *parameters, const struct glcnn_setting *setting,
+                   struct validation validation);
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_addressing *properties, const void *parameters,
                    const char *name, double *value);
@@ -94,7 +95,7 @@ uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name);
 /* Checks every value against its range. */
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_addressing *properties, const void *parameters,
-                      struct refusal refusal);
+                      struct validation validation);
 
 /* What a gradient kernel takes over from the forward kernel's parameters: every row that the
  * forward table has. Rows of the gradient's table alone stay its own. */

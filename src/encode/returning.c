@@ -54,8 +54,9 @@ static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *r
     if (gradient && state && state->forward.descriptor)
         encode_settings_adopt(kernel, &state->forward, call->settings);
     glcnn_status status = call_begin(call, false);
-    if (status == GLCNN_SUCCESS && !geometry_result(&call->operation, &call->shapes, result,
-                                                    (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+    if (status == GLCNN_SUCCESS &&
+        !geometry_result(&call->operation, &call->shapes, result,
+                         (struct validation){sentence, GLCNN_ERROR_LENGTH}))
         status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
     if (status != GLCNN_SUCCESS)
         return status;

@@ -90,24 +90,24 @@ struct channel_range convolution_trainable(const struct operation *o)
                               : (struct channel_range){0, p->output_feature_channels};
 }
 
-bool convolution_trainable_check(const struct operation *o, struct refusal refusal)
+bool convolution_trainable_check(const struct operation *o, struct validation validation)
 {
     struct channels c = convolution_channels(o);
     const struct channel_range *l = &o->trainable;
     if (!l->count)
         return true;
     if (l->first % 4 || (uint64_t)l->first + l->count > c.outputs)
-        return refuse(
-            refusal,
+        return invalid(
+            validation,
             "%u channels from channel %u on are to learn; there are %u, and the first must "
             "be a multiple of 4",
             l->count, l->first, c.outputs);
     if (c.groups == 1 || (c.groups == c.inputs && c.groups == c.outputs))
         return true;
-    return refuse(refusal,
-                  "some of the channels are to learn, of %u groups; that is for one group, or for "
-                  "groups of one channel",
-                  c.groups);
+    return invalid(validation,
+                   "some of the channels are to learn, of %u groups; that is for one group, or for "
+                   "groups of one channel",
+                   c.groups);
 }
 
 static void take_channels(struct image_view *view, const struct channel_range *l)

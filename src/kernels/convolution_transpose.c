@@ -13,11 +13,11 @@
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_convolution_transpose, glcnn_kernel_convolution_transpose_gradient;
 
-static bool gradient_check(const struct operation *o, struct refusal refusal)
+static bool gradient_check(const struct operation *o, struct validation validation)
 {
     if (o->state_driven)
-        return convolution_gradient_check(o, refusal);
-    return refuse(refusal, "it follows its state; no addressing can be set by hand");
+        return convolution_gradient_check(o, validation);
+    return invalid(validation, "it follows its state; no addressing can be set by hand");
 }
 
 /* ---- The mirrored convolution ---- */

@@ -11,13 +11,13 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-static bool check_probability(float p, struct refusal refusal)
+static bool check_probability(float p, struct validation validation)
 {
     char text[NUMBER_TEXT];
     if (p > 0 && p < 1)
         return true;
-    return refuse(refusal, "keep_probability is %s; it must lie between 0 and 1, both excluded",
-                  number_format(text, (double)p));
+    return invalid(validation, "keep_probability is %s; it must lie between 0 and 1, both excluded",
+                   number_format(text, (double)p));
 }
 
 /* ---- The mask's extent ---- */
@@ -53,16 +53,16 @@ static size_t length(const struct operation *o, size_t index)
     return dropout_mask_words(o) * masked_view(o)->images;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_dropout_parameters *p = o->parameters;
-    if (!check_probability(p->keep_probability, refusal))
+    if (!check_probability(p->keep_probability, validation))
         return false;
     size_t elements = dropout_mask_length(o) * masked_view(o)->images;
     if (elements <= INT32_MAX)
         return true;
-    return refuse(refusal, "a mask of %zu elements is more than the %d that can be counted",
-                  elements, INT32_MAX);
+    return invalid(validation, "a mask of %zu elements is more than the %d that can be counted",
+                   elements, INT32_MAX);
 }
 
 /* ---- Passes ---- */
@@ -301,7 +301,7 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
         return status;
     glcnn_dropout(*kernel)->keep_probability = keep_probability;
     glcnn_dropout(*kernel)->seed = seed;
-    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
+    if (!check_probability(keep_probability, (struct validation){sentence, sizeof sentence}))
         status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
     return kernel_finish(kernel, status);
 }

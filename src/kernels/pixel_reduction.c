@@ -11,13 +11,13 @@ static uint32_t results_along(const struct axis *axis)
 }
 
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
-                           struct refusal refusal)
+                           struct validation validation)
 {
     if (results_along(&o->window.x) && results_along(&o->window.y))
         return true;
-    return refuse(refusal,
-                  "primary offset and source size leave no pixel of the %ux%u source gradient",
-                  gradient->width, gradient->height);
+    return invalid(validation,
+                   "primary offset and source size leave no pixel of the %ux%u source gradient",
+                   gradient->width, gradient->height);
 }
 
 /* ---- Extents ---- */

@@ -91,6 +91,6 @@ void pixel_reduction_results(struct pass *pass, uint32_t quantities,
 
 /* A sentence and false if no result of the forward encode takes part. */
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
-                           struct refusal refusal);
+                           struct validation validation);
 
 #endif

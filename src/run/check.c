@@ -227,7 +227,7 @@ bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struc
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS])
 {
     size_t count;
-    if (!parse_settings(d, c->settings, settings, &count, run->refusal.sentence) ||
+    if (!parse_settings(d, c->settings, settings, &count, run->validation.message) ||
         !run_settings_read(settings, count, &run->settings))
         return false;
     return check_add_inputs(run, d, c, index % 2 == 0, 0x5eed + index);
@@ -257,7 +257,7 @@ glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_desc
 {
     struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .map = &map, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
+    struct run run = {.format = format, .map = &map, .validation = {sentence, GLCNN_ERROR_LENGTH}};
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
     sentence[0] = 0;
     *error = INFINITY;
