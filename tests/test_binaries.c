@@ -612,9 +612,9 @@ static void test_a_folder_that_cannot_be_written_is_told_once(void)
     struct counts counts;
     glcnn_device *on = open_counting("/dev/null/none", &counts);
     CU_ASSERT_EQUAL(failures(on, "neuron"), 0);
-    const char *sentence = strstr(said, "/dev/null/none cannot be written: Not a directory");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(sentence);
-    CU_ASSERT_PTR_NULL(strstr(strchr(sentence, '\n'), "cannot be written"));
+    const char *message = strstr(said, "/dev/null/none cannot be written: Not a directory");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    CU_ASSERT_PTR_NULL(strstr(strchr(message, '\n'), "cannot be written"));
     CU_ASSERT_STRING_EQUAL(glcnn_device_error(on), "");
     glcnn_device_destroy(&on);
 }

@@ -731,7 +731,7 @@ static void test_refusals_leave_results(void)
     destroy_simple(&s);
 }
 
-/* What a filter refuses comes out of the execution and of planning, with its sentence. */
+/* What a filter refuses comes out of the execution and of planning, with its message. */
 static void test_filters_refusals_come_out(void)
 {
     glcnn_network *net = make_network();

@@ -2,7 +2,7 @@
 # glcnn import and export: a classifier of an ONNX file gives the probabilities that PyTorch gives,
 # twenty steps of training it are PyTorch's, it gets another head, keeps features, goes on where it
 # stopped, and comes back as an ONNX file: what did not train as it was, byte for byte. What is no such
-# file is a sentence. tests/golden/classifier/make.py made the files.
+# file is a message. tests/golden/classifier/make.py made the files.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 

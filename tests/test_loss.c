@@ -565,10 +565,10 @@ static void parameters_are_checked(void)
 {
     struct loss_run r = begin(GLCNN_LOSS_TYPE_COSINE_DISTANCE, MEAN, 1, 2, 1, 1);
     check_refused(&r, "its reduction type must be sum");
-    char sentence[64];
-    snprintf(sentence, sizeof sentence, "loss_type is %d", TYPES);
+    char message[64];
+    snprintf(message, sizeof message, "loss_type is %d", TYPES);
     glcnn_loss(r.kernel)->loss_type = (glcnn_loss_type)TYPES;
-    check_refused(&r, sentence);
+    check_refused(&r, message);
     glcnn_loss(r.kernel)->loss_type = GLCNN_LOSS_TYPE_LOG;
     glcnn_loss(r.kernel)->label_smoothing = 1.5f;
     check_refused(&r, "label_smoothing is 1.5");

@@ -841,7 +841,7 @@ static void test_borrowed_vectors_are_no_results(void)
 
 /* ---- Labels ---- */
 
-static void test_labels_are_in_sentences(void)
+static void test_labels_are_in_messages(void)
 {
     glcnn_command_buffer *commands = make_commands();
     glcnn_kernel *kernel = make_convolution(), *copy = NULL;
@@ -894,7 +894,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_max_is_not_average),
         UNIT_TEST(test_a_callback_trains_both_kernels),
         UNIT_TEST(test_borrowed_vectors_are_no_results),
-        UNIT_TEST(test_labels_are_in_sentences),
+        UNIT_TEST(test_labels_are_in_messages),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("weights", tests, argc, argv);

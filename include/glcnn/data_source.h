@@ -43,7 +43,7 @@ extern "C" {
 /* Every callback may be NULL. */
 struct glcnn_data_source {
     void *context;     /* handed to every callback */
-    const char *label; /* for sentences; may be NULL; copied */
+    const char *label; /* for messages; may be NULL; copied */
 
     /* Channels of the source, for kernels that would learn them from their first image alone:
      * normalisations, and convolutions whose input_feature_channels is 0 (numberOfFeatureChannels).

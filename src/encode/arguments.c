@@ -15,14 +15,14 @@ struct encode_settings encode_settings_of(const struct glcnn_kernel *kernel)
 glcnn_status encode_settings_set(const struct glcnn_kernel *kernel,
                                  struct encode_settings *settings, const char *name, double value)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_setting setting = {.name = name, .value = value};
     if (parameter_set(kernel->descriptor, &settings->properties, settings->parameters, &setting,
-                      (struct validation){sentence, GLCNN_ERROR_LENGTH}))
+                      (struct validation){message, GLCNN_ERROR_LENGTH}))
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s",
                        kernel_display_name(kernel), name,
-                       sentence[0] ? sentence : "there is no such parameter");
+                       message[0] ? message : "there is no such parameter");
 }
 
 void encode_settings_adopt(const struct glcnn_kernel *kernel, const struct operation *forward,
@@ -51,9 +51,9 @@ static const char *name_of(const struct call *call)
     return kernel_display_name(call->kernel);
 }
 
-glcnn_status call_fail(const struct call *call, glcnn_status status, const char *sentence)
+glcnn_status call_fail(const struct call *call, glcnn_status status, const char *message)
 {
-    return device_fail(call->kernel->device, status, "%s: %s", name_of(call), sentence);
+    return device_fail(call->kernel->device, status, "%s: %s", name_of(call), message);
 }
 
 glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffer,
@@ -193,7 +193,7 @@ static void set_parameters(struct call *call)
 
 glcnn_status call_begin(struct call *call, bool with_destination)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     struct operation *o = &call->operation;
     *o = (struct operation){.descriptor = d,
@@ -214,8 +214,8 @@ glcnn_status call_begin(struct call *call, bool with_destination)
         status = check_state(call);
     if (status == GLCNN_SUCCESS &&
         !parameters_check(d, &o->properties, call->settings->parameters,
-                          (struct validation){sentence, GLCNN_ERROR_LENGTH}))
-        status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+                          (struct validation){message, GLCNN_ERROR_LENGTH}))
+        status = call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
     if (o->state_driven)
         geometry_adopt(d, call->settings->parameters, &call->arguments.state->forward,
@@ -399,13 +399,13 @@ static glcnn_status check_aliasing(const struct call *call)
 
 glcnn_status call_resolve(struct call *call)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     struct operation *o = &call->operation;
     const struct operation *forward = followed(call);
     if (!geometry_resolve(o, &call->shapes, forward,
-                          (struct validation){sentence, GLCNN_ERROR_LENGTH}))
-        return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+                          (struct validation){message, GLCNN_ERROR_LENGTH}))
+        return call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     place_views(call);
     glcnn_status status = check_aliasing(call);
     if (status == GLCNN_SUCCESS)
@@ -413,7 +413,7 @@ glcnn_status call_resolve(struct call *call)
     if (status != GLCNN_SUCCESS)
         return status;
     set_accumulation(call);
-    if (d->check && !d->check(o, (struct validation){sentence, GLCNN_ERROR_LENGTH}))
-        return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    if (d->check && !d->check(o, (struct validation){message, GLCNN_ERROR_LENGTH}))
+        return call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     return GLCNN_SUCCESS;
 }

@@ -97,10 +97,10 @@ struct staged {
 };
 
 static glcnn_status fail(const struct glcnn_kernel *kernel, const struct glcnn_data_source *source,
-                         const char *sentence)
+                         const char *message)
 {
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: data source \"%s\": %s",
-                       kernel_display_name(kernel), label_of(source), sentence);
+                       kernel_display_name(kernel), label_of(source), message);
 }
 
 static void fill(float *to, const float *from, size_t count, float neutral)

@@ -282,7 +282,7 @@ struct glcnn_descriptor {
     size_t (*length)(const struct operation *operation, size_t index);
     /* Has a kernel with these parameters no vector argument `index`? NULL: it has all. */
     bool (*lacks)(const void *parameters, size_t index);
-    /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
+    /* What the tables cannot say. Writes a message without the kernel's name and returns false,
      * or returns true. May be NULL. */
     bool (*check)(const struct operation *operation, struct validation validation);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
@@ -296,7 +296,7 @@ struct glcnn_descriptor {
 extern const struct glcnn_descriptor *const glcnn_registry[]; /* by name; NULL at the end */
 
 const struct glcnn_descriptor *descriptor_find(const char *name);
-/* The end of the sentence that there is none: "; did you mean NAME?", or "". */
+/* The end of the message that there is none: "; did you mean NAME?", or "". */
 #define SUGGESTION 96
 void descriptor_suggest(const char *name, char text[SUGGESTION]);
 /* Index of an argument by name or of the first of a place; -1: none. */

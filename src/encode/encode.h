@@ -68,7 +68,7 @@ glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffe
 glcnn_status call_begin(struct call *call, bool with_destination);
 /* Resolves geometry, and finds vectors, of which those that are missing are made. */
 glcnn_status call_resolve(struct call *call);
-glcnn_status call_fail(const struct call *call, glcnn_status status, const char *sentence);
+glcnn_status call_fail(const struct call *call, glcnn_status status, const char *message);
 
 glcnn_image *call_image(const struct call *call, enum argument_place place);
 static inline const struct argument *call_argument(const struct call *call, int index)

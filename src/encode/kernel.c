@@ -167,12 +167,12 @@ struct glcnn_addressing *glcnn_kernel_properties(glcnn_kernel *kernel)
 
 glcnn_status kernel_check(const struct glcnn_kernel *kernel)
 {
-    char sentence[256];
+    char message[256];
     if (parameters_check(kernel->descriptor, &kernel->properties, kernel->parameters,
-                         (struct validation){sentence, sizeof sentence}))
+                         (struct validation){message, sizeof message}))
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
-                       kernel_display_name(kernel), sentence);
+                       kernel_display_name(kernel), message);
 }
 
 struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel)
@@ -236,7 +236,7 @@ static glcnn_status refuse_name(const struct glcnn_kernel *kernel, const char *n
 
 glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting)
 {
-    char sentence[256];
+    char message[256];
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
     if (!setting->name)
@@ -244,12 +244,12 @@ glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting 
                            "%s: the name of the parameter to set is NULL",
                            kernel_display_name(kernel));
     if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, setting,
-                      (struct validation){sentence, sizeof sentence}))
+                      (struct validation){message, sizeof message}))
         return GLCNN_SUCCESS;
-    if (!sentence[0])
+    if (!message[0])
         return refuse_name(kernel, setting->name);
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
-                       kernel_display_name(kernel), sentence);
+                       kernel_display_name(kernel), message);
 }
 
 glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)
@@ -270,7 +270,7 @@ glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *va
     return refuse_name(kernel, name);
 }
 
-/* The parameter of 64 bits in the kernel's parameters; NULL, with a sentence, if that is none. */
+/* The parameter of 64 bits in the kernel's parameters; NULL, with a message, if that is none. */
 static uint64_t *find_uint64(glcnn_kernel *kernel, const char *name)
 {
     uint64_t *at = kernel && name ? parameter_uint64(kernel, name) : NULL;

@@ -45,7 +45,7 @@ static void keep_offset(struct call *call)
 /* What the result is like; addresses the settings by padding or state. */
 static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *result)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_kernel *kernel = call->kernel;
     const struct glcnn_state *state = call->arguments.state;
     bool gradient = kernel->descriptor->flags & IS_GRADIENT;
@@ -56,8 +56,8 @@ static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *r
     glcnn_status status = call_begin(call, false);
     if (status == GLCNN_SUCCESS &&
         !geometry_result(&call->operation, &call->shapes, result,
-                         (struct validation){sentence, GLCNN_ERROR_LENGTH}))
-        status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+                         (struct validation){message, GLCNN_ERROR_LENGTH}))
+        status = call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     if (status != GLCNN_SUCCESS)
         return status;
     if (gradient && state && state->source.width)

@@ -27,7 +27,7 @@ struct glcnn_image *image_root(struct glcnn_image *image);
  */
 bool image_is_unset(struct glcnn_image *image);
 
-/* Fills in defaults and checks ranges; fails with a sentence that begins with `where`. */
+/* Fills in defaults and checks ranges; fails with a message that begins with `where`. */
 glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *where,
                                        struct glcnn_image_descriptor *descriptor);
 

@@ -90,7 +90,7 @@ struct header {
     size_t total; /* bytes that the file must have */
 };
 
-/* Where parsing is, whose file it is, and the sentence if it failed. */
+/* Where parsing is, whose file it is, and the message if it failed. */
 struct parser {
     const char *at, *end;
     const char *file;

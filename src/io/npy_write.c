@@ -15,11 +15,10 @@ static bool is_float16(const struct glcnn_npy *array)
     return array->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
-                           const char *sentence)
+static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *message)
 {
     if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", sentence);
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
     return status;
 }
 

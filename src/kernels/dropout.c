@@ -295,14 +295,14 @@ struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            float keep_probability, uint64_t seed, glcnn_kernel **kernel)
 {
-    char sentence[256];
+    char message[256];
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_dropout(*kernel)->keep_probability = keep_probability;
     glcnn_dropout(*kernel)->seed = seed;
-    if (!check_probability(keep_probability, (struct validation){sentence, sizeof sentence}))
-        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
+    if (!check_probability(keep_probability, (struct validation){message, sizeof message}))
+        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, message);
     return kernel_finish(kernel, status);
 }
 

@@ -139,12 +139,12 @@ bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct validatio
 glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to,
                         const struct glcnn_neuron_descriptor *from)
 {
-    char sentence[256];
+    char message[256];
     *to = *from;
-    return neuron_check(from, (struct validation){sentence, sizeof sentence})
+    return neuron_check(from, (struct validation){message, sizeof message})
                ? GLCNN_SUCCESS
                : device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
-                             kernel->descriptor->name, sentence);
+                             kernel->descriptor->name, message);
 }
 
 static bool is_type(glcnn_neuron_type type)

@@ -89,7 +89,7 @@ extern const struct reduction_kind pixel_reduction_sum, pixel_reduction_two_sums
 void pixel_reduction_results(struct pass *pass, uint32_t quantities,
                              const struct vector_view *const sums[], bool accumulate);
 
-/* A sentence and false if no result of the forward encode takes part. */
+/* A message and false if no result of the forward encode takes part. */
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
                            struct validation validation);
 

@@ -42,7 +42,7 @@ struct part {
 struct parts {
     struct part items[MOST_PARTS]; /* part 0 is the body */
     uint32_t count;
-    char problem[256]; /* a sentence where a file is missing or they are too many; else "" */
+    char problem[256]; /* a message where a file is missing or they are too many; else "" */
 };
 
 /* What a file is needed by: the shader of a pass, or a file that says so. */

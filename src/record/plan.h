@@ -50,7 +50,7 @@ glcnn_status plan_prepare(struct plan *plan);
 void plan_append(struct plan *plan);
 void plan_free(struct plan *plan);
 
-/* Latches a failure with its sentence. */
+/* Latches a failure with its message. */
 void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

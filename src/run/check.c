@@ -253,13 +253,13 @@ glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descripto
 
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,
-                            char sentence[GLCNN_ERROR_LENGTH])
+                            char message[GLCNN_ERROR_LENGTH])
 {
     struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .map = &map, .validation = {sentence, GLCNN_ERROR_LENGTH}};
+    struct run run = {.format = format, .map = &map, .validation = {message, GLCNN_ERROR_LENGTH}};
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
-    sentence[0] = 0;
+    message[0] = 0;
     *error = INFINITY;
     if (check_inputs(&run, d, &reference_of(d)->cases[index], index, settings))
         status = check_run(device, d, &run, error);
@@ -277,10 +277,10 @@ struct row {
 static void check_one(struct glcnn_device *device, const struct glcnn_descriptor *d, size_t index,
                       glcnn_channel_format format, struct row *row)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     double error;
     const struct check_case *c = &reference_of(d)->cases[index];
-    glcnn_status status = check_case_run(device, d, index, format, &error, sentence);
+    glcnn_status status = check_case_run(device, d, index, format, &error, message);
     row->row.cases++;
     if (format == GLCNN_CHANNEL_FORMAT_FLOAT16) {
         row->row.float16_cases++;
@@ -288,7 +288,7 @@ static void check_one(struct glcnn_device *device, const struct glcnn_descriptor
     }
     row->row.failed += !(error <= 1);
     if (status != GLCNN_SUCCESS && !row->row.error) {
-        snprintf(row->error, sizeof row->error, "%s", sentence);
+        snprintf(row->error, sizeof row->error, "%s", message);
         row->row.error = row->error;
     }
     if (row->row.worst && !(error > row->row.largest_error))

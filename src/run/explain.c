@@ -12,18 +12,18 @@ struct explanation {
     glcnn_explain_callback line;
     void *user;
     uint32_t passes;
-    struct text told; /* "\n" before each sentence, and at the end */
+    struct text told; /* "\n" before each message, and at the end */
 };
 
-/* The sentences of a choice are those of the log; what is asked for again is told once. */
-static void tell_choice(void *user, glcnn_log_level level, const char *sentence)
+/* The messages of a choice are those of the log; what is asked for again is told once. */
+static void tell_choice(void *user, glcnn_log_level level, const char *message)
 {
     struct explanation *e = user;
     struct text line = {0};
-    text_format(&line, "\n%s\n", sentence);
+    text_format(&line, "\n%s\n", message);
     bool known = e->told.bytes && line.bytes && strstr(e->told.bytes, line.bytes);
     if (level == GLCNN_LOG_DEBUG && !known)
-        e->line(e->user, sentence);
+        e->line(e->user, message);
     text_format(&e->told, "%s", line.bytes ? line.bytes : "");
     text_free(&line);
 }

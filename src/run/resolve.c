@@ -44,12 +44,12 @@ bool run_settings_read(const struct glcnn_setting *items, size_t count,
 static bool apply_one(const struct run *run, const struct glcnn_descriptor *d,
                       struct operation *operation, const struct glcnn_setting *setting, bool *known)
 {
-    char sentence[256];
+    char message[256];
     *known = parameter_set(d, &operation->properties, (void *)(uintptr_t)operation->parameters,
-                           setting, (struct validation){sentence, sizeof sentence});
-    if (*known || !sentence[0])
+                           setting, (struct validation){message, sizeof message});
+    if (*known || !message[0])
         return true;
-    return invalid(run->validation, "%s: %s", d->name, sentence);
+    return invalid(run->validation, "%s: %s", d->name, message);
 }
 
 /* Parameters of a convolution that its weights tell, [Co][Ci/groups][kH][kW]. */
@@ -161,14 +161,14 @@ static bool result_shape(const struct run *run, struct operation *operation, str
 {
     const struct glcnn_descriptor *d = operation->descriptor;
     int index = descriptor_place(d, PLACE_DESTINATION);
-    char sentence[400];
+    char message[400];
     if (index < 0)
         return true;
     const struct glcnn_addressing set = operation->properties;
     if (!geometry_result(operation, shapes, &shapes->images[index],
-                         (struct validation){sentence, sizeof sentence}) &&
+                         (struct validation){message, sizeof message}) &&
         !run->settings.destination_width)
-        return invalid(run->validation, "%s: %s", d->name, sentence);
+        return invalid(run->validation, "%s: %s", d->name, message);
     if (run->settings.destination_width && !(d->flags & IS_GRADIENT)) {
         operation->properties.primary.offset = set.primary.offset;
         operation->properties.kernel_offset_x = set.kernel_offset_x;
@@ -212,10 +212,10 @@ static void broadcast_shape(const struct glcnn_source_properties *p,
 static bool resolve_geometry(const struct run *run, struct operation *operation,
                              const struct shapes *shapes, const struct operation *forward)
 {
-    char sentence[400];
+    char message[400];
     return geometry_resolve(operation, shapes, forward,
-                            (struct validation){sentence, sizeof sentence}) ||
-           invalid(run->validation, "%s: %s", operation->descriptor->name, sentence);
+                            (struct validation){message, sizeof message}) ||
+           invalid(run->validation, "%s: %s", operation->descriptor->name, message);
 }
 
 /* Sources of the forward encode. Of two that a binary kernel has, a gradient kernel needs one,
@@ -266,15 +266,15 @@ static bool check_gradient_shape(const struct run *run, const struct resolved *r
 {
     const struct glcnn_descriptor *d = r->operation.descriptor;
     struct resolved natural = *r;
-    char sentence[400];
+    char message[400];
     int to = descriptor_place(r->forward.descriptor, PLACE_DESTINATION);
     const struct glcnn_image_descriptor *given = &r->forward_shapes.images[to];
     struct glcnn_image_descriptor wanted;
     uint32_t width = run->settings.destination_width, height = run->settings.destination_height;
     if (!geometry_result(&natural.forward, &natural.forward_shapes, &wanted,
-                         (struct validation){sentence, sizeof sentence}))
+                         (struct validation){message, sizeof message}))
         return width ? true
-                     : invalid(run->validation, "%s: %s", r->forward.descriptor->name, sentence);
+                     : invalid(run->validation, "%s: %s", r->forward.descriptor->name, message);
     wanted.width = width ? width : wanted.width;
     wanted.height = height ? height : wanted.height;
     if (given->width == wanted.width && given->height == wanted.height &&

@@ -152,7 +152,7 @@ glcnn_status run_out_of_memory(const struct run *run)
 
 glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descriptor)
 {
-    char sentence[400];
+    char message[400];
     struct resolved *r = calloc(1, sizeof *r);
     if (!r)
         return run_out_of_memory(run);
@@ -163,8 +163,8 @@ glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descript
     if (status == GLCNN_SUCCESS) {
         r->operation.samples = run_samples(r);
         if (descriptor->check &&
-            !descriptor->check(&r->operation, (struct validation){sentence, sizeof sentence})) {
-            invalid(run->validation, "%s: %s", descriptor->name, sentence);
+            !descriptor->check(&r->operation, (struct validation){message, sizeof message})) {
+            invalid(run->validation, "%s: %s", descriptor->name, message);
             status = GLCNN_INVALID_ARGUMENT;
         }
     }

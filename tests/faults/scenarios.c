@@ -18,16 +18,16 @@
 
 /* ---- Calls ---- */
 
-static bool fail(struct fault_run *run, glcnn_status status, const char *call, const char *sentence)
+static bool fail(struct fault_run *run, glcnn_status status, const char *call, const char *message)
 {
-    if (!sentence)
-        sentence = glcnn_device_error(run->device);
+    if (!message)
+        message = glcnn_device_error(run->device);
     bool again = run->failed != GLCNN_SUCCESS && run->retries;
     if (run->failed == GLCNN_SUCCESS || again) {
         snprintf(run->call, sizeof run->call, "%s", call);
-        snprintf(run->sentence, sizeof run->sentence, "%s", sentence);
-        run->told = strlen(sentence) > 10;
-        run->undefined |= strstr(sentence, "undefined") != NULL;
+        snprintf(run->message, sizeof run->message, "%s", message);
+        run->told = strlen(message) > 10;
+        run->undefined |= strstr(message, "undefined") != NULL;
     }
     if (run->failed == GLCNN_SUCCESS)
         run->failed = status;
@@ -38,15 +38,15 @@ static bool fail(struct fault_run *run, glcnn_status status, const char *call, c
     return true;
 }
 
-/* A call that can be made again where it failed. `sentence`: where it is, NULL for the device's. */
-#define STEP_SAYING(sentence, call)                                                                \
+/* A call that can be made again where it failed. `message`: where it is, NULL for the device's. */
+#define STEP_SAYING(message, call)                                                                 \
     do {                                                                                           \
         glcnn_status status_ = call;                                                               \
         if (status_ == GLCNN_SUCCESS)                                                              \
             break;                                                                                 \
-        if (!fail(run, status_, #call, sentence) || (status_ = call) != GLCNN_SUCCESS) {           \
+        if (!fail(run, status_, #call, message) || (status_ = call) != GLCNN_SUCCESS) {            \
             if (run->retries)                                                                      \
-                fail(run, status_, #call, sentence);                                               \
+                fail(run, status_, #call, message);                                                \
             goto end;                                                                              \
         }                                                                                          \
     } while (0)
