@@ -48,10 +48,10 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 
 /* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for partial sums. */
 static uint32_t fewest_rows(const struct packing *p, const struct division *d, uint32_t width,
-                            const struct chunk_size *size, uint32_t quads)
+                            const struct chunk_size *size, uint32_t vec4s)
 {
     uint32_t products = width * d->taps_x * d->taps_y * d->slices * p->components;
-    uint32_t room = quads / (p->slices * (p->elements + 1));
+    uint32_t room = vec4s / (p->slices * (p->elements + 1));
     uint32_t wanted = groups_of(size->invocations, d->invocations);
     uint32_t by_work = groups_of(size->products, products);
     uint32_t by_count = groups_of(d->rows, least(wanted, room ? room : 1));
