@@ -697,14 +697,14 @@ static void test_every_kernel_bears_splitting(void)
     for (int axis = 0; axis < 3; axis++)
         device->info.limits.work_group_count[axis] = 2;
     for (size_t i = 0; glcnn_registry[i]; i++) {
-        char sentence[512] = "";
+        char message[512] = "";
         double error = 0;
         glcnn_status status = check_case_run(device, glcnn_registry[i], 0,
-                                             GLCNN_CHANNEL_FORMAT_FLOAT32, &error, sentence);
+                                             GLCNN_CHANNEL_FORMAT_FLOAT32, &error, message);
         CU_ASSERT_EQUAL(status, GLCNN_SUCCESS);
         CU_ASSERT_TRUE(error <= 1);
         if (status != GLCNN_SUCCESS || error > 1)
-            fprintf(stderr, "\n%s: error %g, %s\n", glcnn_registry[i]->name, error, sentence);
+            fprintf(stderr, "\n%s: error %g, %s\n", glcnn_registry[i]->name, error, message);
     }
     device->info.limits = limits;
     stop_counting();
@@ -805,11 +805,11 @@ static void test_every_binding_is_bound(void)
     checked_bindings = 0;
     for (size_t i = 0; glcnn_registry[i]; i++)
         for (size_t n = 0; n < 2; n++) { /* without and with optional inputs */
-            char sentence[512] = "";
+            char message[512] = "";
             double error = 0;
             device->info.traits.image_loads = n == 1 && prefers;
             CU_ASSERT_EQUAL(check_case_run(device, glcnn_registry[i], n,
-                                           GLCNN_CHANNEL_FORMAT_FLOAT16, &error, sentence),
+                                           GLCNN_CHANNEL_FORMAT_FLOAT16, &error, message),
                             GLCNN_SUCCESS);
         }
     device->gl = real;

@@ -115,9 +115,9 @@ static bool came_before(size_t kernel, size_t index)
     return false;
 }
 
-/* Not told by a kernel's programs alone: test_derived.c and test_epilogues.c have graphs; phases of a
- * stride, and the forms of tiles, which have the name of the row that they are forms of, have tests of
- * their own. */
+/* Not told by a kernel's programs alone: test_producer_fusion.c and test_epilogues.c have graphs;
+ * phases of a stride, and the forms of tiles, which have the name of the row that they are forms of,
+ * have tests of their own. */
 static bool is_tested_apart(const char *implementation)
 {
     static const char *const apart[] = {
@@ -223,7 +223,7 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
     }
 }
 
-/* Halves stored as bits take the shortest form of an exponential. */
+/* float16 that is stored as bits takes the shortest form of an exponential. */
 static void test_kernels_agree_with_exponentials_of_the_driver(void)
 {
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
@@ -293,7 +293,7 @@ static double error_of(glcnn_device *on, const char *kernel, const struct check_
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
-    struct run run = {.map = &map, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .validation = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
     CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
     argument_map_free(&map);
@@ -735,7 +735,7 @@ static void test_register_tiles_need_not_divide_the_gradient(void)
     for (size_t v = 0; v < 2 && implementations_exist(implementations[v]); v++) {
         setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define ARRIVES 1\n"}};
+            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define LAST_BLOCK 1\n"}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
             CU_ASSERT_TRUE(wanted[0].found);
             CU_ASSERT_EQUAL(wanted[1].found, v == 1);
@@ -934,7 +934,7 @@ static float *trained_weights(glcnn_device *on, size_t *count)
 }
 
 /* With rows that take none which shares memory: those that fill a large GPU leave it out. */
-static void test_a_graph_is_recorded_anew_with_smaller_implementations(void)
+static void test_a_graph_is_rerecorded_with_smaller_implementations(void)
 {
     size_t count = 0, other = 0;
     float *expected = trained_weights(device, &count);
@@ -1257,7 +1257,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),
         UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
-        UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_implementations),
+        UNIT_TEST(test_a_graph_is_rerecorded_with_smaller_implementations),
         UNIT_TEST(test_a_graph_without_a_variant_that_runs_fails_each_time),
         UNIT_TEST(test_light_passes_have_large_groups),
         UNIT_TEST(test_miscomputed_work_groups_are_not_made),

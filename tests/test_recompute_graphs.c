@@ -158,7 +158,7 @@ static void check_budget(const char *name, const struct outcome *expected, uint6
     free(found.values);
 }
 
-/* A byte less than the least is refused with a sentence that says how much it is. */
+/* A byte less than the least is refused with a message that says how much it is. */
 static void refuse_less(const char *name, uint64_t least)
 {
     char number[32];
@@ -571,7 +571,7 @@ static void check_large_gpu(bool by_passes)
     device->info.traits = traits;
 }
 
-/* Sums of what is stored in one plan and derived in another are in another order (recording.h). */
+/* Sums of what is stored in one plan and fused in another are in another order (recording.h). */
 static void test_all_fusions_give_the_same_values(void)
 {
     sums_move = true;

@@ -106,7 +106,7 @@ GLCNN_API void glcnn_kernel_destroy(glcnn_kernel **kernel);
 
 GLCNN_API const char *glcnn_kernel_name(const glcnn_kernel *kernel);
 
-/* A name of the caller's for this kernel, copied, which sentences of errors give beside the
+/* A name of the caller's for this kernel, copied, which messages of errors give beside the
  * kernel's own name; NULL: none, as at first. A copy of the kernel has it too. MPSKernel's label.
  */
 GLCNN_API glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label);
@@ -327,7 +327,7 @@ struct glcnn_argument_info {
 struct glcnn_kernel_info {
     const char *name, *mps_class, *text; /* mps_class NULL: MPS has none */
     const char *gradient;                /* name of the gradient kernel, NULL if there is none */
-    const char *without_gradient;        /* then: why, a sentence */
+    const char *without_gradient;        /* then: why, a message */
     size_t argument_count, parameter_count;
     const struct glcnn_argument_info *arguments;
     const struct glcnn_parameter_info *parameters;
@@ -359,12 +359,12 @@ struct glcnn_setting {
  * (centered, top_left, bottom_right), remainder (top_left, top_right, bottom_left, bottom_right),
  * exclude_edges, destination_width and destination_height. A gradient kernel takes its forward
  * kernel's names too. *setting refers to storage that lives for ever.
- * Errors: GLCNN_INVALID_ARGUMENT, with the sentence in `error`. */
+ * Errors: GLCNN_INVALID_ARGUMENT, with the message in `error`. */
 GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
                                            struct glcnn_setting *setting,
                                            char error[GLCNN_ERROR_LENGTH]);
 
-/* Writes the end of a sentence about a word, of `length` bytes, that is none of `count` names:
+/* Writes the end of a message about a word, of `length` bytes, that is none of `count` names:
  * "; did you mean padding? There are padding, align and remainder". The name is the one that the
  * fewest letters make of the word, changed, left out, added or swapped, where that is a third of
  * them at most; otherwise the text begins "; there are". The list is left out where it does not fit

@@ -45,9 +45,9 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
 /* The same of normalized_neuron, where another's pass has a neuron already. */
 void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
-/* For `derive`: the same of NAME_neuron. */
-void pass_derived_neuron(struct pass *pass, struct derived_name *name,
-                         const struct glcnn_neuron_descriptor *neuron);
+/* For `fuse`: the same of NAME_neuron. */
+void pass_fused_neuron(struct pass *pass, struct fused_name *name,
+                       const struct glcnn_neuron_descriptor *neuron);
 /* Binds the slopes for neuron_slope(); does nothing for a type without any. */
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data);
@@ -66,7 +66,7 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *neuron)
 glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to,
                         const struct glcnn_neuron_descriptor *from);
 
-/* A sentence and false if the numbers make no function: a base of 0 or 1. */
-bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal);
+/* A message and false if the numbers make no function: a base of 0 or 1. */
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct validation validation);
 
 #endif

@@ -94,7 +94,7 @@ struct pass_buffer {
 
 /* A file of glsl/ that stands before the body. */
 struct pass_library {
-    const char *file; /* "lib/half.glsl" */
+    const char *file; /* "lib/float16.glsl" */
     const char *name; /* put in the place of NAME; NULL: the file is no template */
 };
 
@@ -119,8 +119,8 @@ struct glcnn_kernel;
 
 /* How a pass that reads an image makes its pixels, where they are stored nowhere: gives the pass
  * all that texture NAME would have given its body. */
-struct derivation {
-    void (*bind)(struct derivation *derivation, struct pass *pass, const char *name,
+struct fused_producer {
+    void (*bind)(struct fused_producer *producer, struct pass *pass, const char *name,
                  const struct image_view *view);
     uint32_t textures, buffers; /* that it takes in place of one texture */
     bool by_name;               /* has but NAME and the functions of record/edges.glsl */

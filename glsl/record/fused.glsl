@@ -1,4 +1,4 @@
-// The sizes of NAME, which is made where it is read: those of what it is made of, NAME_source.
+// The sizes of NAME, which is fused into its readers: those of what it is made of, NAME_source.
 #define NAME_width NAME_source_width
 #define NAME_height NAME_source_height
 #define NAME_channels NAME_source_channels
@@ -8,8 +8,8 @@
 vec4 NAME(int x, int y, int slice, int image);
 
 // As a float16 image would have it: a plan that stores NAME gives the same values.
-#ifdef NAME_half
-#define NAME_stored(v) round_to_half(v)
+#ifdef NAME_float16
+#define NAME_stored(v) round_to_float16(v)
 #else
 #define NAME_stored(v) v
 #endif
