@@ -84,10 +84,13 @@ static size_t name_implementations(const struct glcnn_descriptor *d, const char 
 {
     size_t count = 0;
     const struct implementation *row;
-    for (const struct implementation_list *const *list = d->implementations; list && *list; list++)
-        for (size_t i = 0; (row = implementation_at(*list, i)); i++, count++)
+    for (const struct implementation_list *const *list = d->implementations; list && *list;
+         list++) {
+        struct implementation_walk walk = implementation_walk_of(*list);
+        for (; (row = implementation_next(&walk)); count++)
             if (names)
                 names[count] = row->name;
+    }
     return count;
 }
 
