@@ -323,6 +323,8 @@ struct glcnn_kernel_info {
     const char *name, *mps_class, *text; /* mps_class NULL: MPS has none */
     const char *gradient;                /* name of the gradient kernel, NULL if there is none */
     const char *without_gradient;        /* then: why, a sentence */
+    bool is_random;     /* each encode draws numbers, by its seed and glcnn_kernel_encode_count */
+    bool is_transposed; /* enlarges: its strides are steps of the result */
     size_t argument_count, parameter_count;
     const struct glcnn_argument_info *arguments;
     const struct glcnn_parameter_info *parameters;

@@ -124,7 +124,9 @@ static struct glcnn_kernel_info *build(size_t count)
                                                .mps_class = d->mps_class,
                                                .text = d->text,
                                                .gradient = d->gradient,
-                                               .without_gradient = d->without_gradient};
+                                               .without_gradient = d->without_gradient,
+                                               .is_random = d->flags & DRAWS_ANEW,
+                                               .is_transposed = d->flags & IS_BACKWARDS};
         good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d) &&
                add_implementations(&tables[i], d);
     }
