@@ -70,9 +70,12 @@ static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
         return false;
     for (size_t i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *a = &d->arguments[i];
-        rows[i] = (struct glcnn_argument_info){
-            a->name,   argument_is_image(a),        a->input,
-            a->output, a->optional || a->filled_by, argument_is_float32(a)};
+        rows[i] = (struct glcnn_argument_info){a->name,
+                                               argument_is_image(a),
+                                               a->input,
+                                               a->output,
+                                               a->optional || descriptor_filler(d, a),
+                                               argument_is_float32(a)};
         info->argument_count = i + 1;
     }
     info->arguments = rows;
@@ -124,7 +127,7 @@ static struct glcnn_kernel_info *build(size_t count)
                                                .mps_class = d->mps_class,
                                                .text = d->text,
                                                .gradient = d->gradient,
-                                               .without_gradient = d->without_gradient,
+                                               .without_gradient = descriptor_without_gradient(d),
                                                .is_random = d->flags & DRAWS_ANEW,
                                                .is_transposed = d->flags & IS_BACKWARDS};
         good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d) &&

@@ -452,303 +452,197 @@ static const struct parameter gradient_parameters[] = {
      FIELD(is_secondary_source_filter), 0, 0, 1, NULL},
     {0}};
 
-/* Of forward kernels: values of the two sources, and what else is left for the gradient. */
-#define FORWARD_ARGUMENTS(FIRST, SECOND, ...)                                                      \
-    .arguments = {                                                                                 \
-        {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = FIRST},           \
-        {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = SECOND},    \
-        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
-        {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},            \
-        __VA_ARGS__}
-/* Of the gradient kernels of forward kernel NAME. */
-#define GRADIENT_ARGUMENTS(NAME, FIRST, SECOND, ...)                                               \
-    .arguments = {                                                                                 \
-        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
-        {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = FIRST},        \
-        {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},              \
-        {.name = "secondary_image",                                                                \
-         .place = PLACE_FORWARD,                                                                   \
-         .input = true,                                                                            \
-         .optional = true,                                                                         \
-         .values = SECOND},                                                                        \
-        {.name = "clamp_mask",                                                                     \
-         .place = PLACE_STATE,                                                                     \
-         .input = true,                                                                            \
-         .optional = true,                                                                         \
-         .filled_by = NAME},                                                                       \
-        __VA_ARGS__}
+/* What a gradient reads of its state. */
+#define LEFT_BY_FORWARD(NAME, OPTIONAL)                                                            \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .input = true, .optional = OPTIONAL,                   \
+        .forward_fills = true                                                                      \
+    }
+
+static const struct argument sum_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument sum_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    {0}};
+
+static const struct argument quotient_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_POSITIVE},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument quotient_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image",
+     .place = PLACE_FORWARD,
+     .input = true,
+     .optional = true,
+     .values = VALUES_POSITIVE},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    LEFT_BY_FORWARD("quotient", true),
+    {0}};
+
+static const struct argument extreme_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument extreme_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    LEFT_BY_FORWARD("primary_share", false),
+    {0}};
+
+static const struct argument power_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_POSITIVE},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "base", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument power_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_POSITIVE},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    LEFT_BY_FORWARD("base", false),
+    {0}};
+
+/* What all forward kernels have alike, and all their gradients. */
+#define FORWARD(NAME)                                                                              \
+    .name = NAME, .family = NAME, .gradient = NAME "_gradient",                                    \
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters), .parameters = parameters,       \
+    .length = length, .check = check, .derivative = forward_derivative, .derive = derive_sum,      \
+    .implementations = pointwise_implementations, .plan = plan_forward
+
+#define GRADIENT_OF(NAME)                                                                          \
+    .name = NAME "_gradient", .family = NAME, .forward = NAME,                                     \
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,                   \
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),                                 \
+    .parameters = gradient_parameters, .length = length, .check = check,                           \
+    .derivative = gradient_derivative, .implementations = pointwise_implementations,               \
+    .plan = plan_gradient
+
+enum { FORWARD_FLAGS = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED };
 
 const struct glcnn_descriptor glcnn_kernel_add = {
-    .name = "add",
     .mps_class = "MPSCNNAdd",
     .text = "sum of two images",
-    .family = "add",
-    .gradient = "add_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | IS_SUM,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
+    FORWARD("add"),
+    .flags = FORWARD_FLAGS | IS_SUM,
+    .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
-    .name = "add_gradient",
     .mps_class = "MPSCNNAddGradient",
     .text = "gradient of add by one source",
-    .family = "add",
-    .without_gradient = "it is a gradient itself",
-    .forward = "add",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("add"),
+    .arguments = sum_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS("add", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_subtract = {
-    .name = "subtract",
     .mps_class = "MPSCNNSubtract",
     .text = "difference of two images",
-    .family = "subtract",
-    .gradient = "subtract_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
+    FORWARD("subtract"),
+    .flags = FORWARD_FLAGS,
+    .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
-    .name = "subtract_gradient",
     .mps_class = "MPSCNNSubtractGradient",
     .text = "gradient of subtract by one source",
-    .family = "subtract",
-    .without_gradient = "it is a gradient itself",
-    .forward = "subtract",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("subtract"),
+    .arguments = sum_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS("subtract", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_multiply = {
-    .name = "multiply",
     .mps_class = "MPSCNNMultiply",
     .text = "product of two images",
-    .family = "multiply",
-    .gradient = "multiply_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
+    FORWARD("multiply"),
+    .flags = FORWARD_FLAGS,
+    .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
-    .name = "multiply_gradient",
     .mps_class = "MPSCNNMultiplyGradient",
     .text = "gradient of multiply by one source",
-    .family = "multiply",
-    .without_gradient = "it is a gradient itself",
-    .forward = "multiply",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("multiply"),
+    .arguments = sum_gradient_arguments,
     .operands = product_operands,
-    GRADIENT_ARGUMENTS("multiply", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_divide = {
-    .name = "divide",
     .mps_class = "MPSCNNDivide",
     .text = "quotient of two images",
-    .family = "divide",
-    .gradient = "divide_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_POSITIVE,
-                      {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
+    FORWARD("divide"),
+    .flags = FORWARD_FLAGS,
+    .arguments = quotient_arguments,
 };
-
 const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
-    .name = "divide_gradient",
     .text = "gradient of divide by one source",
-    .family = "divide",
-    .without_gradient = "it is a gradient itself",
-    .forward = "divide",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("divide"),
+    .arguments = quotient_gradient_arguments,
     .operands = quotient_operands,
-    GRADIENT_ARGUMENTS("divide", VALUES_SYMMETRIC, VALUES_POSITIVE,
-                       {.name = "quotient",
-                        .place = PLACE_STATE,
-                        .input = true,
-                        .optional = true,
-                        .filled_by = "divide"}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_maximum = {
-    .name = "maximum",
     .text = "the larger of two images",
-    .family = "maximum",
-    .gradient = "maximum_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(
-        VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
+    FORWARD("maximum"),
+    .flags = FORWARD_FLAGS,
+    .arguments = extreme_arguments,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
-    .name = "maximum_gradient",
     .text = "gradient of maximum by one source",
-    .family = "maximum",
-    .without_gradient = "it is a gradient itself",
-    .forward = "maximum",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("maximum"),
+    .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS(
-        "maximum", VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "maximum"}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_minimum = {
-    .name = "minimum",
     .text = "the smaller of two images",
-    .family = "minimum",
-    .gradient = "minimum_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(
-        VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
+    FORWARD("minimum"),
+    .flags = FORWARD_FLAGS,
+    .arguments = extreme_arguments,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
-    .name = "minimum_gradient",
     .text = "gradient of minimum by one source",
-    .family = "minimum",
-    .without_gradient = "it is a gradient itself",
-    .forward = "minimum",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("minimum"),
+    .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS(
-        "minimum", VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "minimum"}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_power = {
-    .name = "power",
     .text = "one image to the power of another",
-    .family = "power",
-    .gradient = "power_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_POSITIVE, VALUES_SYMMETRIC,
-                      {.name = "base", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
+    FORWARD("power"),
+    .flags = FORWARD_FLAGS,
+    .arguments = power_arguments,
 };
-
 const struct glcnn_descriptor glcnn_kernel_power_gradient = {
-    .name = "power_gradient",
     .text = "gradient of power by one source",
-    .family = "power",
-    .without_gradient = "it is a gradient itself",
-    .forward = "power",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("power"),
+    .arguments = power_gradient_arguments,
     .operands = quotient_operands,
-    GRADIENT_ARGUMENTS("power", VALUES_POSITIVE, VALUES_SYMMETRIC,
-                       {.name = "base", .place = PLACE_STATE, .input = true, .filled_by = "power"}),
-    .length = length,
-    .check = check,
-    .derivative = gradient_derivative,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 /* ---- Constructors ---- */
@@ -770,85 +664,19 @@ static glcnn_status create_gradient(glcnn_device *device, const struct glcnn_des
     return status;
 }
 
-glcnn_status glcnn_add_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_add, kernel);
-}
+#define DEFINE_CREATE(NAME)                                                                        \
+    DEFINE_KERNEL_CREATE(NAME)                                                                     \
+    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
+        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        return create_gradient(device, &glcnn_kernel_##NAME##_gradient,                            \
+                               is_secondary_source_filter, kernel);                                \
+    }
 
-glcnn_status glcnn_add_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                       glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_add_gradient, is_secondary_source_filter, kernel);
-}
-
-glcnn_status glcnn_subtract_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_subtract, kernel);
-}
-
-glcnn_status glcnn_subtract_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                            glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_subtract_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_multiply_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_multiply, kernel);
-}
-
-glcnn_status glcnn_multiply_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                            glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_multiply_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_divide_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_divide, kernel);
-}
-
-glcnn_status glcnn_divide_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                          glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_divide_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_maximum_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_maximum, kernel);
-}
-
-glcnn_status glcnn_maximum_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                           glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_maximum_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_minimum_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_minimum, kernel);
-}
-
-glcnn_status glcnn_minimum_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                           glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_minimum_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_power_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_power, kernel);
-}
-
-glcnn_status glcnn_power_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                         glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_power_gradient, is_secondary_source_filter,
-                           kernel);
-}
+DEFINE_CREATE(add)
+DEFINE_CREATE(subtract)
+DEFINE_CREATE(multiply)
+DEFINE_CREATE(divide)
+DEFINE_CREATE(maximum)
+DEFINE_CREATE(minimum)
+DEFINE_CREATE(power)

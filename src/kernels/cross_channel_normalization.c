@@ -186,8 +186,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .parameters = parameters,
     .gradient = "cross_channel_normalization_gradient",
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
     .plan = plan_forward,
 };
@@ -199,12 +198,9 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .family = "cross_channel_normalization",
     .parameters_size = sizeof(numbers),
     .parameters = parameters,
-    .without_gradient = "it is a gradient itself",
     .forward = "cross_channel_normalization",
     .flags = IS_GRADIENT | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .implementations = gradient_implementations,
     .plan = plan_gradient,
 };

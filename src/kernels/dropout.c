@@ -246,6 +246,12 @@ static const struct parameter parameters[] = {
      offsetof(struct glcnn_dropout_parameters, mask_stride_in_feature_channels), 1, 0, 1, NULL},
     {0}};
 
+static const struct argument forward_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_dropout = {
     .name = "dropout",
     .mps_class = "MPSCNNDropout",
@@ -256,29 +262,30 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
     .keeps_zero = descriptor_always,
     .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = forward_arguments,
     .length = length,
     .check = check,
     .implementations = forward_implementations,
     .plan = plan_dropout,
 };
 
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mask", .place = PLACE_STATE, .input = true, .forward_fills = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
     .name = "dropout_gradient",
     .mps_class = "MPSCNNDropoutGradient",
     .text = "gradient of dropout, by the mask of its state",
     .family = "dropout",
-    .without_gradient = "it is a gradient itself",
     .forward = "dropout",
     .flags = IS_GRADIENT | NEEDS_STATE | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "mask", .place = PLACE_STATE, .input = true, .filled_by = "dropout"}},
+    .arguments = gradient_arguments,
     .length = length,
     .check = check,
     .implementations = gradient_implementations,

@@ -71,3 +71,18 @@ struct pass *plan_rearranged(const struct operation *o, struct plan *plan, const
     pass_results(pass, o);
     return pass;
 }
+
+/* ---- For descriptors ---- */
+
+const struct argument element_pair_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {0}};
+
+const struct argument element_pair_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    {0}};

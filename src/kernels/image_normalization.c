@@ -27,20 +27,24 @@ static void plan(const struct operation *o, struct plan *plan)
     pass_vector(pass, "deviation", &o->vectors[DEVIATION], VECTOR_READ);
 }
 
+static const struct argument arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},
+    {.name = "deviation",
+     .place = PLACE_KERNEL,
+     .input = true,
+     .optional = true,
+     .neutral = 1,
+     .values = VALUES_POSITIVE},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_image_normalization = {
     .name = "image_normalization",
     .text = "each channel less its mean, divided by its deviation: of pictures",
     .family = "image_normalization",
     .without_gradient = "pictures are not trained; let its result stop gradients",
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},
-                  {.name = "deviation",
-                   .place = PLACE_KERNEL,
-                   .input = true,
-                   .optional = true,
-                   .neutral = 1,
-                   .values = VALUES_POSITIVE}},
+    .arguments = arguments,
     .length = length,
     .implementations = pointwise_implementations,
     .plan = plan,

@@ -342,6 +342,12 @@ static struct neuron_traits neuron_of(const void *kernel_parameters)
     return neuron_traits(&p->neuron);
 }
 
+static const struct argument forward_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    NEURON_DATA_ARGUMENT,
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_neuron = {
     .name = "neuron",
     .mps_class = "MPSCNNNeuron",
@@ -356,21 +362,25 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
     .derive = derive,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  NEURON_DATA_ARGUMENT},
+    .arguments = forward_arguments,
     .length = length,
     .check = check,
     .implementations = pointwise_implementations,
     .plan = plan_neuron,
 };
 
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    NEURON_DATA_ARGUMENT,
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .name = "neuron_gradient",
     .mps_class = "MPSCNNNeuronGradient",
     .text = "gradient of neuron",
     .family = "neuron",
-    .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | PIXEL_MANUAL | READS_DERIVED,
     .collector = "neuron_slope_gradient",
@@ -379,28 +389,28 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .derive = derive,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  NEURON_DATA_ARGUMENT},
+    .arguments = gradient_arguments,
     .length = length,
     .check = check,
     .implementations = pointwise_implementations,
     .plan = plan_neuron_gradient,
 };
 
+static const struct argument slope_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
     .name = "neuron_slope_gradient",
     .text = "gradient for the slopes of a neuron of type prelu, scale or shift, into a state",
     .family = "neuron",
-    .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true}},
+    .arguments = slope_arguments,
     .length = length,
     .check = check_slopes,
     .implementations = slope_tables,
@@ -441,7 +451,4 @@ glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
     return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
 }
 
-glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_neuron_slope_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE(neuron_slope_gradient)

@@ -18,8 +18,7 @@ int optimizer_result_index(const struct operation *o)
 
 static const struct argument *argument_of(const struct operation *o, int index)
 {
-    const struct argument *argument = &o->descriptor->arguments[index];
-    return index < MAX_ARGUMENTS && argument->name ? argument : NULL;
+    return descriptor_argument_at(o->descriptor, (size_t)index);
 }
 
 /* Of all pairs of arguments only values and result may be one buffer, if one of them is written. */
@@ -398,6 +397,18 @@ static const struct optimizer_methods adam_methods = {.state_vectors = two_vecto
 
 #define ENDS_BACKWARD_PASS "it ends the backward pass"
 
+static const struct argument descent_arguments[] = {
+    {.name = "gradient", .place = PLACE_CALL, .input = true},
+    {.name = "values", .place = PLACE_CALL, .input = true},
+    {.name = "momentum",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .optional = true,
+     .values = VALUES_SYMMETRIC},
+    {.name = "result", .place = PLACE_CALL, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
     .name = "optimizer_stochastic_gradient_descent",
     .mps_class = "MPSNNOptimizerStochasticGradientDescent",
@@ -407,19 +418,22 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent
     .flags = WITHOUT_PIXELS,
     .parameters_size = sizeof(struct glcnn_optimizer_parameters),
     .parameters = descent_parameters,
-    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
-                  {.name = "values", .place = PLACE_CALL, .input = true},
-                  {.name = "momentum",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .optional = true,
-                   .values = VALUES_SYMMETRIC},
-                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .arguments = descent_arguments,
     .optimizer = &descent_methods,
     .check = check,
     .plan = plan_descent,
 };
+static const struct argument rms_prop_arguments[] = {
+    {.name = "gradient", .place = PLACE_CALL, .input = true},
+    {.name = "values", .place = PLACE_CALL, .input = true},
+    {.name = "sum_of_squares",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_POSITIVE},
+    {.name = "result", .place = PLACE_CALL, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
     .name = "optimizer_rms_prop",
     .mps_class = "MPSNNOptimizerRMSProp",
@@ -429,18 +443,27 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
     .flags = WITHOUT_PIXELS,
     .parameters_size = sizeof(struct glcnn_optimizer_parameters),
     .parameters = rms_prop_parameters,
-    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
-                  {.name = "values", .place = PLACE_CALL, .input = true},
-                  {.name = "sum_of_squares",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .values = VALUES_POSITIVE},
-                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .arguments = rms_prop_arguments,
     .optimizer = &rms_prop_methods,
     .check = check,
     .plan = plan_rms_prop,
 };
+static const struct argument adam_arguments[] = {
+    {.name = "gradient", .place = PLACE_CALL, .input = true},
+    {.name = "values", .place = PLACE_CALL, .input = true},
+    {.name = "first_moment",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_SYMMETRIC},
+    {.name = "second_moment",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_POSITIVE},
+    {.name = "result", .place = PLACE_CALL, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .name = "optimizer_adam",
     .mps_class = "MPSNNOptimizerAdam",
@@ -450,19 +473,7 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .flags = WITHOUT_PIXELS,
     .parameters_size = sizeof(struct glcnn_optimizer_parameters),
     .parameters = adam_parameters,
-    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
-                  {.name = "values", .place = PLACE_CALL, .input = true},
-                  {.name = "first_moment",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .values = VALUES_SYMMETRIC},
-                  {.name = "second_moment",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .values = VALUES_POSITIVE},
-                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .arguments = adam_arguments,
     .optimizer = &adam_methods,
     .check = check,
     .plan = plan_adam,

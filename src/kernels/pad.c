@@ -216,7 +216,7 @@ const struct glcnn_descriptor glcnn_kernel_pad = {
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_pad_parameters),
     .parameters = pad_rows,
-    ELEMENT_ARGUMENTS,
+    .arguments = descriptor_image_arguments,
     .keeps_zero = keeps_zero,
     .shape = shape,
     .check = pad_check,
@@ -227,12 +227,11 @@ const struct glcnn_descriptor glcnn_kernel_pad_gradient = {
     .name = "pad_gradient",
     .text = "gradient of pad",
     .family = "pad",
-    .without_gradient = "it is a gradient itself",
     .forward = "pad",
     .flags = IS_GRADIENT | NEEDS_STATE,
     .parameters_size = sizeof(struct glcnn_pad_parameters),
     .parameters = pad_rows,
-    ELEMENT_GRADIENT_ARGUMENTS,
+    .arguments = descriptor_gradient_arguments,
     .check = elements_check_state,
     .plan = plan_gradient,
 };
@@ -245,7 +244,7 @@ const struct glcnn_descriptor glcnn_kernel_strided_slice = {
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_strided_slice_parameters),
     .parameters = slice_rows,
-    ELEMENT_ARGUMENTS,
+    .arguments = descriptor_image_arguments,
     .keeps_zero = descriptor_always,
     .shape = shape,
     .check = slice_check,
@@ -256,12 +255,11 @@ const struct glcnn_descriptor glcnn_kernel_strided_slice_gradient = {
     .name = "strided_slice_gradient",
     .text = "gradient of strided_slice",
     .family = "strided_slice",
-    .without_gradient = "it is a gradient itself",
     .forward = "strided_slice",
     .flags = IS_GRADIENT | NEEDS_STATE,
     .parameters_size = sizeof(struct glcnn_strided_slice_parameters),
     .parameters = slice_rows,
-    ELEMENT_GRADIENT_ARGUMENTS,
+    .arguments = descriptor_gradient_arguments,
     .check = elements_check_state,
     .plan = plan_gradient,
 };
@@ -278,25 +276,7 @@ struct glcnn_strided_slice_parameters *glcnn_strided_slice(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "strided_slice");
 }
 
-glcnn_status glcnn_pad_create(glcnn_device *device, const struct glcnn_pad_parameters *parameters,
-                              glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_pad, parameters, kernel);
-}
-
-glcnn_status glcnn_strided_slice_create(glcnn_device *device,
-                                        const struct glcnn_strided_slice_parameters *parameters,
-                                        glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_strided_slice, parameters, kernel);
-}
-
-glcnn_status glcnn_pad_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_pad_gradient, kernel);
-}
-
-glcnn_status glcnn_strided_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_strided_slice_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE_WITH(pad, glcnn_pad_parameters)
+DEFINE_KERNEL_CREATE_WITH(strided_slice, glcnn_strided_slice_parameters)
+DEFINE_KERNEL_CREATE(pad_gradient)
+DEFINE_KERNEL_CREATE(strided_slice_gradient)

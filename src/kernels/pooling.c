@@ -333,152 +333,114 @@ static const struct implementation_list *const l2_norm_gradient_lists[] = {&pool
 static const struct implementation_list *const max_gradient_lists[] = {&pooling_gradient_list,
                                                                        NULL};
 
+static const struct argument max_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument max_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "indices",
+     .place = PLACE_STATE,
+     .input = true,
+     .optional = true,
+     .forward_fills = true},
+    {0}};
+
 enum {
     FORWARD_FLAGS = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
     GRADIENT_FLAGS = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED
 };
 
+/* What all forward kernels have alike, and all their gradients. */
+#define FORWARD(NAME)                                                                              \
+    .name = NAME, .family = "pooling", .gradient = NAME "_gradient",                               \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
+    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .implementations = lists
+
+#define GRADIENT_OF(NAME)                                                                          \
+    .name = NAME "_gradient", .family = "pooling", .forward = NAME,                                \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters
+
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
-    .name = "pooling_average",
     .mps_class = "MPSCNNPoolingAverage",
     .text = "mean over a window",
-    .family = "pooling",
-    .gradient = "pooling_average_gradient",
+    FORWARD("pooling_average"),
     .flags = FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_average};
+    .arguments = descriptor_image_arguments,
+    .plan = plan_average,
+};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
-    .name = "pooling_average_gradient",
     .mps_class = "MPSCNNPoolingAverageGradient",
     .text = "gradient of pooling_average",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "pooling_average",
+    GRADIENT_OF("pooling_average"),
     .flags = GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .derivative = pooling_average_derivative,
     .derive = pooling_derive_average,
     .implementations = average_gradient_lists,
-    .plan = plan_average_gradient};
+    .plan = plan_average_gradient,
+};
 
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
-    .name = "pooling_l2_norm",
     .mps_class = "MPSCNNPoolingL2Norm",
     .text = "square root of the sum of squares over a window",
-    .family = "pooling",
-    .gradient = "pooling_l2_norm_gradient",
+    FORWARD("pooling_l2_norm"),
     .flags = FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_l2_norm};
+    .arguments = descriptor_image_arguments,
+    .plan = plan_l2_norm,
+};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
-    .name = "pooling_l2_norm_gradient",
     .mps_class = "MPSCNNPoolingL2NormGradient",
     .text = "gradient of pooling_l2_norm",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "pooling_l2_norm",
+    GRADIENT_OF("pooling_l2_norm"),
     .flags = GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .implementations = l2_norm_gradient_lists,
-    .plan = plan_l2_norm_gradient};
+    .plan = plan_l2_norm_gradient,
+};
 
 const struct glcnn_descriptor glcnn_kernel_pooling_max = {
-    .name = "pooling_max",
     .mps_class = "MPSCNNPoolingMax",
     .text = "largest value of a window",
-    .family = "pooling",
-    .gradient = "pooling_max_gradient",
+    FORWARD("pooling_max"),
     .flags = FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = max_arguments,
     .length = index_count,
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_max};
+    .plan = plan_max,
+};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
-    .name = "pooling_max_gradient",
     .mps_class = "MPSCNNPoolingMaxGradient",
     .text = "gradient of pooling_max",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "pooling_max",
+    GRADIENT_OF("pooling_max"),
     .flags = GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices",
-                   .place = PLACE_STATE,
-                   .input = true,
-                   .optional = true,
-                   .filled_by = "pooling_max"}},
+    .arguments = max_gradient_arguments,
     .length = index_count,
     .implementations = max_gradient_lists,
-    .plan = plan_max_gradient};
+    .plan = plan_max_gradient,
+};
 
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
-    .name = "dilated_pooling_max",
     .mps_class = "MPSCNNDilatedPoolingMax",
     .text = "largest value of a window with spaced taps",
-    .family = "pooling",
-    .gradient = "dilated_pooling_max_gradient",
+    FORWARD("dilated_pooling_max"),
     .flags = FORWARD_FLAGS | HAS_DILATION,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = max_arguments,
     .length = index_count,
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_max};
+    .plan = plan_max,
+};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
-    .name = "dilated_pooling_max_gradient",
     .mps_class = "MPSCNNDilatedPoolingMaxGradient",
     .text = "gradient of dilated_pooling_max",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "dilated_pooling_max",
+    GRADIENT_OF("dilated_pooling_max"),
     .flags = GRADIENT_FLAGS | HAS_DILATION,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices",
-                   .place = PLACE_STATE,
-                   .input = true,
-                   .optional = true,
-                   .filled_by = "dilated_pooling_max"}},
+    .arguments = max_gradient_arguments,
     .length = index_count,
     .implementations = max_gradient_lists,
-    .plan = plan_max_gradient};
+    .plan = plan_max_gradient,
+};
 
 /* ---- Constructors ---- */
 

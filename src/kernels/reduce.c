@@ -254,54 +254,42 @@ static const struct parameter sum_weights_rows[] = {
      FIELD_BOOL, FIELD(do_weighted_sum_by_non_zero_weights), 0, 0, 1, NULL},
     {0}};
 
-#define SOURCE_ARGUMENT                                                                            \
-    {                                                                                              \
-        .name = "source_image", .place = PLACE_SOURCE, .input = true                               \
-    }
-#define RESULT_ARGUMENT                                                                            \
-    {                                                                                              \
-        .name = "destination_image", .place = PLACE_DESTINATION, .output = true                    \
-    }
+static const struct argument weights_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_ZERO_ONE},
+    {0}};
+
+/* The kinds of rows of the table below. */
 #define REDUCTION(NAME, MPS, TEXT, ROWS)                                                           \
     .name = NAME, .mps_class = "MPSNNReduce" MPS, .text = TEXT, .family = NAME,                    \
     .parameters_size = sizeof(struct glcnn_reduce_parameters), .parameters = ROWS,                 \
     .prepare = prepare, .shape = shape, .plan = plan_forward
 
 #define EXTREME(NAME, MPS, TEXT)                                                                   \
-    REDUCTION(NAME, MPS, TEXT, rows),                                                              \
-        .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},                                           \
-        .without_gradient = "MPS has none; of minima and maxima pooling alone has one",            \
-        .check = forward_check
-#define ARGUMENT(NAME, MPS, TEXT)                                                                  \
-    REDUCTION(NAME, MPS, TEXT, rows),                                                              \
-        .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},                                           \
-        .without_gradient = "a channel's number does not change with its value",                   \
-        .check = forward_check
-#define LINEAR(NAME, MPS, TEXT, ROWS)                                                              \
-    REDUCTION(NAME, MPS, TEXT, ROWS), .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},             \
-                                      .gradient = NAME "_gradient", .flags = MAKES_STATE,          \
-                                      .check = forward_check
-#define WITH_WEIGHTS(NAME, MPS, TEXT, ROWS)                                                        \
-    REDUCTION(NAME, MPS, TEXT, ROWS),                                                              \
-        .flags = IS_BINARY,                                                                        \
-        .arguments = {SOURCE_ARGUMENT,                                                             \
-                      RESULT_ARGUMENT,                                                             \
-                      {.name = "secondary_image",                                                  \
-                       .place = PLACE_SECONDARY,                                                   \
-                       .input = true,                                                              \
-                       .values = VALUES_ZERO_ONE}},                                                \
-        .without_gradient = "MPS has none; multiply and the reduction without weights have one",   \
-        .check = weights_check
+    .without_gradient = "MPS has none; of minima and maxima pooling alone has one",                \
+    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    REDUCTION(NAME, MPS, TEXT, rows)
 
-#define BACKWARD(NAME, ROWS)                                                                       \
+#define ARGUMENT(NAME, MPS, TEXT)                                                                  \
+    .without_gradient = "a channel's number does not change with its value",                       \
+    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    REDUCTION(NAME, MPS, TEXT, rows)
+
+#define LINEAR(NAME, MPS, TEXT, ROWS)                                                              \
+    .gradient = NAME "_gradient", .flags = MAKES_STATE, .arguments = descriptor_image_arguments,   \
+    .check = forward_check, REDUCTION(NAME, MPS, TEXT, ROWS)
+
+#define WITH_WEIGHTS(NAME, MPS, TEXT, ROWS)                                                        \
+    .without_gradient = "MPS has none; multiply and the reduction without weights have one",       \
+    .flags = IS_BINARY, .arguments = weights_arguments, .check = weights_check,                    \
+    REDUCTION(NAME, MPS, TEXT, ROWS)
+
+#define GRADIENT_OF(NAME, ROWS)                                                                    \
     .name = NAME "_gradient", .text = "gradient of " NAME "; MPS has none", .family = NAME,        \
-    .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce_parameters), \
-    .parameters = ROWS,                                                                            \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .check = gradient_check, .plan = plan_gradient
+    .forward = NAME, .flags = IS_GRADIENT | NEEDS_STATE,                                           \
+    .parameters_size = sizeof(struct glcnn_reduce_parameters), .parameters = ROWS,                 \
+    .arguments = descriptor_gradient_arguments, .check = gradient_check, .plan = plan_gradient
 
 const struct glcnn_descriptor glcnn_kernel_reduce_row_min = {
     EXTREME("reduce_row_min", "RowMin", "smallest value of each row")};
@@ -312,9 +300,9 @@ const struct glcnn_descriptor glcnn_kernel_reduce_row_mean = {
 const struct glcnn_descriptor glcnn_kernel_reduce_row_sum = {
     LINEAR("reduce_row_sum", "RowSum", "sum of each row", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_mean_gradient = {
-    BACKWARD("reduce_row_mean", rows)};
+    GRADIENT_OF("reduce_row_mean", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_sum_gradient = {
-    BACKWARD("reduce_row_sum", rows)};
+    GRADIENT_OF("reduce_row_sum", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_min = {
     EXTREME("reduce_column_min", "ColumnMin", "smallest value of each column")};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_max = {
@@ -324,9 +312,9 @@ const struct glcnn_descriptor glcnn_kernel_reduce_column_mean = {
 const struct glcnn_descriptor glcnn_kernel_reduce_column_sum = {
     LINEAR("reduce_column_sum", "ColumnSum", "sum of each column", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_mean_gradient = {
-    BACKWARD("reduce_column_mean", rows)};
+    GRADIENT_OF("reduce_column_mean", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_sum_gradient = {
-    BACKWARD("reduce_column_sum", rows)};
+    GRADIENT_OF("reduce_column_sum", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_min = {
     EXTREME("reduce_feature_channels_min", "FeatureChannelsMin", "smallest of a pixel's channels")};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_max = {
@@ -342,9 +330,9 @@ const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_mean = {LINEA
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum = {LINEAR(
     "reduce_feature_channels_sum", "FeatureChannelsSum", "sum of a pixel's channels", sum_rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_mean_gradient = {
-    BACKWARD("reduce_feature_channels_mean", rows)};
+    GRADIENT_OF("reduce_feature_channels_mean", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum_gradient = {
-    BACKWARD("reduce_feature_channels_sum", sum_rows)};
+    GRADIENT_OF("reduce_feature_channels_sum", sum_rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_mean = {
     WITH_WEIGHTS("reduce_feature_channels_and_weights_mean", "FeatureChannelsAndWeightsMean",
                  "mean of a pixel's channels times weights", mean_weights_rows)};
@@ -360,31 +348,25 @@ struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel)
     return reduces ? kernel->parameters : NULL;
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-
-DEFINE_CREATE(reduce_row_min)
-DEFINE_CREATE(reduce_row_max)
-DEFINE_CREATE(reduce_row_mean)
-DEFINE_CREATE(reduce_row_sum)
-DEFINE_CREATE(reduce_row_mean_gradient)
-DEFINE_CREATE(reduce_row_sum_gradient)
-DEFINE_CREATE(reduce_column_min)
-DEFINE_CREATE(reduce_column_max)
-DEFINE_CREATE(reduce_column_mean)
-DEFINE_CREATE(reduce_column_sum)
-DEFINE_CREATE(reduce_column_mean_gradient)
-DEFINE_CREATE(reduce_column_sum_gradient)
-DEFINE_CREATE(reduce_feature_channels_min)
-DEFINE_CREATE(reduce_feature_channels_max)
-DEFINE_CREATE(reduce_feature_channels_mean)
-DEFINE_CREATE(reduce_feature_channels_sum)
-DEFINE_CREATE(reduce_feature_channels_argument_min)
-DEFINE_CREATE(reduce_feature_channels_argument_max)
-DEFINE_CREATE(reduce_feature_channels_and_weights_mean)
-DEFINE_CREATE(reduce_feature_channels_and_weights_sum)
-DEFINE_CREATE(reduce_feature_channels_mean_gradient)
-DEFINE_CREATE(reduce_feature_channels_sum_gradient)
+DEFINE_KERNEL_CREATE(reduce_row_min)
+DEFINE_KERNEL_CREATE(reduce_row_max)
+DEFINE_KERNEL_CREATE(reduce_row_mean)
+DEFINE_KERNEL_CREATE(reduce_row_sum)
+DEFINE_KERNEL_CREATE(reduce_row_mean_gradient)
+DEFINE_KERNEL_CREATE(reduce_row_sum_gradient)
+DEFINE_KERNEL_CREATE(reduce_column_min)
+DEFINE_KERNEL_CREATE(reduce_column_max)
+DEFINE_KERNEL_CREATE(reduce_column_mean)
+DEFINE_KERNEL_CREATE(reduce_column_sum)
+DEFINE_KERNEL_CREATE(reduce_column_mean_gradient)
+DEFINE_KERNEL_CREATE(reduce_column_sum_gradient)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_min)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_max)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_mean)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_sum)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_min)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_max)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_mean)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_sum)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_mean_gradient)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_sum_gradient)

@@ -148,26 +148,25 @@ const struct glcnn_descriptor glcnn_kernel_soft_max = {
     .family = "soft_max",
     .gradient = "soft_max_gradient",
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
     .plan = plan_soft_max,
 };
+
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_PROBABILITY},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_soft_max_gradient = {
     .name = "soft_max_gradient",
     .mps_class = "MPSCNNSoftMaxGradient",
     .text = "gradient of soft_max; source_image is the forward result",
     .family = "soft_max",
-    .without_gradient = "it is a gradient itself",
     .forward = "soft_max",
     .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image",
-                   .place = PLACE_SECONDARY,
-                   .input = true,
-                   .values = VALUES_PROBABILITY},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = gradient_arguments,
     .implementations = gradient_implementations,
     .plan = plan_soft_max_gradient,
 };
@@ -179,48 +178,32 @@ const struct glcnn_descriptor glcnn_kernel_log_soft_max = {
     .family = "soft_max",
     .gradient = "log_soft_max_gradient",
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
     .plan = plan_log_soft_max,
 };
+
+static const struct argument log_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_SYMMETRIC},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_log_soft_max_gradient = {
     .name = "log_soft_max_gradient",
     .mps_class = "MPSCNNLogSoftMaxGradient",
     .text = "gradient of log_soft_max; source_image is the forward result",
     .family = "soft_max",
-    .without_gradient = "it is a gradient itself",
     .forward = "log_soft_max",
     .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image",
-                   .place = PLACE_SECONDARY,
-                   .input = true,
-                   .values = VALUES_SYMMETRIC},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = log_gradient_arguments,
     .implementations = log_gradient_implementations,
     .plan = plan_log_soft_max_gradient,
 };
 
 /* ---- Constructors ---- */
 
-glcnn_status glcnn_soft_max_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_soft_max, kernel);
-}
-
-glcnn_status glcnn_soft_max_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_soft_max_gradient, kernel);
-}
-
-glcnn_status glcnn_log_soft_max_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_log_soft_max, kernel);
-}
-
-glcnn_status glcnn_log_soft_max_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_log_soft_max_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE(soft_max)
+DEFINE_KERNEL_CREATE(soft_max_gradient)
+DEFINE_KERNEL_CREATE(log_soft_max)
+DEFINE_KERNEL_CREATE(log_soft_max_gradient)
