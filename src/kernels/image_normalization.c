@@ -18,11 +18,7 @@ static size_t length(const struct operation *o, size_t index)
 
 static void plan(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass =
-        plan_pointwise(plan, o, "normalization/image_normalization.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "normalization/image_normalization.comp");
     pass_vector(pass, "mean", &o->vectors[MEAN], VECTOR_READ);
     pass_vector(pass, "deviation", &o->vectors[DEVIATION], VECTOR_READ);
 }

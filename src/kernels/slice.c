@@ -35,21 +35,13 @@ static bool slice_gradient_check(const struct operation *o, struct refusal refus
 
 static void plan_copy(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "neuron/neuron.comp");
     pass_neuron(pass, &unchanged);
 }
 
 static void plan_copy_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass =
-        plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    struct pass *pass = plan_pointwise_gradient(plan, o, "neuron/neuron_gradient.comp");
     pass_neuron(pass, &unchanged);
 }
 
