@@ -80,6 +80,11 @@ bool descriptor_always(const void *parameters)
     return true;
 }
 
+void descriptor_plan(const struct operation *operation, struct plan *plan)
+{
+    implementation_plan(plan, operation->descriptor->implementations[0], operation);
+}
+
 struct operands operation_operands(const struct operation *operation)
 {
     static const struct operands unary = {PLACE_SOURCE, PLACE_SOURCE};

@@ -229,6 +229,7 @@ struct glcnn_descriptor {
     const char *without_gradient; /* of a gradient kernel it need not be said */
     const char *forward;          /* of a gradient kernel: the kernel whose gradient it is */
     unsigned flags;
+    const void *form;                   /* what the family says of this one of its kernels */
     size_t parameters_size;             /* of the family's parameters; 0: none */
     const struct parameter *parameters; /* name NULL at the end; may be NULL */
     const struct argument *arguments;   /* MAX_ARGUMENTS at most; name NULL at the end */
@@ -316,9 +317,15 @@ const char *descriptor_without_gradient(const struct glcnn_descriptor *descripto
  * keeps_zero. */
 extern const struct argument descriptor_image_arguments[], descriptor_gradient_arguments[];
 bool descriptor_always(const void *parameters);
+/* For `plan`: by the first of the descriptor's lists, whose problem is the operation. */
+void descriptor_plan(const struct operation *operation, struct plan *plan);
 static inline bool descriptor_broadcasts(const struct glcnn_descriptor *descriptor)
 {
     return descriptor->flags & IS_BINARY && descriptor->flags & HAS_STRIDE;
+}
+static inline bool operation_is_gradient(const struct operation *operation)
+{
+    return operation->descriptor->flags & IS_GRADIENT;
 }
 /* What a gradient kernel differentiates by, and is given. */
 struct operands operation_operands(const struct operation *operation);

@@ -5,7 +5,6 @@
 #include "kernels/arithmetic.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "encode/kernel.h"
 #include "encode/number.h"
@@ -15,17 +14,9 @@
 #define BLOCK 64 /* elements summed by one invocation, about */
 #define PAIR  2u /* columns of one invocation */
 
-/* Each operation has a family of its own: a state of one is of no use to the gradient of another.
- */
-static const char *const families[] = {"add",     "subtract", "multiply", "divide",
-                                       "maximum", "minimum",  "power"};
-
 enum operation_kind arithmetic_kind(const struct operation *o)
 {
-    int kind = ADD;
-    while (kind < POWER && strcmp(families[kind], o->descriptor->family) != 0)
-        kind++;
-    return (enum operation_kind)kind;
+    return *(const enum operation_kind *)o->descriptor->form;
 }
 
 /* ---- What gradients are of, and given ---- */
@@ -54,11 +45,6 @@ static struct operands quotient_operands(const void *parameters)
 
 /* ---- Vectors of the state ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static bool is_clamped(const struct operation *o)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
@@ -76,11 +62,11 @@ bool arithmetic_has_shares(const struct operation *o)
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
-    const struct image_view *view = &o->images[is_gradient(o) ? GRADIENT : RESULT];
+    const struct image_view *view = &o->images[operation_is_gradient(o) ? GRADIENT : RESULT];
     bool mask = (int)index == descriptor_argument(o->descriptor, "clamp_mask");
-    bool wanted =
-        mask ? is_clamped(o)
-             : !is_gradient(o) || p->is_secondary_source_filter || arithmetic_kind(o) != DIVIDE;
+    bool wanted = mask ? is_clamped(o)
+                       : !operation_is_gradient(o) || p->is_secondary_source_filter ||
+                             arithmetic_kind(o) != DIVIDE;
     size_t pixels = (size_t)view->width * view->height * view->images;
     return wanted
                ? pixels * slice_count(view->channels) * (mask || arithmetic_has_shares(o) ? 1 : 4)
@@ -294,10 +280,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     pass_define(pass, "BLOCK_Y", (int)b->height);
     if (b->channels)
         pass_define(pass, "SUM_CHANNELS", 1);
-    pass_int(pass, "begin_x", o->window.x.begin);
-    pass_int(pass, "begin_y", o->window.y.begin);
-    pass_int(pass, "end_x", o->window.x.end);
-    pass_int(pass, "end_y", o->window.y.end);
+    pass_results(pass, &o->window);
     pass->work = BLOCK * 16;
     return partial;
 }
@@ -525,16 +508,17 @@ static const struct argument power_gradient_arguments[] = {
     LEFT_BY_FORWARD("base", false),
     {0}};
 
-/* What all forward kernels have alike, and all their gradients. */
-#define FORWARD(NAME)                                                                              \
-    .name = NAME, .family = NAME, .gradient = NAME "_gradient",                                    \
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters), .parameters = parameters,       \
-    .length = length, .check = check, .derivative = forward_derivative, .derive = derive_sum,      \
-    .implementations = pointwise_implementations, .plan = plan_forward
+/* What all forward kernels have alike, and all their gradients. Each has a family of its own: a state
+ * of one is of no use to the gradient of another. */
+#define FORWARD(NAME, KIND)                                                                        \
+    .name = NAME, .family = NAME, .form = &(const enum operation_kind){KIND},                      \
+    .gradient = NAME "_gradient", .parameters_size = sizeof(struct glcnn_arithmetic_parameters),   \
+    .parameters = parameters, .length = length, .check = check, .derivative = forward_derivative,  \
+    .derive = derive_sum, .implementations = pointwise_implementations, .plan = plan_forward
 
-#define GRADIENT_OF(NAME)                                                                          \
-    .name = NAME "_gradient", .family = NAME, .forward = NAME,                                     \
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,                   \
+#define GRADIENT_OF(NAME, KIND)                                                                    \
+    .name = NAME "_gradient", .family = NAME, .form = &(const enum operation_kind){KIND},          \
+    .forward = NAME, .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,  \
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),                                 \
     .parameters = gradient_parameters, .length = length, .check = check,                           \
     .derivative = gradient_derivative, .implementations = pointwise_implementations,               \
@@ -545,7 +529,7 @@ enum { FORWARD_FLAGS = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED };
 const struct glcnn_descriptor glcnn_kernel_add = {
     .mps_class = "MPSCNNAdd",
     .text = "sum of two images",
-    FORWARD("add"),
+    FORWARD("add", ADD),
     .flags = FORWARD_FLAGS | IS_SUM,
     .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
@@ -553,7 +537,7 @@ const struct glcnn_descriptor glcnn_kernel_add = {
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
     .mps_class = "MPSCNNAddGradient",
     .text = "gradient of add by one source",
-    GRADIENT_OF("add"),
+    GRADIENT_OF("add", ADD),
     .arguments = sum_gradient_arguments,
     .operands = sum_operands,
 };
@@ -561,7 +545,7 @@ const struct glcnn_descriptor glcnn_kernel_add_gradient = {
 const struct glcnn_descriptor glcnn_kernel_subtract = {
     .mps_class = "MPSCNNSubtract",
     .text = "difference of two images",
-    FORWARD("subtract"),
+    FORWARD("subtract", SUBTRACT),
     .flags = FORWARD_FLAGS,
     .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
@@ -569,7 +553,7 @@ const struct glcnn_descriptor glcnn_kernel_subtract = {
 const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
     .mps_class = "MPSCNNSubtractGradient",
     .text = "gradient of subtract by one source",
-    GRADIENT_OF("subtract"),
+    GRADIENT_OF("subtract", SUBTRACT),
     .arguments = sum_gradient_arguments,
     .operands = sum_operands,
 };
@@ -577,7 +561,7 @@ const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
 const struct glcnn_descriptor glcnn_kernel_multiply = {
     .mps_class = "MPSCNNMultiply",
     .text = "product of two images",
-    FORWARD("multiply"),
+    FORWARD("multiply", MULTIPLY),
     .flags = FORWARD_FLAGS,
     .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
@@ -585,7 +569,7 @@ const struct glcnn_descriptor glcnn_kernel_multiply = {
 const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
     .mps_class = "MPSCNNMultiplyGradient",
     .text = "gradient of multiply by one source",
-    GRADIENT_OF("multiply"),
+    GRADIENT_OF("multiply", MULTIPLY),
     .arguments = sum_gradient_arguments,
     .operands = product_operands,
 };
@@ -593,54 +577,54 @@ const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
 const struct glcnn_descriptor glcnn_kernel_divide = {
     .mps_class = "MPSCNNDivide",
     .text = "quotient of two images",
-    FORWARD("divide"),
+    FORWARD("divide", DIVIDE),
     .flags = FORWARD_FLAGS,
     .arguments = quotient_arguments,
 };
 const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
     .text = "gradient of divide by one source",
-    GRADIENT_OF("divide"),
+    GRADIENT_OF("divide", DIVIDE),
     .arguments = quotient_gradient_arguments,
     .operands = quotient_operands,
 };
 
 const struct glcnn_descriptor glcnn_kernel_maximum = {
     .text = "the larger of two images",
-    FORWARD("maximum"),
+    FORWARD("maximum", MAXIMUM),
     .flags = FORWARD_FLAGS,
     .arguments = extreme_arguments,
     .keeps_zero = keeps_zero,
 };
 const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
     .text = "gradient of maximum by one source",
-    GRADIENT_OF("maximum"),
+    GRADIENT_OF("maximum", MAXIMUM),
     .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
 };
 
 const struct glcnn_descriptor glcnn_kernel_minimum = {
     .text = "the smaller of two images",
-    FORWARD("minimum"),
+    FORWARD("minimum", MINIMUM),
     .flags = FORWARD_FLAGS,
     .arguments = extreme_arguments,
     .keeps_zero = keeps_zero,
 };
 const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
     .text = "gradient of minimum by one source",
-    GRADIENT_OF("minimum"),
+    GRADIENT_OF("minimum", MINIMUM),
     .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
 };
 
 const struct glcnn_descriptor glcnn_kernel_power = {
     .text = "one image to the power of another",
-    FORWARD("power"),
+    FORWARD("power", POWER),
     .flags = FORWARD_FLAGS,
     .arguments = power_arguments,
 };
 const struct glcnn_descriptor glcnn_kernel_power_gradient = {
     .text = "gradient of power by one source",
-    GRADIENT_OF("power"),
+    GRADIENT_OF("power", POWER),
     .arguments = power_gradient_arguments,
     .operands = quotient_operands,
 };
@@ -649,10 +633,8 @@ const struct glcnn_descriptor glcnn_kernel_power_gradient = {
 
 struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
 {
-    struct glcnn_arithmetic_parameters *p = NULL;
-    for (int i = ADD; i <= POWER && !p; i++)
-        p = kernel_parameters(kernel, families[i]);
-    return p;
+    bool is_one = kernel && kernel->descriptor->length == length; /* of whichever family */
+    return is_one ? kernel->parameters : NULL;
 }
 
 static glcnn_status create_gradient(glcnn_device *device, const struct glcnn_descriptor *descriptor,

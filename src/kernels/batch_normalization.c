@@ -25,7 +25,7 @@ bool batch_normalization_is_fixed(const struct operation *o)
 
 static uint32_t channels_of(const struct operation *o)
 {
-    return o->images[o->descriptor->flags & IS_GRADIENT ? D_SOURCE : N_SOURCE].channels;
+    return o->images[operation_is_gradient(o) ? D_SOURCE : N_SOURCE].channels;
 }
 
 static size_t length(const struct operation *o, size_t index)

@@ -7,14 +7,9 @@ extern const struct glcnn_descriptor glcnn_kernel_convolution;
 
 /* ---- Lengths of vectors ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static const struct glcnn_source_properties *source_properties(const struct operation *o)
 {
-    return is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
+    return operation_is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
 }
 
 static size_t weight_count(const struct operation *o)
@@ -163,7 +158,7 @@ bool convolution_gradient_check(const struct operation *o, struct refusal refusa
 static void connect_all(struct operation *o)
 {
     struct glcnn_source_properties *source =
-        is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
+        operation_is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
     source->offset.x = (int32_t)source->kernel_width / 2;
     source->offset.y = (int32_t)source->kernel_height / 2;
     source->edge_mode = GLCNN_EDGE_MODE_ZERO;

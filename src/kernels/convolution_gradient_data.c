@@ -206,8 +206,7 @@ static void plan_data_gathered(struct plan *plan, const struct implementation *r
     bool clamped = w.edge_mode == GLCNN_EDGE_MODE_CLAMP;
     pass_int(pass, "tap_step_x", clamped ? 1 : tap_step(&w.x));
     pass_int(pass, "tap_step_y", clamped ? 1 : tap_step(&w.y));
-    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
-    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
+    pass_source_size(pass, &o->images[IMAGE]);
     pass->work = p.elements * 16;
 }
 

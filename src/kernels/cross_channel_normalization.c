@@ -155,16 +155,6 @@ static const struct implementation_list gradient_rows = {
 static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
 static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
 
-static void plan_forward(const struct operation *o, struct plan *plan)
-{
-    implementation_plan(plan, &forward_rows, o);
-}
-
-static void plan_gradient(const struct operation *o, struct plan *plan)
-{
-    implementation_plan(plan, &gradient_rows, o);
-}
-
 /* ---- Descriptors ---- */
 
 static const struct parameter parameters[] = {
@@ -188,7 +178,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .flags = MAKES_STATE,
     .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
-    .plan = plan_forward,
+    .plan = descriptor_plan,
 };
 
 const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient = {
@@ -202,7 +192,7 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .flags = IS_GRADIENT | PIXEL_MANUAL,
     .arguments = descriptor_gradient_arguments,
     .implementations = gradient_implementations,
-    .plan = plan_gradient,
+    .plan = descriptor_plan,
 };
 
 /* ---- Constructors ---- */

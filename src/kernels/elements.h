@@ -29,8 +29,6 @@ bool elements_check_size(const struct operation *operation, struct refusal refus
 /* Gradients follow their states. */
 bool elements_check_state(const struct operation *operation, struct refusal refusal);
 
-/* Uniforms begin_x, end_x and in y of a gradient: the results that count. */
-void pass_results(struct pass *pass, const struct operation *operation);
 /* The pass over the result with texture "source" and image "destination", or of a gradient
  * "gradient" and "destination" with the results that count. */
 struct pass *plan_elements(const struct operation *operation, struct plan *plan,

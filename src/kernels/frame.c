@@ -2,8 +2,6 @@
  * makes them red, green and blue; what they share is one shader. */
 #include "kernels/frame.h"
 
-#include <string.h>
-
 #include "encode/kernel.h"
 #include "encode/window.h"
 
@@ -109,10 +107,15 @@ static bool check_nv12(const struct operation *o, struct refusal refusal)
 
 /* ---- Colours ---- */
 
+bool frame_is_rgb(const struct operation *o)
+{
+    return *(const bool *)o->descriptor->form;
+}
+
 struct levels frame_levels(const struct operation *o)
 {
     const struct glcnn_frame_parameters *p = o->parameters;
-    bool is_rgb = strcmp(o->descriptor->name, "frame_rgb") == 0;
+    bool is_rgb = frame_is_rgb(o);
     bool full = p->range == GLCNN_COLOR_RANGE_USUAL ? is_rgb : p->range == GLCNN_COLOR_RANGE_FULL;
     return full ? (struct levels){1, 0, 1, -128.0 / 255}
                 : (struct levels){255.0 / 219, -16.0 / 219, 255.0 / 224, -128.0 / 224};
@@ -242,8 +245,11 @@ static const struct argument nv12_arguments[] = {
 
 static const char without_gradient[] = "frames are not trained; let its result stop gradients";
 
+static const bool rgb = true, luma_and_chroma = false;
+
 const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
     .name = "frame_rgb",
+    .form = &rgb,
     .text = "frames of red, green and blue cropped, scaled and normalised",
     .family = "frame",
     .without_gradient = without_gradient,
@@ -258,6 +264,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
 
 const struct glcnn_descriptor glcnn_kernel_frame_yuyv = {
     .name = "frame_yuyv",
+    .form = &luma_and_chroma,
     .text = "frames of YUYV as red, green and blue, cropped, scaled and normalised",
     .family = "frame",
     .without_gradient = without_gradient,
@@ -272,6 +279,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_yuyv = {
 
 const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
     .name = "frame_nv12",
+    .form = &luma_and_chroma,
     .text = "frames of NV12 as red, green and blue, cropped, scaled and normalised",
     .family = "frame",
     .without_gradient = without_gradient,

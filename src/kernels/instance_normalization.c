@@ -21,15 +21,10 @@ float instance_normalization_epsilon(const struct operation *o)
     return p->epsilon;
 }
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 struct places instance_normalization_places(const struct operation *o)
 {
-    return is_gradient(o) ? (struct places){G_SOURCE, G_GAMMA, G_MEAN}
-                          : (struct places){SOURCE, GAMMA, MEAN};
+    return operation_is_gradient(o) ? (struct places){G_SOURCE, G_GAMMA, G_MEAN}
+                                    : (struct places){SOURCE, GAMMA, MEAN};
 }
 
 static size_t length(const struct operation *o, size_t index)
@@ -41,7 +36,7 @@ static size_t length(const struct operation *o, size_t index)
 
 bool instance_normalization_has_statistics(const struct operation *o)
 {
-    return is_gradient(o) && o->given[G_MEAN] && o->given[G_VARIANCE];
+    return operation_is_gradient(o) && o->given[G_MEAN] && o->given[G_VARIANCE];
 }
 
 static bool check_gradient(const struct operation *o, struct refusal refusal)

@@ -55,7 +55,7 @@ void pass_product(struct pass *pass, const struct product *p)
     pass_int(pass, "first", p->first);
     pass_int(pass, "last", p->last);
     if (p->form != RESULT)
-        pass_results(pass, p->operation);
+        pass_results(pass, &p->operation->window);
     pass->work = (uint32_t)(p->last > p->first ? p->last - p->first : 1) * 8;
 }
 

@@ -146,18 +146,10 @@ glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to
                              kernel->descriptor->name, sentence);
 }
 
-static bool is_type(glcnn_neuron_type type)
-{
-    unsigned count = 0;
-    while (neuron_type_names[count])
-        count++;
-    return (unsigned)type < count;
-}
-
 /* A type that there is not is left to the neuron's own kernel, which refuses it. */
 struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
 {
-    if (!is_type(n->type))
+    if ((unsigned)n->type >= TYPES)
         return (struct neuron_traits){.present = true, .has_slopes = true};
     double far = neuron_value(n, 0, 4);
     return (struct neuron_traits){.present = n->type != GLCNN_NEURON_TYPE_NONE,
@@ -169,15 +161,10 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
 
 /* ---- Passes ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    uint32_t channels = o->images[is_gradient(o) ? IMAGE : SOURCE].channels;
+    uint32_t channels = o->images[operation_is_gradient(o) ? IMAGE : SOURCE].channels;
     (void)index;
     return neuron_data_length(&p->neuron, p->shares_data ? 1 : channels);
 }
@@ -210,10 +197,7 @@ static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descr
 static void plan_neuron(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "neuron/neuron.comp");
     pass_neuron_alone(pass, &p->neuron, &o->images[RESULT]);
     pass_neuron_data(pass, &p->neuron, &o->vectors[SLOPES]);
 }
@@ -221,12 +205,7 @@ static void plan_neuron(const struct operation *o, struct plan *plan)
 static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    struct pass *pass =
-        plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    struct pass *pass = plan_pointwise_gradient(plan, o, "neuron/neuron_gradient.comp");
     pass_neuron_alone(pass, &p->neuron, &o->images[DESTINATION]);
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
 }
@@ -236,19 +215,20 @@ static enum derivative derivative(const struct operation *o, struct plan *plan)
     const struct glcnn_neuron_parameters *p = o->parameters;
     if (neuron_traits(&p->neuron).has_slopes)
         return DERIVATIVE_NONE;
-    return pointwise_derivative_of(o, plan, &o->images[is_gradient(o) ? IMAGE : SOURCE],
-                                   &o->images[is_gradient(o) ? GRADIENT : RESULT]);
+    return pointwise_derivative_of(o, plan, &o->images[operation_is_gradient(o) ? IMAGE : SOURCE],
+                                   &o->images[operation_is_gradient(o) ? GRADIENT : RESULT]);
 }
 
 static void derive(const struct operation *o, struct pass *pass, struct derived_name *name)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    derived_texture(name, pass, "_source", &o->images[is_gradient(o) ? IMAGE : SOURCE]);
-    if (is_gradient(o))
+    derived_texture(name, pass, "_source", &o->images[operation_is_gradient(o) ? IMAGE : SOURCE]);
+    if (operation_is_gradient(o))
         derived_texture(name, pass, "_gradient", &o->images[GRADIENT]);
     pass_derived_neuron(pass, name, &p->neuron);
     pass_template(pass,
-                  is_gradient(o) ? "neuron/gradient_derived.glsl" : "neuron/value_derived.glsl",
+                  operation_is_gradient(o) ? "neuron/gradient_derived.glsl"
+                                           : "neuron/value_derived.glsl",
                   derived_name(name, ""));
 }
 

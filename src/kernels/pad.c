@@ -44,7 +44,7 @@ static struct walks slice_walks(const void *parameters, const struct image_view 
 
 struct walks pad_walks_of(const struct operation *o)
 {
-    bool pads = strcmp(o->descriptor->family, "pad") == 0;
+    bool pads = *(const bool *)o->descriptor->form;
     return (pads ? pad_walks : slice_walks)(o->parameters, elements_source(o));
 }
 
@@ -208,8 +208,11 @@ static const struct parameter slice_rows[] = {
               65536),
     {0}};
 
+static const bool pads = true, slices = false;
+
 const struct glcnn_descriptor glcnn_kernel_pad = {
     .name = "pad",
+    .form = &pads,
     .text = "more pixels and channels around the source: a constant, mirrored or repeated",
     .family = "pad",
     .gradient = "pad_gradient",
@@ -225,6 +228,7 @@ const struct glcnn_descriptor glcnn_kernel_pad = {
 
 const struct glcnn_descriptor glcnn_kernel_pad_gradient = {
     .name = "pad_gradient",
+    .form = &pads,
     .text = "gradient of pad",
     .family = "pad",
     .forward = "pad",
@@ -238,6 +242,7 @@ const struct glcnn_descriptor glcnn_kernel_pad_gradient = {
 
 const struct glcnn_descriptor glcnn_kernel_strided_slice = {
     .name = "strided_slice",
+    .form = &slices,
     .text = "every step-th column, row and channel of an image, from any on, in either direction",
     .family = "strided_slice",
     .gradient = "strided_slice_gradient",
@@ -253,6 +258,7 @@ const struct glcnn_descriptor glcnn_kernel_strided_slice = {
 
 const struct glcnn_descriptor glcnn_kernel_strided_slice_gradient = {
     .name = "strided_slice_gradient",
+    .form = &slices,
     .text = "gradient of strided_slice",
     .family = "strided_slice",
     .forward = "strided_slice",

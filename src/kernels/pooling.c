@@ -118,7 +118,7 @@ size_t pooling_index_count(const struct window *w, const struct image_view *sour
 /* A gradient whose addressing the user set, in place of a state, may have other windows. */
 static size_t index_count(const struct operation *o, size_t index)
 {
-    if (index == INDICES && !(o->descriptor->flags & IS_GRADIENT))
+    if (index == INDICES && !operation_is_gradient(o))
         return pooling_index_count(&o->window, &o->images[SOURCE], &o->images[RESULT]);
     bool follows = index == GRADIENT_INDICES && o->state_driven;
     return follows ? pooling_index_count(&o->window, &o->images[IMAGE], &o->images[GRADIENT]) : 0;
@@ -134,12 +134,6 @@ void pooling_pass_padding(struct pass *pass, const struct operation *o)
         pass_define(pass, "WHOLE_WINDOW", 1);
     pass_int(pass, "zero_pad_x", pad[0]);
     pass_int(pass, "zero_pad_y", pad[1]);
-}
-
-void pooling_pass_source_size(struct pass *pass, const struct image_view *source)
-{
-    pass_int(pass, "source_width", (int32_t)source->width);
-    pass_int(pass, "source_height", (int32_t)source->height);
 }
 
 /* All of `count` windows from `begin` on, along an axis. */
@@ -250,7 +244,7 @@ static void plan_separable(struct plan *plan, const struct implementation *row, 
         pass_library(pass, "pooling/norm_of_squares.glsl");
         pass_texture(pass, "source", p->source);
     } else {
-        pooling_pass_source_size(pass, p->source);
+        pass_source_size(pass, p->source);
     }
     pass->work = (uint32_t)p->window.x.size * 8;
 }
@@ -265,11 +259,17 @@ const struct implementation_list pooling_list = {
 
 /* ---- Plans ---- */
 
-static void plan_result(const struct operation *o, struct plan *plan,
-                        enum pooling_reduction reduction)
+/* A maximum leaves argmax indices, or reads them, where it is given the vector of them. */
+static enum pooling_reduction reduction_of(const struct operation *o, int indices)
+{
+    enum pooling_reduction reduction = *(const enum pooling_reduction *)o->descriptor->form;
+    return reduction == POOLING_MAX && o->given[indices] ? POOLING_MAX_INDICES : reduction;
+}
+
+static void plan_forward(const struct operation *o, struct plan *plan)
 {
     const struct pooling p = {.operation = o,
-                              .reduction = reduction,
+                              .reduction = reduction_of(o, INDICES),
                               .window = o->window,
                               .source = &o->images[SOURCE],
                               .result = &o->images[RESULT],
@@ -280,34 +280,10 @@ static void plan_result(const struct operation *o, struct plan *plan,
     implementation_plan(plan, &pooling_list, &p);
 }
 
-static void plan_average(const struct operation *o, struct plan *plan)
+static void plan_gradient(const struct operation *o, struct plan *plan)
 {
-    plan_result(o, plan, POOLING_AVERAGE);
-}
-
-static void plan_l2_norm(const struct operation *o, struct plan *plan)
-{
-    plan_result(o, plan, POOLING_L2_NORM);
-}
-
-static void plan_max(const struct operation *o, struct plan *plan)
-{
-    plan_result(o, plan, o->given[INDICES] ? POOLING_MAX_INDICES : POOLING_MAX);
-}
-
-static void plan_average_gradient(const struct operation *o, struct plan *plan)
-{
-    pooling_plan_gradient(o, plan, POOLING_AVERAGE);
-}
-
-static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
-{
-    pooling_plan_gradient(o, plan, POOLING_L2_NORM);
-}
-
-static void plan_max_gradient(const struct operation *o, struct plan *plan)
-{
-    pooling_plan_gradient(o, plan, o->given[GRADIENT_INDICES] ? POOLING_MAX_INDICES : POOLING_MAX);
+    const struct pooling_gradient p = {o, reduction_of(o, GRADIENT_INDICES)};
+    implementation_plan(plan, &pooling_gradient_list, &p);
 }
 
 /* ---- Descriptors ---- */
@@ -358,88 +334,90 @@ enum {
 #define FORWARD(NAME)                                                                              \
     .name = NAME, .family = "pooling", .gradient = NAME "_gradient",                               \
     .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
-    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .implementations = lists
+    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .implementations = lists,     \
+    .plan = plan_forward
 
 #define GRADIENT_OF(NAME)                                                                          \
     .name = NAME "_gradient", .family = "pooling", .forward = NAME,                                \
-    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
+    .plan = plan_gradient
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
     .mps_class = "MPSCNNPoolingAverage",
     .text = "mean over a window",
     FORWARD("pooling_average"),
+    .form = &(const enum pooling_reduction){POOLING_AVERAGE},
     .flags = FORWARD_FLAGS,
     .arguments = descriptor_image_arguments,
-    .plan = plan_average,
 };
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
     .mps_class = "MPSCNNPoolingAverageGradient",
     .text = "gradient of pooling_average",
     GRADIENT_OF("pooling_average"),
+    .form = &(const enum pooling_reduction){POOLING_AVERAGE},
     .flags = GRADIENT_FLAGS,
     .arguments = descriptor_gradient_arguments,
     .derivative = pooling_average_derivative,
     .derive = pooling_derive_average,
     .implementations = average_gradient_lists,
-    .plan = plan_average_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
     .mps_class = "MPSCNNPoolingL2Norm",
     .text = "square root of the sum of squares over a window",
     FORWARD("pooling_l2_norm"),
+    .form = &(const enum pooling_reduction){POOLING_L2_NORM},
     .flags = FORWARD_FLAGS,
     .arguments = descriptor_image_arguments,
-    .plan = plan_l2_norm,
 };
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
     .mps_class = "MPSCNNPoolingL2NormGradient",
     .text = "gradient of pooling_l2_norm",
     GRADIENT_OF("pooling_l2_norm"),
+    .form = &(const enum pooling_reduction){POOLING_L2_NORM},
     .flags = GRADIENT_FLAGS,
     .arguments = descriptor_gradient_arguments,
     .implementations = l2_norm_gradient_lists,
-    .plan = plan_l2_norm_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_pooling_max = {
     .mps_class = "MPSCNNPoolingMax",
     .text = "largest value of a window",
     FORWARD("pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = FORWARD_FLAGS,
     .arguments = max_arguments,
     .length = index_count,
-    .plan = plan_max,
 };
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
     .mps_class = "MPSCNNPoolingMaxGradient",
     .text = "gradient of pooling_max",
     GRADIENT_OF("pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = GRADIENT_FLAGS,
     .arguments = max_gradient_arguments,
     .length = index_count,
     .implementations = max_gradient_lists,
-    .plan = plan_max_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
     .mps_class = "MPSCNNDilatedPoolingMax",
     .text = "largest value of a window with spaced taps",
     FORWARD("dilated_pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = FORWARD_FLAGS | HAS_DILATION,
     .arguments = max_arguments,
     .length = index_count,
-    .plan = plan_max,
 };
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
     .mps_class = "MPSCNNDilatedPoolingMaxGradient",
     .text = "gradient of dilated_pooling_max",
     GRADIENT_OF("dilated_pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = GRADIENT_FLAGS | HAS_DILATION,
     .arguments = max_gradient_arguments,
     .length = index_count,
     .implementations = max_gradient_lists,
-    .plan = plan_max_gradient,
 };
 
 /* ---- Constructors ---- */

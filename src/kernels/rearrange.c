@@ -2,12 +2,8 @@
  * image's numbers, and its gradient the pass of the inverse one. */
 #include "kernels/rearrange.h"
 
-#include <string.h>
-
 #include "encode/kernel.h"
 #include "kernels/elements.h"
-
-static const char *const block_families[] = {"depth_to_space", "space_to_depth"};
 
 /* ---- Axes in another order ---- */
 
@@ -105,18 +101,13 @@ static bool shuffle_check(const struct operation *o, struct refusal refusal)
 
 /* ---- Passes ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static void plan_transpose(const struct operation *o, struct plan *plan)
 {
     static const char *const names[] = {"FROM_C", "FROM_Y", "FROM_X"};
     struct pass *pass = plan_rearranged(o, plan, "slice/place_transposed.glsl");
     const int *order = transpose_order(o);
     for (int axis = 0; axis < 3; axis++)
-        if (is_gradient(o))
+        if (operation_is_gradient(o))
             pass_define(pass, names[axis], order[axis]);
         else
             pass_define(pass, names[order[axis]], axis);
@@ -127,8 +118,8 @@ static void plan_transpose(const struct operation *o, struct plan *plan)
 /* Whether the kernel makes depth of space: the one does it forwards, the other in its gradient. */
 static void plan_blocks(const struct operation *o, struct plan *plan)
 {
-    bool deepens = strcmp(o->descriptor->family, "space_to_depth") == 0;
-    bool to_space = deepens == is_gradient(o);
+    bool deepens = *(const bool *)o->descriptor->form;
+    bool to_space = deepens == operation_is_gradient(o);
     struct pass *pass = plan_rearranged(
         o, plan, to_space ? "slice/place_in_depth.glsl" : "slice/place_in_space.glsl");
     uint32_t pixel_channels = deepens ? elements_source(o)->channels : elements_result(o)->channels;
@@ -143,8 +134,8 @@ static void plan_shuffle(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_rearranged(o, plan, "slice/place_shuffled.glsl");
     uint32_t groups = groups_in(o), others = elements_source(o)->channels / groups;
-    pass_define(pass, "GROUPS", (int)(is_gradient(o) ? others : groups));
-    pass_int(pass, "span", (int32_t)(is_gradient(o) ? groups : others));
+    pass_define(pass, "GROUPS", (int)(operation_is_gradient(o) ? others : groups));
+    pass_int(pass, "span", (int32_t)(operation_is_gradient(o) ? groups : others));
 }
 
 /* ---- Descriptors ---- */
@@ -166,6 +157,8 @@ static const struct parameter shuffle_rows[] = {
     {"groups", "that channels are in, and are taken from by turns", FIELD_UINT32,
      offsetof(struct glcnn_channel_shuffle_parameters, groups), 1, 1, 65536, NULL},
     {0}};
+
+static const bool deepens = true, spreads = false;
 
 const struct glcnn_descriptor glcnn_kernel_transpose = {
     .name = "transpose",
@@ -196,6 +189,7 @@ const struct glcnn_descriptor glcnn_kernel_transpose_gradient = {
 
 const struct glcnn_descriptor glcnn_kernel_depth_to_space = {
     .name = "depth_to_space",
+    .form = &spreads,
     .text = "blocks of channels as blocks of pixels",
     .family = "depth_to_space",
     .gradient = "depth_to_space_gradient",
@@ -210,6 +204,7 @@ const struct glcnn_descriptor glcnn_kernel_depth_to_space = {
 };
 const struct glcnn_descriptor glcnn_kernel_depth_to_space_gradient = {
     .name = "depth_to_space_gradient",
+    .form = &spreads,
     .text = "gradient of depth_to_space",
     .family = "depth_to_space",
     .forward = "depth_to_space",
@@ -223,6 +218,7 @@ const struct glcnn_descriptor glcnn_kernel_depth_to_space_gradient = {
 
 const struct glcnn_descriptor glcnn_kernel_space_to_depth = {
     .name = "space_to_depth",
+    .form = &deepens,
     .text = "blocks of pixels as blocks of channels",
     .family = "space_to_depth",
     .gradient = "space_to_depth_gradient",
@@ -237,6 +233,7 @@ const struct glcnn_descriptor glcnn_kernel_space_to_depth = {
 };
 const struct glcnn_descriptor glcnn_kernel_space_to_depth_gradient = {
     .name = "space_to_depth_gradient",
+    .form = &deepens,
     .text = "gradient of space_to_depth",
     .family = "space_to_depth",
     .forward = "space_to_depth",
@@ -284,8 +281,8 @@ struct glcnn_transpose_parameters *glcnn_transpose(glcnn_kernel *kernel)
 
 struct glcnn_block_parameters *glcnn_block(glcnn_kernel *kernel)
 {
-    struct glcnn_block_parameters *parameters = kernel_parameters(kernel, block_families[0]);
-    return parameters ? parameters : kernel_parameters(kernel, block_families[1]);
+    struct glcnn_block_parameters *parameters = kernel_parameters(kernel, "depth_to_space");
+    return parameters ? parameters : kernel_parameters(kernel, "space_to_depth");
 }
 
 struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_kernel *kernel)

@@ -3,7 +3,6 @@
 #include "kernels/resize.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "encode/kernel.h"
 #include "encode/number.h"
@@ -12,11 +11,9 @@
 #define MOST_PIXELS 16384 /* a side */
 #define MOST_TERM   4096  /* of a scale's fraction */
 
-static const char *const families[] = {"resize_nearest", "resize_linear"};
-
 bool resize_is_linear(const struct operation *o)
 {
-    return strcmp(o->descriptor->family, families[1]) == 0;
+    return *(const bool *)o->descriptor->form;
 }
 
 /* ---- Positions ---- */
@@ -143,7 +140,7 @@ static bool check(const struct operation *o, struct refusal refusal)
 static void plan_resize(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_resize_parameters *p = o->parameters;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     struct pass *pass = plan_elements(
         o, plan, gradient ? "upsampling/resize_gradient.comp" : "upsampling/resize.comp");
     struct both_positions at = resize_positions(o);
@@ -205,8 +202,11 @@ static const struct parameter nearest_rows[] = {SIZES,
                                                 {0}};
 static const struct parameter linear_rows[] = {SIZES, {0}};
 
+static const bool linear = true, nearest = false;
+
 const struct glcnn_descriptor glcnn_kernel_resize_nearest = {
     .name = "resize_nearest",
+    .form = &nearest,
     .text = "another size, each pixel the nearest of the source",
     .family = "resize_nearest",
     .gradient = "resize_nearest_gradient",
@@ -221,6 +221,7 @@ const struct glcnn_descriptor glcnn_kernel_resize_nearest = {
 };
 const struct glcnn_descriptor glcnn_kernel_resize_nearest_gradient = {
     .name = "resize_nearest_gradient",
+    .form = &nearest,
     .text = "gradient of resize_nearest",
     .family = "resize_nearest",
     .forward = "resize_nearest",
@@ -234,6 +235,7 @@ const struct glcnn_descriptor glcnn_kernel_resize_nearest_gradient = {
 
 const struct glcnn_descriptor glcnn_kernel_resize_linear = {
     .name = "resize_linear",
+    .form = &linear,
     .text = "another size, with linear interpolation between pixels",
     .family = "resize_linear",
     .gradient = "resize_linear_gradient",
@@ -248,6 +250,7 @@ const struct glcnn_descriptor glcnn_kernel_resize_linear = {
 };
 const struct glcnn_descriptor glcnn_kernel_resize_linear_gradient = {
     .name = "resize_linear_gradient",
+    .form = &linear,
     .text = "gradient of resize_linear",
     .family = "resize_linear",
     .forward = "resize_linear",
@@ -263,8 +266,8 @@ const struct glcnn_descriptor glcnn_kernel_resize_linear_gradient = {
 
 struct glcnn_resize_parameters *glcnn_resize(glcnn_kernel *kernel)
 {
-    struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, families[0]);
-    return parameters ? parameters : kernel_parameters(kernel, families[1]);
+    struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, "resize_nearest");
+    return parameters ? parameters : kernel_parameters(kernel, "resize_linear");
 }
 
 DEFINE_KERNEL_CREATE_WITH(resize_nearest, glcnn_resize_parameters)

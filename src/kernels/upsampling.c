@@ -43,7 +43,7 @@ void upsampling_map(const struct operation *o, struct mapping axes[2])
 {
     const struct glcnn_upsampling_parameters *p = o->parameters;
     const struct glcnn_addressing *q = &o->properties;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
     const struct glcnn_offset *offset = gradient ? &q->secondary.offset : &q->primary.offset;
     int32_t first_x = gradient ? q->primary.offset.x + q->kernel_offset_x : (int32_t)o->region_x;
@@ -111,10 +111,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan, const ch
     pass_mapping(pass, o);
     pass_int(pass, "size_x", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "size_y", (int32_t)o->images[IMAGE].height);
-    pass_int(pass, "begin_x", o->window.x.begin);
-    pass_int(pass, "begin_y", o->window.y.begin);
-    pass_int(pass, "end_x", o->window.x.end);
-    pass_int(pass, "end_y", o->window.y.end);
+    pass_results(pass, &o->window);
     pass_int(pass, "shift_x", o->window.x.shift);
     pass_int(pass, "shift_y", o->window.y.shift);
     uint64_t taps = (uint64_t)p->scale_factor_x * p->scale_factor_y * 4;
@@ -171,7 +168,7 @@ static bool check_axis(int64_t size, int64_t factor, int64_t offset, struct refu
 static bool check(const struct operation *o, struct refusal refusal)
 {
     const struct glcnn_upsampling_parameters *p = o->parameters;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
     const struct glcnn_offset *offset =
         gradient ? &o->properties.secondary.offset : &o->properties.primary.offset;
