@@ -69,6 +69,7 @@ const struct implementation_list normalization_gradients = {
 
 const struct implementation_list *const normalization_implementations[] = {
     &statistics_implementations,
+    &pixel_reduction_merges,
     &pixel_reduction_places,
     &sum_implementations,
     &coefficient_implementations,
