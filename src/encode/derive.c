@@ -184,6 +184,7 @@ bool derive_result(const struct call *call, struct plan *plan)
     if (!fits(derived, settings)) {
         release_derived(derived);
         plan->pass_count = first;
+        plan_drop_amended(plan);
         return false;
     }
     operation_retain(o, plan); /* for the passes of readers */

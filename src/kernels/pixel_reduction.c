@@ -237,10 +237,12 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     const struct implementation *place = implementation_choose(plan, &pixel_reduction_places, NULL);
     struct pass *pass =
         *(const bool *)place->form ? plan_amend(plan, source, results, count) : NULL;
-    if (!pass || !are_soon_merged(&pass->epilogue)) {
+    if (pass && !are_soon_merged(&pass->epilogue)) {
         plan_drop_amended(plan);
-        return NULL;
+        pass = NULL;
     }
+    if (!pass)
+        return NULL;
     pass_implementation(pass, place);
     pass_library(pass, epilogue);
     pass_library(pass, "pixel_reduction/finish_epilogue.glsl");
