@@ -2,13 +2,22 @@
 // squares in the next.
 // needs normalization/pixels_of_runs.glsl
 // needs pixel_reduction/partial_statistics.glsl
+#define AT_ONCE 4
 
-// Runs first .. end - 1, in this order.
+// Runs first .. end - 1, in this order. Several are read at a time: each by itself would be waited for.
 statistics merge_runs(int first, int end, int slice, int group) {
     statistics s = statistics(pixels_of(first), partial(first, 0, slice, 2 * group),
                               partial(first, 0, slice, 2 * group + 1));
-    for (int run = first + 1; run < end; run++)
-        merge(s, pixels_of(run), partial(run, 0, slice, 2 * group),
-              partial(run, 0, slice, 2 * group + 1));
+    for (int begin = first + 1; begin < end; begin += AT_ONCE) {
+        vec4 mean[AT_ONCE], m2[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++) {
+            int run = min(begin + i, end - 1);
+            mean[i] = partial(run, 0, slice, 2 * group);
+            m2[i] = partial(run, 0, slice, 2 * group + 1);
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            if (begin + i < end)
+                merge(s, pixels_of(begin + i), mean[i], m2[i]);
+    }
     return s;
 }

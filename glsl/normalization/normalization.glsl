@@ -1,7 +1,7 @@
 // Images are normalised in groups, each with statistics of its own: all of them together, or with
 // PER_IMAGE each by itself. What is needed of a slice of a group,
 //     mean,   rate = 1 / sqrt(variance + epsilon),   scale = gamma rate,   beta
-//     tilt and shift, which normalization/normalization_gradient_coefficients.comp explains
+//     tilt and shift, which normalization/gradient_coefficients.glsl explains
 // comes with VECTORS from the vectors themselves, else from "coefficients", which has an image for
 // each group and columns
 //     0 mean,   1 scale,   2 beta,   3 rate,   4 tilt,   5 shift

@@ -72,6 +72,7 @@ enum obstacle {
     NO_SHARED_MEMORY,
     FAST_IMAGE_STORES,
     COSTLY_PIXELS,
+    BATCHED_DISPATCHES,
     FEW_BUFFERS,
     UNSUPPORTED,
     REFUSED_BY_DRIVER,
@@ -95,7 +96,10 @@ static enum obstacle lacks(const struct glcnn_device_traits *traits,
         return NO_SHARED_MEMORY;
     if (row->slow_image_stores && !traits->slow_image_stores)
         return FAST_IMAGE_STORES;
-    return row->recomputes_pixels && !traits->recomputes_pixels ? COSTLY_PIXELS : NO_OBSTACLE;
+    if (row->recomputes_pixels && !traits->recomputes_pixels)
+        return COSTLY_PIXELS;
+    return row->submits_dispatches && !traits->submits_dispatches ? BATCHED_DISPATCHES
+                                                                  : NO_OBSTACLE;
 }
 
 /* What forbids to take a row, even one that is forced. */
@@ -124,6 +128,7 @@ static const char *phrase_of(enum obstacle obstacle, const struct glcnn_device *
         [NO_SHARED_MEMORY] = "shared memory on the chip",
         [FAST_IMAGE_STORES] = "image stores that cost more than loads",
         [COSTLY_PIXELS] = "pixels that cost less to recompute than to store",
+        [BATCHED_DISPATCHES] = "a driver that submits dispatches one by one",
         [UNSUPPORTED] = "another problem",
         [REFUSED_BY_DRIVER] = "a driver that runs its program",
         [UNPROFITABLE] = "other sizes"};

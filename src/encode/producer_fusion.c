@@ -183,6 +183,7 @@ bool fuse_result(const struct call *call, struct plan *plan)
     if (!fits(fused, settings)) {
         release_fused(fused);
         plan->pass_count = first;
+        plan_drop_amended(plan);
         return false;
     }
     operation_retain(o, plan); /* for the passes of readers */

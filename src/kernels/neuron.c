@@ -241,7 +241,8 @@ static const struct implementation_list slope_implementations = {
                                     {"slopes_one", "neuron/neuron_slope_gradient.comp", 8,
                                      .plan = pixel_reduction_plan, .form = &one},
                                     {0}}};
-static const struct implementation_list *const slope_tables[] = {&slope_implementations, NULL};
+static const struct implementation_list *const slope_tables[] = {&slope_implementations,
+                                                                 &pixel_reduction_merges, NULL};
 
 /* The sum over channels of what each gives for the one slope that they share. */
 static void plan_shared_slope(const struct operation *o, struct plan *plan,

@@ -46,15 +46,21 @@ static const struct implementation_list sum_implementations = {
         {"sums_one", SUMS, 8, .plan = pixel_reduction_plan, .form = &one},
         {0}}};
 
-/* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or a
- * pass before it leaves that in an image. The former stays with the portable rows because fused passes
- * need it: sums of an epilogue read no image that would be written between the two passes. */
-static const bool from_vectors = true, from_image = false;
+/* Whether each pass makes what it needs of mean, variance, gamma and beta from their vectors, or has it
+ * from an image: one that was made of the same before, else where that can be by the pass that finishes
+ * mean and variance, or by a pass before each. Vectors stay with the portable rows because fused passes
+ * need them: sums of an epilogue read no image that would be written between the two passes. */
+struct source_of_coefficients {
+    bool in_image, kept;
+};
+static const struct source_of_coefficients from_vectors = {false, false}, from_kept = {true, true},
+                                           from_image = {true, false};
 
 static const struct implementation_list coefficient_implementations = {
     "normalization_coefficients",
     (const struct implementation[]){{"coefficients_vectors", .registers = 32, .shared_memory = true,
                                      .buffers = 7, .form = &from_vectors},
+                                    {"coefficients_kept", .form = &from_kept},
                                     {"coefficients_image", .form = &from_image},
                                     {0}}};
 
@@ -68,14 +74,9 @@ const struct implementation_list normalization_gradients = {
         {0}}};
 
 const struct implementation_list *const normalization_implementations[] = {
-    &statistics_implementations,
-    &pixel_reduction_places,
-    &sum_implementations,
-    &coefficient_implementations,
-    &pointwise_rows,
-    &pointwise_pixels,
-    &normalization_gradients,
-    NULL};
+    &statistics_implementations, &pixel_reduction_merges,      &pixel_reduction_places,
+    &sum_implementations,        &coefficient_implementations, &pointwise_rows,
+    &pointwise_pixels,           &normalization_gradients,     NULL};
 
 static void pass_moments(struct pass *pass, const struct normalization *n, double held)
 {
@@ -135,66 +136,121 @@ void normalization_statistics(struct plan *plan, const struct normalization *n,
     implementation_plan(plan, &statistics_implementations, &r);
 }
 
-static void pass_vectors(struct pass *pass, const struct normalization *n)
+/* ---- Coefficients in images ---- */
+
+/* What a pass has that makes coefficients: the vectors that the passes before it finish, and the rest. */
+struct maker {
+    const char *shader, *finish; /* of a pass by itself, and of the one that writes the vectors */
+    const char *library, *image;
+    uint32_t columns;
+    void (*finished)(struct pass *pass, const struct normalization *n, enum vector_access access);
+    void (*rest)(struct pass *pass, const struct normalization *n);
+};
+
+static void pass_finished_statistics(struct pass *pass, const struct normalization *n,
+                                     enum vector_access access)
+{
+    pass_vector(pass, "mean", &n->mean, access);
+    pass_vector(pass, "variance", &n->variance, access);
+}
+
+static void pass_scales(struct pass *pass, const struct normalization *n)
 {
     pass_vector(pass, "gamma", &n->gamma, VECTOR_READ);
     pass_vector(pass, "beta", &n->beta, VECTOR_READ);
-    pass_vector(pass, "mean", &n->mean, VECTOR_READ);
-    pass_vector(pass, "variance", &n->variance, VECTOR_READ);
     pass_float(pass, "epsilon", n->epsilon);
 }
 
-static void pass_gradient_vectors(struct pass *pass, const struct normalization *n)
+static const struct maker of_statistics = {"normalization/normalization_coefficients.comp",
+                                           "normalization/normalization_finish.comp",
+                                           "normalization/coefficients.glsl",
+                                           "coefficients",
+                                           4,
+                                           pass_finished_statistics,
+                                           pass_scales};
+
+static void pass_finished_sums(struct pass *pass, const struct normalization *n,
+                               enum vector_access access)
 {
-    pass_vector(pass, "gradient_for_gamma", &n->for_gamma, VECTOR_READ);
-    pass_vector(pass, "gradient_for_beta", &n->for_beta, VECTOR_READ);
+    pass_vector(pass, "first_sum", &n->for_beta, access);
+    pass_vector(pass, "second_sum", &n->for_gamma, access);
+}
+
+static void pass_deviations(struct pass *pass, const struct normalization *n)
+{
+    pass_texture(pass, "coefficients", &n->coefficients.image);
+    pass_vector(pass, "variance", &n->variance, VECTOR_READ);
+    pass_float(pass, "epsilon", n->epsilon);
     pass_float(pass, "samples", (float)n->samples);
 }
 
-static struct pass *plan_coefficient_pass(struct plan *plan, const struct normalization *n,
-                                          const char *shader, const struct image_view *image)
+static const struct maker of_sums = {"normalization/normalization_gradient_coefficients.comp",
+                                     "pixel_reduction/pixel_sums_finish.comp",
+                                     "normalization/gradient_coefficients.glsl",
+                                     "gradient_coefficients",
+                                     6,
+                                     pass_finished_sums,
+                                     pass_deviations};
+
+static struct pass *plan_maker(struct plan *plan, const struct normalization *n,
+                               const struct maker *maker)
 {
-    struct pass *pass = plan_pass(plan, shader);
-    if (n->coefficients.row)
-        pass_implementation(pass, n->coefficients.row);
+    struct pass *pass = plan_pass(plan, maker->shader);
     pass_grid(pass, slice_count(n->channels), n->groups, 1);
-    pass_image(pass, "coefficients", image);
+    maker->finished(pass, n, VECTOR_READ);
     return pass;
 }
 
-static void plan_coefficients(struct plan *plan, struct normalization *n)
+static struct pass *amend_finish(struct plan *plan, const struct maker *maker,
+                                 const struct pass *like)
 {
-    n->coefficients.image = plan_scratch_image(plan, (struct extent){6, 1, n->channels, n->groups});
-    pass_vectors(plan_coefficient_pass(plan, n, "normalization/normalization_coefficients.comp",
-                                       &n->coefficients.image),
-                 n);
+    struct pass *pass = plan_amend_writer(plan, maker->finish, like);
+    if (pass) {
+        pass_define(pass, "COEFFICIENTS", 1);
+        pass_library(pass, maker->library);
+    }
+    return pass;
+}
+
+static struct image_view make_coefficients(struct plan *plan, const struct normalization *n,
+                                           const struct maker *maker)
+{
+    const struct source_of_coefficients *from = n->coefficients.row->form;
+    struct pass like = {0}, *pass;
+    maker->finished(&like, n, VECTOR_WRITE);
+    maker->rest(&like, n);
+    struct image_view image = {0};
+    if (from->kept)
+        image = plan_find_made(plan, maker->image, &like);
+    if (image.storage)
+        return image;
+    image = plan_scratch_image(plan, (struct extent){maker->columns, 1, n->channels, n->groups});
+    pass = from->kept ? amend_finish(plan, maker, &like) : NULL;
+    if (!pass)
+        pass = plan_maker(plan, n, maker);
+    pass_implementation(pass, n->coefficients.row);
+    maker->rest(pass, n);
+    pass_image(pass, maker->image, &image);
+    return image;
 }
 
 void normalization_coefficients(struct plan *plan, struct normalization *n)
 {
     const struct implementation *row =
         implementation_choose(plan, &coefficient_implementations, NULL);
-    n->coefficients = (struct coefficients){.row = row, .in_image = !*(const bool *)row->form};
-    if (n->coefficients.in_image)
-        plan_coefficients(plan, n);
-}
-
-static void plan_gradient_coefficients(struct plan *plan, const struct normalization *n)
-{
-    struct pass *pass = plan_coefficient_pass(
-        plan, n, "normalization/normalization_gradient_coefficients.comp", &n->coefficients.image);
-    pass_vector(pass, "variance", &n->variance, VECTOR_READ);
-    pass_float(pass, "epsilon", n->epsilon);
-    pass_gradient_vectors(pass, n);
+    const struct source_of_coefficients *from = row->form;
+    n->coefficients = (struct coefficients){.row = row, .in_image = from->in_image};
+    if (from->in_image)
+        n->coefficients.image = make_coefficients(plan, n, &of_statistics);
 }
 
 struct image_view normalization_gradient_coefficients(struct plan *plan, struct normalization *n)
 {
     normalization_coefficients(plan, n);
-    if (n->coefficients.in_image)
-        plan_gradient_coefficients(plan, n);
-    return n->coefficients.image;
+    return n->coefficients.in_image ? make_coefficients(plan, n, &of_sums) : n->coefficients.image;
 }
+
+/* ---- Passes that take them ---- */
 
 static void pass_coefficients(struct pass *pass, const struct normalization *n)
 {
@@ -203,7 +259,8 @@ static void pass_coefficients(struct pass *pass, const struct normalization *n)
         return;
     }
     pass_define(pass, "VECTORS", 1);
-    pass_vectors(pass, n);
+    pass_finished_statistics(pass, n, VECTOR_READ);
+    pass_scales(pass, n);
 }
 
 /* What a pass needs to apply coefficients and neuron. */
@@ -352,18 +409,21 @@ void normalization_apply_gradient(const struct operation *o, struct plan *plan,
                                   const struct image_view *source, const struct image_view *result,
                                   bool fixed)
 {
+    struct normalization with = *n;
     if (!fixed && n->coefficients.in_image)
-        plan_gradient_coefficients(plan, n);
+        with.coefficients.image = make_coefficients(plan, n, &of_sums);
     struct pass *pass =
         plan_applying(plan, o, n, "normalization/normalization_gradient.comp", result);
     pass_texture(pass, "gradient", gradient);
     pass_texture(pass, "source", source);
     pass_image(pass, "destination", result);
     pass_gather(pass, o, gradient, source);
-    pass_act(pass, n);
+    pass_act(pass, &with);
     if (!fixed && !n->coefficients.in_image) {
         pass_define(pass, "GRADIENT_VECTORS", 1);
-        pass_gradient_vectors(pass, n);
+        pass_vector(pass, "gradient_for_gamma", &n->for_gamma, VECTOR_READ);
+        pass_vector(pass, "gradient_for_beta", &n->for_beta, VECTOR_READ);
+        pass_float(pass, "samples", (float)n->samples);
     }
     if (fixed)
         pass_define(pass, "FIXED_STATISTICS", 1);

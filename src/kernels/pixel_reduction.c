@@ -61,17 +61,35 @@ void pass_runs(struct pass *pass, const struct pixel_reduction *r, uint32_t span
 
 /* ---- Ping-pong passes ---- */
 
-#define FAN_IN 32 /* runs that an invocation merges */
+#define FAN_IN 32 /* runs that an invocation of a merging pass merges */
+
+/* The form of a row: how rows of pixels are cut, and the runs that the last pass merges at most. */
+struct merging {
+    struct pixel_cut cut;
+    uint32_t last;
+};
 
 /* Invocations enough to keep a GPU busy, with runs long enough that the passes that follow stay
- * cheap; no more runs than a texture has columns everywhere. */
-static const struct pixel_cut cut = {.runs = 16384, .fewest = 64, .most = 2048, .pixels = 128};
+ * cheap; no more runs than a texture has columns everywhere. Where each pass costs a submit, few
+ * enough runs for the last pass: the GPUs are small, and busy with the invocations of some slices. */
+static const struct merging by_passes = {{.runs = 16384, .fewest = 64, .most = 2048, .pixels = 128},
+                                         FAN_IN};
+static const struct merging by_the_last = {
+    {.runs = 16384, .fewest = 64, .most = 128, .pixels = 128}, 128};
+
+const struct implementation_list pixel_reduction_merges = {
+    "pixel_reduction_merges",
+    (const struct implementation[]){
+        {"runs_merged_at_last", .submits_dispatches = true, .form = &by_the_last},
+        {"runs_merged_by_passes", .form = &by_passes},
+        {0}}};
 
 /* Two scratch images whose columns are runs, image quantities * group + quantity: each pass reads
  * the one that was written last and writes the other, then they change places. */
 struct ping_pong {
     struct image_view from, to;
     uint32_t span, runs; /* of `from` */
+    const struct implementation *merges;
 };
 
 static struct image_view columns(struct plan *plan, const struct pixel_reduction *r, uint32_t count)
@@ -118,6 +136,7 @@ static void plan_first(struct plan *plan, const struct implementation *row,
 static void plan_merge(struct plan *plan, const struct pixel_reduction *r, struct ping_pong *images)
 {
     struct pass *pass = plan_pass(plan, r->kind->merge);
+    pass_implementation(pass, images->merges);
     uint32_t left = groups_of(images->runs, FAN_IN);
     pass_grid(pass, left, slice_count(r->source->channels),
               r->kind->merges_quantities ? r->groups : r->kind->quantities * r->groups);
@@ -136,9 +155,11 @@ static void plan_last(struct plan *plan, const struct pixel_reduction *r,
                       const struct ping_pong *images)
 {
     struct pass *pass = plan_pass(plan, r->kind->finish);
+    pass_implementation(pass, images->merges);
     pass_grid(pass, 1, slice_count(r->source->channels), r->groups);
     pass_texture(pass, "partial", &images->from);
     pass_runs(pass, r, images->span, images->runs);
+    pass->work = images->runs * 16;
     if (r->kind->finish_reads_source)
         pass_texture(pass, "source", r->source);
     r->write(pass, r->of);
@@ -148,12 +169,15 @@ void pixel_reduction_plan(struct plan *plan, const struct implementation *row,
                           const void *reduction)
 {
     const struct pixel_reduction *r = reduction;
-    struct ping_pong images = {.span = pixel_reduction_span(r, &cut)};
+    struct ping_pong images = {.merges =
+                                   implementation_choose(plan, &pixel_reduction_merges, NULL)};
+    const struct merging *merging = images.merges->form;
+    images.span = pixel_reduction_span(r, &merging->cut);
     images.runs = groups_of(r->rows, images.span);
     images.to = columns(plan, r, images.runs);
     images.from = columns(plan, r, groups_of(images.runs, FAN_IN));
     plan_first(plan, row, r, &images);
-    while (images.runs > FAN_IN)
+    while (images.runs > merging->last)
         plan_merge(plan, r, &images);
     plan_last(plan, r, &images);
 }
@@ -213,10 +237,12 @@ struct pass *pixel_reduction_epilogue(struct plan *plan, const struct image_view
     const struct implementation *place = implementation_choose(plan, &pixel_reduction_places, NULL);
     struct pass *pass =
         *(const bool *)place->form ? plan_amend(plan, source, results, count) : NULL;
-    if (!pass || !are_soon_merged(&pass->epilogue)) {
+    if (pass && !are_soon_merged(&pass->epilogue)) {
         plan_drop_amended(plan);
-        return NULL;
+        pass = NULL;
     }
+    if (!pass)
+        return NULL;
     pass_implementation(pass, place);
     pass_library(pass, epilogue);
     pass_library(pass, "pixel_reduction/finish_epilogue.glsl");

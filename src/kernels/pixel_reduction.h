@@ -4,7 +4,8 @@
  * The rows of a group's images are cut into runs. Portable rows plan ping-pong passes: in the first an
  * invocation reduces a run to a column of a scratch texture array; merging passes read one scratch
  * array and write the other, in turns, until few columns are left, which the last pass writes to
- * vectors. The order is fixed by the shape alone. */
+ * vectors. Where each dispatch is submitted by itself the rows are cut into so few runs that the last
+ * pass follows the first. The order is fixed by the shape and that trait. */
 #ifndef GLCNN_KERNELS_PIXEL_REDUCTION_H
 #define GLCNN_KERNELS_PIXEL_REDUCTION_H
 
@@ -50,6 +51,9 @@ struct pixel_block {
  * together. */
 void pixel_reduction_plan(struct plan *plan, const struct implementation *row,
                           const void *reduction);
+
+/* For descriptors whose rows have it: which passes merge the runs. */
+extern const struct implementation_list pixel_reduction_merges;
 
 /* How rows are cut: runs for all slices of all groups, of one of them at least and at most, and
  * pixels of a run at least. */

@@ -88,8 +88,21 @@ static bool uses_vector(const struct pass *pass, const struct vector_view *const
 
 static bool takes_epilogue(const struct pass *pass, const struct image_view *view)
 {
-    return pass->epilogue.lanes && pass->image_count == 1 && !pass->debug.observer &&
+    return pass->epilogue.lanes && pass->image_count == 1 &&
            is_same_view(&pass->images[0].view, view);
+}
+
+/* A copy of a recorded pass that takes its place. */
+static struct pass *amend(struct plan *plan, size_t number)
+{
+    const struct pass *recorded = &plan->command_buffer->passes[number];
+    if (plan->amended || recorded->debug.observer)
+        return NULL;
+    plan->amended = malloc(sizeof *plan->amended);
+    plan->amended_number = number;
+    if (plan->amended)
+        *plan->amended = *recorded;
+    return plan->amended;
 }
 
 struct pass *plan_amend(struct plan *plan, const struct image_view *view,
@@ -97,18 +110,14 @@ struct pass *plan_amend(struct plan *plan, const struct image_view *view,
 {
     const struct glcnn_command_buffer *to = plan->command_buffer;
     size_t number = to->pass_count;
-    if (!to->deferred || plan->pass_count || plan->amended || plan->status != GLCNN_SUCCESS)
+    if (!to->deferred || plan->pass_count || plan->status != GLCNN_SUCCESS)
         return NULL;
     while (number > 0 && !stores(&to->passes[number - 1], view->storage))
         if (uses_vector(&to->passes[--number], written, count))
             return NULL;
     if (number-- == 0 || !takes_epilogue(&to->passes[number], view))
         return NULL;
-    plan->amended = malloc(sizeof *plan->amended);
-    plan->amended_number = number;
-    if (plan->amended)
-        *plan->amended = to->passes[number];
-    return plan->amended;
+    return amend(plan, number);
 }
 
 static bool writes_texture_of(const struct pass *pass, const struct pass *amended)
@@ -143,6 +152,110 @@ void plan_drop_amended(struct plan *plan)
 {
     free(plan->amended);
     plan->amended = NULL;
+}
+
+/* ---- Looking back ---- */
+
+static bool has_vector(const struct pass *pass, const struct pass_buffer *wanted)
+{
+    const struct vector_view *view = &wanted->view;
+    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+        const struct vector_view *own = &pass->buffers[i].view;
+        if (strcmp(pass->buffers[i].name, wanted->name) == 0)
+            return own->buffer == view->buffer && own->offset == view->offset &&
+                   own->count == view->count && own->is_part == view->is_part;
+    }
+    return false;
+}
+
+static bool has_texture(const struct pass *pass, const struct pass_texture *wanted)
+{
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        if (strcmp(pass->textures[i].name, wanted->name) == 0)
+            return is_same_view(&pass->textures[i].view, &wanted->view);
+    return false;
+}
+
+static bool has_uniform(const struct pass *pass, const struct pass_uniform *wanted)
+{
+    for (uint32_t i = 0; i < pass->uniform_count; i++)
+        if (strcmp(pass->uniforms[i].name, wanted->name) == 0)
+            return pass->uniforms[i].value.i == wanted->value.i;
+    return false;
+}
+
+static bool has_vectors(const struct pass *pass, const struct pass *like, enum vector_access access)
+{
+    for (uint32_t i = 0; i < like->buffer_count; i++)
+        if (like->buffers[i].access & access && !has_vector(pass, &like->buffers[i]))
+            return false;
+    return true;
+}
+
+static bool has_all(const struct pass *pass, const struct pass *like)
+{
+    for (uint32_t i = 0; i < like->texture_count; i++)
+        if (!has_texture(pass, &like->textures[i]))
+            return false;
+    for (uint32_t i = 0; i < like->uniform_count; i++)
+        if (!has_uniform(pass, &like->uniforms[i]))
+            return false;
+    return has_vectors(pass, like, VECTOR_READ_WRITE);
+}
+
+static bool writes_any_of(const struct pass *pass, const struct pass *like)
+{
+    return writes_texture_of(pass, like) || writes_vector_of(pass, like);
+}
+
+/* The one that so many are behind, NULL at the end. */
+static const struct pass *pass_before(const struct plan *plan, size_t behind)
+{
+    const struct glcnn_command_buffer *to = plan->command_buffer;
+    size_t own = plan->pass_count - plan->recycled;
+    if (behind < own)
+        return &plan->passes[plan->pass_count - 1 - behind];
+    if (!to->deferred || behind - own >= to->pass_count)
+        return NULL;
+    size_t number = to->pass_count - 1 - (behind - own);
+    bool amended = plan->amended && plan->amended_number == number;
+    const struct pass *pass = amended ? plan->amended : &to->passes[number];
+    return pass->issue.callback ? NULL : pass;
+}
+
+static const struct image_view *image_of(const struct pass *pass, const char *name)
+{
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        if (strcmp(pass->images[i].name, name) == 0)
+            return &pass->images[i].view;
+    return NULL;
+}
+
+struct image_view plan_find_made(const struct plan *plan, const char *name, const struct pass *like)
+{
+    const struct pass *pass;
+    for (size_t behind = 0; (pass = pass_before(plan, behind)); behind++) {
+        const struct image_view *made = image_of(pass, name);
+        if (made && has_all(pass, like))
+            return *made;
+        if (writes_any_of(pass, like))
+            break;
+    }
+    return (struct image_view){0};
+}
+
+struct pass *plan_amend_writer(struct plan *plan, const char *shader, const struct pass *like)
+{
+    const struct pass *pass;
+    size_t behind = 0, own = plan->pass_count - plan->recycled;
+    while ((pass = pass_before(plan, behind)) && !writes_any_of(pass, like))
+        behind++;
+    if (!pass || plan->status != GLCNN_SUCCESS || pass->image_count ||
+        strcmp(pass->shader, shader) != 0 || !has_vectors(pass, like, VECTOR_WRITE))
+        return NULL;
+    if (behind < own)
+        return &plan->passes[plan->pass_count - 1 - behind];
+    return amend(plan, plan->command_buffer->pass_count - 1 - (behind - own));
 }
 
 /* ---- Retained objects ---- */
@@ -281,6 +394,7 @@ void plan_release_scratch(struct plan *plan)
         else
             command_buffer_return_storage(plan->command_buffer, plan->scratch[i]);
     plan->scratch_count = 0;
+    plan->recycled = plan->command_buffer->deferred ? 0 : plan->pass_count;
     return_buffers(plan);
 }
 

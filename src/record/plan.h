@@ -31,6 +31,7 @@ struct plan {
     struct glcnn_buffer *workspace; /* vectors of plan_workspace_vector, a list */
     struct pass *amended; /* in place of the command buffer's of this number; NULL: none */
     size_t amended_number;
+    size_t recycled;     /* passes whose scratch images others may have by now */
     struct tuned *tuned; /* rows of implementations that trials have decided for; NULL: none */
 };
 
@@ -67,6 +68,20 @@ struct pass *plan_amend(struct plan *plan, const struct image_view *view,
 bool plan_amended_can_read(const struct plan *plan);
 /* The pass is to stay as it is. */
 void plan_drop_amended(struct plan *plan);
+
+/* Looking back: at passes of the call that is planned and, in a deferred command buffer, at all before.
+ * A pass whose callback may change vectors ends it. `like` is no pass of the plan, but what one would have:
+ * vectors, textures, uniforms.
+ *
+ * Image `name` of the last pass that has all that `like` has, under the same names, where none behind it
+ * writes any of that; without storage where there is none. */
+struct image_view plan_find_made(const struct plan *plan, const char *name,
+                                 const struct pass *like);
+/* The last pass that writes a vector or stores a texture of `like`, to be given what else `like` has and
+ * an image that it stores. NULL where it is not of `shader` or does not have the vectors that `like`
+ * writes, where it stores an image already or is observed, where the plan has amended another one, or
+ * there is no memory. Valid until the next plan_pass. */
+struct pass *plan_amend_writer(struct plan *plan, const char *shader, const struct pass *like);
 
 /* A scratch image of float32 that lives until plan_release_scratch or the plan's end; contents
  * undefined. */
