@@ -38,6 +38,9 @@ static const struct family families[] = {
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"nouveau", NULL, {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
+    /* Mesa 25 calls itself the vendor, and GPUs from Kepler on NVE.. and NV1... */
+    {"Mesa", "NVE", {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
+    {"Mesa", "NV1", {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true}},
     /* NVIDIA's driver on a Tegra, whose GPU has few processors and shares the CPU's memory: like
      * nouveau's, and none of what follows, which is known of large GPUs only. */
     {"NVIDIA", "Tegra", {"tegra", 14, 32, .shared_memory = true, .uniform_copies = true}},
