@@ -116,7 +116,7 @@ sanitized:
 BOARDS_ARGS ?= -t
 
 check-boards:
-	+@$(again) check-boards-built && $(again) check-boards-arm
+	+@bad=0; for part in built arm; do $(again) check-boards-$$part || bad=1; done; exit $$bad
 
 check-boards-built: packages
 	+@$(again) all
