@@ -164,7 +164,7 @@ function first_of(text, words,   i, n, word, v) {
 
 # "arith 6.5, texture 0.0, ldst 6.0", the dearest pipe first; a driver without cycles has none.
 function cycles(text,   i, j, n, names, v, best, line) {
-    n = split("arith texture vary ldst fma cvt sfu v t ls", names, " ")
+    n = split("arith texture vary ldst fma cvt sfu alu v t ls", names, " ")
     for (i = 1; i <= n; i++)
         v[i] = value(text, names[i])
     for (j = 1; j <= n; j++) {
