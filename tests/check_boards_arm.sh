@@ -28,31 +28,31 @@ suites=bookworm,trixie,sid gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check
 listed='' shaders='' table='' fetch=1 workers=''
 here=$(dirname "$0")/boards
 
-# Name, family, the least version of Mesa that knows it, fake device, the setting that makes it this GPU,
-# how the driver begins its name. The first of a family has its least limits.
+# Name, family, the first and the last version of Mesa that gives it OpenGL ES 3.1, fake device, the
+# setting that makes it this GPU, how the driver begins its name. The first of a family has its least limits.
 all_gpus() {
     cat <<'END_OF_GPUS'
-T820 midgard 22 panfrost PAN_GPU_ID=820 Mali-T820
-T860 midgard 22 panfrost PAN_GPU_ID=860 Mali-T860
-G31 bifrost 22 panfrost PAN_GPU_ID=7093 Mali-G31
-G52 bifrost 22 panfrost PAN_GPU_ID=7212 Mali-G52
-G57 bifrost 22 panfrost PAN_GPU_ID=9093 Mali-G57
-G72 bifrost 22 panfrost PAN_GPU_ID=6221 Mali-G72
-G310 bifrost 25 panfrost PAN_GPU_ID=ac74 Mali-G310
-G610 bifrost 25 panfrost PAN_GPU_ID=a867 Mali-G610
-G710 bifrost 25 panfrost PAN_GPU_ID=a862 Mali-G710
-V3D4.2 v3d 22 v3d V3D_42=1 V3D 4.2
-V3D7.1 v3d 25 v3d V3D_71=1 V3D 7.1
-A420 adreno 22 freedreno FD_GPU_ID=420 FD420
-A530 adreno 22 freedreno FD_GPU_ID=530 FD530
-A618 adreno 22 freedreno FD_GPU_ID=618 FD618
-A660 adreno 22 freedreno FD_GPU_ID=660 FD660
-A702 adreno 26 freedreno FD_GPU_ID=702 FD702
-A730 adreno 25 freedreno FD_GPU_ID=730 FD730
-X1-85 adreno 25 freedreno FD_GPU_ID=741 Adreno X1-85
-GK20A tegra 22 nouveau NOUVEAU_CHIPSET=ea NVEA
-GM20B tegra 22 nouveau NOUVEAU_CHIPSET=12b NV12B
-GP10B tegra 22 nouveau NOUVEAU_CHIPSET=13b NV13B
+T820 midgard 22- panfrost PAN_GPU_ID=820 Mali-T820
+T860 midgard 22- panfrost PAN_GPU_ID=860 Mali-T860
+G31 bifrost 22- panfrost PAN_GPU_ID=7093 Mali-G31
+G52 bifrost 22- panfrost PAN_GPU_ID=7212 Mali-G52
+G57 bifrost 22- panfrost PAN_GPU_ID=9093 Mali-G57
+G72 bifrost 22- panfrost PAN_GPU_ID=6221 Mali-G72
+G310 bifrost 25- panfrost PAN_GPU_ID=ac74 Mali-G310
+G610 bifrost 25- panfrost PAN_GPU_ID=a867 Mali-G610
+G710 bifrost 25- panfrost PAN_GPU_ID=a862 Mali-G710
+V3D4.2 v3d 22- v3d V3D_42=1 V3D 4.2
+V3D7.1 v3d 25- v3d V3D_71=1 V3D 7.1
+A420 adreno 22-25 freedreno FD_GPU_ID=420 FD420
+A530 adreno 22- freedreno FD_GPU_ID=530 FD530
+A618 adreno 22- freedreno FD_GPU_ID=618 FD618
+A660 adreno 22- freedreno FD_GPU_ID=660 FD660
+A702 adreno 26- freedreno FD_GPU_ID=702 FD702
+A730 adreno 25- freedreno FD_GPU_ID=730 FD730
+X1-85 adreno 25- freedreno FD_GPU_ID=741 Adreno X1-85
+GK20A tegra 22- nouveau NOUVEAU_CHIPSET=ea NVEA
+GM20B tegra 22- nouveau NOUVEAU_CHIPSET=12b NV12B
+GP10B tegra 22- nouveau NOUVEAU_CHIPSET=13b NV13B
 END_OF_GPUS
 }
 
@@ -112,8 +112,9 @@ version() {
 }
 
 knows() { # SUITE GPU
-    major=$(version "$1")
-    [ "${major%%.*}" -ge "$(about "$2" 3)" ]
+    versions=$(about "$2" 3) major=$(version "$1")
+    [ "${major%%.*}" -ge "${versions%-*}" ] &&
+        { [ -z "${versions#*-}" ] || [ "${major%%.*}" -le "${versions#*-}" ]; }
 }
 
 # on_gpu SUITE GPU RECORD ARGUMENT...: runs boards/compile.c. A processor without pointer authentication,
@@ -284,11 +285,19 @@ work() { # COMMAND LIST
     return $bad
 }
 
-# Lines "SUITE FAMILY GPU", the first GPU of each family that a chosen one is of.
+# first_known SUITE FAMILY: the first GPU of the family that this Mesa knows.
+first_known() {
+    for gpu in $(all_gpus | awk -v family="$2" '$2 == family { print $1 }'); do
+        ! knows "$1" "$gpu" || break
+    done
+    echo "$gpu"
+}
+
+# Lines "SUITE FAMILY GPU", for each family that a chosen GPU is of.
 all_families() {
     for suite in $suites; do
         for family in $(for gpu in $(chosen_gpus); do about "$gpu" 2; done | sort -u); do
-            echo "$suite" "$family" "$(all_gpus | awk -v f="$family" '$2 == f { print $1; exit }')"
+            echo "$suite" "$family" "$(first_known "$suite" "$family")"
         done
     done
 }
