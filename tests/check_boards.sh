@@ -15,28 +15,14 @@
 #
 # Runs from the top of a built tree. O may be given; GLCNN_BOARDS names a folder with a build of
 # either kind. A row for each run: programs, how many are clean, spill registers to memory, failed,
-# hung, and the seconds of processor time that compiling took. Exits 1 where a program spills that
-# is not in permitted(), fails or hangs, or the run ends as it should not; 77 where there are no
-# drivers.
+# hung, and the seconds of processor time that compiling took. Exits 1 where a program fails, hangs,
+# or spills more than boards/permitted lets it, or the run ends as it should not; 77 where there are
+# no drivers.
 
 out=${O:-build}
 release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
-
-# Spills that may be in "check", as "GPU,GPU shader most reason", with * for every GPU: most is the
-# sum of stores and loads (bytes on Tegra) that one program may have.
-permitted() {
-    cat <<'END_OF_PERMITTED'
-T820,T860 normalization/normalization_sums.comp 10 derivatives of fused neurons, glsl/neuron/neuron.glsl says why
-T820,T860 normalization/normalization_gradient.comp 10 derivatives of fused neurons, glsl/neuron/neuron.glsl says why
-T820,T860 neuron/neuron_gradient.comp 18 the power's derivative, glsl/neuron/neuron.glsl says why
-T820,T860 arithmetic/arithmetic_gradient_sum.comp 18 sums of a power's derivative, glsl/arithmetic/arithmetic_term.glsl says why
-T820,T860 slice/reshape.comp 11 four pairs of divisions, glsl/slice/reshape.comp says why
-T820,T860 normalization/local_normalization_terms.comp 6 two sums over a window, the shader says why
-T820 loss/loss.comp 15 the shader says why
-END_OF_PERMITTED
-}
 
 # Name, fake device, the setting that makes it this GPU, how the driver begins its name.
 all_gpus() {
@@ -101,7 +87,6 @@ prepare() {
     trap 'rm -rf "$work"' EXIT
     trap 'kill $workers 2>/dev/null; exit 130' INT TERM # they do not hear of Ctrl-C
     seen=${work#"$root"}
-    permitted | grep -v '^$' >"$work/permitted"
     ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/observe.so" "$here/observe.c" -ldl || exit 1
     tool=$out/glcnn
     [ -z "$root" ] || prepare_root
@@ -153,7 +138,7 @@ one() {
     spills=/dev/null
     if [ "$run" = check ]; then
         status=$(judge_check $status "$name.out")
-        spills=$work/permitted
+        spills=$here/permitted
     fi
     awk -f "$here/records.awk" -v gpu="$gpu" -v run="$run" -v status="$status" -v list="$listed" \
         -v renderer="$(all_gpus | awk -v gpu="$gpu" '$1 == gpu { print $4 }')" \

@@ -34,8 +34,8 @@ $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 FAULT_FILES = $(FAULT_HELPERS) $(FAULT_WRAPS)
 $(eval $(call remember,$(O)/fault-files,FAULT_FILES))
 
-.PHONY: tests test test-run check-all full-tests sanitized watched check-boards check-trixie \
-        check-drm fuzz fuzz-run fuzz-seeds readme
+.PHONY: tests test test-run check-all full-tests sanitized watched check-boards \
+        check-boards-built check-boards-arm check-trixie check-drm fuzz fuzz-run fuzz-seeds readme
 
 tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
 
@@ -112,12 +112,19 @@ watched:
 sanitized:
 	+@$(again) O=$(O)/asan CFLAGS='$(SANITIZE)' RUN_UNDER=sanitizers $(inspected)
 
-# The table that it closes with is platform/README.md's. Nothing is wrong where Mesa cannot be had.
+# The tables that these close with are platform/README.md's. Nothing is wrong where Mesa cannot be had.
 BOARDS_ARGS ?= -t
 
-check-boards: packages
+check-boards:
+	+@bad=0; for part in built arm; do $(again) check-boards-$$part || bad=1; done; exit $$bad
+
+check-boards-built: packages
 	+@$(again) all
 	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
+
+check-boards-arm: packages
+	+@$(again) all
+	@O='$(O)' CC='$(CC)' sh tests/check_boards_arm.sh $(BOARDS_ARGS) || [ $$? = 77 ]
 
 check-trixie:
 	@O='$(O)' sh tests/check_trixie.sh $(ROOT) || [ $$? = 77 ]

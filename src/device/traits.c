@@ -12,6 +12,12 @@ struct family {
     struct glcnn_device_traits traits;
 };
 
+#define NOUVEAU                                                                                    \
+    {                                                                                              \
+        "nouveau", 14, 32, .shared_memory = true, .uniform_copies = true,                          \
+                           .submits_dispatches = true                                              \
+    }
+
 /* The first row that fits is taken. Layers on top of another driver name that driver too. */
 static const struct family families[] = {
     /* llvmpipe's imageLoad computes fewer addresses than its texelFetch. It stores float by float,
@@ -47,10 +53,10 @@ static const struct family families[] = {
       .may_skip_programs = true}},
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
-    {"nouveau",
-     NULL,
-     {"nouveau", 14, 32, .shared_memory = true, .uniform_copies = true,
-      .submits_dispatches = true}},
+    {"nouveau", NULL, NOUVEAU},
+    /* Mesa 25 calls itself the vendor, and GPUs from Kepler on NVE.. and NV1... */
+    {"Mesa", "NVE", NOUVEAU},
+    {"Mesa", "NV1", NOUVEAU},
     /* NVIDIA's driver on a Tegra, whose GPU has few processors and shares the CPU's memory: like
      * nouveau's, and none of what follows, which is known of large GPUs only. */
     {"NVIDIA", "Tegra", {"tegra", 14, 32, .shared_memory = true, .uniform_copies = true}},

@@ -13,7 +13,7 @@
  *   label       N  the name that the program was given
  *   dispatch    N                       its first dispatch begins; V3D compiles only now
  *   dispatched  N  milliseconds  statistics    of the first, and of each that was compiled again
- *   uses        N  dispatches           one line each at the end
+ *   uses        N  dispatches  groups   one line each at the end: of all dispatches
  *
  * Milliseconds are those of the processor. A link or first dispatch that takes OBSERVE_SECONDS of
  * them ends the program by SIGPROF: how busy the machine is makes no difference. OBSERVE_SOURCES
@@ -33,7 +33,7 @@
 #define MOST_NAMES 65536 /* of shaders and programs; Mesa counts them from 1 */
 
 struct linked {
-    unsigned long number, dispatches;
+    unsigned long number, dispatches, groups;
 };
 
 static char *sources[MOST_NAMES];          /* by shader */
@@ -104,7 +104,8 @@ static void listen(void)
 static void write_use(const struct linked *program)
 {
     if (program->number)
-        fprintf(out, "uses\t%lu\t%lu\n", program->number, program->dispatches);
+        fprintf(out, "uses\t%lu\t%lu\t%lu\n", program->number, program->dispatches,
+                program->groups);
 }
 
 static void finish(void)
@@ -241,6 +242,7 @@ static void GL_APIENTRY my_dispatch_compute(GLuint x, GLuint y, GLuint z)
 {
     struct linked *linked = &programs[current];
     int first = linked->dispatches++ == 0;
+    linked->groups += (unsigned long)x * y * z;
     if (first)
         fprintf(out, "dispatch\t%lu\n", linked->number);
     double begun = begin();

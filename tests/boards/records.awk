@@ -11,7 +11,9 @@
 #   awk -f records.awk -v gpu=G52 -v table=20 RECORD...
 #
 # prints the twenty shaders that are dispatched most over all records, each by its largest program
-# and with the spills of all.
+# and with the spills of all. With hot=1 uses are invocations, each weighs as many cycles as the program
+# has, or where the compiler counts none as many instructions, and percents of all take the place of
+# dispatches.
 
 BEGIN { FS = "\t" }
 
@@ -81,11 +83,17 @@ function shader(p) {
     return (p in label ? label[p] : "(no name)")
 }
 
+# No two shaders have the same file name, and compile.c knows no more of it.
+function file_name(path) {
+    sub(/.*\//, "", path)
+    return path
+}
+
 function load_permitted(   line, words) {
     while (permitted && (getline line <permitted) > 0) {
         split(line, words, " ")
         if (words[1] == "*" || index("," words[1] ",", "," gpu ","))
-            may_spill[words[2]] = words[3]
+            may_spill[file_name(words[2])] = words[3]
     }
 }
 
@@ -121,7 +129,7 @@ function judge(   p, i, clean, spilling, failed, hung, total, found) {
             continue # not used, so not compiled yet
         } else if (spills(statistics[p])) {
             spilling++
-            if (spills(statistics[p]) > may_spill[shader(p)] + 0)
+            if (spills(statistics[p]) > may_spill[file_name(shader(p))] + 0)
                 complain("spills: " shader(p) " " size[p] ": " brief(statistics[p]))
         } else
             clean++
@@ -156,7 +164,7 @@ function first_of(text, words,   i, n, word, v) {
 
 # "arith 6.5, texture 0.0, ldst 6.0", the dearest pipe first; a driver without cycles has none.
 function cycles(text,   i, j, n, names, v, best, line) {
-    n = split("arith texture vary ldst fma cvt sfu v t ls", names, " ")
+    n = split("arith texture vary ldst fma cvt sfu alu v t ls", names, " ")
     for (i = 1; i <= n; i++)
         v[i] = value(text, names[i])
     for (j = 1; j <= n; j++) {
@@ -181,20 +189,27 @@ function registers(text,   full) {
 }
 
 function print_shader(name, text) {
-    printf "| %s | %s | %d | %d | %s | %s | %s | %s | %s |\n", gpu, name, count[name], used[name],
-        value(text, "inst"), registers(text), first_of(text, "threads waves"), cycles(text),
+    printf "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", gpu, name, count[name],
+        hot ? sprintf("%.1f %%", 100 * weight_of[name] / all) : weight_of[name],
+        first_of(text, "inst instrs"), registers(text), first_of(text, "threads waves"), cycles(text),
         spilled[name]
 }
 
 function instructions(p) {
-    return value(statistics[p], "inst") + 0
+    return first_of(statistics[p], "inst instrs") + 0
 }
 
-function print_table(   p, n, shown, name_of, best) {
+function weight(p,   each) {
+    each = hot ? value(statistics[p], "cycles") : 1
+    return uses[p] * (each != "" ? each : instructions(p))
+}
+
+function print_table(   p, n, shown, best) {
     for (p in statistics) {
         n = shader(p)
         count[n]++
-        used[n] += uses[p]
+        weight_of[n] += weight(p)
+        all += weight(p)
         spilled[n] += spills(statistics[p])
         if (!(n in largest) || instructions(p) > instructions(largest[n]))
             largest[n] = p
@@ -202,7 +217,8 @@ function print_table(   p, n, shown, name_of, best) {
     for (shown = 0; shown < table; shown++) {
         best = ""
         for (n in largest)
-            if (best == "" || used[n] > used[best] || (used[n] == used[best] && n < best))
+            if (best == "" || weight_of[n] > weight_of[best] ||
+                (weight_of[n] == weight_of[best] && n < best))
                 best = n
         if (best == "")
             return
