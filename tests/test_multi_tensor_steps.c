@@ -8,6 +8,7 @@
 #include "device/traits.h"
 #include "graph/compile.h"
 #include "graph/node.h"
+#include "record/program.h"
 
 #define VECTORS    10 /* that the small network trains */
 #define KERNELS    5
@@ -44,11 +45,12 @@ static void set_optimizer_of(glcnn_network *net, const char *optimizer)
 }
 
 /* Where passes or stores are dear, executions make fewer images, and so have fewer passes for that
- * too. */
+ * too; and they keep coefficients of normalisations. */
 static struct trainee begin(const char *optimizer)
 {
     device->info.traits.slow_image_stores = device->info.traits.recomputes_pixels = false;
     reduce_by_passes();
+    program_refuse(device, "coefficients_kept");
     struct trainee t = {.cnn = make_cnn()};
     set_optimizer_of(t.cnn.net, optimizer);
     t.graph = cnn_training_graph(&t.cnn, 0);

@@ -2,9 +2,8 @@
 // squares in the next.
 // needs normalization/pixels_of_runs.glsl
 // needs pixel_reduction/partial_statistics.glsl
-#define AT_ONCE 4
 
-// Runs first .. end - 1, in this order. Several are read at a time: each by itself would be waited for.
+// Runs first .. end - 1, in this order; AT_ONCE are read at a time.
 statistics merge_runs(int first, int end, int slice, int group) {
     statistics s = statistics(pixels_of(first), partial(first, 0, slice, 2 * group),
                               partial(first, 0, slice, 2 * group + 1));

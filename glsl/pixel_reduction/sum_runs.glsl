@@ -1,7 +1,4 @@
-// Sum of columns first .. end - 1 of texture "partial", in this order. Several are read at a time: each
-// by itself would be waited for.
-#define AT_ONCE 4
-
+// Sum of columns first .. end - 1 of texture "partial", in this order; AT_ONCE are read at a time.
 vec4 sum_runs(int first, int end, int slice, int image) {
     vec4 sum = partial(first, 0, slice, image);
     for (int begin = first + 1; begin < end; begin += AT_ONCE) {

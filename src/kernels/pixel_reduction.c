@@ -133,6 +133,13 @@ static void plan_first(struct plan *plan, const struct implementation *row,
     swap(images);
 }
 
+/* Runs that an invocation reads at a time: each by itself would be waited for. Two quantities of four
+ * runs, and what they are merged into, are more than a GPU of few registers holds. */
+static void pass_reads(struct plan *plan, struct pass *pass)
+{
+    pass_define(pass, "AT_ONCE", plan->device->info.traits.registers < 12 ? 1 : 4);
+}
+
 static void plan_merge(struct plan *plan, const struct pixel_reduction *r, struct ping_pong *images)
 {
     struct pass *pass = plan_pass(plan, r->kind->merge);
@@ -143,6 +150,7 @@ static void plan_merge(struct plan *plan, const struct pixel_reduction *r, struc
     pass_texture(pass, "partial", &images->from);
     pass_image(pass, "merged", &images->to);
     pass_define(pass, "FAN_IN", FAN_IN);
+    pass_reads(plan, pass);
     pass_batch_axis(pass, 0);
     pass_runs(pass, r, images->span, images->runs);
     pass->work = FAN_IN * 16;
@@ -159,6 +167,7 @@ static void plan_last(struct plan *plan, const struct pixel_reduction *r,
     pass_grid(pass, 1, slice_count(r->source->channels), r->groups);
     pass_texture(pass, "partial", &images->from);
     pass_runs(pass, r, images->span, images->runs);
+    pass_reads(plan, pass);
     pass->work = images->runs * 16;
     if (r->kind->finish_reads_source)
         pass_texture(pass, "source", r->source);
