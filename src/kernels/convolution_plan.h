@@ -67,8 +67,8 @@ void pass_outside(struct pass *pass, bool masks);
  * sum: `extent` is of the longest, and the window the largest of theirs. */
 struct phases {
     uint32_t count[2];
-    uint32_t extent[2];                                     /* of the result, from `origin` on */
-    int32_t distance[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
+    uint32_t extent[2]; /* of the result, from `origin` on */
+    int32_t distance[2], stride[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
 };
 
 /* One such sum over the part low .. high of the source. Its pixel (i, j), within `extent`, reads
@@ -104,6 +104,8 @@ extern const struct implementation_list convolution_sum_implementations;
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
 /* Whether a pass can read the weights as they are, in one storage block: longer ones must be packed. */
 bool sum_fits_block(const struct sum_problem *problem);
+/* Whether no number is the sum of so many terms that it is made in stretches. */
+bool sum_is_short(const struct sum_problem *problem);
 /* Pixels of all images. */
 uint32_t sum_pixels(const struct sum *sum);
 
