@@ -43,6 +43,11 @@ void pass_packing(struct pass *pass, const struct packing *packing);
 void pass_weight_places(struct pass *pass, const struct packing *packing);
 void pass_weight_index(struct pass *pass, const struct packing *packing);
 void pass_matrix(struct pass *pass, const struct image_view *matrix);
+/* Says that the pass can be a row of a table that `shader` goes over, and what that is told of it: its
+ * packing, and what else its kernel says. */
+#define PACKING_ROW_MORE 3
+void pass_packing_row(struct pass *pass, const char *shader, const struct packing *packing,
+                      const int32_t more[PACKING_ROW_MORE]);
 /* The passes that pack, one unless weights are longer than a storage block; `biases` may be NULL. */
 struct image_view plan_pack(struct plan *plan, const struct packing *packing,
                             const struct vector_view *weights, const struct vector_view *biases);
