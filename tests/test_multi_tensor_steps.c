@@ -736,7 +736,7 @@ static size_t bytes_of_steps(bool plain)
     return bytes;
 }
 
-#define ROW_BYTES    128
+#define ROW_BYTES    144
 #define KEPT_UPLOADS 8 /* more than which the device keeps no memory for */
 
 /* What lies together takes no more than what it took apart, but for the gaps, a table of what is

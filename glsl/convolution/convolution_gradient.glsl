@@ -13,9 +13,11 @@ void add_weight(int index, WEIGHTS_STORED value) {
     gradient_for_weights[index] = value;
 }
 
+#ifndef WITHOUT_BIASES
 void add_bias(int index, float value) {
 #ifdef ACCUMULATE
     value += gradient_for_biases[index];
 #endif
     gradient_for_biases[index] = value;
 }
+#endif

@@ -3,10 +3,12 @@
 // As convolution/convolution.comp, for compilers that keep few values: one invocation makes PIXELS
 // neighbours in a row of one output slice. Rows are at least as long; the last invocation of a row
 // overlaps the one before it. SHARED_TAPS (stride and dilation 1): the taps of a row, which share
-// what they read. STRETCH: as there.
+// what they read. STRETCH: as there. PHASES: as there, and the grid's y goes through the rows of a
+// phase after the others; what a phase lacks of the longest row or of the most rows is not stored.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
+// needs convolution/phases.glsl
 #ifdef SHARED_TAPS
 #define READS    (PIXELS + SHARED_TAPS - 1)
 #define TOGETHER SHARED_TAPS
@@ -14,7 +16,21 @@
 #else
 #define READS    PIXELS
 #define TOGETHER 1
-#define TURNS    kernel_width
+#define TURNS    TAPS.x
+#endif
+
+// Elements between taps, and from the end of a line of taps to the next line.
+#define APART (TAP_STEP_X * range * COMPONENTS)
+#define LINE  (TAP_STEP_Y * range * COMPONENTS)
+#ifdef PHASES
+#define REST (LINE - TAPS.x * APART)
+#else
+#define REST 0
+#endif
+#if defined(PHASES) && defined(SHARED_TAPS) // the most that a phase has
+#define IF_TAP(t) if (t < TAPS.x)
+#else
+#define IF_TAP(t)
 #endif
 
 vec4 weight(ivec3 place, int element) {
@@ -33,8 +49,13 @@ void invocation(ivec3 at) {
     int image = whole_quotient(at.z, destination_slices);
     int k = at.z - image * destination_slices;
     int x0 = min(PIXELS * at.x, region_width - PIXELS);
-    int left = first_x + stride_x * x0;
-    int top = first_y + stride_y * at.y;
+#ifdef PHASES
+    int number = whole_quotient(at.y, region_height);
+    find_phase(number);
+    at.y -= number * region_height;
+#endif
+    int left = CORNER.x + stride_x * x0;
+    int top = CORNER.y + stride_y * at.y;
     int begin = first_slice(k);
     ivec3 weights = matrix_place(0, k);
     vec4 bias = weight(weights, element_count);
@@ -50,13 +71,13 @@ void invocation(ivec3 at) {
     for (int s = 0; s < range; s++) {
         int slice = min(begin + s, source_slices - 1);
         ivec3 place = source_place(slice, image);
-        int element = s * COMPONENTS;
-        for (int q = 0; q < kernel_height; q++) {
+        int element = (TAP0 * range + s) * COMPONENTS;
+        for (int q = 0; q < TAPS.y; q++) {
             int y = top + dilation_y * q;
             int row_y = clamp(y, low_y, high_y);
 #ifndef EDGE_CLAMP
             if (y != row_y) {
-                element += kernel_width * range * COMPONENTS;
+                element += LINE;
                 continue;
             }
 #endif
@@ -67,18 +88,21 @@ void invocation(ivec3 at) {
                 for (int i = 0; i < READS; i++)
                     v[i] = input_at(row, left + i, slice);
 #endif
-                for (int t = 0; t < TOGETHER; t++, element += range * COMPONENTS) {
-                    for (int c = 0; c < COMPONENTS; c++)
-                        w[c] = weight(weights, element + c);
-                    for (int i = 0; i < PIXELS; i++) {
-#ifndef SHARED_TAPS
-                        v[i] = input_at(row, left + stride_x * i + dilation_x * p, slice);
-#endif
+                for (int t = 0; t < TOGETHER; t++)
+                    IF_TAP(t) {
                         for (int c = 0; c < COMPONENTS; c++)
-                            sum[i] += product(w[c], v[i + t], c);
+                            w[c] = weight(weights, element + c);
+                        for (int i = 0; i < PIXELS; i++) {
+#ifndef SHARED_TAPS
+                            v[i] = input_at(row, left + stride_x * i + dilation_x * p, slice);
+#endif
+                            for (int c = 0; c < COMPONENTS; c++)
+                                sum[i] += product(w[c], v[i + t], c);
+                        }
+                        element += APART;
                     }
-                }
             }
+            element += REST;
 #ifdef STRETCH
             lines_left--;
             for (int i = 0; i < PIXELS; i++) {
@@ -94,7 +118,11 @@ void invocation(ivec3 at) {
         sum[i] += stretches[i];
 #endif
     vec4 slope = neuron_slope(k);
-    for (int i = 0; i < PIXELS; i++)
-        store_destination(region_x + step_x * (x0 + i), region_y + step_y * at.y, k, image,
-                          neuron(sum[i], slope));
+    for (int i = 0; i < PIXELS; i++) {
+        ivec2 X = ivec2(x0 + i, at.y), u = stored_at(X);
+#ifdef PHASES
+        if (is_stored(X))
+#endif
+            store_destination(u.x, u.y, k, image, neuron(sum[i], slope));
+    }
 }

@@ -1,7 +1,12 @@
 // What convolution_pack.comp makes, of all layers of a table. The matrices lie in four array textures
-// by their height.
+// by their height. Before the words of its packing a row has the texture that it is stored in and the
+// words of its place in that, as record/view.glsl has them; and where its weights and its biases begin,
+// -1 for none.
 // needs convolution/packing_row.glsl
 // needs convolution/convolution.glsl
+#define ROW_PLACE   2
+#define ROW_VECTORS (ROW_PLACE + 12)
+
 void store(int image, ivec3 place, vec4 v) {
     if (image == 0)
         store_joined_0(place.x, place.y, 0, place.z, v);

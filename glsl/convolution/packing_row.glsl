@@ -1,7 +1,7 @@
 // Of a table of layers the row that an invocation works for, and what convolution/convolution.glsl
-// takes: there by uniforms and defines, here by variables. A row is the first invocation that works
-// for it; the image that it is stored in and the words of its place in that, as record/view.glsl has
-// them; where its weights and its biases begin, -1 for none; and the words of its packing.
+// takes: there by uniforms and defines, here by variables. A row begins with the first invocation that
+// works for it; from word ROW_ENTRY on it has those of its packing, and PACKING_WORDS further what
+// else its kernel says.
 #define WEIGHT_INDEX
 #define GROUPED
 #define COMPONENTS components
@@ -11,9 +11,7 @@ int element_count, components, range, inputs_per_group, outputs_per_group, outpu
 int depthwise, transposed, tap_width, tap_first_x, tap_first_y, tap_step_x, tap_step_y;
 int layer_width, layer_taps;
 
-#define ROW_PLACE 2
-#define ROW_VECTORS (ROW_PLACE + 12)
-#define ROW_PACKING (ROW_VECTORS + 2)
+#define PACKING_WORDS 15
 
 int word(int row, int index) { return rows[row * ROW_WORDS + index]; }
 
@@ -30,19 +28,19 @@ int row_of(int at) {
 }
 
 void take_packing(int row) {
-    element_count = word(row, ROW_PACKING);
-    components = word(row, ROW_PACKING + 1);
-    range = word(row, ROW_PACKING + 2);
-    inputs_per_group = word(row, ROW_PACKING + 3);
-    outputs_per_group = word(row, ROW_PACKING + 4);
-    output_count = word(row, ROW_PACKING + 5);
-    depthwise = word(row, ROW_PACKING + 6);
-    transposed = word(row, ROW_PACKING + 7);
-    tap_width = word(row, ROW_PACKING + 8);
-    tap_first_x = word(row, ROW_PACKING + 9);
-    tap_first_y = word(row, ROW_PACKING + 10);
-    tap_step_x = word(row, ROW_PACKING + 11);
-    tap_step_y = word(row, ROW_PACKING + 12);
-    layer_width = word(row, ROW_PACKING + 13);
-    layer_taps = word(row, ROW_PACKING + 14);
+    element_count = word(row, ROW_ENTRY);
+    components = word(row, ROW_ENTRY + 1);
+    range = word(row, ROW_ENTRY + 2);
+    inputs_per_group = word(row, ROW_ENTRY + 3);
+    outputs_per_group = word(row, ROW_ENTRY + 4);
+    output_count = word(row, ROW_ENTRY + 5);
+    depthwise = word(row, ROW_ENTRY + 6);
+    transposed = word(row, ROW_ENTRY + 7);
+    tap_width = word(row, ROW_ENTRY + 8);
+    tap_first_x = word(row, ROW_ENTRY + 9);
+    tap_first_y = word(row, ROW_ENTRY + 10);
+    tap_step_x = word(row, ROW_ENTRY + 11);
+    tap_step_y = word(row, ROW_ENTRY + 12);
+    layer_width = word(row, ROW_ENTRY + 13);
+    layer_taps = word(row, ROW_ENTRY + 14);
 }

@@ -34,8 +34,10 @@ ivec3 reversed_taps(int distance, int stride, int dilation, int tap_step, int si
 void find_phase(int index) {
     int row = index / phases_x;
     phase = ivec2(index - row * phases_x, row);
-    ivec3 x = reversed_taps(distance_x + phase.x, step_x, layer_dilation_x, tap_step_x, layer_width);
-    ivec3 y = reversed_taps(distance_y + phase.y, step_y, layer_dilation_y, tap_step_y, layer_height);
+    ivec3 x = reversed_taps(distance_x + phase.x, layer_stride_x, layer_dilation_x, tap_step_x,
+                            layer_width);
+    ivec3 y = reversed_taps(distance_y + phase.y, layer_stride_y, layer_dilation_y, tap_step_y,
+                            layer_height);
     corner0 = ivec2(x[0], y[0]);
     taps = x[1] > 0 && y[1] > 0 ? ivec2(x[1], y[1]) : ivec2(0);
     tap0 = y[2] * layer_width + x[2];

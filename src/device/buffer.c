@@ -280,11 +280,22 @@ size_t buffer_taken(const struct glcnn_buffer *buffer)
     return buffer->within ? next_offset(buffer, 0) : buffer->size;
 }
 
-void buffer_suballocate(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
+static void lie_within(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
 {
     buffer->within = buffer_retain(whole);
     buffer->offset = offset;
+}
+
+void buffer_suballocate(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
+{
+    lie_within(buffer, whole, offset);
     whole->is_arena = true;
+}
+
+void buffer_put_within(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset)
+{
+    lie_within(buffer, whole, offset);
+    whole->is_whole = true;
 }
 
 glcnn_status buffer_allocate(struct glcnn_buffer *buffer)
@@ -350,8 +361,7 @@ static void move_into(struct glcnn_buffer *whole, struct glcnn_buffer *const *bu
         whole->device->gl.DeleteBuffers(1, &part->name);
         part->name = 0;
         part->mapped = NULL;
-        part->within = buffer_retain(whole);
-        part->offset = offset;
+        lie_within(part, whole, offset);
         offset = next_offset(part, offset);
     }
 }

@@ -23,6 +23,7 @@ struct glcnn_buffer {
     struct hazard hazard;        /* uses of this buffer as a whole */
     struct hazard parts;         /* uses of those that lie within it */
     bool is_arena;               /* those share its memory, one after the other */
+    bool is_whole;               /* they lie beside each other, and a pass may use all at once */
     struct glcnn_buffer *next;   /* in a list of workspace */
     size_t item;                 /* number in the placement that was made last of those it was in */
     GLbitfield access;           /* of buffer_create_mapped: how it is mapped */
@@ -51,10 +52,17 @@ size_t buffer_taken(const struct glcnn_buffer *buffer);
 glcnn_status buffer_create_unallocated(struct glcnn_device *device, size_t size,
                                        struct glcnn_buffer **buffer);
 void buffer_suballocate(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset);
+/* The same in a whole that passes use, too, and that is never placed: no two may lie in one place. */
+void buffer_put_within(struct glcnn_buffer *buffer, struct glcnn_buffer *whole, size_t offset);
 glcnn_status buffer_allocate(struct glcnn_buffer *buffer);
 static inline bool buffer_is_unallocated(const struct glcnn_buffer *buffer)
 {
     return !buffer->name && !buffer->within;
+}
+/* Is it one to be placed within another? */
+static inline bool buffer_wants_place(const struct glcnn_buffer *buffer)
+{
+    return buffer_is_unallocated(buffer) && !buffer->is_whole;
 }
 
 /* Copies bytes behind all committed work that writes them. The two lie in memory of their own. */

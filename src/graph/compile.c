@@ -59,13 +59,16 @@ static uint64_t limit_of(const struct glcnn_graph *graph, const struct compiled 
 }
 
 /* Inference keeps the order that takes least memory: but for branches it has no passes to run beside
- * each other. */
+ * each other. Partial sums that wait for others take memory: where all that lives is within a limit,
+ * none do. */
 static glcnn_status arrange(const struct glcnn_graph *graph, struct compiled *c)
 {
     if (c->choice.arrangement == ARRANGE_AS_RECORDED)
         return GLCNN_SUCCESS;
     glcnn_status status = command_buffer_merge(c->command_buffer);
     bool in_levels = c->choice.arrangement == ARRANGE_IN_LEVELS && has_gradients(graph);
+    if (status == GLCNN_SUCCESS && in_levels && !(c->choice.live > 0))
+        status = command_buffer_merge_sums(c->command_buffer);
     return status == GLCNN_SUCCESS && in_levels
                ? command_buffer_order(c->command_buffer, limit_of(graph, c, c->choice.live))
                : status;

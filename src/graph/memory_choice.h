@@ -5,7 +5,8 @@
 #include "graph/recompute.h"
 
 /* How passes are merged and run beside each other, each of which takes more memory: as recorded;
- * merged where they can be (command_merge.c); in dependency levels, too (command_order.c). */
+ * merged where they can be (command_merge.c); in dependency levels, too (command_order.c), and
+ * without a limit merged where that needs more memory (command_merge_sums.c). */
 enum arrangement { ARRANGE_AS_RECORDED, ARRANGE_MERGED, ARRANGE_IN_LEVELS };
 
 /* In how many parts the batch runs, what is stored for it, and what is recomputed. */

@@ -59,21 +59,24 @@ void pass_sum_epilogue(struct pass *pass, const struct sum *sum, struct pass_epi
         pass->epilogue = epilogue;
 }
 
-/* For each axis what the shader needs to find the taps of a phase. */
+/* For each axis what the shader needs to find the taps of a phase. Steps are constants: whole numbers
+ * are divided by them. */
 uint32_t pass_phases(struct pass *pass, const struct phases *phases)
 {
     if (!phases)
         return 1;
     pass_define(pass, "PHASES", 1);
-    pass_int(pass, "phases_x", (int32_t)phases->count[0]);
+    pass_define(pass, "phases_x", (int)phases->count[0]);
+    pass_define(pass, "layer_stride_x", phases->stride[0]);
+    pass_define(pass, "layer_stride_y", phases->stride[1]);
+    pass_define(pass, "layer_dilation_x", phases->dilation[0]);
+    pass_define(pass, "layer_dilation_y", phases->dilation[1]);
+    pass_define(pass, "tap_step_x", phases->tap_step[0]);
+    pass_define(pass, "tap_step_y", phases->tap_step[1]);
     pass_int(pass, "result_width", (int32_t)phases->extent[0]);
     pass_int(pass, "result_height", (int32_t)phases->extent[1]);
     pass_int(pass, "distance_x", phases->distance[0]);
     pass_int(pass, "distance_y", phases->distance[1]);
-    pass_int(pass, "layer_dilation_x", phases->dilation[0]);
-    pass_int(pass, "layer_dilation_y", phases->dilation[1]);
-    pass_int(pass, "tap_step_x", phases->tap_step[0]);
-    pass_int(pass, "tap_step_y", phases->tap_step[1]);
     pass_int(pass, "layer_width", phases->size[0]);
     pass_int(pass, "layer_height", phases->size[1]);
     return phases->count[0] * phases->count[1];
@@ -265,6 +268,19 @@ static uint32_t shared_taps(const struct sum_form *form, const struct packing *p
     return p->components > 1 ? form->taps : least(form->taps, 3);
 }
 
+/* Additions to one number: of phases the most that one has. */
+static uint32_t additions(const struct sum_problem *problem)
+{
+    const struct packing *p = problem->packing;
+    const struct window *w = &problem->sum->window;
+    return (uint32_t)(w->x.size * w->y.size) * p->range * p->components;
+}
+
+bool sum_is_short(const struct sum_problem *problem)
+{
+    return additions(problem) < LONG_SUM;
+}
+
 /* Few registers want steps that are constants. */
 static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
                             const void *sum_problem)
@@ -273,17 +289,19 @@ static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
     const struct packing *p = problem->packing;
     const struct sum *sum = problem->sum;
     const struct sum_form *form = row->form;
-    uint32_t stretch = stretch_of(p->elements, at_least_one(sum->window.x.size) * p->components);
+    uint32_t stretch =
+        stretch_of(additions(problem), at_least_one(sum->window.x.size) * p->components);
     uint32_t pixels = least(stretch ? form->pixels / 2 : form->pixels, sum->extent[0]);
     struct pass *pass = plan_packed_sum(plan, row, problem, shared_taps(form, p), stretch);
+    uint32_t phases = pass_phases(pass, sum->phases);
     pass_outside(pass, form->masks);
     pass_define(pass, "stride_x", sum->window.x.stride);
     pass_define(pass, "dilation_x", sum->window.x.dilation);
     pass_define(pass, "PIXELS", (int)pixels);
-    pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1],
+    pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1] * phases,
               p->slices * sum->destination.images);
     pass_batch_axis(pass, 2);
-    pass->work = (p->elements + 1) * pixels * 8;
+    pass->work = groups_of(p->elements + 1, phases) * pixels * 8;
 }
 
 /* By how many sums and inputs an invocation keeps. */
@@ -293,7 +311,7 @@ const struct implementation_list convolution_sum_implementations = {
         {"convolution_wide", "convolution/convolution.comp", 32, .plan = plan_wide_sum,
          .form = &(const struct sum_form){.takes_phases = true}},
         {"convolution_row", "convolution/convolution_narrow.comp", 14, .plan = plan_narrow_sum,
-         .form = &(const struct sum_form){.pixels = 4, .taps = 5}},
+         .form = &(const struct sum_form){.takes_phases = true, .pixels = 4, .taps = 5}},
         {"convolution_four", "convolution/convolution_narrow.comp", 12, .plan = plan_narrow_sum,
          .form = &(const struct sum_form){.pixels = 4, .masks = true}},
         {"convolution_two", "convolution/convolution_narrow.comp", 8, .plan = plan_narrow_sum,

@@ -143,6 +143,18 @@ static bool can_batch_phases(const void *data_problem)
            each_phase(problem, takes_phases);
 }
 
+static bool is_short(const struct data_problem *problem, const struct packing *p,
+                     const struct sum *sum)
+{
+    return sum_is_short(&(const struct sum_problem){p, sum, problem->plan});
+}
+
+/* The passes of longer sums take longer than their submits. */
+static bool phases_are_short(const void *data_problem)
+{
+    return each_phase(data_problem, is_short);
+}
+
 /* The layer's window along an axis as `phases` has it, from the first pixel of the region on.
  * Changes `axis` into the largest window of a phase. */
 static void set_phases(struct axis *axis, uint32_t origin, uint32_t extent, uint32_t length[2],
@@ -152,6 +164,7 @@ static void set_phases(struct axis *axis, uint32_t origin, uint32_t extent, uint
     phases->count[i] = least((uint32_t)axis->stride, extent);
     phases->extent[i] = extent;
     phases->distance[i] = (int32_t)origin + axis->shift - axis->first;
+    phases->stride[i] = axis->stride;
     phases->dilation[i] = axis->dilation;
     phases->tap_step[i] = step;
     phases->size[i] = axis->size;
@@ -212,13 +225,21 @@ static void plan_data_gathered(struct plan *plan, const struct implementation *r
 
 /* ---- Choice ---- */
 
+#define BATCHES_PHASES                                                                             \
+    {                                                                                              \
+        can_batch_phases,                                                                          \
+            "a stride of 2 to 4 pixels in all, edge mode zero, and for each phase a "              \
+            "sum that takes all phases at once"                                                    \
+    }
+
 const struct implementation_list convolution_data_implementations = {
     "convolution_data",
     (const struct implementation[]){
-        {"data_phases_batched", .registers = 32,
-         .supported = {can_batch_phases,
-                       "a stride of 2 to 4 pixels in all, edge mode zero, and for "
-                       "each phase a sum that takes all phases at once"},
+        {"data_phases_batched", .registers = 32, .supported = BATCHES_PHASES,
+         .plan = plan_batched_phases},
+        /* The same sums: a sum that is not long has no stretches by which they could differ. */
+        {"data_phases_one_submit", .submits_dispatches = true, .supported = BATCHES_PHASES,
+         .profitable = {phases_are_short, "sums of fewer than 768 terms for each phase"},
          .plan = plan_batched_phases},
         {"data_phases_separate",
          .supported = {can_reverse, "a stride of at most 4 pixels in all, and edge mode zero"},

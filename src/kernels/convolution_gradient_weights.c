@@ -221,13 +221,29 @@ void plan_weights(const struct operation *o, struct plan *plan)
     implementation_plan(plan, &convolution_weights_implementations, &problem);
 }
 
-void pass_gradients(struct pass *pass, const char *type, const struct operation *o)
+static enum vector_access gradient_access(const struct operation *o)
 {
-    enum vector_access access = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
+    return o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
+}
+
+static void pass_gradient_for_weights(struct pass *pass, const char *type,
+                                      const struct operation *o)
+{
     if (o->accumulate)
         pass_define(pass, "ACCUMULATE", 1);
-    pass_vector_of(pass, type, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS], access);
-    pass_vector(pass, "gradient_for_biases", &o->vectors[GRADIENT_FOR_BIASES], access);
+    pass_vector_of(pass, type, "gradient_for_weights", &o->vectors[GRADIENT_FOR_WEIGHTS],
+                   gradient_access(o));
+}
+
+static void pass_gradient_for_biases(struct pass *pass, const struct operation *o)
+{
+    pass_vector(pass, "gradient_for_biases", &o->vectors[GRADIENT_FOR_BIASES], gradient_access(o));
+}
+
+void pass_gradients(struct pass *pass, const char *type, const struct operation *o)
+{
+    pass_gradient_for_weights(pass, type, o);
+    pass_gradient_for_biases(pass, o);
 }
 
 /* ---- The sum of the chunks ---- */
@@ -239,15 +255,20 @@ bool has_many_chunks(const void *partial_sums)
     return ((const struct partial_sums *)partial_sums)->chunks > RUN_CHUNKS;
 }
 
-void merge_partial_sums(struct plan *plan, struct partial_sums *sums)
+/* Chunks of a run: all, or where there are many about as many as there are runs. */
+static uint32_t chunks_per_run(const struct partial_sums *sums)
 {
     uint32_t runs = 1;
-    if (!has_many_chunks(sums))
-        return;
-    while (runs * runs < sums->chunks)
+    while (has_many_chunks(sums) && runs * runs < sums->chunks)
         runs++;
-    uint32_t per_run = groups_of(sums->chunks, runs);
-    runs = groups_of(sums->chunks, per_run);
+    return groups_of(sums->chunks, runs);
+}
+
+void merge_partial_sums(struct plan *plan, struct partial_sums *sums)
+{
+    const uint32_t per_run = chunks_per_run(sums), runs = groups_of(sums->chunks, per_run);
+    if (runs == 1)
+        return;
     struct vector_view merged = plan_workspace_vector(plan, (size_t)runs * sums->numbers * 4);
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
     pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_READ);
@@ -262,14 +283,14 @@ void merge_partial_sums(struct plan *plan, struct partial_sums *sums)
     sums->chunks = runs;
 }
 
-struct pass *plan_sum_of_chunks(struct plan *plan, const struct implementation *row,
+/* The pass, but for where its sums go. */
+static struct pass *plan_sum_of(struct plan *plan, const struct implementation *row,
                                 const struct partial_sums *sums)
 {
     const struct packing *p = &sums->problem->packing;
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
     pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_READ);
-    pass_gradients(pass, "float", sums->problem->operation);
     pass_weight_index(pass, p);
     pass_int(pass, "chunk_count", (int32_t)sums->chunks);
     pass_int(pass, "slice_total", (int32_t)p->slices);
@@ -279,18 +300,49 @@ struct pass *plan_sum_of_chunks(struct plan *plan, const struct implementation *
     return pass;
 }
 
+struct pass *plan_sum_of_chunks(struct plan *plan, const struct implementation *row,
+                                const struct partial_sums *sums)
+{
+    struct pass *pass = plan_sum_of(plan, row, sums);
+    pass_gradients(pass, "float", sums->problem->operation);
+    return pass;
+}
+
 static void plan_merged_sum(struct plan *plan, const struct implementation *row,
                             const void *partial_sums)
 {
     struct partial_sums sums = *(const struct partial_sums *)partial_sums;
     merge_partial_sums(plan, &sums);
-    plan_sum_of_chunks(plan, row, &sums);
+    pass_int(plan_sum_of_chunks(plan, row, &sums), "chunks_per_run", (int32_t)sums.chunks);
 }
 
-/* By invocations that each go through some chunks, in two passes where these are many. */
+/* What the same passes come to. A layer without biases has a vector for their gradient that is not
+ * used further: without it all results lie in one memory with those of other layers. */
+static void plan_single_sum(struct plan *plan, const struct implementation *row,
+                            const void *partial_sums)
+{
+    const struct partial_sums *sums = partial_sums;
+    const struct operation *o = sums->problem->operation;
+    const int32_t per_run = (int32_t)chunks_per_run(sums);
+    struct pass *pass = plan_sum_of(plan, row, sums);
+    pass_gradient_for_weights(pass, "float", o);
+    if (o->given[GRADIENT_FOR_BIASES])
+        pass_gradient_for_biases(pass, o);
+    else
+        pass_define(pass, "WITHOUT_BIASES", 1);
+    pass_int(pass, "chunks_per_run", per_run);
+    pass_packing_row(
+        pass, "convolution/convolution_gradient_sum_rows.comp", &sums->problem->packing,
+        (const int32_t[PACKING_ROW_MORE]){(int32_t)sums->chunks, per_run, o->accumulate});
+}
+
+/* By invocations that each go through some chunks, in two passes where these are many, or in one that
+ * can be merged with those of other layers. */
 const struct implementation_list convolution_partial_sum_implementations = {
     "convolution_partial_sums",
     (const struct implementation[]){
+        {"partial_sums_one_submit", "convolution/convolution_gradient_sum.comp",
+         .submits_dispatches = true, .plan = plan_single_sum},
         {"partial_sums", "convolution/convolution_gradient_sum.comp", .plan = plan_merged_sum},
         {0}}};
 

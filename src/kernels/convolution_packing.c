@@ -108,7 +108,8 @@ void pass_matrix(struct pass *pass, const struct image_view *matrix)
 }
 
 /* In the order of convolution/packing_row.glsl. */
-static void pass_packing_row(struct pass *pass, const struct packing *p)
+void pass_packing_row(struct pass *pass, const char *shader, const struct packing *p,
+                      const int32_t more[PACKING_ROW_MORE])
 {
     const int32_t words[] = {(int32_t)p->elements,
                              (int32_t)p->components,
@@ -124,9 +125,11 @@ static void pass_packing_row(struct pass *pass, const struct packing *p)
                              p->x.step,
                              p->y.step,
                              p->layer_width,
-                             p->layer_taps};
-    pass_table_entry(pass, "convolution/convolution_pack_rows.comp", words,
-                     sizeof words / sizeof *words);
+                             p->layer_taps,
+                             more[0],
+                             more[1],
+                             more[2]};
+    pass_table_entry(pass, shader, words, sizeof words / sizeof *words);
 }
 
 static struct pass *plan_packing(struct plan *plan, const struct packing *p,
@@ -177,7 +180,9 @@ struct image_view plan_pack(struct plan *plan, const struct packing *p,
     struct image_view matrix =
         plan_scratch_image(plan, (struct extent){width, height, 4, p->slices});
     if (plan_fits_block(plan, weights->count))
-        pass_packing_row(plan_packing(plan, p, weights, biases, &matrix), p);
+        pass_packing_row(plan_packing(plan, p, weights, biases, &matrix),
+                         "convolution/convolution_pack_rows.comp", p,
+                         (const int32_t[PACKING_ROW_MORE]){0});
     else
         plan_packing_in_parts(plan, p, weights, biases, &matrix);
     return matrix;

@@ -43,6 +43,11 @@ void pass_packing(struct pass *pass, const struct packing *packing);
 void pass_weight_places(struct pass *pass, const struct packing *packing);
 void pass_weight_index(struct pass *pass, const struct packing *packing);
 void pass_matrix(struct pass *pass, const struct image_view *matrix);
+/* Says that the pass can be a row of a table that `shader` goes over, and what that is told of it: its
+ * packing, and what else its kernel says. */
+#define PACKING_ROW_MORE 3
+void pass_packing_row(struct pass *pass, const char *shader, const struct packing *packing,
+                      const int32_t more[PACKING_ROW_MORE]);
 /* The passes that pack, one unless weights are longer than a storage block; `biases` may be NULL. */
 struct image_view plan_pack(struct plan *plan, const struct packing *packing,
                             const struct vector_view *weights, const struct vector_view *biases);
@@ -67,8 +72,8 @@ void pass_outside(struct pass *pass, bool masks);
  * sum: `extent` is of the longest, and the window the largest of theirs. */
 struct phases {
     uint32_t count[2];
-    uint32_t extent[2];                                     /* of the result, from `origin` on */
-    int32_t distance[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
+    uint32_t extent[2]; /* of the result, from `origin` on */
+    int32_t distance[2], stride[2], dilation[2], tap_step[2], size[2]; /* of the layer's window */
 };
 
 /* One such sum over the part low .. high of the source. Its pixel (i, j), within `extent`, reads
@@ -104,6 +109,8 @@ extern const struct implementation_list convolution_sum_implementations;
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
 /* Whether a pass can read the weights as they are, in one storage block: longer ones must be packed. */
 bool sum_fits_block(const struct sum_problem *problem);
+/* Whether no number is the sum of so many terms that it is made in stretches. */
+bool sum_is_short(const struct sum_problem *problem);
 /* Pixels of all images. */
 uint32_t sum_pixels(const struct sum *sum);
 

@@ -34,7 +34,7 @@ struct glcnn_command_buffer {
     bool deferred;      /* memory and programs are found when all is recorded */
     bool skips_nan;     /* an optimizer leaves a value as it is whose gradient is NaN */
     uint64_t held_size; /* bytes that passes hold as long as it lives: of scratch vectors, and of
-                             what command_buffer_merge has made */
+                             what merging passes has made */
     uint64_t workspace_size; /* while it is deferred, the most that one plan takes */
     size_t workspace_limit;  /* of a vector of partial sums; 0: as much as is fastest */
     struct pass *passes;
@@ -80,6 +80,10 @@ void command_buffer_reset(struct glcnn_command_buffer *command_buffer);
 /* Before that: merges passes that have a table entry, into one for each shader and memory that their
  * vectors share, before all others (command_merge.c). */
 glcnn_status command_buffer_merge(struct glcnn_command_buffer *command_buffer);
+
+/* And those that add up partial sums, which then live until the last of these passes
+ * (command_merge_sums.c). */
+glcnn_status command_buffer_merge_sums(struct glcnn_command_buffer *command_buffer);
 
 /* After that: sorts passes by dependency levels (command_order.c), so that no more images and
  * workspace live than so many bytes, or than did before. Their images then share no texture. */

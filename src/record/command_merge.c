@@ -233,6 +233,7 @@ static void describe(struct merging *j, struct pass *pass, const struct vector_v
     pass_vector_of(pass, "int", "rows", table, VECTOR_READ);
     pass_vector(pass, "vectors", &memory, VECTOR_READ);
     pass_define(pass, "ROW_WORDS", ROW_WORDS);
+    pass_define(pass, "ROW_ENTRY", ROW_WORDS - PASS_ENTRY_WORDS);
     pass_int(pass, "row_count", (int32_t)j->count);
     pass_grid(pass, j->invocations, 1, 1);
     pass_local(pass, 64, 1, 1);

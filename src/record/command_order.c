@@ -133,7 +133,7 @@ static struct use *use_of_storage(struct ordering *o, struct storage *storage)
 static struct use *use_of_buffer(struct ordering *o, const struct glcnn_buffer *buffer)
 {
     struct use *use = use_of(o, buffer);
-    use->size = buffer && buffer_is_unallocated(buffer) ? buffer->size : 0;
+    use->size = buffer && buffer_wants_place(buffer) ? buffer->size : 0;
     use->memory = VECTORS;
     return use;
 }

@@ -19,7 +19,7 @@ struct workspace_placement {
 static void enter(struct workspace_placement *l, struct glcnn_buffer *buffer, uint32_t time)
 {
     struct placement *p = &l->placement;
-    if (!buffer || !buffer_is_unallocated(buffer))
+    if (!buffer || !buffer_wants_place(buffer))
         return;
     size_t index = buffer->item;
     if (index >= p->item_count || l->vectors[index] != buffer) {

@@ -37,7 +37,7 @@
 #define PASS_UNIFORMS    128
 #define PASS_LIBRARIES   96
 #define PASS_VIEW_WORDS  12 /* uniform words of one view; the second half places its layers */
-#define PASS_ENTRY_WORDS 16
+#define PASS_ENTRY_WORDS 20
 #define PASS_WORDS       (6 + (PASS_TEXTURES + PASS_IMAGES) * PASS_VIEW_WORDS + PASS_UNIFORMS)
 
 /* Of an image, or of a part of one. */
@@ -153,7 +153,7 @@ struct pass_epilogue {
 };
 
 /* What a shader that runs many passes as one, each a row of a table, is told of this pass beside
- * its image and its vectors (command_merge.c). */
+ * its image and its vectors (command_merge.c, command_merge_sums.c). */
 struct pass_entry {
     const char *shader; /* NULL: the pass runs by itself */
     int32_t words[PASS_ENTRY_WORDS];
@@ -270,9 +270,10 @@ void pass_overwrites_images(struct pass *pass, const struct image_view *view, ui
 void pass_origin(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z);
 
-/* Says that a deferred command buffer may run the pass before all others, merged with others that have
- * the shader `rows` (command_merge.c). It then has a single image and no texture, and only reads its
- * vectors. */
+/* Says that a deferred command buffer may run the pass merged with others that have the shader `rows`:
+ * before all others one that has a single image and no texture, and only reads its vectors
+ * (command_merge.c), and as late as the last of them one that has neither, reads its first vector, of
+ * workspace, and writes the others (command_merge_sums.c). */
 void pass_table_entry(struct pass *pass, const char *rows, const int32_t *words, uint32_t count);
 
 /* Does a uniform move from commit to commit? */

@@ -1,0 +1,189 @@
+/* Gradients of convolutions in few passes, which devices take on which each dispatch is a submit: how
+ * many fewer a step has, and that it leaves the bits that it leaves by the passes of other devices. */
+#include "tests/graphs.h"
+
+#include "device/traits.h"
+#include "graph/compile.h"
+#include "graph/node.h"
+
+#define BATCH   320 /* more rows than are added up in one run of chunks */
+#define SIDE    12
+#define CLASSES 5
+#define LAYERS  4
+#define STEPS   2
+#define PHASES  4 /* of a stride of 2 along both axes */
+#define STRIDED 2 /* layers */
+
+#define STRIDE_2 " stride_in_pixels_x=2 stride_in_pixels_y=2"
+#define THREE    " kernel_width=3 kernel_height=3"
+static const char *const layers[LAYERS] = {
+    "convolution input_feature_channels=1 output_feature_channels=6" THREE,
+    "convolution input_feature_channels=6 output_feature_channels=8 without_biases=1" THREE
+        STRIDE_2,
+    "convolution input_feature_channels=8 output_feature_channels=8" STRIDE_2,
+    "fully_connected input_feature_channels=8 output_feature_channels=5" THREE};
+
+/* How the network is trained. */
+struct way {
+    const char *renderer;
+    bool shared;     /* its last convolution comes twice, by one kernel */
+    float clip_norm; /* of the gradients; 0: any */
+};
+
+/* What a step has, and what STEPS of them leave. */
+struct outcome {
+    size_t passes, sums, merges, merged_sums, count;
+    bool batches_phases; /* the device has registers for that */
+    float *values;
+};
+
+struct strided {
+    glcnn_network *net;
+    glcnn_kernel *kernels[LAYERS];
+    glcnn_graph *graph;
+    glcnn_image *sources[2];
+};
+
+static glcnn_image_node *add_layers(struct strided *s, const struct way *way, glcnn_image_node *x)
+{
+    for (int i = 0; i < LAYERS; i++) {
+        char kernel[32];
+        size_t length = strcspn(layers[i], " ");
+        snprintf(kernel, sizeof kernel, "%.*s", (int)length, layers[i]);
+        x = glcnn_node(x, kernel, layers[i] + length);
+        s->kernels[i] = kernel_of(x);
+        if (way->shared && i == 0)
+            x = glcnn_node(x, "convolution",
+                           "input_feature_channels=6 output_feature_channels=6" THREE);
+        if (way->shared && i == 0)
+            x = glcnn_node_with_kernel(x, kernel_of(x));
+    }
+    return x;
+}
+
+static void make_sources(glcnn_image *sources[2])
+{
+    static float labels[BATCH * CLASSES];
+    sources[0] = make_image(BATCH, 1, SIDE, SIDE);
+    sources[1] = make_image(BATCH, CLASSES, 1, 1);
+    fill_noise(sources[0], 3);
+    for (uint32_t n = 0; n < BATCH; n++)
+        labels[n * CLASSES + n % CLASSES] = 1;
+    fill_image(sources[1], labels);
+}
+
+static struct strided make_strided(const struct way *way)
+{
+    struct strided s = {.net = make_network()};
+    glcnn_kernel *optimizer = NULL;
+    glcnn_image_node *x = add_layers(&s, way, make_input(s.net, "image"));
+    glcnn_image_node *const pair[] = {x, make_input(s.net, "labels")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(
+        s.net, "loss", "loss_type=soft_max_cross_entropy reduction_type=mean", pair, 2);
+    GOOD_FATAL(glcnn_network_status(s.net));
+    set_weights(s.net, 5);
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.05f, &optimizer));
+    glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
+    GOOD_FATAL(glcnn_training_graph_create(
+        loss, optimizer, &(struct glcnn_graph_descriptor){.gradient_clip_norm = way->clip_norm},
+        &s.graph));
+    glcnn_kernel_destroy(&optimizer);
+    make_sources(s.sources);
+    return s;
+}
+
+static size_t passes_with(const struct strided *s, const char *shader)
+{
+    const glcnn_command_buffer *commands = s->graph->executing->command_buffer;
+    size_t count = 0;
+    for (size_t i = 0; i < commands->pass_count; i++)
+        count += strcmp(commands->passes[i].shader, shader) == 0;
+    return count;
+}
+
+static void append(struct outcome *o, glcnn_buffer *vector)
+{
+    size_t count = vector ? vector_count(vector) : 0;
+    o->values = realloc(o->values, (o->count + count + 1) * sizeof *o->values);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(o->values);
+    if (count)
+        GOOD(glcnn_buffer_read(vector, 0, count * sizeof(float), o->values + o->count));
+    o->count += count;
+}
+
+/* On a device of its own with the traits of that renderer, but for `submits`. */
+static struct outcome train(const struct way *way, bool submits)
+{
+    fixture_close();
+    CU_ASSERT_TRUE_FATAL(fixture_open());
+    device->info.traits = traits_find(way->renderer, way->renderer);
+    CU_ASSERT(device->info.traits.submits_dispatches);
+    device->info.traits.submits_dispatches = submits;
+    struct strided s = make_strided(way);
+    for (int i = 0; i < STEPS; i++)
+        run_graph(s.graph, s.sources);
+    struct outcome o = {.batches_phases = device->info.traits.registers >= 14,
+                        .passes = s.graph->executing->command_buffer->pass_count,
+                        .sums = passes_with(&s, "convolution/convolution_gradient_sum.comp"),
+                        .merges = passes_with(&s, "convolution/convolution_gradient_merge.comp"),
+                        .merged_sums =
+                            passes_with(&s, "convolution/convolution_gradient_sum_rows.comp")};
+    for (int i = 0; i < LAYERS; i++) {
+        append(&o, glcnn_kernel_vector(s.kernels[i], "weights"));
+        append(&o, glcnn_kernel_vector(s.kernels[i], "biases"));
+    }
+    glcnn_graph_destroy(&s.graph);
+    destroy_images(s.sources, 2);
+    glcnn_network_destroy(&s.net);
+    return o;
+}
+
+static void check_same(const struct outcome *a, const struct outcome *b)
+{
+    CU_ASSERT_EQUAL_FATAL(a->count, b->count);
+    CU_ASSERT(a->count > 0);
+    CU_ASSERT_EQUAL(memcmp(a->values, b->values, a->count * sizeof *a->values), 0);
+}
+
+/* Of each strided layer one pass for all phases, and of all layers one pass that adds up. */
+static void check_way(const struct way *way)
+{
+    struct outcome few = train(way, true), many = train(way, false);
+    CU_ASSERT(many.sums >= 3);
+    CU_ASSERT(many.merges > 0);
+    CU_ASSERT_EQUAL(many.merged_sums, 0);
+    CU_ASSERT_EQUAL(few.merges, 0);
+    if (!way->shared) {
+        CU_ASSERT_EQUAL(few.sums, 0);
+        CU_ASSERT_EQUAL(few.merged_sums, 1);
+    }
+    CU_ASSERT_EQUAL(many.passes - few.passes,
+                    many.sums + many.merges - few.sums - few.merged_sums +
+                        (few.batches_phases ? STRIDED * (PHASES - 1) : 0));
+    check_same(&few, &many);
+    free(few.values);
+    free(many.values);
+}
+
+static void test_a_step_has_few_gradient_passes(void)
+{
+    static const char *const renderers[] = {"Mali-T860", "Mali-G52", "V3D 4.2"};
+    for (size_t i = 0; i < sizeof renderers / sizeof *renderers; i++)
+        check_way(&(struct way){.renderer = renderers[i]});
+}
+
+static void test_what_reads_gradients_comes_behind(void)
+{
+    check_way(&(struct way){.renderer = "Mali-G52", .clip_norm = 0.1f});
+    check_way(&(struct way){.renderer = "Mali-G52", .shared = true});
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_a_step_has_few_gradient_passes),
+        UNIT_TEST(test_what_reads_gradients_comes_behind),
+        CU_TEST_INFO_NULL,
+    };
+    return fixture_run("submits", tests, argc, argv);
+}
