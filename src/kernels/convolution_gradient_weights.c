@@ -326,10 +326,10 @@ static void plan_single_sum(struct plan *plan, const struct implementation *row,
     const int32_t per_run = (int32_t)chunks_per_run(sums);
     struct pass *pass = plan_sum_of(plan, row, sums);
     pass_gradient_for_weights(pass, "float", o);
-    if (o->given[GRADIENT_FOR_BIASES])
-        pass_gradient_for_biases(pass, o);
-    else
+    if (convolution_lacks(o->parameters, BIASES))
         pass_define(pass, "WITHOUT_BIASES", 1);
+    else
+        pass_gradient_for_biases(pass, o);
     pass_int(pass, "chunks_per_run", per_run);
     pass_packing_row(
         pass, "convolution/convolution_gradient_sum_rows.comp", &sums->problem->packing,
