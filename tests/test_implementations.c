@@ -112,9 +112,9 @@ static bool came_before(size_t kernel, size_t index)
     return false;
 }
 
-/* Not told by a kernel's programs alone: test_derived.c and test_epilogues.c have graphs; phases of a
- * stride, and the forms of tiles, which have the name of the row that they are forms of, have tests of
- * their own. */
+/* Not told by a kernel's programs alone: test_producer_fusion.c and test_epilogues.c have graphs;
+ * phases of a stride, and the forms of tiles, which have the name of the row that they are forms of,
+ * have tests of their own. */
 static bool is_tested_apart(const char *implementation)
 {
     static const char *const apart[] = {

@@ -7,8 +7,8 @@
 #define MOST_STEPS 64
 #define MOST_READS 3
 
-/* With branches readers of two images, and with derived ones images that need not be stored. */
-enum kind { CHAIN, BRANCHES, DERIVED };
+/* With branches readers of two images, and with fused ones images that need not be stored. */
+enum kind { CHAIN, BRANCHES, FUSED };
 
 /* A training step of `layers` layers: images 0 (the input), 1 to layers, and behind them the
  * gradients. */
@@ -70,11 +70,11 @@ static void make_problem(struct problem *p, size_t layers, uint32_t *seed, enum 
                  reads_result[i] ? i : i - 1, other[i]);
         p->steps[p->model.step_count - 1].scratch = below(seed, 3);
     }
-    for (size_t i = 0; i <= layers && kind == DERIVED; i++) {
-        p->images[i].may_derive = i > 0 && below(seed, 2) == 0;
-        p->images[gradient_of(p, i)].may_derive = i < layers && below(seed, 3) == 0;
+    for (size_t i = 0; i <= layers && kind == FUSED; i++) {
+        p->images[i].may_fuse = i > 0 && below(seed, 2) == 0;
+        p->images[gradient_of(p, i)].may_fuse = i < layers && below(seed, 3) == 0;
     }
-    for (size_t s = 0; s < p->model.step_count && kind == DERIVED; s++)
+    for (size_t s = 0; s < p->model.step_count && kind == FUSED; s++)
         for (size_t i = 0; i < p->steps[s].read_count; i++)
             p->steps[s].time += (double)p->images[p->steps[s].reads[i]].size;
 }
@@ -89,20 +89,20 @@ struct best {
 
 static bool allows(const struct recompute_image *image, unsigned mode, unsigned modes)
 {
-    return mode == RECOMPUTE_DERIVED ? image->may_derive
-                                     : mode == RECOMPUTE_KEPT || (image->may_drop && mode < modes);
+    return mode == RECOMPUTE_FUSED ? image->may_fuse
+                                   : mode == RECOMPUTE_KEPT || (image->may_drop && mode < modes);
 }
 
 /* The next mode of an image; false: it is the first again. */
 static bool next_mode(const struct recompute_image *image, unsigned modes, unsigned char *mode)
 {
     do
-        *mode = *mode == RECOMPUTE_DERIVED ? RECOMPUTE_KEPT : (unsigned char)(*mode + 1);
+        *mode = *mode == RECOMPUTE_FUSED ? RECOMPUTE_KEPT : (unsigned char)(*mode + 1);
     while (!allows(image, *mode, modes));
     return *mode != RECOMPUTE_KEPT;
 }
 
-/* Choices of the first `modes` modes, and of the last where an image may be derived. */
+/* Choices of the first `modes` modes, and of the last where an image may be fused. */
 static struct best try_all(const struct problem *p, struct recompute_search *search,
                            uint64_t budget, unsigned modes)
 {
@@ -130,7 +130,7 @@ struct tally {
 
 /* ---- What a schedule promises ---- */
 
-/* What an item reads; what is derived stands for what it is made of. */
+/* What an item reads; what is fused stands for what it is made of. */
 static bool reads(const struct problem *p, const unsigned char *modes, size_t step, size_t image)
 {
     for (size_t k = 0; k < p->steps[step].read_count; k++) {
@@ -139,7 +139,7 @@ static bool reads(const struct problem *p, const unsigned char *modes, size_t st
             return true;
         while (maker < p->model.step_count && p->steps[maker].results[0] != read)
             maker++;
-        if (modes[read] == RECOMPUTE_DERIVED && reads(p, modes, maker, image))
+        if (modes[read] == RECOMPUTE_FUSED && reads(p, modes, maker, image))
             return true;
     }
     return false;
@@ -164,7 +164,7 @@ static uint64_t check_schedule(const struct problem *p, const unsigned char *mod
                 read = reads(p, modes, s->items[i].step, image) ? i : read;
             }
             CU_ASSERT(!reads(p, modes, s->items[now].step, image) || made < now);
-            if (modes[image] != RECOMPUTE_DERIVED &&
+            if (modes[image] != RECOMPUTE_FUSED &&
                 (made == now || (read != SIZE_MAX && read >= now)))
                 bytes += p->images[image].size;
         }
@@ -179,7 +179,7 @@ static void check_plan(const struct problem *p, struct recompute_search *search,
 {
     unsigned char modes[MOST_STEPS + 1];
     struct best once = try_all(p, search, budget, RECOMPUTE_NEAR),
-                each = try_all(p, search, budget, RECOMPUTE_DERIVED);
+                each = try_all(p, search, budget, RECOMPUTE_FUSED);
     bool good = recompute_plan(search, budget, modes);
     CU_ASSERT(!once.found || good);
     CU_ASSERT(!good || each.found);
@@ -232,7 +232,7 @@ static void test_branches_are_planned_nearly_as_well(void)
 
 static void test_what_is_stored_is_chosen_image_by_image(void)
 {
-    check_problems(DERIVED, 4, 0.05);
+    check_problems(FUSED, 4, 0.05);
 }
 
 /* Image 2 is read by a gradient, then not while another takes much, then by two gradients in a row:

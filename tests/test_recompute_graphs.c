@@ -571,7 +571,7 @@ static void check_large_gpu(bool by_passes)
     device->info.traits = traits;
 }
 
-/* Sums of what is stored in one plan and derived in another are in another order (recording.h). */
+/* Sums of what is stored in one plan and fused in another are in another order (recording.h). */
 static void test_all_fusions_give_the_same_values(void)
 {
     sums_move = true;

@@ -25,20 +25,20 @@ struct storage {
     struct storage *next;           /* in the pool */
     uint32_t width, height, layers; /* of the images in it, before folding */
     glcnn_channel_format format;
-    uint32_t fold;                 /* layers of a texture of its own */
-    struct storage *within;        /* the owner of the texture, retained; NULL: itself */
-    uint32_t cell, across, down;   /* its place in the texture */
-    bool holds;                    /* others lie in it */
-    bool clear;                    /* contents must be 0 before the first use */
-    bool pooled;                   /* of temporary images: goes back to the pool */
-    bool transient;                /* what a commit leaves in it no later one reads */
-    struct derivation *derivation; /* how passes make what is not stored here; NULL: it is */
-    GLuint texture;                /* 0 until the first use */
-    bool flat;                     /* GL_TEXTURE_2D of one layer, which shaders only fetch from */
-    bool borrowed;                 /* the texture is the caller's */
-    bool fixed;                    /* and no image unit takes it: it is not immutable */
-    enum byte_order bytes;         /* of a flat one: three texels of one byte make a pixel */
-    void *import;                  /* of platform_import, that the texture is of; NULL: none */
+    uint32_t fold;                   /* layers of a texture of its own */
+    struct storage *within;          /* the owner of the texture, retained; NULL: itself */
+    uint32_t cell, across, down;     /* its place in the texture */
+    bool holds;                      /* others lie in it */
+    bool clear;                      /* contents must be 0 before the first use */
+    bool pooled;                     /* of temporary images: goes back to the pool */
+    bool transient;                  /* what a commit leaves in it no later one reads */
+    struct fused_producer *producer; /* how passes make what is not stored here; NULL: it is */
+    GLuint texture;                  /* 0 until the first use */
+    bool flat;                       /* GL_TEXTURE_2D of one layer, which shaders only fetch from */
+    bool borrowed;                   /* the texture is the caller's */
+    bool fixed;                      /* and no image unit takes it: it is not immutable */
+    enum byte_order bytes;           /* of a flat one: three texels of one byte make a pixel */
+    void *import;                    /* of platform_import, that the texture is of; NULL: none */
     struct hazard hazard;
     size_t item; /* its number in the placement that was made last of those it was in */
 };

@@ -121,7 +121,7 @@ struct operation {
     struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
     const float *gradient_scale;   /* of a loss: a factor of its gradient; NULL: 1 */
     bool continues_step;           /* an optimizer's: part of the step of the encode before it */
-    /* Of a result that is not stored: what `prepare_derived` made. */
+    /* Of a result that is not stored: what `prepare_fusion` made. */
     struct image_view prepared;
 };
 
@@ -157,7 +157,7 @@ enum descriptor_flags {
     DRAWS_ANEW = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
     /* Its passes read images by NAME and the functions of record/edges.glsl alone, and each pixel,
      * unless windows overlap, only a few times: they may make what is not stored. */
-    READS_DERIVED = 2097152,
+    READS_FUSED = 2097152,
     /* The same of kernels that read each pixel for many outputs: what is made of images alone, but
      * where they read it once. */
     READS_NEURONS = 4194304,
@@ -211,15 +211,15 @@ struct averager_methods {
 };
 
 /* How the passes that read a result can make it themselves. */
-enum derivative {
-    DERIVATIVE_NONE,  /* not at all: it must be stored */
-    DERIVATIVE_COPY,  /* it is the source, pixel for pixel */
-    DERIVATIVE_PIXELS /* each pixel is made of pixels in the same place, by the descriptor's
-                         `derive` */
+enum fusion {
+    FUSION_NONE,  /* not at all: it must be stored */
+    FUSION_COPY,  /* it is the source, pixel for pixel */
+    FUSION_PIXELS /* each pixel is made of pixels in the same place, by the descriptor's
+                         `fuse` */
 };
 
 /* What a reader calls the texture that it makes, and of which part of the result. */
-struct derived_name;
+struct fused_name;
 
 struct glcnn_descriptor {
     const char *name, *mps_class, *text;
@@ -256,11 +256,11 @@ struct glcnn_descriptor {
      * a pass, in place of texture NAME, the function
      *     vec4 NAME(int x, int y, int slice, int image)
      * in a template; of its textures NAME_source is as large as the result. */
-    enum derivative (*derivative)(const struct operation *operation, struct plan *plan);
+    enum fusion (*fusion)(const struct operation *operation, struct plan *plan);
     /* Plans what all readers need beside the arguments; a view without storage where that is
      * nothing. May be NULL: nothing. */
-    struct image_view (*prepare_derived)(const struct operation *operation, struct plan *plan);
-    void (*derive)(const struct operation *operation, struct pass *pass, struct derived_name *name);
+    struct image_view (*prepare_fusion)(const struct operation *operation, struct plan *plan);
+    void (*fuse)(const struct operation *operation, struct pass *pass, struct fused_name *name);
 
     /* Does this gradient of weights read each pixel of what it is given as gradient once, by NAME,
      * where it computes weights alone? NULL: it does not. */
@@ -338,17 +338,17 @@ static inline bool descriptor_has_images(const struct glcnn_descriptor *descript
     return false;
 }
 
-/* ---- Help for derive (derive.c) ---- */
+/* ---- Help for producer fusion (producer_fusion.c) ---- */
 
 /* "NAME_suffix", which lives as long as the pass; NAME itself for "". */
-const char *derived_name(struct derived_name *name, const char *suffix);
+const char *fused_name(struct fused_name *name, const char *suffix);
 /* Gives the pass texture NAME_suffix: the part of a source that the reader's part is made of. */
-void derived_texture(struct derived_name *name, struct pass *pass, const char *suffix,
-                     const struct image_view *source);
+void fused_texture(struct fused_name *name, struct pass *pass, const char *suffix,
+                   const struct image_view *source);
 /* The sizes of NAME_source, where the result is made of no texture that is as large. */
-void derived_size(struct derived_name *name, struct pass *pass);
+void fused_size(struct fused_name *name, struct pass *pass);
 /* The first channel of the reader's part. */
-uint32_t derived_channel(const struct derived_name *name);
+uint32_t fused_channel(const struct fused_name *name);
 
 /* ---- Arithmetic of the specification (spec 1.1) ---- */
 

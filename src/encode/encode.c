@@ -57,7 +57,7 @@ static void release_kernel(void *object)
 /* Passes that store the result, unless those that read it are to make it themselves. */
 static void plan_result(struct call *call, struct plan *plan)
 {
-    if (call->arguments.destination && covers_destination(call) && derive_result(call, plan))
+    if (call->arguments.destination && covers_destination(call) && fuse_result(call, plan))
         return;
     struct tuned tuned;
     plan_fill(call, plan);

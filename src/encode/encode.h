@@ -20,7 +20,7 @@ struct encode_settings {
     const float *gradient_scale; /* of a loss: a factor of its gradient, at each commit; NULL: 1 */
     /* May readers make the result, in place of passes that store it? With how many textures and
      * buffers each at most. */
-    enum derivative may_derive;
+    enum fusion may_fuse;
     uint32_t most_textures, most_buffers;
 };
 
@@ -103,12 +103,12 @@ void footprint_keep(const struct call *call, struct footprint *kept);
 void footprint_put_back(const struct call *call, struct footprint *kept);
 void footprint_drop(struct footprint *kept);
 
-/* ---- Results that are not stored (derive.c) ---- */
+/* ---- Producer fusion (producer_fusion.c) ---- */
 
 /* Lets the passes that read the destination, which must be a temporary image of a planned command
  * buffer, make its pixels themselves. False: the settings or the kernel do not have it so, and the
  * passes that store the result are to be planned. */
-bool derive_result(const struct call *call, struct plan *plan);
+bool fuse_result(const struct call *call, struct plan *plan);
 
 /* ---- Transactions (encode.c) ---- */
 

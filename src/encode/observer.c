@@ -117,7 +117,7 @@ static glcnn_status read_vector(struct glcnn_device *device, const struct vector
 static struct storage *storage_now(const struct observer *o, size_t index, const struct pass *pass)
 {
     const struct binding *b = &o->bindings[index];
-    if (o->operation.images[index].storage->derivation)
+    if (o->operation.images[index].storage->producer)
         return o->operation.images[index].storage;
     const struct pass *bound = pass - pass->debug.index + b->step;
     return b->is_image ? bound->images[b->index].view.storage

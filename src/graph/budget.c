@@ -49,12 +49,12 @@ size_t budget_workspace(const struct glcnn_graph *graph)
 
 /* ---- Life ---- */
 
-static bool add_split(struct budget *b, const struct recording *r, const struct recording *derived,
+static bool add_split(struct budget *b, const struct recording *r, const struct recording *fused,
                       uint32_t parts, enum recompute_stored stored)
 {
     struct split *split = &b->splits[b->count++];
     split->parts = parts;
-    if (!recompute_model_make(&split->model, r, derived, parts))
+    if (!recompute_model_make(&split->model, r, fused, parts))
         return false;
     split->search = recompute_search_create(&split->model, stored);
     split->modes = calloc(split->model.image_count + 1, 1);
@@ -65,13 +65,13 @@ static bool add_split(struct budget *b, const struct recording *r, const struct 
 
 /* The best by the model may be one that textures cannot hold: there are others to be tried. A part
  * stores all: what an image is made of would be of the last part when it is read. */
-static bool add_splits(struct budget *b, const struct recording *r, const struct recording *derived)
+static bool add_splits(struct budget *b, const struct recording *r, const struct recording *fused)
 {
     uint32_t most = graph_can_be_split(r->graph) ? r->batch : 1, parts = 1;
     bool good = true;
     int any = r->step_count <= MOST_STEPS ? RECOMPUTE_STORED_ANY : RECOMPUTE_STORED_NOTHING;
     for (int stored = any; stored >= RECOMPUTE_STORED_ALL && good; stored--)
-        good = add_split(b, r, derived, 1, (enum recompute_stored)stored);
+        good = add_split(b, r, fused, 1, (enum recompute_stored)stored);
     while (good && parts < most) {
         parts = parts < most / 2 ? parts * 2 : most;
         good = add_split(b, r, NULL, parts, RECOMPUTE_STORED_ALL);
@@ -115,16 +115,16 @@ static void drop_draft(struct draft *draft)
 static glcnn_status make_splits(struct budget *b, const struct glcnn_graph *graph,
                                 struct glcnn_image *const *sources)
 {
-    struct draft stored = {0}, derived = {0};
+    struct draft stored = {0}, fused = {0};
     glcnn_status status = make_draft(b, graph, sources, true, &stored);
     if (status == GLCNN_SUCCESS)
-        status = make_draft(b, graph, sources, false, &derived);
-    if (status == GLCNN_SUCCESS && !add_splits(b, &stored.recording, &derived.recording))
+        status = make_draft(b, graph, sources, false, &fused);
+    if (status == GLCNN_SUCCESS && !add_splits(b, &stored.recording, &fused.recording))
         status = out_of_memory(graph->device);
     if (status == GLCNN_SUCCESS)
-        b->whole_time = recording_time(&derived.recording);
+        b->whole_time = recording_time(&fused.recording);
     drop_draft(&stored);
-    drop_draft(&derived);
+    drop_draft(&fused);
     return status;
 }
 
@@ -192,7 +192,7 @@ static bool copy_schedule(const struct split *split, const unsigned char *modes,
         return false;
     memcpy(choice->schedule.items, schedule->items, schedule->count * sizeof *schedule->items);
     for (size_t i = 0; i < images; i++)
-        choice->stored[i] = modes[i] != RECOMPUTE_DERIVED;
+        choice->stored[i] = modes[i] != RECOMPUTE_FUSED;
     return true;
 }
 

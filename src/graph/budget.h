@@ -5,10 +5,10 @@
 #include "graph/recording.h"
 
 /* The model of a whole batch's recording, no step of which is recomputed and which stores all, for a
- * batch in so many parts; `derived` is the recording of a whole batch that stores the least, NULL:
+ * batch in so many parts; `fused` is the recording of a whole batch that stores the least, NULL:
  * all is stored (recompute_model.c). False: out of memory. To be freed in any case. */
 bool recompute_model_make(struct recompute_model *model, const struct recording *recording,
-                          const struct recording *derived, uint32_t parts);
+                          const struct recording *fused, uint32_t parts);
 void recompute_model_free(struct recompute_model *model);
 
 /* That the device may take for all that is recorded, in bytes that memory moves meanwhile. */

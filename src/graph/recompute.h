@@ -16,7 +16,7 @@
  * neighbourhood: another mode for one image. A choice that takes too much is brought within the
  * budget by the changes that lessen the excess of bytes over time the most for each unit of extra
  * time, then improved by any change that saves time. So begin all that keep or drop everything, with
- * what can be derived stored or not, and the one that takes the least. Where the best of these costs
+ * what can be fused stored or not, and the one that takes the least. Where the best of these costs
  * more than a little time, a few modes at random are changed and the search begins again from there,
  * a number of times; always the same for the same model.
  *
@@ -31,27 +31,27 @@
 #include <stdint.h>
 
 enum recompute_mode {
-    RECOMPUTE_KEPT,   /* lives from when it is made to its last reader */
-    RECOMPUTE_ONCE,   /* dropped after the forward pass, then made once for the backward pass */
-    RECOMPUTE_NEAR,   /* made for each row of steps of the backward pass that all need it */
-    RECOMPUTE_EACH,   /* made for each step of the backward pass that needs it */
-    RECOMPUTE_DERIVED /* stored nowhere: its readers make it of what its step reads, which lives as
+    RECOMPUTE_KEPT, /* lives from when it is made to its last reader */
+    RECOMPUTE_ONCE, /* dropped after the forward pass, then made once for the backward pass */
+    RECOMPUTE_NEAR, /* made for each row of steps of the backward pass that all need it */
+    RECOMPUTE_EACH, /* made for each step of the backward pass that needs it */
+    RECOMPUTE_FUSED /* stored nowhere: its readers make it of what its step reads, which lives as
                          long as they wait */
 };
 
 struct recompute_image {
     uint64_t size, part; /* bytes for the whole batch, and for a part of it */
     bool may_drop;       /* its step may be run again, and the backward pass reads it */
-    bool may_derive;     /* its readers can make it */
+    bool may_fuse;       /* its readers can make it */
 };
 
 struct recompute_step {
     const size_t *reads; /* images */
     size_t read_count;
-    size_t results[2];   /* images; SIZE_MAX: none */
-    uint64_t scratch;    /* bytes, of whatever lives as long as the step alone */
-    double time;         /* that reads and makes what is stored */
-    double derived_time; /* where its result is derived */
+    size_t results[2]; /* images; SIZE_MAX: none */
+    uint64_t scratch;  /* bytes, of whatever lives as long as the step alone */
+    double time;       /* that reads and makes what is stored */
+    double fused_time; /* where its result is fused */
     uint32_t segment;
 };
 
@@ -76,7 +76,7 @@ struct recompute_schedule {
     uint64_t peak; /* bytes */
     double excess; /* bytes above the budget, summed over the items */
     double time;   /* of all items */
-    double extra;  /* time, besides that of each step once with all derived that can be */
+    double extra;  /* time, besides that of each step once with all fused that can be fused */
 };
 
 /* What choices store, of that which readers can make. */

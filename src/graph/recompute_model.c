@@ -162,7 +162,7 @@ static bool is_read(const struct recording *r, size_t s, size_t image, uint32_t 
 }
 
 static void describe_step(struct recompute_model *m, const struct recording *r,
-                          const struct recording *derived, size_t s, uint32_t parts, size_t *reads)
+                          const struct recording *fused, size_t s, uint32_t parts, size_t *reads)
 {
     const struct record_step *step = &r->steps[s];
     const struct graph_filter *f = &r->graph->filters[step->filter];
@@ -177,18 +177,18 @@ static void describe_step(struct recompute_model *m, const struct recording *r,
                     step->collector || !f->node->loss ? SIZE_MAX : f->node->loss->index},
         .scratch = part_of(r, scratch_of(r, s), parts),
         .time = time_of_step(r, s, parts),
-        .derived_time = derived ? time_of_step(derived, s, parts) : 0,
+        .fused_time = fused ? time_of_step(fused, s, parts) : 0,
         .segment = step->segment};
 }
 
 static void describe_steps(struct recompute_model *m, const struct recording *r,
-                           const struct recording *derived, uint32_t parts)
+                           const struct recording *fused, uint32_t parts)
 {
     size_t *reads = m->reads;
     m->forward_count = m->step_count;
     for (size_t s = 0; s < m->step_count; s++) {
         const struct glcnn_filter_node *n = r->graph->filters[r->steps[s].filter].node;
-        describe_step(m, r, derived, s, parts, reads);
+        describe_step(m, r, fused, s, parts, reads);
         reads += n->source_count;
         if (n->forward && s < m->forward_count)
             m->forward_count = s;
@@ -198,17 +198,17 @@ static void describe_steps(struct recompute_model *m, const struct recording *r,
 /* ---- Images ---- */
 
 static void describe_images(struct recompute_model *m, const struct recording *r,
-                            const struct recording *derived, uint32_t parts)
+                            const struct recording *fused, uint32_t parts)
 {
     for (size_t i = 0; i < m->image_count; i++) {
         uint64_t size = r->graph->wanted[i] ? 0 : r->made[i].size;
         m->images[i] = (struct recompute_image){.size = size,
                                                 .part = part_of(r, size, parts),
-                                                .may_derive = derived && derived->made[i].derived};
+                                                .may_fuse = fused && fused->made[i].fused};
     }
 }
 
-/* Reading what is derived reads what it is made of: producers come first. */
+/* Reading what is fused reads what it is made of: producers come first. */
 static void mark_read_later(struct recompute_model *m, size_t image, size_t s, const size_t *made)
 {
     size_t producer = made[image];
@@ -217,7 +217,7 @@ static void mark_read_later(struct recompute_model *m, size_t image, size_t s, c
     const struct recompute_step *step = &m->steps[producer];
     m->images[image].may_drop |=
         m->parts ? step->segment != m->steps[s].segment : s >= m->forward_count;
-    for (size_t i = 0; i < step->read_count && m->images[image].may_derive; i++)
+    for (size_t i = 0; i < step->read_count && m->images[image].may_fuse; i++)
         mark_read_later(m, step->reads[i], s, made);
 }
 
@@ -253,7 +253,7 @@ static bool mark_droppable(struct recompute_model *m, const struct recording *r)
 }
 
 bool recompute_model_make(struct recompute_model *m, const struct recording *r,
-                          const struct recording *derived, uint32_t parts)
+                          const struct recording *fused, uint32_t parts)
 {
     size_t reads = 0;
     for (size_t s = 0; s < r->step_count; s++)
@@ -266,8 +266,8 @@ bool recompute_model_make(struct recompute_model *m, const struct recording *r,
                                   .reads = calloc(reads + 1, sizeof *m->reads)};
     if (!m->steps || !m->images || !m->reads)
         return false;
-    describe_images(m, r, derived, parts);
-    describe_steps(m, r, derived, parts);
+    describe_images(m, r, fused, parts);
+    describe_steps(m, r, fused, parts);
     m->held = held_by(r, parts);
     return mark_droppable(m, r);
 }

@@ -34,7 +34,7 @@ static void list_choices(struct recompute_search *s)
     for (size_t i = 0; i < m->step_count; i++)
         for (int k = 0; k < 2; k++) {
             size_t image = m->steps[i].results[k];
-            if (image != SIZE_MAX && (m->images[image].may_drop || m->images[image].may_derive))
+            if (image != SIZE_MAX && (m->images[image].may_drop || m->images[image].may_fuse))
                 s->choices[s->choice_count++] = image;
             if (i < m->forward_count)
                 s->forward_choices = s->choice_count;
@@ -121,12 +121,12 @@ static bool may_change(const struct recompute_search *s, size_t image, unsigned 
                        unsigned mode)
 {
     const struct recompute_image *i = &s->model->images[image];
-    bool derives = mode == RECOMPUTE_DERIVED;
-    bool stays = derives == (before == RECOMPUTE_DERIVED);
+    bool fuses = mode == RECOMPUTE_FUSED;
+    bool stays = fuses == (before == RECOMPUTE_FUSED);
     if (mode == before || (!stays && s->stored != RECOMPUTE_STORED_ANY))
         return false;
-    if (mode == RECOMPUTE_KEPT || derives)
-        return !derives || i->may_derive;
+    if (mode == RECOMPUTE_KEPT || fuses)
+        return !fuses || i->may_fuse;
     return i->may_drop && (mode == RECOMPUTE_ONCE || !s->model->parts);
 }
 
@@ -141,7 +141,7 @@ static enum recompute_stored last_base(const struct recompute_search *s)
     return s->stored == RECOMPUTE_STORED_ANY ? RECOMPUTE_STORED_NOTHING : s->stored;
 }
 
-/* All images that the base does not derive have that mode, if they can. */
+/* All images that the base does not fuse have that mode, if they can. */
 static void begin_with(const struct recompute_search *s, enum recompute_stored base,
                        enum recompute_mode mode, unsigned char *modes)
 {
@@ -149,10 +149,10 @@ static void begin_with(const struct recompute_search *s, enum recompute_stored b
     memset(modes, RECOMPUTE_KEPT, m->image_count);
     for (size_t k = 0; k < s->choice_count; k++) {
         const struct recompute_image *i = &m->images[s->choices[k]];
-        bool derives = base == RECOMPUTE_STORED_NOTHING ||
-                       (base == RECOMPUTE_STORED_GRADIENTS && k < s->forward_choices);
-        if (derives && i->may_derive)
-            modes[s->choices[k]] = RECOMPUTE_DERIVED;
+        bool fuses = base == RECOMPUTE_STORED_NOTHING ||
+                     (base == RECOMPUTE_STORED_GRADIENTS && k < s->forward_choices);
+        if (fuses && i->may_fuse)
+            modes[s->choices[k]] = RECOMPUTE_FUSED;
         else if (i->may_drop)
             modes[s->choices[k]] = (unsigned char)mode;
     }
@@ -178,7 +178,7 @@ static bool lessen(struct recompute_search *s, uint64_t budget, unsigned char *m
     for (size_t k = 0; k < s->choice_count; k++) {
         size_t image = s->choices[k];
         unsigned char own = modes[image];
-        for (unsigned char mode = RECOMPUTE_KEPT; mode <= RECOMPUTE_DERIVED; mode++) {
+        for (unsigned char mode = RECOMPUTE_KEPT; mode <= RECOMPUTE_FUSED; mode++) {
             if (!may_change(s, image, own, mode))
                 continue;
             modes[image] = mode;
@@ -202,7 +202,7 @@ static bool improve_image(struct recompute_search *s, uint64_t budget, unsigned 
                           size_t image, struct score *now)
 {
     bool better = false;
-    for (unsigned char mode = RECOMPUTE_KEPT; mode <= RECOMPUTE_DERIVED; mode++) {
+    for (unsigned char mode = RECOMPUTE_KEPT; mode <= RECOMPUTE_FUSED; mode++) {
         unsigned char before = modes[image];
         if (!may_change(s, image, before, mode))
             continue;
@@ -250,7 +250,7 @@ static void perturb(const struct recompute_search *s, uint64_t *random, unsigned
 {
     for (uint32_t left = 1 + random_bits24(random) % 4; left > 0; left--) {
         size_t image = s->choices[random_bits24(random) % s->choice_count];
-        unsigned mode = random_bits24(random) % (RECOMPUTE_DERIVED + 1);
+        unsigned mode = random_bits24(random) % (RECOMPUTE_FUSED + 1);
         if (may_change(s, image, modes[image], mode))
             modes[image] = (unsigned char)mode;
     }

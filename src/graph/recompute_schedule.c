@@ -30,20 +30,20 @@ struct recompute_evaluation {
     int64_t *changes;         /* by item: bytes that come to live there */
     struct segment *segments; /* and one that begins at the end */
     size_t segment_count, begun_segments;
-    double reference; /* time of each step once with all derived that can be */
+    double reference; /* time of each step once with all fused that can be */
 };
 
 /* ---- Time ---- */
 
-static bool is_derived(const struct recompute_evaluation *e, size_t image)
+static bool is_fused(const struct recompute_evaluation *e, size_t image)
 {
-    return e->modes[image] == RECOMPUTE_DERIVED;
+    return e->modes[image] == RECOMPUTE_FUSED;
 }
 
 /* Bytes that are read for it. */
 static double read_bytes(const struct recompute_evaluation *e, size_t image)
 {
-    if (!is_derived(e, image))
+    if (!is_fused(e, image))
         return (double)e->model->images[image].size;
     const struct recompute_step *step = &e->model->steps[e->images[image].producer];
     double bytes = 0;
@@ -55,11 +55,11 @@ static double read_bytes(const struct recompute_evaluation *e, size_t image)
 static double step_time(const struct recompute_evaluation *e, size_t s)
 {
     const struct recompute_step *step = &e->model->steps[s];
-    if (step->results[0] != SIZE_MAX && is_derived(e, step->results[0]))
-        return step->derived_time;
+    if (step->results[0] != SIZE_MAX && is_fused(e, step->results[0]))
+        return step->fused_time;
     double time = step->time;
     for (size_t i = 0; i < step->read_count; i++)
-        if (is_derived(e, step->reads[i]))
+        if (is_fused(e, step->reads[i]))
             time += read_bytes(e, step->reads[i]) - (double)e->model->images[step->reads[i]].size;
     return time;
 }
@@ -90,7 +90,7 @@ static bool find_reference(struct recompute_evaluation *e)
     if (!modes)
         return false;
     for (size_t i = 0; i < e->model->image_count; i++)
-        modes[i] = e->model->images[i].may_derive ? RECOMPUTE_DERIVED : RECOMPUTE_KEPT;
+        modes[i] = e->model->images[i].may_fuse ? RECOMPUTE_FUSED : RECOMPUTE_KEPT;
     e->modes = modes;
     for (size_t s = 0; s < e->model->step_count; s++)
         e->reference += step_time(e, s);
@@ -182,7 +182,7 @@ static bool is_of_epoch(const struct recompute_evaluation *e, size_t image, size
     return made == epoch || (in_row && made + 1 == epoch);
 }
 
-/* What is derived is there as long as what it was made of. */
+/* What is fused is there as long as what it was made of. */
 static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
 {
     const struct instance *made = &e->images[image];
@@ -190,7 +190,7 @@ static bool is_live(struct recompute_evaluation *e, size_t image, size_t at)
         return true;
     if (made->made == NEVER)
         return false;
-    if (!is_derived(e, image))
+    if (!is_fused(e, image))
         return is_of_epoch(e, image, at);
     const struct recompute_step *step = &e->model->steps[e->images[image].producer];
     for (size_t i = 0; i < step->read_count; i++) {
@@ -207,7 +207,7 @@ static void touch(struct recompute_evaluation *e, size_t image, size_t at)
 {
     if (e->images[image].producer == NEVER)
         return;
-    if (!is_derived(e, image)) {
+    if (!is_fused(e, image)) {
         e->images[image].epoch = epoch_of(e, image, at);
         return;
     }
@@ -252,7 +252,7 @@ static void end_instance(struct recompute_evaluation *e, size_t image)
 {
     const struct recompute_image *i = &e->model->images[image];
     const struct instance *instance = &e->images[image];
-    if (instance->made == NEVER || is_derived(e, image))
+    if (instance->made == NEVER || is_fused(e, image))
         return;
     const struct recompute_item *items = e->schedule.items;
     uint32_t made = e->model->steps[items[instance->made].at].segment;
@@ -267,14 +267,14 @@ static void end_instance(struct recompute_evaluation *e, size_t image)
     }
 }
 
-/* Reading what is derived reads what it is made of. */
+/* Reading what is fused reads what it is made of. */
 static void read_sources(struct recompute_evaluation *e, const struct recompute_step *step,
                          size_t item)
 {
     for (size_t i = 0; i < step->read_count; i++) {
         size_t image = step->reads[i];
         e->images[image].read = item;
-        if (is_derived(e, image))
+        if (is_fused(e, image))
             read_sources(e, &e->model->steps[e->images[image].producer], item);
     }
 }

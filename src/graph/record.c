@@ -296,9 +296,9 @@ static bool overlaps(const struct glcnn_filter_node *n)
            (p->kernel_width > p->stride_in_pixels_x || p->kernel_height > p->stride_in_pixels_y);
 }
 
-static bool may_read_derived(const struct glcnn_kernel *kernel)
+static bool may_read_fused(const struct glcnn_kernel *kernel)
 {
-    return kernel->descriptor->flags & (READS_DERIVED | READS_NEURONS);
+    return kernel->descriptor->flags & (READS_FUSED | READS_NEURONS);
 }
 
 /* As the gradient that arrives, where the filter makes none for the layers before it. */
@@ -319,16 +319,16 @@ static bool trains_in_part(const struct graph_filter *f)
 /* Coefficients are read for each pixel that is made with them: too much for each of many outputs. */
 static bool makes_for_many(const struct graph_filter *f, const struct glcnn_kernel *maker)
 {
-    return f->node->kernel->descriptor->flags & READS_NEURONS && maker->descriptor->prepare_derived;
+    return f->node->kernel->descriptor->flags & READS_NEURONS && maker->descriptor->prepare_fusion;
 }
 
 /* Whether it may make the image, which `maker` would store. */
-static bool reads_derived(const struct graph_filter *f, const struct glcnn_image_node *image,
-                          const struct glcnn_kernel *maker)
+static bool reads_fused(const struct graph_filter *f, const struct glcnn_image_node *image,
+                        const struct glcnn_kernel *maker)
 {
-    bool collector = !f->collects || may_read_derived(f->node->collector);
+    bool collector = !f->collects || may_read_fused(f->node->collector);
     bool pixels =
-        may_read_derived(f->node->kernel) && !overlaps(f->node) && !makes_for_many(f, maker);
+        may_read_fused(f->node->kernel) && !overlaps(f->node) && !makes_for_many(f, maker);
     return collector && !trains_in_part(f) && (pixels || reads_once(f, image));
 }
 
@@ -366,8 +366,8 @@ static struct bindings left_by_reader(const struct recording *r, const struct gr
     for (size_t s = 0; s < f->node->source_count; s++) {
         const struct made_image *other = &r->made[f->node->sources[s]->index];
         places += f->node->sources[s] == image;
-        used.textures += other->derived ? other->textures : 0;
-        used.buffers += other->derived ? other->buffers : 0;
+        used.textures += other->fused ? other->textures : 0;
+        used.buffers += other->fused ? other->buffers : 0;
     }
     if (f->node->kernel->descriptor->flags & READS_NEURONS && !reads_once(f, image))
         limit.buffers = 0;
@@ -399,15 +399,15 @@ static bool is_chosen_to_be_stored(const struct recording *r, const struct glcnn
 }
 
 /* How the readers of a result may make it: what is wanted is stored. */
-static void choose_derivative(const struct recording *r, const struct graph_filter *f,
-                              struct encode_settings *settings)
+static void choose_fusion(const struct recording *r, const struct graph_filter *f,
+                          struct encode_settings *settings)
 {
     const struct glcnn_image_node *result = graph_filter_result(f);
     const struct glcnn_limits *limits = &r->graph->device->info.limits;
     struct bindings most = {least(PASS_TEXTURES, limits->texture_units),
                             least(PASS_BUFFERS, limits->storage_blocks)};
     const struct bindings limit = most;
-    settings->may_derive = DERIVATIVE_PIXELS;
+    settings->may_fuse = FUSION_PIXELS;
     for (size_t i = 0; i < r->graph->filter_count; i++) {
         const struct graph_filter *reader = &r->graph->filters[i];
         if (!reads(reader, result))
@@ -415,28 +415,28 @@ static void choose_derivative(const struct recording *r, const struct graph_filt
         struct bindings left = left_by_reader(r, reader, result, limit);
         most.textures = least(most.textures, left.textures);
         most.buffers = least(most.buffers, left.buffers);
-        if (!reads_derived(reader, result, f->node->kernel))
-            settings->may_derive = DERIVATIVE_COPY;
+        if (!reads_fused(reader, result, f->node->kernel))
+            settings->may_fuse = FUSION_COPY;
     }
     settings->most_textures = most.textures;
     settings->most_buffers = most.buffers;
     if (r->graph->wanted[result->index] || is_chosen_to_be_stored(r, result) ||
         !r->command_buffer->deferred || is_stored_to_verify(r, f))
-        settings->may_derive = DERIVATIVE_NONE;
+        settings->may_fuse = FUSION_NONE;
 }
 
-/* What is recomputed is derived or stored as it was at first: its readers get the same bits. */
-static void set_derivative(const struct recording *r, const struct graph_filter *f,
-                           struct encode_settings *settings)
+/* What is recomputed is fused or stored as it was at first: its readers get the same bits. */
+static void set_fusion(const struct recording *r, const struct graph_filter *f,
+                       struct encode_settings *settings)
 {
     struct made_image *made = &r->made[graph_filter_result(f)->index];
     if (!made->made) {
-        choose_derivative(r, f, settings);
-        made->may_derive = settings->may_derive;
+        choose_fusion(r, f, settings);
+        made->may_fuse = settings->may_fuse;
         made->most_textures = settings->most_textures;
         made->most_buffers = settings->most_buffers;
     }
-    settings->may_derive = made->may_derive;
+    settings->may_fuse = made->may_fuse;
     settings->most_textures = made->most_textures;
     settings->most_buffers = made->most_buffers;
 }
@@ -445,12 +445,12 @@ static void keep_made(const struct recording *r, const struct graph_filter *f)
 {
     struct made_image *made = &r->made[graph_filter_result(f)->index];
     const struct glcnn_image *image = r->images[graph_filter_result(f)->index];
-    const struct derivation *derivation = image->storage ? image->storage->derivation : NULL;
+    const struct fused_producer *producer = image->storage ? image->storage->producer : NULL;
     made->made = true;
     made->storage = image->storage;
-    made->derived = derivation;
-    made->textures = derivation ? derivation->textures : 0;
-    made->buffers = derivation ? derivation->buffers : 0;
+    made->fused = producer;
+    made->textures = producer ? producer->textures : 0;
+    made->buffers = producer ? producer->buffers : 0;
     made->size = glcnn_image_resource_size(image);
 }
 
@@ -465,7 +465,7 @@ static glcnn_status prepare_settings(struct recording *r, struct encode *e,
         status = set_gradient(f, e->arguments.state, &e->settings);
     if (status == GLCNN_SUCCESS && f->fused)
         status = set_fused_neuron(f, &e->settings);
-    set_derivative(r, f, &e->settings);
+    set_fusion(r, f, &e->settings);
     if (f->node->kernel->descriptor->flags & GATHERS)
         e->settings.properties.destination_feature_channel_offset =
             (gathered_channels(r, f, source) + 3) / 4 * 4;

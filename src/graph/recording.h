@@ -9,20 +9,20 @@
  * The same bits. Whatever the memory choice, a graph gives the same bits where the batch runs whole.
  * An encode that recomputes an image repeats what the first one had:
  *   - settings: those of the kernel, the fused neuron, the gradient option (prepare_settings), and
- *     whether readers may derive the image, with how many bindings (set_derivative);
+ *     whether readers may fuse the image, with how many bindings (set_fusion);
  *   - the state: a branch of the first encode's, which it reads and does not change (branch_state);
  *   - random draws: its passes refresh with the number of the first encode's (repeat_refreshed), and
  *     no encode is counted for it;
  *   - sums: no step that adds to a state, draws a loss or is wanted by the user is run again
  *     (may_run_again, recompute_model.c).
- * Producer fusion computes a derived pixel by the text that would have stored it, and rounds it to
+ * Producer fusion computes a fused pixel by the text that would have stored it, and rounds it to
  * float16 where that would have been stored. Exceptions, in each of which sums are the same up to
  * their order:
  *   - a batch in parts adds up gradients and statistics part by part;
  *   - fewer part sums (memory_choice.workspace), only where nothing else is within the budget;
  *   - on large GPUs epilogues (record/pass.h), which add up an image where it is stored, so not where
- *     it is derived or its pass is another ("reduced_where_stored"); and gradients of normalisations
- *     that are derived with coefficients from vectors, of which readers add up in another order
+ *     it is fused or its pass is another ("reduced_where_stored"); and gradients of normalisations
+ *     that are fused with coefficients from vectors, of which readers add up in another order
  *     ("gradients_recomputed" with "coefficients_vectors"). glcnn_graph_encode has neither. */
 #ifndef GLCNN_RECORDING_H
 #define GLCNN_RECORDING_H
@@ -47,11 +47,10 @@ struct record_step {
 
 /* How an image was made when it was made first, or by the last encode so far. */
 struct made_image {
-    bool made,
-        derived; /* derived: fused into its readers, with so many textures and buffers each */
+    bool made, fused; /* fused: into its readers, with so many textures and buffers each */
     uint32_t textures, buffers;
-    enum derivative may_derive;
-    uint32_t most_textures, most_buffers; /* for `may_derive` */
+    enum fusion may_fuse;
+    uint32_t most_textures, most_buffers; /* for `may_fuse` */
     uint32_t segment;
     size_t first_pass;             /* in the command buffer, of the first encode */
     uint64_t size;                 /* bytes */

@@ -371,7 +371,7 @@ static size_t storage_words(const struct storage *s, uint64_t *words)
 {
     const uint64_t all[] = {s->width, s->height, s->layers, s->format,
                             s->fold,  s->cell,   s->across, s->down,
-                            s->flat,  s->fixed,  s->bytes,  (uintptr_t)s->derivation};
+                            s->flat,  s->fixed,  s->bytes,  (uintptr_t)s->producer};
     memcpy(words, all, sizeof all);
     return sizeof all / sizeof *all;
 }
@@ -416,7 +416,7 @@ static glcnn_status issue_staged(struct glcnn_image *image, const struct access 
         status = record(staged->commands, image, dense, &elements, 0);
     if (status == GLCNN_SUCCESS)
         status = command_buffer_issue(staged->commands, "transferring an image");
-    if (status == GLCNN_SUCCESS && !view.storage->derivation)
+    if (status == GLCNN_SUCCESS && !view.storage->producer)
         command_buffer_cut(staged->commands, 1, 0); /* holds on to neither image nor memory */
     else
         staging_forget_pass(staged);

@@ -181,7 +181,7 @@ static bool is_direct(const struct axis *axis, uint32_t gradient, uint32_t sourc
 }
 
 /* Sums that hold no bounds and broadcast nothing. */
-static enum derivative forward_derivative(const struct operation *o, struct plan *plan)
+static enum fusion forward_fusion(const struct operation *o, struct plan *plan)
 {
     const struct window *y = &o->secondary_window;
     const struct image_view *result = &o->images[RESULT];
@@ -189,18 +189,18 @@ static enum derivative forward_derivative(const struct operation *o, struct plan
                  !is_clamped(o) && o->window.channel_stride == 1 && y->channel_stride == 1 &&
                  is_direct(&y->x, result->width, o->images[SECONDARY].width) &&
                  is_direct(&y->y, result->height, o->images[SECONDARY].height);
-    return plain ? pointwise_derivative_of(o, plan, &o->images[PRIMARY], result) : DERIVATIVE_NONE;
+    return plain ? pointwise_fusion_of(o, plan, &o->images[PRIMARY], result) : FUSION_NONE;
 }
 
-static void derive_sum(const struct operation *o, struct pass *pass, struct derived_name *name)
+static void fuse_sum(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
-    derived_texture(name, pass, "_source", &o->images[PRIMARY]);
-    derived_texture(name, pass, "_secondary", &o->images[SECONDARY]);
-    pass_float(pass, derived_name(name, "_primary_scale"), p->primary_scale);
-    pass_float(pass, derived_name(name, "_secondary_scale"), p->secondary_scale);
-    pass_float(pass, derived_name(name, "_bias"), p->bias);
-    pass_template(pass, "arithmetic/sum_derived.glsl", derived_name(name, ""));
+    fused_texture(name, pass, "_source", &o->images[PRIMARY]);
+    fused_texture(name, pass, "_secondary", &o->images[SECONDARY]);
+    pass_float(pass, fused_name(name, "_primary_scale"), p->primary_scale);
+    pass_float(pass, fused_name(name, "_secondary_scale"), p->secondary_scale);
+    pass_float(pass, fused_name(name, "_bias"), p->bias);
+    pass_template(pass, "arithmetic/sum_fused.glsl", fused_name(name, ""));
 }
 
 /* ---- Terms of a gradient ---- */
@@ -371,12 +371,12 @@ static void pass_placing(struct pass *pass, const struct operation *o)
 }
 
 /* Of a sum that is not scaled each source has the sum's own gradient. */
-static enum derivative gradient_derivative(const struct operation *o, struct plan *plan)
+static enum fusion gradient_fusion(const struct operation *o, struct plan *plan)
 {
     (void)plan;
     bool same = arithmetic_term(o) == SCALED && arithmetic_scale(o) == 1 && !o->given[G_MASK] &&
                 is_in_place(o);
-    return same ? DERIVATIVE_COPY : DERIVATIVE_NONE;
+    return same ? FUSION_COPY : FUSION_NONE;
 }
 
 /* One product of what is read is little beside what a pixel takes anyway, which pairs of columns share.
@@ -484,15 +484,15 @@ const struct glcnn_descriptor glcnn_kernel_add = {
     .text = "sum of two images",
     .family = "add",
     .gradient = "add_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED | IS_SUM,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED | IS_SUM,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
     .length = length,
     .check = check,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -504,14 +504,14 @@ const struct glcnn_descriptor glcnn_kernel_add_gradient = {
     .family = "add",
     .without_gradient = "it is a gradient itself",
     .forward = "add",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = sum_operands,
     GRADIENT_ARGUMENTS("add", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };
@@ -522,15 +522,15 @@ const struct glcnn_descriptor glcnn_kernel_subtract = {
     .text = "difference of two images",
     .family = "subtract",
     .gradient = "subtract_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
     .length = length,
     .check = check,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -542,14 +542,14 @@ const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
     .family = "subtract",
     .without_gradient = "it is a gradient itself",
     .forward = "subtract",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = sum_operands,
     GRADIENT_ARGUMENTS("subtract", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };
@@ -560,15 +560,15 @@ const struct glcnn_descriptor glcnn_kernel_multiply = {
     .text = "product of two images",
     .family = "multiply",
     .gradient = "multiply_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
     .length = length,
     .check = check,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -580,14 +580,14 @@ const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
     .family = "multiply",
     .without_gradient = "it is a gradient itself",
     .forward = "multiply",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = product_operands,
     GRADIENT_ARGUMENTS("multiply", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };
@@ -598,15 +598,15 @@ const struct glcnn_descriptor glcnn_kernel_divide = {
     .text = "quotient of two images",
     .family = "divide",
     .gradient = "divide_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_POSITIVE,
                       {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true}),
     .length = length,
     .check = check,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -617,7 +617,7 @@ const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
     .family = "divide",
     .without_gradient = "it is a gradient itself",
     .forward = "divide",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = quotient_operands,
@@ -629,7 +629,7 @@ const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
                         .filled_by = "divide"}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };
@@ -639,7 +639,7 @@ const struct glcnn_descriptor glcnn_kernel_maximum = {
     .text = "the larger of two images",
     .family = "maximum",
     .gradient = "maximum_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(
@@ -648,8 +648,8 @@ const struct glcnn_descriptor glcnn_kernel_maximum = {
     .length = length,
     .check = check,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -660,7 +660,7 @@ const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
     .family = "maximum",
     .without_gradient = "it is a gradient itself",
     .forward = "maximum",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = sum_operands,
@@ -669,7 +669,7 @@ const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
         {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "maximum"}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };
@@ -679,7 +679,7 @@ const struct glcnn_descriptor glcnn_kernel_minimum = {
     .text = "the smaller of two images",
     .family = "minimum",
     .gradient = "minimum_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(
@@ -688,8 +688,8 @@ const struct glcnn_descriptor glcnn_kernel_minimum = {
     .length = length,
     .check = check,
     .keeps_zero = keeps_zero,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -700,7 +700,7 @@ const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
     .family = "minimum",
     .without_gradient = "it is a gradient itself",
     .forward = "minimum",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = sum_operands,
@@ -709,7 +709,7 @@ const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
         {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "minimum"}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };
@@ -719,15 +719,15 @@ const struct glcnn_descriptor glcnn_kernel_power = {
     .text = "one image to the power of another",
     .family = "power",
     .gradient = "power_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = parameters,
     FORWARD_ARGUMENTS(VALUES_POSITIVE, VALUES_SYMMETRIC,
                       {.name = "base", .place = PLACE_STATE, .output = true, .optional = true}),
     .length = length,
     .check = check,
-    .derivative = forward_derivative,
-    .derive = derive_sum,
+    .fusion = forward_fusion,
+    .fuse = fuse_sum,
     .implementations = pointwise_implementations,
     .plan = plan_forward,
 };
@@ -738,7 +738,7 @@ const struct glcnn_descriptor glcnn_kernel_power_gradient = {
     .family = "power",
     .without_gradient = "it is a gradient itself",
     .forward = "power",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_DERIVED,
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
     .parameters = gradient_parameters,
     .operands = quotient_operands,
@@ -746,7 +746,7 @@ const struct glcnn_descriptor glcnn_kernel_power_gradient = {
                        {.name = "base", .place = PLACE_STATE, .input = true, .filled_by = "power"}),
     .length = length,
     .check = check,
-    .derivative = gradient_derivative,
+    .fusion = gradient_fusion,
     .implementations = pointwise_implementations,
     .plan = plan_gradient,
 };

@@ -128,25 +128,25 @@ static void plan_normalize(const struct operation *o, struct plan *plan)
     normalization_apply(o, plan, &n, &o->images[N_SOURCE], &o->images[N_RESULT]);
 }
 
-static enum derivative derivative(const struct operation *o, struct plan *plan)
+static enum fusion fusion(const struct operation *o, struct plan *plan)
 {
     if (neuron_traits(&parameters_of(o)->neuron).has_slopes)
-        return DERIVATIVE_NONE;
-    return pointwise_derivative_of(o, plan, &o->images[N_SOURCE], &o->images[N_RESULT]);
+        return FUSION_NONE;
+    return pointwise_fusion_of(o, plan, &o->images[N_SOURCE], &o->images[N_RESULT]);
 }
 
-static struct image_view prepare_derived(const struct operation *o, struct plan *plan)
+static struct image_view prepare_fusion(const struct operation *o, struct plan *plan)
 {
     struct normalization n = describe(o, N_PARAMETERS);
     normalization_coefficients(plan, &n);
     return n.coefficients.image;
 }
 
-static void derive(const struct operation *o, struct pass *pass, struct derived_name *name)
+static void fuse(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     struct normalization n = describe(o, N_PARAMETERS);
     n.coefficients = (struct coefficients){.in_image = o->prepared.storage, .image = o->prepared};
-    normalization_derive(pass, &n, name, &o->images[N_SOURCE]);
+    normalization_fuse(pass, &n, name, &o->images[N_SOURCE]);
 }
 
 static void plan_statistics_gradient(const struct operation *o, struct plan *plan)
@@ -167,26 +167,26 @@ static struct normalization describe_gradient(const struct operation *o)
     return n;
 }
 
-static enum derivative gradient_derivative(const struct operation *o, struct plan *plan)
+static enum fusion gradient_fusion(const struct operation *o, struct plan *plan)
 {
     if (batch_normalization_is_fixed(o) || neuron_traits(&parameters_of(o)->neuron).has_slopes ||
         !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
-        return DERIVATIVE_NONE;
-    return implementation_decide(plan, &normalization_gradients, NULL) ? DERIVATIVE_PIXELS
-                                                                       : DERIVATIVE_NONE;
+        return FUSION_NONE;
+    return implementation_decide(plan, &normalization_gradients, NULL) ? FUSION_PIXELS
+                                                                       : FUSION_NONE;
 }
 
-static struct image_view prepare_derived_gradient(const struct operation *o, struct plan *plan)
+static struct image_view prepare_fusion_gradient(const struct operation *o, struct plan *plan)
 {
     struct normalization n = describe_gradient(o);
     return normalization_gradient_coefficients(plan, &n);
 }
 
-static void derive_gradient(const struct operation *o, struct pass *pass, struct derived_name *name)
+static void fuse_gradient(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     struct normalization n = describe_gradient(o);
     n.coefficients = (struct coefficients){.in_image = o->prepared.storage, .image = o->prepared};
-    normalization_derive_gradient(pass, &n, name, &o->images[G_GRADIENT], &o->images[G_SOURCE]);
+    normalization_fuse_gradient(pass, &n, name, &o->images[G_GRADIENT], &o->images[G_SOURCE]);
 }
 
 static void plan_gradient(const struct operation *o, struct plan *plan)
@@ -270,9 +270,9 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
                   {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
                   PARAMETER_ARGUMENTS},
     .check = check_normalize,
-    .derivative = derivative,
-    .prepare_derived = prepare_derived,
-    .derive = derive,
+    .fusion = fusion,
+    .prepare_fusion = prepare_fusion,
+    .fuse = fuse,
     .implementations = normalization_implementations,
     .plan = plan_normalize,
 };
@@ -285,7 +285,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics_gradie
     .without_gradient = "it is a gradient itself",
     .forward = "batch_normalization",
     .flags = IS_GRADIENT | NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE |
-             PIXEL_MANUAL | READS_DERIVED,
+             PIXEL_MANUAL | READS_FUSED,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   PARAMETER_ARGUMENTS,
@@ -303,7 +303,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
     COMMON,
     .without_gradient = "it is a gradient itself",
     .forward = "batch_normalization",
-    .flags = IS_GRADIENT | SHARED_STATE | PIXEL_MANUAL | READS_DERIVED,
+    .flags = IS_GRADIENT | SHARED_STATE | PIXEL_MANUAL | READS_FUSED,
     .collector = "batch_normalization_statistics_gradient",
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
@@ -320,9 +320,9 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
                    .optional = true,
                    .filled_by = "batch_normalization_statistics_gradient"}},
     .check = check_gradient,
-    .derivative = gradient_derivative,
-    .prepare_derived = prepare_derived_gradient,
-    .derive = derive_gradient,
+    .fusion = gradient_fusion,
+    .prepare_fusion = prepare_fusion_gradient,
+    .fuse = fuse_gradient,
     .implementations = normalization_implementations,
     .plan = plan_gradient,
 };

@@ -82,12 +82,12 @@ void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descrip
     pass_type(pass, neuron, "normalized_neuron", numbers);
 }
 
-void pass_derived_neuron(struct pass *pass, struct derived_name *name,
-                         const struct glcnn_neuron_descriptor *neuron)
+void pass_fused_neuron(struct pass *pass, struct fused_name *name,
+                       const struct glcnn_neuron_descriptor *neuron)
 {
-    const char *const numbers[] = {derived_name(name, "_neuron_a"), derived_name(name, "_neuron_b"),
-                                   derived_name(name, "_neuron_c")};
-    pass_type(pass, neuron, derived_name(name, "_neuron"), numbers);
+    const char *const numbers[] = {fused_name(name, "_neuron_a"), fused_name(name, "_neuron_b"),
+                                   fused_name(name, "_neuron_c")};
+    pass_type(pass, neuron, fused_name(name, "_neuron"), numbers);
 }
 
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
@@ -231,25 +231,24 @@ static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
 }
 
-static enum derivative derivative(const struct operation *o, struct plan *plan)
+static enum fusion fusion(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
     if (neuron_traits(&p->neuron).has_slopes)
-        return DERIVATIVE_NONE;
-    return pointwise_derivative_of(o, plan, &o->images[is_gradient(o) ? IMAGE : SOURCE],
-                                   &o->images[is_gradient(o) ? GRADIENT : RESULT]);
+        return FUSION_NONE;
+    return pointwise_fusion_of(o, plan, &o->images[is_gradient(o) ? IMAGE : SOURCE],
+                               &o->images[is_gradient(o) ? GRADIENT : RESULT]);
 }
 
-static void derive(const struct operation *o, struct pass *pass, struct derived_name *name)
+static void fuse(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    derived_texture(name, pass, "_source", &o->images[is_gradient(o) ? IMAGE : SOURCE]);
+    fused_texture(name, pass, "_source", &o->images[is_gradient(o) ? IMAGE : SOURCE]);
     if (is_gradient(o))
-        derived_texture(name, pass, "_gradient", &o->images[GRADIENT]);
-    pass_derived_neuron(pass, name, &p->neuron);
-    pass_template(pass,
-                  is_gradient(o) ? "neuron/gradient_derived.glsl" : "neuron/value_derived.glsl",
-                  derived_name(name, ""));
+        fused_texture(name, pass, "_gradient", &o->images[GRADIENT]);
+    pass_fused_neuron(pass, name, &p->neuron);
+    pass_template(pass, is_gradient(o) ? "neuron/gradient_fused.glsl" : "neuron/value_fused.glsl",
+                  fused_name(name, ""));
 }
 
 static const struct pixel_block one = {1}, fourteen = {14};
@@ -351,9 +350,9 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
     .node_defaults = node_defaults,
     .neuron = neuron_of,
     .keeps_zero = descriptor_always,
-    .flags = MAKES_STATE | IS_NEURON | READS_DERIVED,
-    .derivative = derivative,
-    .derive = derive,
+    .flags = MAKES_STATE | IS_NEURON | READS_FUSED,
+    .fusion = fusion,
+    .fuse = fuse,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
@@ -372,11 +371,11 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .family = "neuron",
     .without_gradient = "it is a gradient itself",
     .forward = "neuron",
-    .flags = IS_GRADIENT | PIXEL_MANUAL | READS_DERIVED,
+    .flags = IS_GRADIENT | PIXEL_MANUAL | READS_FUSED,
     .collector = "neuron_slope_gradient",
     .collects = collects_slopes,
-    .derivative = derivative,
-    .derive = derive,
+    .fusion = fusion,
+    .fuse = fuse,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},

@@ -45,9 +45,9 @@ extern const char *const neuron_type_names[]; /* NULL at the end */
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
 /* The same of normalized_neuron, where another's pass has a neuron already. */
 void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron);
-/* For `derive`: the same of NAME_neuron. */
-void pass_derived_neuron(struct pass *pass, struct derived_name *name,
-                         const struct glcnn_neuron_descriptor *neuron);
+/* For `fuse`: the same of NAME_neuron. */
+void pass_fused_neuron(struct pass *pass, struct fused_name *name,
+                       const struct glcnn_neuron_descriptor *neuron);
 /* Binds the slopes for neuron_slope(); does nothing for a type without any. */
 void pass_neuron_data(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
                       const struct vector_view *data);

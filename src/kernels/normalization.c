@@ -239,46 +239,45 @@ void normalization_apply(const struct operation *o, struct plan *plan,
     pass_act(pass, n);
 }
 
-static void derive_coefficients(struct pass *pass, const struct normalization *n,
-                                struct derived_name *name)
+static void fuse_coefficients(struct pass *pass, const struct normalization *n,
+                              struct fused_name *name)
 {
-    pass_int(pass, derived_name(name, "_first"), (int32_t)derived_channel(name));
+    pass_int(pass, fused_name(name, "_first"), (int32_t)fused_channel(name));
     if (n->coefficients.in_image) {
-        pass_texture(pass, derived_name(name, "_coefficients"), &n->coefficients.image);
-        pass_define(pass, derived_name(name, "_in_image"), 1);
+        pass_texture(pass, fused_name(name, "_coefficients"), &n->coefficients.image);
+        pass_define(pass, fused_name(name, "_in_image"), 1);
     } else {
-        pass_vector(pass, derived_name(name, "_gamma"), &n->gamma, VECTOR_READ);
-        pass_vector(pass, derived_name(name, "_beta"), &n->beta, VECTOR_READ);
-        pass_vector(pass, derived_name(name, "_mean"), &n->mean, VECTOR_READ);
-        pass_vector(pass, derived_name(name, "_variance"), &n->variance, VECTOR_READ);
-        pass_float(pass, derived_name(name, "_epsilon"), n->epsilon);
+        pass_vector(pass, fused_name(name, "_gamma"), &n->gamma, VECTOR_READ);
+        pass_vector(pass, fused_name(name, "_beta"), &n->beta, VECTOR_READ);
+        pass_vector(pass, fused_name(name, "_mean"), &n->mean, VECTOR_READ);
+        pass_vector(pass, fused_name(name, "_variance"), &n->variance, VECTOR_READ);
+        pass_float(pass, fused_name(name, "_epsilon"), n->epsilon);
     }
 }
 
-void normalization_derive(struct pass *pass, const struct normalization *n,
-                          struct derived_name *name, const struct image_view *source)
+void normalization_fuse(struct pass *pass, const struct normalization *n, struct fused_name *name,
+                        const struct image_view *source)
 {
-    derived_texture(name, pass, "_source", source);
-    derive_coefficients(pass, n, name);
-    pass_derived_neuron(pass, name, &n->neuron);
-    pass_template(pass, "normalization/normalization_derived.glsl", derived_name(name, ""));
+    fused_texture(name, pass, "_source", source);
+    fuse_coefficients(pass, n, name);
+    pass_fused_neuron(pass, name, &n->neuron);
+    pass_template(pass, "normalization/normalization_fused.glsl", fused_name(name, ""));
 }
 
-void normalization_derive_gradient(struct pass *pass, const struct normalization *n,
-                                   struct derived_name *name, const struct image_view *gradient,
-                                   const struct image_view *source)
+void normalization_fuse_gradient(struct pass *pass, const struct normalization *n,
+                                 struct fused_name *name, const struct image_view *gradient,
+                                 const struct image_view *source)
 {
-    derived_texture(name, pass, "_source", source);
-    derived_texture(name, pass, "_gradient", gradient);
-    derive_coefficients(pass, n, name);
+    fused_texture(name, pass, "_source", source);
+    fused_texture(name, pass, "_gradient", gradient);
+    fuse_coefficients(pass, n, name);
     if (!n->coefficients.in_image) {
-        pass_vector(pass, derived_name(name, "_gamma_gradient"), &n->for_gamma, VECTOR_READ);
-        pass_vector(pass, derived_name(name, "_beta_gradient"), &n->for_beta, VECTOR_READ);
-        pass_float(pass, derived_name(name, "_samples"), (float)n->samples);
+        pass_vector(pass, fused_name(name, "_gamma_gradient"), &n->for_gamma, VECTOR_READ);
+        pass_vector(pass, fused_name(name, "_beta_gradient"), &n->for_beta, VECTOR_READ);
+        pass_float(pass, fused_name(name, "_samples"), (float)n->samples);
     }
-    pass_derived_neuron(pass, name, &n->neuron);
-    pass_template(pass, "normalization/normalization_gradient_derived.glsl",
-                  derived_name(name, ""));
+    pass_fused_neuron(pass, name, &n->neuron);
+    pass_template(pass, "normalization/normalization_gradient_fused.glsl", fused_name(name, ""));
 }
 
 static void pass_normalized(struct pass *pass, const struct normalization *n,

@@ -44,16 +44,16 @@ void normalization_coefficients(struct plan *plan, struct normalization *n);
 void normalization_apply(const struct operation *operation, struct plan *plan,
                          const struct normalization *n, const struct image_view *source,
                          const struct image_view *result);
-/* For `derive`: what normalization_apply would store, of one group and a neuron without slopes, with
+/* For `fuse`: what normalization_apply would store, of one group and a neuron without slopes, with
  * n->coefficients. */
-void normalization_derive(struct pass *pass, const struct normalization *n,
-                          struct derived_name *name, const struct image_view *source);
+void normalization_fuse(struct pass *pass, const struct normalization *n, struct fused_name *name,
+                        const struct image_view *source);
 /* The same of what normalization_apply_gradient would store, and the coefficients for it: an image, or
  * one without storage where the vectors have them. */
 struct image_view normalization_gradient_coefficients(struct plan *plan, struct normalization *n);
-void normalization_derive_gradient(struct pass *pass, const struct normalization *n,
-                                   struct derived_name *name, const struct image_view *gradient,
-                                   const struct image_view *source);
+void normalization_fuse_gradient(struct pass *pass, const struct normalization *n,
+                                 struct fused_name *name, const struct image_view *gradient,
+                                 const struct image_view *source);
 /* `accumulate`: for_gamma and for_beta hold sums already. */
 void normalization_sums(const struct operation *operation, struct plan *plan,
                         const struct normalization *n, const struct image_view *gradient,

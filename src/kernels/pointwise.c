@@ -79,14 +79,13 @@ bool pointwise_is_direct(const struct operation *operation, const struct image_v
            is_direct(&w->y, gradient->height, source->height);
 }
 
-enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
-                                        const struct image_view *source,
-                                        const struct image_view *result)
+enum fusion pointwise_fusion_of(const struct operation *operation, struct plan *plan,
+                                const struct image_view *source, const struct image_view *result)
 {
     return pointwise_is_direct(operation, result, source) &&
                    implementation_decide(plan, &pointwise_pixels, NULL)
-               ? DERIVATIVE_PIXELS
-               : DERIVATIVE_NONE;
+               ? FUSION_PIXELS
+               : FUSION_NONE;
 }
 
 void pass_gather(struct pass *pass, const struct operation *operation,

@@ -28,9 +28,8 @@ bool pointwise_is_direct(const struct operation *operation, const struct image_v
 /* For descriptors whose results read one pixel each, in the same place: whether the passes that read
  * a result make it themselves. */
 extern const struct implementation_list pointwise_pixels;
-enum derivative pointwise_derivative_of(const struct operation *operation, struct plan *plan,
-                                        const struct image_view *source,
-                                        const struct image_view *result);
+enum fusion pointwise_fusion_of(const struct operation *operation, struct plan *plan,
+                                const struct image_view *source, const struct image_view *result);
 
 /* lib/gather.glsl: what of the gradient reaches a source pixel, in the cheapest form that is right
  * for this operation. The pass has textures "gradient" and "source". */

@@ -334,8 +334,8 @@ static const struct implementation_list *const max_gradient_lists[] = {&pooling_
                                                                        NULL};
 
 enum {
-    FORWARD_FLAGS = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_DERIVED,
-    GRADIENT_FLAGS = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_DERIVED
+    FORWARD_FLAGS = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_FUSED,
+    GRADIENT_FLAGS = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_FUSED
 };
 
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
@@ -366,8 +366,8 @@ const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
     .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
                   {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
                   {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
-    .derivative = pooling_average_derivative,
-    .derive = pooling_derive_average,
+    .fusion = pooling_average_fusion,
+    .fuse = pooling_fuse_average,
     .implementations = average_gradient_lists,
     .plan = plan_average_gradient};
 

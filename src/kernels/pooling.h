@@ -68,9 +68,9 @@ void pooling_pass_source_size(struct pass *pass, const struct image_view *source
 void pooling_pass_indices(struct pass *pass, const struct operation *operation);
 /* For the descriptor of the gradient of averages: its readers may make it (producer fusion). */
 extern const struct implementation_list pooling_average_gradient_pixels;
-enum derivative pooling_average_derivative(const struct operation *operation, struct plan *plan);
-void pooling_derive_average(const struct operation *operation, struct pass *pass,
-                            struct derived_name *name);
+enum fusion pooling_average_fusion(const struct operation *operation, struct plan *plan);
+void pooling_fuse_average(const struct operation *operation, struct pass *pass,
+                          struct fused_name *name);
 /* Plans the gradient of a kernel. */
 void pooling_plan_gradient(const struct operation *operation, struct plan *plan,
                            enum pooling_reduction reduction);

@@ -470,7 +470,7 @@ static bool is_fused(const void *problem)
            has_one_window(&o->window.y, o->images[IMAGE].height);
 }
 
-static const enum derivative by_pixels = DERIVATIVE_PIXELS, by_none = DERIVATIVE_NONE;
+static const enum fusion by_pixels = FUSION_PIXELS, by_none = FUSION_NONE;
 
 /* A pixel is one of the gradient that arrives, so a store costs more than to recompute it. */
 const struct implementation_list pooling_average_gradient_pixels = {
@@ -482,25 +482,25 @@ const struct implementation_list pooling_average_gradient_pixels = {
         {"pooling_average_gradient_stored", .form = &by_none},
         {0}}};
 
-enum derivative pooling_average_derivative(const struct operation *o, struct plan *plan)
+enum fusion pooling_average_fusion(const struct operation *o, struct plan *plan)
 {
-    const enum derivative *form =
+    const enum fusion *form =
         implementation_choose(plan, &pooling_average_gradient_pixels, o)->form;
     return *form;
 }
 
-void pooling_derive_average(const struct operation *o, struct pass *pass, struct derived_name *name)
+void pooling_fuse_average(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
-    derived_size(name, pass);
-    derived_texture(name, pass, "_gradient", &o->images[GRADIENT]);
-    pass_define(pass, derived_name(name, "_size_x"), x->size);
-    pass_define(pass, derived_name(name, "_size_y"), y->size);
-    pass_int(pass, derived_name(name, "_left"), x->first + x->stride * x->begin);
-    pass_int(pass, derived_name(name, "_top"), y->first + y->stride * y->begin);
-    pass_int(pass, derived_name(name, "_begin_x"), x->begin);
-    pass_int(pass, derived_name(name, "_begin_y"), y->begin);
-    pass_int(pass, derived_name(name, "_end_x"), x->end);
-    pass_int(pass, derived_name(name, "_end_y"), y->end);
-    pass_template(pass, "pooling/average_gradient_derived.glsl", derived_name(name, ""));
+    fused_size(name, pass);
+    fused_texture(name, pass, "_gradient", &o->images[GRADIENT]);
+    pass_define(pass, fused_name(name, "_size_x"), x->size);
+    pass_define(pass, fused_name(name, "_size_y"), y->size);
+    pass_int(pass, fused_name(name, "_left"), x->first + x->stride * x->begin);
+    pass_int(pass, fused_name(name, "_top"), y->first + y->stride * y->begin);
+    pass_int(pass, fused_name(name, "_begin_x"), x->begin);
+    pass_int(pass, fused_name(name, "_begin_y"), y->begin);
+    pass_int(pass, fused_name(name, "_end_x"), x->end);
+    pass_int(pass, fused_name(name, "_end_y"), y->end);
+    pass_template(pass, "pooling/average_gradient_fused.glsl", fused_name(name, ""));
 }

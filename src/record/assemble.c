@@ -412,7 +412,7 @@ static const char *kind_of(const struct pass *pass, uint32_t i)
                                                          : "a vector";
 }
 
-/* Kernels name what they bind, as do derived inputs, epilogues and tables of rows: a driver would
+/* Kernels name what they bind, as do fused inputs, epilogues and tables of rows: a driver would
  * tell of a redefinition on some line. */
 static glcnn_status check_names(struct glcnn_device *device, const struct pass *pass)
 {

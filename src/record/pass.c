@@ -31,9 +31,9 @@ void pass_library(struct pass *pass, const char *file)
 
 void pass_texture(struct pass *pass, const char *name, const struct image_view *view)
 {
-    struct derivation *derivation = view->storage->derivation;
-    if (derivation)
-        derivation->bind(derivation, pass, name, view);
+    struct fused_producer *producer = view->storage->producer;
+    if (producer)
+        producer->bind(producer, pass, name, view);
     else if (room(pass, pass->texture_count, PASS_TEXTURES, name))
         pass->textures[pass->texture_count++] = (struct pass_texture){name, *view};
 }

@@ -119,8 +119,8 @@ struct glcnn_kernel;
 
 /* How a pass that reads an image makes its pixels, where they are stored nowhere: gives the pass
  * all that texture NAME would have given its body. */
-struct derivation {
-    void (*bind)(struct derivation *derivation, struct pass *pass, const char *name,
+struct fused_producer {
+    void (*bind)(struct fused_producer *producer, struct pass *pass, const char *name,
                  const struct image_view *view);
     uint32_t textures, buffers; /* that it takes in place of one texture */
     bool by_name;               /* has but NAME and the functions of record/edges.glsl */

@@ -1,4 +1,4 @@
-// NAME made where it is read: what normalization/normalization_gradient.comp would store, where
+// NAME, fused into its readers: what normalization/normalization_gradient.comp would store, where
 // each pixel is read by the result in its place
 //     scale (g' - shift - tilt (source - mean)),   g' = G act'(scale (source - mean) + beta)
 // NAME_first is the channel of the coefficients that the first of the source is. They come from

@@ -1,4 +1,4 @@
-// NAME made where it is read: the gradient of the average of the pixel's window, by the pixels of
+// NAME, fused into its readers: the gradient of the average of the pixel's window, by the pixels of
 // that, NAME_size_x and NAME_size_y along the axes; 0 where there is none. Windows lie side by side,
 // from NAME_left and NAME_top on, those of results NAME_begin_x .. NAME_end_x - 1.
 vec4 NAME(int x, int y, int slice, int image) {

@@ -1,4 +1,4 @@
-// NAME made where it is read: primary_scale * source + secondary_scale * secondary + bias
+// NAME, fused into its readers: primary_scale * source + secondary_scale * secondary + bias
 // needs lib/channels.glsl
 vec4 NAME(int x, int y, int slice, int image) {
     vec4 sum = NAME_primary_scale * NAME_source(x, y, slice, image) +

@@ -1,4 +1,4 @@
-// NAME made where it is read: f(source)
+// NAME, fused into its readers: f(source)
 // needs lib/channels.glsl
 vec4 NAME(int x, int y, int slice, int image) {
     vec4 value = NAME_neuron(NAME_source(x, y, slice, image), vec4(0.0));

@@ -1,4 +1,4 @@
-// NAME made where it is read: f'(source) G
+// NAME, fused into its readers: f'(source) G
 // needs lib/channels.glsl
 // needs lib/compare.glsl
 vec4 NAME(int x, int y, int slice, int image) {

@@ -238,7 +238,7 @@ static struct outcome train(const char *implementations, bool with_sum)
 }
 
 /* Passes cannot take the buffers that this needs everywhere. */
-static bool can_derive(void)
+static bool can_fuse(void)
 {
     return glcnn_device_info(device)->limits.storage_blocks >= 16;
 }
@@ -247,27 +247,27 @@ static void test_training_is_the_same_with_less(void)
 {
     struct outcome stored =
         train("pixels_stored,gradients_stored,coefficients_image,reduced_by_a_pass", false);
-    struct outcome derived =
+    struct outcome fused =
         train("pixels_recomputed,gradients_stored,coefficients_vectors,reduced_by_a_pass", false);
-    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
+    CU_ASSERT(arrays_near(fused.losses, stored.losses, STEPS * BATCH, 1e-5));
     CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
-    if (!can_derive())
+    if (!can_fuse())
         return;
-    CU_ASSERT(derived.dispatches + 12 <= stored.dispatches);
-    CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
-    CU_ASSERT(derived.memory.planned <= stored.memory.planned);
+    CU_ASSERT(fused.dispatches + 12 <= stored.dispatches);
+    CU_ASSERT(fused.memory.without_sharing < stored.memory.without_sharing);
+    CU_ASSERT(fused.memory.planned <= stored.memory.planned);
 }
 
 /* What readers need of the vectors is made once, before them. */
 static void test_coefficients_come_from_an_image(void)
 {
     struct outcome stored = train("pixels_stored,coefficients_image", false);
-    struct outcome derived = train("pixels_recomputed,coefficients_image", false);
-    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
-    if (!can_derive())
+    struct outcome fused = train("pixels_recomputed,coefficients_image", false);
+    CU_ASSERT(arrays_near(fused.losses, stored.losses, STEPS * BATCH, 1e-5));
+    if (!can_fuse())
         return;
-    CU_ASSERT(derived.dispatches + 5 <= stored.dispatches);
-    CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
+    CU_ASSERT(fused.dispatches + 5 <= stored.dispatches);
+    CU_ASSERT(fused.memory.without_sharing < stored.memory.without_sharing);
 }
 
 /* To read coefficients for each output takes more than to store the pixel. */
@@ -275,11 +275,11 @@ static void test_what_is_read_for_many_outputs_is_stored(void)
 {
     struct outcome stored =
         train_made("pixels_stored,gradients_stored,coefficients_image", make_read_for_many);
-    struct outcome derived =
+    struct outcome fused =
         train_made("pixels_recomputed,gradients_stored,coefficients_image", make_read_for_many);
-    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
-    CU_ASSERT_EQUAL(derived.dispatches, stored.dispatches);
-    CU_ASSERT_EQUAL(derived.memory.without_sharing, stored.memory.without_sharing);
+    CU_ASSERT(arrays_near(fused.losses, stored.losses, STEPS * BATCH, 1e-6));
+    CU_ASSERT_EQUAL(fused.dispatches, stored.dispatches);
+    CU_ASSERT_EQUAL(fused.memory.without_sharing, stored.memory.without_sharing);
 }
 
 /* The first layer's weights are all that reads the gradient of the normalisation behind it: by each
@@ -291,7 +291,7 @@ static void test_a_gradient_is_made_by_its_reader(void)
                                           {"gradients_recomputed", ",weights_one"},
                                           {"gradients_recomputed", ",weights_register_tiled"},
                                           {"gradients_recomputed", ",weights_group"}};
-    for (size_t i = can_derive() ? 0 : 1; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = can_fuse() ? 0 : 1; i < sizeof rows / sizeof *rows; i++) {
         const char *coefficients = i > 0 ? ",coefficients_image" : "";
         char stores[80], makes[80];
         if (!implementations_exist(rows[i][1]))
@@ -316,7 +316,7 @@ static void test_normalisations_in_a_row_are_made_by_their_readers(void)
     struct outcome stored =
         train_made("pixels_stored,gradients_stored,coefficients_image,reduced_by_a_pass",
                    make_normalised_twice);
-    for (size_t i = can_derive() ? 0 : 3; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = can_fuse() ? 0 : 3; i < sizeof rows / sizeof *rows; i++) {
         struct outcome made = train_made(rows[i], make_normalised_twice);
         CU_ASSERT(arrays_near(made.losses, stored.losses, STEPS * BATCH, 1e-5));
         CU_ASSERT(made.dispatches < stored.dispatches);
@@ -326,11 +326,11 @@ static void test_normalisations_in_a_row_are_made_by_their_readers(void)
 static void test_gradients_of_averages_are_made_by_their_readers(void)
 {
     struct outcome stored = train_averages("pooling_average_gradient_stored");
-    struct outcome derived = train_averages("pooling_average_gradient_recomputed");
-    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-6));
+    struct outcome fused = train_averages("pooling_average_gradient_recomputed");
+    CU_ASSERT(arrays_near(fused.losses, stored.losses, STEPS * BATCH, 1e-6));
     CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
-    CU_ASSERT_EQUAL(derived.dispatches + 3, stored.dispatches);
-    CU_ASSERT(derived.memory.without_sharing < stored.memory.without_sharing);
+    CU_ASSERT_EQUAL(fused.dispatches + 3, stored.dispatches);
+    CU_ASSERT(fused.memory.without_sharing < stored.memory.without_sharing);
 }
 
 /* Inside its domain, and with values of about 1 where it is applied twice. */
@@ -363,35 +363,35 @@ static size_t train_neurons(const char *implementations, struct outcome outcomes
 static const char all_stored[] = "pixels_stored,gradients_stored,coefficients_image,"
                                  "pooling_average_gradient_stored,reduced_by_a_pass";
 
-static const char *all_derived(void)
+static const char *all_fused(void)
 {
-    return can_derive() ? "pixels_recomputed,gradients_recomputed,coefficients_vectors,"
-                          "pooling_average_gradient_recomputed,reduced_where_stored"
-                        : "pooling_average_gradient_recomputed";
+    return can_fuse() ? "pixels_recomputed,gradients_recomputed,coefficients_vectors,"
+                        "pooling_average_gradient_recomputed,reduced_where_stored"
+                      : "pooling_average_gradient_recomputed";
 }
 
 static void test_every_neuron_twice_in_a_pass(void)
 {
-    static struct outcome stored[MOST_TYPES], derived[MOST_TYPES];
+    static struct outcome stored[MOST_TYPES], fused[MOST_TYPES];
     size_t types = train_neurons(all_stored, stored);
-    train_neurons(all_derived(), derived);
+    train_neurons(all_fused(), fused);
     for (size_t i = 0; i < types; i++) {
-        bool near = arrays_near(derived[i].losses, stored[i].losses, STEPS * BATCH, 1e-5);
-        bool fewer = derived[i].dispatches < stored[i].dispatches;
-        if (!near || (!fewer && can_derive()))
+        bool near = arrays_near(fused[i].losses, stored[i].losses, STEPS * BATCH, 1e-5);
+        bool fewer = fused[i].dispatches < stored[i].dispatches;
+        if (!near || (!fewer && can_fuse()))
             printf("\n    neuron_type=%s: %zu passes, %zu where all is stored",
-                   neuron_type_names[i], derived[i].dispatches, stored[i].dispatches);
+                   neuron_type_names[i], fused[i].dispatches, stored[i].dispatches);
         CU_ASSERT(near);
-        CU_ASSERT(fewer || !can_derive());
+        CU_ASSERT(fewer || !can_fuse());
     }
 }
 
 static void test_every_producer_twice_in_a_pass(void)
 {
     struct outcome stored = train_made(all_stored, make_producers);
-    struct outcome derived = train_made(all_derived(), make_producers);
-    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
-    CU_ASSERT(derived.dispatches < stored.dispatches);
+    struct outcome fused = train_made(all_fused(), make_producers);
+    CU_ASSERT(arrays_near(fused.losses, stored.losses, STEPS * BATCH, 1e-5));
+    CU_ASSERT(fused.dispatches < stored.dispatches);
 }
 
 /* A device that recomputes pixels has fewer passes. */
@@ -402,16 +402,16 @@ static void test_a_trait_asks_for_recomputing(void)
     struct outcome stored = train_with(&traits, "", false);
     traits.recomputes_pixels = true;
     struct outcome saved = train_with(&traits, "", false);
-    CU_ASSERT(!can_derive() || saved.dispatches < stored.dispatches);
+    CU_ASSERT(!can_fuse() || saved.dispatches < stored.dispatches);
 }
 
 /* Its readers then read what is stored. */
 static void test_an_exported_image_is_stored(void)
 {
     struct outcome stored = train("pixels_stored", true);
-    struct outcome derived = train("pixels_recomputed", true);
-    CU_ASSERT(arrays_near(derived.sum, stored.sum, sizeof stored.sum / sizeof *stored.sum, 1e-5));
-    CU_ASSERT(arrays_near(derived.losses, stored.losses, STEPS * BATCH, 1e-5));
+    struct outcome fused = train("pixels_recomputed", true);
+    CU_ASSERT(arrays_near(fused.sum, stored.sum, sizeof stored.sum / sizeof *stored.sum, 1e-5));
+    CU_ASSERT(arrays_near(fused.losses, stored.losses, STEPS * BATCH, 1e-5));
     CU_ASSERT(stored.sum[0] != 0 && stored.sum[1] != stored.sum[0]);
 }
 
@@ -460,5 +460,5 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_long_chain_is_stored_in_between),
         UNIT_TEST(test_an_exported_image_is_stored),
         CU_TEST_INFO_NULL};
-    return fixture_run("derived results", tests, argc, argv);
+    return fixture_run("fused results", tests, argc, argv);
 }

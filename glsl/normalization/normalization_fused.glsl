@@ -1,4 +1,4 @@
-// NAME made where it is read: act(scale (source - mean) + beta)
+// NAME, fused into its readers: act(scale (source - mean) + beta)
 //     with scale = gamma / sqrt(variance + epsilon)
 // NAME_first is the channel of the coefficients that the first of the source is. They come from
 // vectors, or with NAME_in_image from columns 0 to 2 of an image: mean, scale, beta.

@@ -1,0 +1,193 @@
+/* Producer fusion: results that are not stored; the passes that read them compute their pixels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode/encode.h"
+#include "image/image.h"
+
+/* A name that a pass was given. */
+struct kept_name {
+    struct kept_name *next;
+    char text[];
+};
+
+/* An operation fused into the readers of its result. Lives as long as the command buffer. */
+struct fused_operation {
+    struct fused_producer producer;
+    struct operation operation;
+    double parameters[MAX_PARAMETER_BYTES / sizeof(double)];
+    uint32_t slices; /* of an image of the result */
+    struct kept_name *names;
+};
+
+struct fused_name {
+    struct fused_operation *fused;
+    const char *name;
+    const struct image_view *view; /* of the result */
+    bool missing;                  /* there was no memory for a name of it */
+};
+
+static void release_fused(void *object)
+{
+    struct fused_operation *fused = object;
+    while (fused->names) {
+        struct kept_name *next = fused->names->next;
+        free(fused->names);
+        fused->names = next;
+    }
+    free(fused);
+}
+
+const char *fused_name(struct fused_name *as, const char *suffix)
+{
+    size_t length = strlen(as->name) + strlen(suffix) + 1;
+    struct kept_name *kept = *suffix ? malloc(sizeof *kept + length) : NULL;
+    as->missing = as->missing || (*suffix && !kept);
+    if (!kept)
+        return as->name;
+    strcat(strcpy(kept->text, as->name), suffix);
+    kept->next = as->fused->names;
+    as->fused->names = kept;
+    return kept->text;
+}
+
+uint32_t fused_channel(const struct fused_name *as)
+{
+    return as->view->first_layer % as->fused->slices * 4;
+}
+
+/* The part of the source that a part of the result is made from: the same channels and images. */
+static struct image_view matching_view(const struct fused_name *as, const struct image_view *source)
+{
+    struct image_view part = *as->view;
+    uint32_t slices = as->fused->slices;
+    part.storage = source->storage;
+    part.layer_stride = source->layer_stride;
+    part.width = source->width;
+    part.height = source->height;
+    part.first_layer = source->first_layer + part.first_layer / slices * part.layer_stride +
+                       part.first_layer % slices;
+    part.masked |= source->masked;
+    return part;
+}
+
+void fused_texture(struct fused_name *as, struct pass *pass, const char *suffix,
+                   const struct image_view *source)
+{
+    struct image_view part = matching_view(as, source);
+    pass_texture(pass, fused_name(as, suffix), &part);
+}
+
+void fused_size(struct fused_name *as, struct pass *pass)
+{
+    const struct image_view *view = as->view;
+    pass_int(pass, fused_name(as, "_source_width"), (int32_t)view->width);
+    pass_int(pass, fused_name(as, "_source_height"), (int32_t)view->height);
+    pass_int(pass, fused_name(as, "_source_channels"), (int32_t)view->channels);
+    pass_int(pass, fused_name(as, "_source_slices"), (int32_t)slice_count(view->channels));
+    pass_int(pass, fused_name(as, "_source_images"), (int32_t)view->images);
+}
+
+static void bind_copy(struct fused_producer *producer, struct pass *pass, const char *name,
+                      const struct image_view *view)
+{
+    struct fused_operation *fused = (struct fused_operation *)(void *)producer;
+    const struct operation *o = &fused->operation;
+    struct fused_name as = {.fused = fused, .name = name, .view = view};
+    fused_texture(&as, pass, "", &o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
+}
+
+static void bind_pixels(struct fused_producer *producer, struct pass *pass, const char *name,
+                        const struct image_view *view)
+{
+    struct fused_operation *fused = (struct fused_operation *)(void *)producer;
+    const struct operation *o = &fused->operation;
+    struct fused_name as = {.fused = fused, .name = name, .view = view};
+    if (is_float16(view)) {
+        pass_library(pass, "lib/half.glsl");
+        pass_define(pass, fused_name(&as, "_half"), 1);
+    }
+    pass_template(pass, "record/fused.glsl", name);
+    o->descriptor->fuse(o, pass, &as);
+    pass_template(pass, "record/edges.glsl", name);
+    pass->lacks_names = pass->lacks_names || as.missing;
+}
+
+/* A copy that stores float16 rounds what it reads of float32: its readers cannot read that instead. */
+static bool rounds(const struct operation *o)
+{
+    return is_float16(&o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]) &&
+           !is_float16(&o->images[descriptor_place(o->descriptor, PLACE_SOURCE)]);
+}
+
+/* Of a copy what its source has. */
+static bool is_by_name(const struct operation *o, enum fusion fusion)
+{
+    const struct fused_producer *source =
+        o->images[descriptor_place(o->descriptor, PLACE_SOURCE)].storage->producer;
+    return fusion == FUSION_PIXELS || (source && source->by_name);
+}
+
+static struct fused_operation *fused_make(const struct call *call, enum fusion fusion)
+{
+    const struct operation *o = &call->operation;
+    struct fused_operation *fused = calloc(1, sizeof *fused);
+    if (!fused)
+        return NULL;
+    fused->operation = *o;
+    memcpy(fused->parameters, o->parameters, o->descriptor->parameters_size);
+    fused->operation.parameters = fused->parameters;
+    fused->slices = slice_count(call->arguments.destination->descriptor.feature_channels);
+    fused->producer.bind = fusion == FUSION_COPY ? bind_copy : bind_pixels;
+    fused->producer.by_name = is_by_name(o, fusion);
+    return fused;
+}
+
+/* Readers have three sources at most, and things of their own. */
+#define SHARES 4
+
+/* Can all readers bind it? */
+static bool fits(struct fused_operation *fused, const struct encode_settings *settings)
+{
+    const struct operation *o = &fused->operation;
+    struct pass pass = {.shader = ""};
+    fused->producer.bind(&fused->producer, &pass, "",
+                         &o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]);
+    fused->producer.textures = pass.texture_count;
+    fused->producer.buffers = pass.buffer_count;
+    return (!fused->producer.by_name || settings->may_fuse == FUSION_PIXELS) && !pass.overflow &&
+           pass.texture_count <= settings->most_textures &&
+           pass.buffer_count <= settings->most_buffers &&
+           pass.library_count <= PASS_LIBRARIES / SHARES &&
+           pass.uniform_count <= PASS_UNIFORMS / SHARES;
+}
+
+bool fuse_result(const struct call *call, struct plan *plan)
+{
+    const struct operation *o = &call->operation;
+    const struct encode_settings *settings = call->settings;
+    enum fusion fusion = FUSION_NONE;
+    if (settings->may_fuse != FUSION_NONE && o->descriptor->fusion)
+        fusion = o->descriptor->fusion(o, plan);
+    if (fusion == FUSION_NONE || fusion > settings->may_fuse ||
+        (fusion == FUSION_COPY && rounds(o)))
+        return false;
+    struct fused_operation *fused = fused_make(call, fusion);
+    if (!fused) {
+        plan_fail(plan, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding", plan->kernel);
+        return true;
+    }
+    size_t first = plan->pass_count;
+    if (o->descriptor->prepare_fusion)
+        fused->operation.prepared = o->descriptor->prepare_fusion(o, plan);
+    if (!fits(fused, settings)) {
+        release_fused(fused);
+        plan->pass_count = first;
+        return false;
+    }
+    operation_retain(o, plan); /* for the passes of readers */
+    plan_retain(plan, fused, release_fused);
+    if (plan->status == GLCNN_SUCCESS)
+        call->arguments.destination->storage->producer = &fused->producer;
+    return true;
+}
