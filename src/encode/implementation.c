@@ -90,6 +90,8 @@ static bool lacks(const struct glcnn_device *device, const struct implementation
         snprintf(phrase, PHRASE, "image stores that cost more than loads");
     else if (row->recomputes_pixels && !traits->recomputes_pixels)
         snprintf(phrase, PHRASE, "pixels that cost less to recompute than to store");
+    else if (row->submits_dispatches && !traits->submits_dispatches)
+        snprintf(phrase, PHRASE, "a driver that submits dispatches one by one");
     else
         return false;
     return true;
