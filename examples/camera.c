@@ -39,10 +39,10 @@ static void end(void)
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 }
 
-static void must(bool good, const char *sentence)
+static void must(bool good, const char *message)
 {
     if (!good) {
-        fprintf(stderr, "camera: %s\n", sentence ? sentence : glcnn_device_error(device));
+        fprintf(stderr, "camera: %s\n", message ? message : glcnn_device_error(device));
         exit(1);
     }
 }

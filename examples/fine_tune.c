@@ -17,10 +17,10 @@
 static glcnn_device *device;
 static float losses[BATCH];
 
-static void must(bool good, const char *sentence)
+static void must(bool good, const char *message)
 {
     if (!good) {
-        fprintf(stderr, "fine_tune: %s\n", sentence ? sentence : glcnn_device_error(device));
+        fprintf(stderr, "fine_tune: %s\n", message ? message : glcnn_device_error(device));
         exit(1);
     }
 }

@@ -90,7 +90,7 @@ void platform_release_import(const platform_context *context, void *image);
 typedef void (*platform_function)(void);
 platform_function platform_symbol(const platform_context *context, const char *name);
 
-/* What was chosen, and a sentence that says why. */
+/* What was chosen, and a message that says why. */
 const struct platform_candidate *platform_chosen(const platform_context *context);
 const char *platform_reason(const platform_context *context);
 bool platform_is_robust(const platform_context *context);

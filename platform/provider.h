@@ -2,7 +2,7 @@
  *
  * A provider lists its candidates without opening a display, then opens one of them on demand.
  * Opening leaves the new context current on this thread. A provider that fails has taken back
- * everything it did, and left a sentence that says why.
+ * everything it did, and left a message that says why.
  */
 #ifndef GLCNN_PLATFORM_PROVIDER_H
 #define GLCNN_PLATFORM_PROVIDER_H

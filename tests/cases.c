@@ -74,7 +74,8 @@ bool case_prepare(struct case_run *c, const struct glcnn_descriptor *d, size_t i
                   glcnn_channel_format format)
 {
     *c = (struct case_run){0};
-    c->run = (struct run){.format = format, .map = &c->map, .refusal = {c->error, sizeof c->error}};
+    c->run =
+        (struct run){.format = format, .map = &c->map, .validation = {c->error, sizeof c->error}};
     if (check_inputs(&c->run, d, &reference_of(d)->cases[index], index, c->settings))
         return true;
     CU_FAIL("a case without inputs");

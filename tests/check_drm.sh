@@ -11,7 +11,7 @@
 # are kept in $O/drm: 0.7 GB and a minute for each architecture. A row for each guest: the node and
 # driver that were taken, what the check found, the loss after a step of "small"; of the camera how
 # many of its frames were exact, and what the last layer learned from keys. Exits 1 where one
-# of them is not as it should be, 77 with a sentence where QEMU or Debian's packages cannot be had.
+# of them is not as it should be, 77 with a message where QEMU or Debian's packages cannot be had.
 
 set -u
 bad=0

@@ -8,7 +8,7 @@
 #
 # Runs from the top of the tree, as root. O may be given, and T, which tests are run: all of them. What
 # was said stands in $O/trixie.log. Half an hour on 2 cores, 3 GB. Exits 1 where demo or tests fail, 77
-# with a sentence where there can be no such root.
+# with a message where there can be no such root.
 
 out=${O:-build} kept=${1:-}
 root=${kept:-$out/trixie}

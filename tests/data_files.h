@@ -89,7 +89,7 @@ void data_write_zip(const char *name, const struct data_entry *entries, size_t c
 
 /* Opens and expects success. NULL parameters: none. */
 glcnn_data_set *data_open(const char *name, const struct glcnn_data_parameters *parameters);
-/* Opens and expects a refusal whose sentence has the phrase. */
+/* Opens and expects a failure whose message has the phrase. */
 void data_refuses(const char *name, const struct glcnn_data_parameters *parameters,
                   glcnn_status status, const char *phrase);
 glcnn_data_loader *data_load(glcnn_data_set *data,

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "encode/implementation.h"
-#include "image/half.h"
+#include "image/float16.h"
 
 glcnn_device *device;
 
@@ -102,13 +102,13 @@ static const struct glcnn_image_transfer planes = {.layout = GLCNN_LAYOUT_CHANNE
 void fill_image(glcnn_image *image, const float *values)
 {
     size_t count = count_of(image), size = element_size(image);
-    uint16_t *halves = calloc(count, sizeof *halves);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(halves);
+    uint16_t *float16 = calloc(count, sizeof *float16);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(float16);
     for (size_t i = 0; i < count; i++)
-        halves[i] = half_from_float(values[i]);
-    GOOD(glcnn_image_write_bytes(image, &planes, size == 2 ? (const void *)halves : values,
+        float16[i] = float16_from_float(values[i]);
+    GOOD(glcnn_image_write_bytes(image, &planes, size == 2 ? (const void *)float16 : values,
                                  count * size));
-    free(halves);
+    free(float16);
 }
 
 void fill_noise(glcnn_image *image, uint32_t seed)
@@ -144,14 +144,15 @@ glcnn_image *image_with(uint32_t images, uint32_t channels, uint32_t height, uin
 float *read_image(glcnn_image *image)
 {
     size_t count = count_of(image), size = element_size(image);
-    uint16_t *halves = calloc(count, sizeof *halves);
+    uint16_t *float16 = calloc(count, sizeof *float16);
     float *values = calloc(count, sizeof *values);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(halves);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(float16);
     CU_ASSERT_PTR_NOT_NULL_FATAL(values);
-    GOOD(glcnn_image_read_bytes(image, &planes, size == 2 ? (void *)halves : values, count * size));
+    GOOD(
+        glcnn_image_read_bytes(image, &planes, size == 2 ? (void *)float16 : values, count * size));
     for (size_t i = 0; size == 2 && i < count; i++)
-        values[i] = half_to_float(halves[i]);
-    free(halves);
+        values[i] = float16_to_float(float16[i]);
+    free(float16);
     return values;
 }
 

@@ -1,5 +1,5 @@
 /* What the tests of the core share: a device, images filled and read as plain arrays, and checks
- * that a call succeeds, or that it is refused with a sentence.
+ * that a call succeeds, or that it is refused with a message.
  *
  * Arrays of images are float, [image][channel][row][column], whatever the image's format.
  */
@@ -27,7 +27,7 @@ bool fixture_good(glcnn_status status, const char *call, int line);
  * may be left out. */
 bool implementations_exist(const char *names);
 
-/* The call must fail with this status and leave a sentence of its own. */
+/* The call must fail with this status and leave a message of its own. */
 void fixture_forget_error(glcnn_device *on);
 bool fixture_refused(glcnn_device *on, glcnn_status status, glcnn_status expected, const char *call,
                      int line);

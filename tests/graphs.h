@@ -30,9 +30,9 @@ glcnn_graph *graph_of(glcnn_image_node *result);
 glcnn_graph *training_graph(glcnn_image_node *needed, glcnn_filter_node *const *ends, size_t count,
                             uint64_t budget);
 /* Calls the test on the device as it is, and with the traits of a family that other rows of implementations
- * suit; the device is opened anew for each, and behind them. */
+ * suit; the device is reopened for each, and behind them. */
 void on_families(void (*test)(void));
-/* Sums and gradients are made by passes of their own from then on, until the device is opened anew.
+/* Sums and gradients are made by passes of their own from then on, until the device is reopened.
  * An execution may make sums where their pixels are stored, and gradients where they are read, which
  * glcnn_graph_encode never does: in another order, and so with other last bits. */
 void reduce_by_passes(void);
@@ -82,8 +82,8 @@ struct gl_count {
 /* From here on calls on the device are counted, until counting stops. Not nested. */
 void count_gl(struct gl_count *count);
 void stop_counting_gl(void);
-/* Lets the device make the buffer that passes store by (record/stores.h) anew. Returns the bytes that
- * it had. */
+/* Drops the buffer that passes store by (record/stores.h), which the device then makes again. Returns
+ * the bytes that it had. */
 size_t drop_stores(void);
 /* Everything but dispatches. */
 size_t made_by_gl(const struct gl_count *count);

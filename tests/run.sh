@@ -20,7 +20,7 @@ work=$(mktemp -d) || exit 1
 pids=
 export GLCNN_CACHE_DIR=off # each test compiles for itself, and nothing is left in the user's home
 # softpipe takes and gives back memory at every dispatch: what glibc returns to the system meanwhile is
-# to be cleared anew, which took it four fifths of its time.
+# to be cleared again, which took it four fifths of its time.
 export MALLOC_TRIM_THRESHOLD_=1073741824
 trap 'rm -rf "$work"' EXIT
 trap 'kill $pids 2>/dev/null; wait; exit 130' INT TERM

@@ -166,7 +166,7 @@ static void test_a_file_that_is_not_there_is_named(void)
 
 /* Of a pass that has two images where `second`. */
 static void refuse_stores(const struct image_view *view, uint32_t layers, bool second,
-                          const char *sentence)
+                          const char *message)
 {
     struct text source = {0};
     struct pass pass = {.shader = "record/fill.comp"};
@@ -176,7 +176,7 @@ static void refuse_stores(const struct image_view *view, uint32_t layers, bool s
         pass_image(&pass, "other", view);
     pass_grid_over(&pass, view->width, view->height, "destination", view);
     REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &pass, &source));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), sentence));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), message));
     text_free(&source);
 }
 
@@ -191,13 +191,13 @@ static void test_layers_that_an_image_has_not_are_refused(void)
     glcnn_image_destroy(&image);
 }
 
-static void refuse_names(struct pass pass, const char *sentence)
+static void refuse_names(struct pass pass, const char *message)
 {
     struct text source = {0};
     pass.shader = "record/copy_vector.comp";
     pass_grid(&pass, 1, 1, 1);
     REFUSED(GLCNN_SHADER_ERROR, shader_assemble(device, &pass, &source));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), sentence));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), message));
     text_free(&source);
 }
 

@@ -416,7 +416,7 @@ static void deviations_are_positive(void)
 }
 
 static void refuse_images(uint32_t width, uint32_t numbers, uint32_t channels, uint32_t images,
-                          const char *sentence)
+                          const char *message)
 {
     glcnn_command_buffer *commands = make_commands();
     glcnn_kernel *kernel = geometry((struct glcnn_augment_geometry_parameters){.shift = 1});
@@ -424,7 +424,7 @@ static void refuse_images(uint32_t width, uint32_t numbers, uint32_t channels, u
                                      .secondary = make_image(images, channels, 1, numbers),
                                      .destination = make_image(2, 1, 1, width)};
     REFUSED(INVALID, glcnn_kernel_encode(commands, kernel, &arguments));
-    CU_ASSERT_TRUE(says(sentence));
+    CU_ASSERT_TRUE(says(message));
     glcnn_image_destroy(&arguments.source);
     glcnn_image_destroy(&arguments.secondary);
     glcnn_image_destroy(&arguments.destination);

@@ -40,7 +40,7 @@ static void nothing_is_none(void)
     CU_ASSERT_FALSE(augment_is_asked(&zeros));
 }
 
-static void wrong_words_get_a_sentence(void)
+static void wrong_words_get_a_message(void)
 {
     static const char *const wrong[][2] = {
         {"flop", "\"flop\" is not an augmentation; did you mean flip? There are flip, "
@@ -121,7 +121,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(words_set_parameters),
         UNIT_TEST(nothing_is_none),
-        UNIT_TEST(wrong_words_get_a_sentence),
+        UNIT_TEST(wrong_words_get_a_message),
         UNIT_TEST(words_are_explained),
         UNIT_TEST(nodes_are_what_is_asked_for),
         UNIT_TEST(numbers_are_bytes_the_lowest_first),

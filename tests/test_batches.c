@@ -335,7 +335,7 @@ static void test_kernels_without_states_make_none(void)
 
 /* ---- Refusals ---- */
 
-/* What is wrong with one of the arguments, and what the sentence says of it. */
+/* What is wrong with one of the arguments, and what the message says of it. */
 struct wrong {
     const char *phrase;
     void (*spoil)(struct glcnn_encode *arguments, glcnn_image *small);

@@ -294,7 +294,7 @@ static const struct {
     {"folder", make_folder_of_it, true},
 };
 
-static void test_a_damaged_entry_is_compiled_and_written_anew(void)
+static void test_a_damaged_entry_is_recompiled_and_rewritten(void)
 {
     static struct file files[MANY];
     uint32_t programs = compiled_by_check("pooling_max");
@@ -412,7 +412,7 @@ static glcnn_device *open_with_smoke_test(struct counts *counts, bool skips)
     return on;
 }
 
-static void test_a_binary_that_does_not_run_is_compiled_anew(void)
+static void test_a_binary_that_does_not_run_is_recompiled(void)
 {
     struct counts counts;
     for (int start = 0; start < 4; start++) {
@@ -550,7 +550,7 @@ static void test_threads_share_a_folder(void)
     folder_empty(folder);
 }
 
-static void test_a_folder_that_vanishes_is_made_anew(void)
+static void test_a_folder_that_vanishes_is_remade(void)
 {
     struct counts counts;
     char below[300];
@@ -612,9 +612,9 @@ static void test_a_folder_that_cannot_be_written_is_told_once(void)
     struct counts counts;
     glcnn_device *on = open_counting("/dev/null/none", &counts);
     CU_ASSERT_EQUAL(failures(on, "neuron"), 0);
-    const char *sentence = strstr(said, "/dev/null/none cannot be written: Not a directory");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(sentence);
-    CU_ASSERT_PTR_NULL(strstr(strchr(sentence, '\n'), "cannot be written"));
+    const char *message = strstr(said, "/dev/null/none cannot be written: Not a directory");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(message);
+    CU_ASSERT_PTR_NULL(strstr(strchr(message, '\n'), "cannot be written"));
     CU_ASSERT_STRING_EQUAL(glcnn_device_error(on), "");
     glcnn_device_destroy(&on);
 }
@@ -650,15 +650,15 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_the_second_start_of_a_net_compiles_nothing),
-        UNIT_TEST(test_a_damaged_entry_is_compiled_and_written_anew),
+        UNIT_TEST(test_a_damaged_entry_is_recompiled_and_rewritten),
         UNIT_TEST(test_a_file_is_known_by_its_whole_key),
         UNIT_TEST(test_another_driver_or_version_compiles_for_itself),
-        UNIT_TEST(test_a_binary_that_does_not_run_is_compiled_anew),
+        UNIT_TEST(test_a_binary_that_does_not_run_is_recompiled),
         UNIT_TEST(test_the_oldest_go_where_the_folder_is_full),
         UNIT_TEST(test_what_is_used_stays_young),
         UNIT_TEST(test_what_a_killed_process_left_is_removed),
         UNIT_TEST(test_threads_share_a_folder),
-        UNIT_TEST(test_a_folder_that_vanishes_is_made_anew),
+        UNIT_TEST(test_a_folder_that_vanishes_is_remade),
         UNIT_TEST(test_the_environment_says_where),
         UNIT_TEST(test_a_folder_that_cannot_be_written_is_told_once),
         UNIT_TEST(test_a_driver_without_binaries_compiles),

@@ -341,8 +341,8 @@ static void test_states(void)
 
 /* ---- What is not taken apart ---- */
 
-/* The kernel of 64 channels is refused with this sentence, its gradient too where it is trained. */
-static void refuse(const char *name, const char *settings, bool trains, const char *sentence)
+/* The kernel of 64 channels is refused with this message, its gradient too where it is trained. */
+static void refuse(const char *name, const char *settings, bool trains, const char *message)
 {
     const uint32_t limit = device->info.limits.storage_block_size;
     struct net n = {.net = make_network()};
@@ -355,7 +355,7 @@ static void refuse(const char *name, const char *settings, bool trains, const ch
     glcnn_graph *graph = trains ? graph_for(&n, &cases[0]) : graph_of(y);
     device->info.limits.storage_block_size = SHORT;
     REFUSED(GLCNN_LIMIT_EXCEEDED, glcnn_graph_execute(graph, sources, NULL, NULL));
-    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), sentence);
+    CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), message);
     device->info.limits.storage_block_size = limit;
     glcnn_graph_destroy(&graph);
     destroy_images(sources, 2);

@@ -82,7 +82,7 @@ spills Adreno "$ir3" '0 stp, 0 ldp' '0 stp, 12 ldp'
 spills 'Adreno, stores,' "$ir3" '0 stp, 0 ldp' '4 stp, 0 ldp'
 spills Nouveau "$nouveau" 0 160
 
-# Compiled anew for other textures: one of the two is enough.
+# Compiled again for other textures: one of the two is enough.
 { late_program 1 "$(printf "$v3d" 2:3)" && line dispatched 1 9 "$(printf "$v3d" 0:0)"; } |
     judge 'one implementation that spills' '1 0 1 0 0' 1
 

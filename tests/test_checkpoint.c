@@ -28,7 +28,7 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* The call must succeed without a sentence, or fail with one. */
+/* The call must succeed without a message, or fail with one. */
 static bool ends_with(glcnn_status status, glcnn_status expected, int line)
 {
     if (status == expected && (status == GLCNN_SUCCESS) == (error[0] == 0))
@@ -423,18 +423,18 @@ static glcnn_status load_bytes(glcnn_network *network, const struct bytes *b)
 {
     const char *before = path_of("before"), *after = path_of("after"), *path = path_of("damaged");
     struct glcnn_checkpoint_metadata metadata;
-    char sentence[512];
+    char message[512];
     write_file(path, b->at, b->size);
     ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, before, NULL, 0, error));
-    glcnn_status status = glcnn_checkpoint_load(network, path, &metadata, sentence);
-    CU_ASSERT_EQUAL(status == GLCNN_SUCCESS, sentence[0] == 0);
+    glcnn_status status = glcnn_checkpoint_load(network, path, &metadata, message);
+    CU_ASSERT_EQUAL(status == GLCNN_SUCCESS, message[0] == 0);
     ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, after, NULL, 0, error));
     if (status != GLCNN_SUCCESS) {
         CU_ASSERT_TRUE(files_equal(before, after));
         CU_ASSERT_PTR_NULL(metadata.entries);
     }
     glcnn_checkpoint_free_metadata(&metadata);
-    strcpy(error, sentence);
+    strcpy(error, message);
     return status;
 }
 

@@ -589,7 +589,7 @@ static glcnn_image *pooled(glcnn_image *source, uint32_t work, int *dispatches)
 static void test_long_grids_are_split(void)
 {
     struct glcnn_limits limits = device->info.limits;
-    uint64_t measured = device->dispatch_work;
+    uint64_t measured = device->dispatch_work, bytes = device->dispatch_bytes;
     glcnn_image *source = make_image(3, 9, 21, 37);
     int dispatches = 0;
     device->dispatch_work = 1 << 28;
@@ -600,17 +600,23 @@ static void test_long_grids_are_split(void)
     CU_ASSERT_TRUE(dispatches > 4);
     glcnn_image *one_by_one = pooled(source, UINT32_MAX, &dispatches);
     CU_ASSERT_TRUE(dispatches > 20);
+    device->dispatch_bytes = 1 << 14;
+    glcnn_image *by_bytes = pooled(source, 0, &dispatches);
+    CU_ASSERT_TRUE(dispatches > 4);
+    device->dispatch_bytes = bytes;
     memcpy(device->info.limits.work_group_count, (uint32_t[3]){1, 2, 3}, 3 * sizeof(uint32_t));
     glcnn_image *by_limit = pooled(source, 0, &dispatches);
     CU_ASSERT_TRUE(dispatches > 4);
     device->info.limits = limits;
     device->dispatch_work = measured;
     CU_ASSERT_TRUE(images_equal(by_work, whole));
+    CU_ASSERT_TRUE(images_equal(by_bytes, whole));
     CU_ASSERT_TRUE(images_equal(one_by_one, whole));
     CU_ASSERT_TRUE(images_equal(by_limit, whole));
     glcnn_image_destroy(&source);
     glcnn_image_destroy(&whole);
     glcnn_image_destroy(&by_work);
+    glcnn_image_destroy(&by_bytes);
     glcnn_image_destroy(&one_by_one);
     glcnn_image_destroy(&by_limit);
 }
@@ -626,6 +632,7 @@ static void test_speed_is_measured_when_needed(void)
     CU_ASSERT_EQUAL(device->dispatch_work, 0);
     glcnn_image *large = pooled(source, 1 << 20, &dispatches);
     CU_ASSERT_TRUE(device->dispatch_work >= 1 << 28);
+    CU_ASSERT_TRUE(device->dispatch_bytes >= 1 << 27);
     CU_ASSERT_TRUE(images_equal(large, small));
     uint64_t measured = device->dispatch_work;
     glcnn_image *again = pooled(source, 1 << 20, &dispatches);
@@ -690,14 +697,14 @@ static void test_every_kernel_bears_splitting(void)
     for (int axis = 0; axis < 3; axis++)
         device->info.limits.work_group_count[axis] = 2;
     for (size_t i = 0; glcnn_registry[i]; i++) {
-        char sentence[512] = "";
+        char message[512] = "";
         double error = 0;
         glcnn_status status = check_case_run(device, glcnn_registry[i], 0,
-                                             GLCNN_CHANNEL_FORMAT_FLOAT32, &error, sentence);
+                                             GLCNN_CHANNEL_FORMAT_FLOAT32, &error, message);
         CU_ASSERT_EQUAL(status, GLCNN_SUCCESS);
         CU_ASSERT_TRUE(error <= 1);
         if (status != GLCNN_SUCCESS || error > 1)
-            fprintf(stderr, "\n%s: error %g, %s\n", glcnn_registry[i]->name, error, sentence);
+            fprintf(stderr, "\n%s: error %g, %s\n", glcnn_registry[i]->name, error, message);
     }
     device->info.limits = limits;
     stop_counting();
@@ -798,11 +805,11 @@ static void test_every_binding_is_bound(void)
     checked_bindings = 0;
     for (size_t i = 0; glcnn_registry[i]; i++)
         for (size_t n = 0; n < 2; n++) { /* without and with optional inputs */
-            char sentence[512] = "";
+            char message[512] = "";
             double error = 0;
             device->info.traits.image_loads = n == 1 && prefers;
             CU_ASSERT_EQUAL(check_case_run(device, glcnn_registry[i], n,
-                                           GLCNN_CHANNEL_FORMAT_FLOAT16, &error, sentence),
+                                           GLCNN_CHANNEL_FORMAT_FLOAT16, &error, message),
                             GLCNN_SUCCESS);
         }
     device->gl = real;

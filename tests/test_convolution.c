@@ -265,8 +265,8 @@ static void bytes_of_a_table(void)
                   expected);
 }
 
-/* Bits of 1 + i / 1024, which fit a half; of a small one, and of one below the normal ones. */
-static void halves(void)
+/* Bits of 1 + i / 1024, which float16 holds; of a small one, and of one below the normal ones. */
+static void float16_weights(void)
 {
     uint16_t bits[WEIGHTS];
     float expected[WEIGHTS];
@@ -487,7 +487,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(sub_pixels_divide_the_outputs),
         UNIT_TEST(linear_bytes),
         UNIT_TEST(bytes_of_a_table),
-        UNIT_TEST(halves),
+        UNIT_TEST(float16_weights),
         UNIT_TEST(floats_are_the_type_left_out),
         UNIT_TEST(bytes_in_a_sum),
         UNIT_TEST(types_need_what_decodes_them),

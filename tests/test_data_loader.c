@@ -152,7 +152,7 @@ static void the_size_follows_from_the_data(void)
 }
 
 /* Pictures of these sizes, up to a width of 0, give images of that size; `said` is a phrase of the
- * sentence, NULL: there is none. */
+ * message, NULL: there is none. */
 static void pictures_of_many_sizes_have_the_size_of_their_median(void)
 {
     static const struct {

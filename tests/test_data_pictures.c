@@ -1,4 +1,4 @@
-/* Pictures: the right pixels of every kind, the right sentence for every damage. */
+/* Pictures: the right pixels of every kind, the right message for every damage. */
 #include "tests/data_files.h"
 
 #include <math.h>
@@ -849,7 +849,7 @@ static void tiffs_take_no_memory_for_a_promise(void)
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
 }
 
-/* Every prefix of a file, and every file with one byte changed: a picture or a sentence. */
+/* Every prefix of a file, and every file with one byte changed: a picture or a message. */
 static void any_damage_is_survived(void)
 {
     uint8_t bytes[4096];
@@ -997,7 +997,7 @@ static void files_keep_their_places(void)
     CU_ASSERT_EQUAL(batch.filled, 0);
     glcnn_data_loader_destroy(&loader);
     glcnn_data_set_close(&data);
-    /* every sentence has a file's name, however many files there are */
+    /* every message has a file's name, however many files there are */
     const struct glcnn_data_parameters five = {.channels = 5};
     for (uint32_t count = 1; count < 4; count += 2) {
         CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, count, &five, &data, error),

@@ -1,4 +1,4 @@
-/* Tables: .npy, .npz, CSV and IDX become the right images and classes, or the right sentence. */
+/* Tables: .npy, .npz, CSV and IDX become the right images and classes, or the right message. */
 #include "tests/data_files.h"
 
 #include <fcntl.h>
@@ -615,7 +615,7 @@ static void parts_are_found_by_their_names(void)
 }
 
 /* Labels of lines, the classes that are given, and which of these the labels are; "!" and a phrase: a
- * refusal. `decision`: a phrase of the sentence that tells of it. */
+ * refusal. `decision`: a phrase of the message that tells of it. */
 static const struct matching {
     const char *labels[6], *classes[5], *wanted, *decision;
 } matchings[] = {

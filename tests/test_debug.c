@@ -44,14 +44,14 @@ static void unknown_words_are_refused_with_the_list(void)
     static const char *const right[] = {"",     "sync",         "nan,sync", "sync,nan,verify",
                                         "race", "verify,verify"};
     glcnn_device *opened = NULL;
-    char sentence[1024] = "";
-    const struct glcnn_device_parameters parameters = {.log = log_line, .log_user = sentence};
+    char message[1024] = "";
+    const struct glcnn_device_parameters parameters = {.log = log_line, .log_user = message};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv("GLCNN_DEBUG", wrong[i], 1);
         CU_ASSERT_EQUAL(glcnn_device_create(&parameters, &opened), GLCNN_INVALID_ARGUMENT);
         CU_ASSERT_PTR_NULL(opened);
-        CU_ASSERT_PTR_NOT_NULL(strstr(sentence, "sync, nan, verify, race"));
-        CU_ASSERT(i > 1 || strstr(sentence, "\"bogus\"") != NULL);
+        CU_ASSERT_PTR_NOT_NULL(strstr(message, "sync, nan, verify, race"));
+        CU_ASSERT(i > 1 || strstr(message, "\"bogus\"") != NULL);
     }
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         CU_ASSERT_EQUAL(open_with(right[i], &opened), GLCNN_SUCCESS);

@@ -26,11 +26,11 @@ static int file_of(off_t size)
     return descriptor;
 }
 
-static void refuse(glcnn_status status, const struct glcnn_dmabuf *frame, const char *sentence)
+static void refuse(glcnn_status status, const struct glcnn_dmabuf *frame, const char *message)
 {
     glcnn_image *images[2] = {(glcnn_image *)frame, (glcnn_image *)frame}; /* anything but NULL */
     REFUSED(status, glcnn_image_import_dmabuf(device, frame, images));
-    CU_ASSERT_TRUE(says(sentence));
+    CU_ASSERT_TRUE(says(message));
     CU_ASSERT(images[0] == NULL && images[1] == NULL);
 }
 
@@ -112,11 +112,11 @@ static void large_frames_are_refused(void)
 /* Refused by name where a dma-buf could be imported, by the missing extension where none could. */
 static void refuse_descriptor(const struct glcnn_dmabuf *frame, size_t format_count)
 {
-    char sentence[80];
-    snprintf(sentence, sizeof sentence, "descriptor %d of plane 0 is not a dma-buf",
+    char message[80];
+    snprintf(message, sizeof message, "descriptor %d of plane 0 is not a dma-buf",
              frame->planes[0].fd);
     if (format_count)
-        refuse(GLCNN_INVALID_ARGUMENT, frame, sentence);
+        refuse(GLCNN_INVALID_ARGUMENT, frame, message);
     else
         refuse(GLCNN_UNSUPPORTED, frame, "the driver has no ");
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The kernels that drivers differ in, checked on every driver that needs no GPU, one row each; what
-# is too old for OpenGL ES 3.1 is refused with a sentence.
+# is too old for OpenGL ES 3.1 is refused with a message.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 where Mesa's llvmpipe is not there. A
 # driver whose package is missing has a row that says so.
@@ -65,7 +65,7 @@ check() {
     row "$1" "${head##*, }" "$result"
 }
 
-# refuses NAME VERSION: the sentence says what was found and what is needed.
+# refuses NAME VERSION: the message says what was found and what is needed.
 refuses() {
     status=0
     MESA_GLES_VERSION_OVERRIDE=$2 "$tool" check --quick -k add >"$work/$1.out" 2>&1 || status=$?

@@ -5,7 +5,7 @@
 struct refused {
     const char *kernel, *settings;
     uint32_t shape[4];     /* of the source: images, channels, rows, columns */
-    const char *words;     /* that the sentence has */
+    const char *words;     /* that the message has */
     uint32_t secondary[4]; /* all 0: the same */
 };
 
@@ -59,13 +59,13 @@ static glcnn_status encode(glcnn_kernel *kernel, const struct refused *row, uint
 static void check_row(const struct refused *row)
 {
     glcnn_kernel *kernel = NULL;
-    char settings[256], sentence[GLCNN_ERROR_LENGTH], *rest = NULL;
+    char settings[256], message[GLCNN_ERROR_LENGTH], *rest = NULL;
     uint32_t width = 0;
     GOOD_FATAL(glcnn_kernel_create(device, row->kernel, &kernel));
     snprintf(settings, sizeof settings, "%s", row->settings);
     for (char *word = strtok_r(settings, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         struct glcnn_setting setting;
-        GOOD_FATAL(glcnn_setting_parse(row->kernel, word, &setting, sentence));
+        GOOD_FATAL(glcnn_setting_parse(row->kernel, word, &setting, message));
         if (strcmp(setting.name, "destination_width") == 0)
             width = (uint32_t)setting.value;
         else

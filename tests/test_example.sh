@@ -1,6 +1,6 @@
 #!/bin/sh
 # The training example from outside, on a small data set made here: the same seed gives the same
-# bytes, Ctrl-C finishes the batch and saves, bad data and options are refused with a sentence.
+# bytes, Ctrl-C finishes the batch and saves, bad data and options are refused with a message.
 #
 # Runs from the top of the tree, after a build in $O. CC may be given.
 

@@ -1,4 +1,4 @@
-/* glcnn_explain: its passes are those that run, and its sentences say why an implementation was not
+/* glcnn_explain: its passes are those that run, and its messages say why an implementation was not
  * taken, also for a GPU that is not here. */
 #include <stdio.h>
 #include <string.h>
@@ -62,12 +62,12 @@ static void read_passes(char *passes, size_t size)
 static void explain_case(const struct glcnn_descriptor *d, const struct check_case *c)
 {
     struct glcnn_setting settings[CHECK_SETTINGS];
-    char sentence[GLCNN_ERROR_LENGTH] = "", explained[1 << 12];
+    char message[GLCNN_ERROR_LENGTH] = "", explained[1 << 12];
     static struct ran ran;
     struct argument_map map = {0};
     struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
                       .map = &map,
-                      .refusal = {sentence, sizeof sentence}};
+                      .validation = {message, sizeof message}};
     ran = (struct ran){.kernel = d->name};
     CU_ASSERT_TRUE(check_inputs(&run, d, c, 1, settings));
     run.device = cases_device();
@@ -75,12 +75,12 @@ static void explain_case(const struct glcnn_descriptor *d, const struct check_ca
     CU_ASSERT_EQUAL(run_kernel(&run, d), GLCNN_SUCCESS);
     glcnn_device_set_profile(run.device, NULL, NULL);
     CU_ASSERT_EQUAL(
-        explain(d->name, run.settings.items, run.settings.count, c->shape, NULL, sentence),
+        explain(d->name, run.settings.items, run.settings.count, c->shape, NULL, message),
         GLCNN_SUCCESS);
     read_passes(explained, sizeof explained);
     CU_ASSERT_STRING_EQUAL(explained, ran.passes);
     if (strcmp(explained, ran.passes) != 0)
-        printf("%s, %s:\n%sexplained:\n%s%s\n", d->name, c->settings, ran.passes, lines, sentence);
+        printf("%s, %s:\n%sexplained:\n%s%s\n", d->name, c->settings, ran.passes, lines, message);
     argument_map_free(&map);
 }
 
@@ -98,7 +98,7 @@ static void passes_are_those_that_run(void)
     CU_ASSERT_TRUE(explained > 90);
 }
 
-/* ---- Sentences ---- */
+/* ---- Messages ---- */
 
 static const struct glcnn_setting windows[] = {{"kernel_width", 3, 0},
                                                {"kernel_height", 3, 0},
@@ -106,17 +106,17 @@ static const struct glcnn_setting windows[] = {{"kernel_width", 3, 0},
                                                {"stride_in_pixels_y", 2, 0}};
 static const uint32_t source[4] = {64, 32, 28, 28};
 
-static void expect(const char *gpu, const char *sentence)
+static void expect(const char *gpu, const char *message)
 {
     char error[GLCNN_ERROR_LENGTH];
     CU_ASSERT_EQUAL(explain("pooling_max_gradient", windows, 4, source, gpu, error), GLCNN_SUCCESS);
-    CU_ASSERT_PTR_NOT_NULL(strstr(lines, sentence));
-    if (!strstr(lines, sentence))
-        printf("%s: \"%s\" is not in\n%s%s\n", gpu, sentence, lines, error);
+    CU_ASSERT_PTR_NOT_NULL(strstr(lines, message));
+    if (!strstr(lines, message))
+        printf("%s: \"%s\" is not in\n%s%s\n", gpu, message, lines, error);
 }
 
 /* The gradient of max pooling, where the forward pass kept which tap was the largest. */
-static void sentences_are_those_of_the_gpu(void)
+static void messages_are_those_of_the_gpu(void)
 {
     static const char *const gpus[] = {"Mali-G52", "mali-bifrost", "V3D 4.2", "llvmpipe",
                                        "Mali-T860"};
@@ -135,23 +135,23 @@ static void sentences_are_those_of_the_gpu(void)
 /* A library for boards has no rows of src/desktop, and says nothing of them. */
 static void needs_are_told_with_both_numbers(void)
 {
-    static const char *const sentences[][2] = {
+    static const char *const messages[][2] = {
         {"Mali-G52", "not pooling_gradient_tiles, which needs registers for 32 vec4 values, and "
                      "this GPU has 14\n"},
         {"V3D 4.2", "not pooling_gradient_tiles, which needs registers for 32 vec4 values, and "
                     "this GPU has 12\n"},
         {"llvmpipe", "not pooling_gradient_tiles, which needs shared memory on the chip\n"}};
-    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
         if (glcnn_desktop_registry[0])
-            expect(sentences[i][0], sentences[i][1]);
+            expect(messages[i][0], messages[i][1]);
         else {
-            expect(sentences[i][0], "list pooling_gradient takes");
+            expect(messages[i][0], "list pooling_gradient takes");
             CU_ASSERT_PTR_NULL(strstr(lines, "pooling_gradient_tiles"));
         }
 }
 
-/* Each sentence stands once, although a list may be asked several times. */
-static void sentences_are_told_once(void)
+/* Each message stands once, although a list may be asked several times. */
+static void messages_are_told_once(void)
 {
     expect("Mali-G52", "list pooling_gradient takes");
     const char *first = strstr(lines, "list pooling_gradient takes");
@@ -195,9 +195,9 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         {"passes are those that run", passes_are_those_that_run},
-        {"sentences are those of the GPU", sentences_are_those_of_the_gpu},
+        {"messages are those of the GPU", messages_are_those_of_the_gpu},
         {"needs are told with both numbers", needs_are_told_with_both_numbers},
-        {"sentences are told once", sentences_are_told_once},
+        {"messages are told once", messages_are_told_once},
         {"the device stays as it is", the_device_stays_as_it_is},
         {"what is wrong is refused", what_is_wrong_is_refused},
         CU_TEST_INFO_NULL};

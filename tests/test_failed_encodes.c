@@ -115,11 +115,11 @@ static void test_a_batch_of_which_one_state_has_no_room(void)
     glcnn_kernel_destroy(&kernel);
 }
 
-/* ---- Vectors that a kernel lent ---- */
+/* ---- Vectors that a state borrows of a kernel ---- */
 
-/* Statistics take the place of the mean and variance that a kernel lent to the state. Where the
+/* Statistics take the place of the mean and variance that a state borrows of a kernel. Where the
  * encode fails after that the state has them still, with its reference. */
-static void test_lent_vectors_come_back(void)
+static void test_borrowed_vectors_come_back(void)
 {
     glcnn_kernel *kernel = NULL, *statistics = NULL;
     glcnn_state *state = NULL, *full = full_state();
@@ -227,10 +227,10 @@ static void test_a_state_vector_that_is_missing(void)
 
 /* ---- Nothing leaks ---- */
 
-static void (*const cases[])(void) = {test_a_state_without_room,
-                                      test_a_batch_of_which_one_state_has_no_room,
-                                      test_lent_vectors_come_back, test_a_failed_returning_encode,
-                                      test_a_state_vector_that_is_missing};
+static void (*const cases[])(void) = {
+    test_a_state_without_room, test_a_batch_of_which_one_state_has_no_room,
+    test_borrowed_vectors_come_back, test_a_failed_returning_encode,
+    test_a_state_vector_that_is_missing};
 
 /* All that is made of a device refers to it. */
 static void test_nothing_is_leaked(void)
@@ -247,7 +247,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_a_state_without_room),
         UNIT_TEST(test_a_batch_of_which_one_state_has_no_room),
-        UNIT_TEST(test_lent_vectors_come_back),
+        UNIT_TEST(test_borrowed_vectors_come_back),
         UNIT_TEST(test_a_failed_returning_encode),
         UNIT_TEST(test_a_state_vector_that_is_missing),
         UNIT_TEST(test_nothing_is_leaked),

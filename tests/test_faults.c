@@ -2,7 +2,7 @@
  *
  * Each scenario (tests/faults/scenarios.c) runs once without a fault, which counts its calls of
  * each kind; then the n-th fails alone, alone and what failed is tried again, and all from the n-th
- * on. A run must end in a status with a sentence that say what is amiss, or in exactly the result
+ * on. A run must end in a status with a message that say what is amiss, or in exactly the result
  * of the run without a fault; give back all that it took; leave files whole, also after a loss of
  * power; and the same run without a fault must succeed afterwards on the same device. Each scenario
  * runs in a process of its own: one that crashes or hangs is a failure, and another goes on behind
@@ -155,7 +155,7 @@ static void run_afterwards(void)
     fault_arm(FAULT_MEMORY, 0, false);
     struct fault_run run = run_once(false);
     if (run.failed != GLCNN_SUCCESS)
-        complain("later, %s fails: %s", run.call, run.sentence);
+        complain("later, %s fails: %s", run.call, run.message);
     else if (!same_results(&run))
         complain("later damage: the result is wrong");
 }
@@ -194,7 +194,7 @@ static void check_files(const char *when)
 /* Whether the failure is reported as what it is. */
 static bool is_accepted(const struct fault_run *run, enum fault_kind kind)
 {
-    bool says_memory = kind == FAULT_MEMORY && strstr(run->sentence, "memory");
+    bool says_memory = kind == FAULT_MEMORY && strstr(run->message, "memory");
     bool opens = scenario->deviceless && run->failed == GLCNN_NO_DEVICE;
     return accepted[kind] & 1u << run->failed || says_memory || (kind != FAULT_MEMORY && opens);
 }
@@ -202,7 +202,7 @@ static bool is_accepted(const struct fault_run *run, enum fault_kind kind)
 static void judge(const struct fault_run *run, enum fault_kind kind)
 {
     if (run->gone_wrong)
-        complain("%s fails without a fault of its own: %s", run->call, run->sentence);
+        complain("%s fails without a fault of its own: %s", run->call, run->message);
     else if (run->failed == GLCNN_SUCCESS && !run->warned && (!run->ended || !same_results(run)))
         complain("silent: no call failed, and the result is wrong");
     else if (fault_used_standard())
@@ -212,9 +212,9 @@ static void judge(const struct fault_run *run, enum fault_kind kind)
     else if (run->failed == GLCNN_SUCCESS)
         return;
     else if (!is_accepted(run, kind))
-        complain("%s gives \"%s\": %s", run->call, glcnn_status_text(run->failed), run->sentence);
+        complain("%s gives \"%s\": %s", run->call, glcnn_status_text(run->failed), run->message);
     else if (!run->told)
-        complain("%s gives \"%s\" without a sentence", run->call, glcnn_status_text(run->failed));
+        complain("%s gives \"%s\" without a message", run->call, glcnn_status_text(run->failed));
     else if (run->ended && !run->undefined && !same_results(run))
         complain("%s, tried again, leads to a wrong result", run->call);
 }
@@ -316,7 +316,7 @@ static size_t sampled_call(enum fault_kind kind, size_t sample)
 static void try_all(void)
 {
     if (!run_clean()) {
-        complain("does not run without a fault: %s: %s", clean.call, clean.sentence);
+        complain("does not run without a fault: %s: %s", clean.call, clean.message);
         return;
     }
     for (; progress->kind < FAULT_KINDS; progress->kind++, progress->mode = 0)
@@ -432,7 +432,7 @@ static float value_of(int file)
     return value;
 }
 
-/* Of two files that replace old ones: what the sentence says is what is there. */
+/* Of two files that replace old ones: what the message says is what is there. */
 static void of_several_files_it_is_told_which_are_replaced(void)
 {
     size_t told = 0;

@@ -197,7 +197,7 @@ static void end_counting_copies(void)
     device->gl.BufferSubData = real_copy;
 }
 
-/* Staging memory is made anew, in the way that the trait asks for. */
+/* Staging memory is reallocated, in the way that the trait asks for. */
 static void let_driver_copy(bool copies_uploads)
 {
     device->info.traits.async_uploads = copies_uploads;
@@ -245,7 +245,7 @@ static void upload(const struct upload *u, unsigned n, char found[UPLOADED * 4])
                                                  .bytes_per_plane = ROWS * row,
                                                  .bytes_per_image = 2 * ROWS * row};
     glcnn_image *image = make_image_of(device, u->format, 3, 2, ROWS, ROW);
-    for (size_t i = 0; i < sizeof bytes; i++) /* halves and floats that are normal */
+    for (size_t i = 0; i < sizeof bytes; i++) /* float16 and float32 that are normal */
         bytes[i] = (char)(8 + (i * 37 + n * 11) % 50);
     given = bytes, given_size = UPLOADED * u->element;
     GOOD(glcnn_image_write_bytes(image, &strided, bytes, UPLOADED / ROW * row));

@@ -225,7 +225,7 @@ static void a_node_feeds_a_graph(void)
 /* ---- Refusals ---- */
 
 static void refuse(const char *name, const char *settings, glcnn_image *source, glcnn_image *chroma,
-                   const char *sentence)
+                   const char *message)
 {
     glcnn_kernel *kernel = kernel_with(name, settings);
     glcnn_command_buffer *commands = make_commands();
@@ -234,9 +234,9 @@ static void refuse(const char *name, const char *settings, glcnn_image *source, 
             glcnn_kernel_encode_returning(
                 commands, kernel, &(struct glcnn_encode){.source = source, .secondary = chroma},
                 &result, NULL));
-    CU_ASSERT_TRUE(says(sentence));
-    if (!says(sentence))
-        fprintf(stderr, "\nexpected \"%s\" in: %s\n", sentence, glcnn_device_error(device));
+    CU_ASSERT_TRUE(says(message));
+    if (!says(message))
+        fprintf(stderr, "\nexpected \"%s\" in: %s\n", message, glcnn_device_error(device));
     CU_ASSERT_PTR_NULL(result);
     glcnn_command_buffer_destroy(&commands);
     glcnn_kernel_destroy(&kernel);

@@ -142,7 +142,7 @@ static void train_mobilenet(void)
     GOOD_FATAL(glcnn_network_initialise(t.network, 1));
     glcnn_graph *graph = make_graph(&t, BUDGET);
     struct glcnn_memory_plan plan = plan_of(&t, graph);
-    printf("\n    %.1f MiB planned, %u parts, %u made again, %.0f %% more time expected",
+    printf("\n    %.1f MiB planned, %u parts, %u recomputed, %.0f %% more time expected",
            (double)plan.planned / MEBIBYTE, plan.sub_batches, plan.recomputed,
            100 * plan.extra_time);
     CU_ASSERT(plan.planned <= BUDGET);

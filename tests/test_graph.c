@@ -477,15 +477,15 @@ static void test_concatenation_pads_to_slices(void)
 /* ---- Fusion ---- */
 
 /* A filter and a neuron after it. */
-struct fusion {
+struct fused_net {
     glcnn_network *net;
     glcnn_image_node *x, *between, *y;
     glcnn_image *source;
 };
 
-static struct fusion make_fusion(const char *kernel, const char *settings, const char *neuron)
+static struct fused_net make_fused_net(const char *kernel, const char *settings, const char *neuron)
 {
-    struct fusion f = {.net = make_network()};
+    struct fused_net f = {.net = make_network()};
     f.x = make_input(f.net, "x");
     f.between = glcnn_node(f.x, kernel, settings);
     f.y = glcnn_node(f.between, "neuron", neuron);
@@ -496,14 +496,14 @@ static struct fusion make_fusion(const char *kernel, const char *settings, const
     return f;
 }
 
-static void destroy_fusion(struct fusion *f)
+static void destroy_fused_net(struct fused_net *f)
 {
     glcnn_image_destroy(&f->source);
     glcnn_network_destroy(&f->net);
 }
 
 /* Passes of one run, and the result's values. */
-static size_t run_once(struct fusion *f, float **values)
+static size_t run_once(struct fused_net *f, float **values)
 {
     glcnn_graph *graph = graph_of(f->y);
     glcnn_command_buffer *commands = make_commands();
@@ -520,7 +520,7 @@ static size_t run_once(struct fusion *f, float **values)
 /* The image between, exported, keeps the two apart. */
 static void check_fused(const char *kernel, const char *settings, const char *neuron, bool expected)
 {
-    struct fusion f = make_fusion(kernel, settings, neuron);
+    struct fused_net f = make_fused_net(kernel, settings, neuron);
     float *fused, *apart;
     size_t count = strcmp(kernel, "batch_normalization") == 0 ? 2 * 5 * 42 : 2 * 6 * 42;
     size_t passes = run_once(&f, &fused);
@@ -537,7 +537,7 @@ static void check_fused(const char *kernel, const char *settings, const char *ne
     CU_ASSERT_TRUE(arrays_near(fused, apart, count, 1e-6));
     free(fused);
     free(apart);
-    destroy_fusion(&f);
+    destroy_fused_net(&f);
 }
 
 #define LAYER "input_feature_channels=5 output_feature_channels=6 kernel_width=3 kernel_height=3"
@@ -562,7 +562,7 @@ static void test_other_neurons_stay_apart(void)
 /* Two readers of the image between want it as it is, though each could be computed with it. */
 static void test_images_with_two_readers_are_kept(void)
 {
-    struct fusion f = make_fusion("convolution", LAYER, "neuron_type=relu");
+    struct fused_net f = make_fused_net("convolution", LAYER, "neuron_type=relu");
     glcnn_image_node *size = glcnn_node(f.between, "neuron", "neuron_type=absolute");
     f.y = glcnn_node_binary(size, f.y, "subtract", NULL);
     float *found, *expected;
@@ -577,7 +577,7 @@ static void test_images_with_two_readers_are_kept(void)
     CU_ASSERT(positive > 100);
     free(found);
     free(expected);
-    destroy_fusion(&f);
+    destroy_fused_net(&f);
 }
 
 /* ---- What runs and what is kept ---- */
@@ -773,13 +773,13 @@ static void check_training(void)
 /* A neuron is computed along; a concatenation writes from two offsets. */
 static void check_inference(void)
 {
-    struct fusion f = make_fusion("convolution", LAYER, "neuron_type=elu neuron_a=0.5");
+    struct fused_net f = make_fused_net("convolution", LAYER, "neuron_type=elu neuron_a=0.5");
     f.y = glcnn_node_binary(f.y, f.y, "concatenation", NULL);
     GOOD_FATAL(glcnn_network_status(f.net));
     glcnn_graph *graph = graph_of(f.y);
     check_recording(graph, f.net, &f.source);
     glcnn_graph_destroy(&graph);
-    destroy_fusion(&f);
+    destroy_fused_net(&f);
 }
 
 static void test_recording_changes_no_kernel(void)
@@ -820,7 +820,7 @@ static void test_nothing_to_do_is_refused(void)
 static void test_formats_of_graphs_and_nodes(void)
 {
     bool buffered = device->info.traits.stores_via_buffer;
-    device->info.traits.stores_via_buffer = false; /* halves are stored by no buffer */
+    device->info.traits.stores_via_buffer = false; /* float16 is stored by no buffer */
     struct cnn c = make_cnn();
     glcnn_image *source = make_image(2, 1, CNN_SIDE, CNN_SIDE);
     fill_noise(source, 8);
@@ -863,8 +863,8 @@ static void test_formats_of_graphs_and_nodes(void)
     glcnn_network_destroy(&c.net);
 }
 
-/* Everything of a training step in halves still goes down. */
-static void test_a_half_precision_graph_trains(void)
+/* Everything of a training step in float16 still goes down. */
+static void test_a_float16_graph_trains(void)
 {
     struct cnn c = make_cnn();
     glcnn_image *sources[2];
@@ -1024,7 +1024,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_recording_changes_no_kernel),
         UNIT_TEST(test_nothing_to_do_is_refused),
         UNIT_TEST(test_formats_of_graphs_and_nodes),
-        UNIT_TEST(test_a_half_precision_graph_trains),
+        UNIT_TEST(test_a_float16_graph_trains),
         UNIT_TEST(test_inference_uses_running_statistics),
         UNIT_TEST(test_flags_choose_the_statistics),
         UNIT_TEST(test_transposes_take_sizes_from_states),

@@ -118,7 +118,7 @@ static void test_batch_sizes_are_kept(void)
     glcnn_network_destroy(&c.net);
 }
 
-/* Masks differ from one execution to the next though nothing is recorded anew. */
+/* Masks differ from one execution to the next though nothing is recorded again. */
 static void test_dropout_draws_at_each_execution(void)
 {
     glcnn_network *net = make_network();
@@ -309,7 +309,7 @@ static void test_passes_beside_each_other_share_nothing_written(void)
 }
 
 struct levels {
-    uint64_t live; /* bytes of images and lent vectors at one time */
+    uint64_t live; /* bytes of images and workspace vectors at one time */
     uint32_t count;
 };
 
@@ -731,7 +731,7 @@ static void test_refusals_leave_results(void)
     destroy_simple(&s);
 }
 
-/* What a filter refuses comes out of the execution and of planning, with its sentence. */
+/* What a filter refuses comes out of the execution and of planning, with its message. */
 static void test_filters_refusals_come_out(void)
 {
     glcnn_network *net = make_network();

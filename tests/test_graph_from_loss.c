@@ -203,7 +203,7 @@ struct zeros {
     const char *kernel, *settings;
     bool skip, first, second; /* whose weights are random */
     float bias;               /* of the first layer */
-    const char *refused;      /* the layer that could never learn; NULL: all can */
+    const char *refused;      /* the layer that can never be trained; NULL: all can */
 };
 
 struct pair {

@@ -482,7 +482,7 @@ static struct change run_and_collect(const struct heads *h, glcnn_graph *graph,
     return collect(h);
 }
 
-/* The sums begin anew with each replay. */
+/* The sums start over with each replay. */
 static void test_replays_add_up_alike(void)
 {
     glcnn_image *sources[2];

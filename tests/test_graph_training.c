@@ -980,7 +980,7 @@ static void train_instance(double share, float values[8])
     glcnn_network_destroy(&net);
 }
 
-/* Its states are one for each part: the same sums, or a refusal. */
+/* Its states are one for each part: the same sums, or a failure. */
 static void test_instance_normalisation_sums_all_parts(void)
 {
     float whole[8], parts[8];

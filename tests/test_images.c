@@ -6,21 +6,21 @@
 #include <math.h>
 
 #include "device/device.h"
-#include "image/half.h"
+#include "image/float16.h"
 #include "image/image.h"
 #include "record/commit_count.h"
 
 #define MODEL_MAX 4096
 
-/* ---- Halves ---- */
+/* ---- float16 ---- */
 
-static void test_every_half_keeps_its_value(void)
+static void test_every_float16_keeps_its_value(void)
 {
     for (uint32_t h = 0; h < 65536; h++) {
         int exponent = (int)(h >> 10 & 31);
         double magnitude =
             exponent == 0 ? ldexp(h & 1023, -24) : ldexp(1024 + (h & 1023), exponent - 25);
-        float value = half_to_float((uint16_t)h);
+        float value = float16_to_float((uint16_t)h);
         if (exponent == 31) {
             CU_ASSERT_TRUE(h & 1023 ? isnan(value) : isinf(value));
         } else {
@@ -28,26 +28,26 @@ static void test_every_half_keeps_its_value(void)
         }
         CU_ASSERT_EQUAL(signbit(value) != 0, (h & 0x8000) != 0);
         if (isnan(value)) {
-            CU_ASSERT_TRUE(isnan(half_to_float(half_from_float(value))));
+            CU_ASSERT_TRUE(isnan(float16_to_float(float16_from_float(value))));
         } else {
-            CU_ASSERT_EQUAL(half_from_float(value), h);
+            CU_ASSERT_EQUAL(float16_from_float(value), h);
         }
     }
 }
 
-static void test_halves_round_to_nearest_even(void)
+static void test_float16_rounds_to_nearest_even(void)
 {
     for (uint16_t h = 0; h < 0x7bff; h++) {
-        float low = half_to_float(h), high = half_to_float((uint16_t)(h + 1));
-        float middle = low + (high - low) / 2; /* exact: one bit more than a half has */
-        CU_ASSERT_EQUAL(half_from_float(middle), h % 2 ? h + 1 : h);
-        CU_ASSERT_EQUAL(half_from_float(nextafterf(middle, 0)), h);
-        CU_ASSERT_EQUAL(half_from_float(nextafterf(middle, INFINITY)), h + 1);
-        CU_ASSERT_EQUAL(half_from_float(-middle), 0x8000 | (h % 2 ? h + 1 : h));
+        float low = float16_to_float(h), high = float16_to_float((uint16_t)(h + 1));
+        float middle = low + (high - low) / 2; /* exact: one bit more than float16 has */
+        CU_ASSERT_EQUAL(float16_from_float(middle), h % 2 ? h + 1 : h);
+        CU_ASSERT_EQUAL(float16_from_float(nextafterf(middle, 0)), h);
+        CU_ASSERT_EQUAL(float16_from_float(nextafterf(middle, INFINITY)), h + 1);
+        CU_ASSERT_EQUAL(float16_from_float(-middle), 0x8000 | (h % 2 ? h + 1 : h));
     }
-    CU_ASSERT_EQUAL(half_from_float(65519.996f), 0x7bff);
-    CU_ASSERT_EQUAL(half_from_float(65520.0f), 0x7c00);
-    CU_ASSERT_EQUAL(half_from_float(-INFINITY), 0xfc00);
+    CU_ASSERT_EQUAL(float16_from_float(65519.996f), 0x7bff);
+    CU_ASSERT_EQUAL(float16_from_float(65520.0f), 0x7c00);
+    CU_ASSERT_EQUAL(float16_from_float(-INFINITY), 0xfc00);
 }
 
 /* The same rounding on the device: float32 elements go through a pass into a float16 image, 64
@@ -58,7 +58,7 @@ static void check_rounding_once(const float values[ROUNDED])
 {
     float expected[ROUNDED];
     for (size_t i = 0; i < ROUNDED; i++)
-        expected[i] = half_to_float(half_from_float(values[i]));
+        expected[i] = float16_to_float(float16_from_float(values[i]));
     glcnn_image *image = make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT16, 1, 4, 8, 8);
     glcnn_buffer *buffer = NULL;
     glcnn_command_buffer *commands = make_commands();
@@ -115,15 +115,15 @@ static void test_device_rounds_as_the_host(void)
     check_rounding(values);
 }
 
-/* Pixels of which all channels are zeros or of the normal range, exactly between halves, and beside
- * that: nothing sends the shader to the cases of others. */
+/* Pixels of which all channels are zeros or of the normal range, exactly between float16 values, and
+ * beside that: nothing sends the shader to the cases of others. */
 static void test_device_rounds_normal_pixels(void)
 {
     float values[ROUNDED];
     uint32_t seed = 11;
     for (size_t i = 0; i < ROUNDED; i++) {
         uint16_t low = (uint16_t)(0x0400 + below(&seed, 0x7bfe - 0x0400));
-        float middle = (half_to_float(low) + half_to_float((uint16_t)(low + 1))) / 2;
+        float middle = (float16_to_float(low) + float16_to_float((uint16_t)(low + 1))) / 2;
         float choices[] = {middle, nextafterf(middle, 0), nextafterf(middle, INFINITY), 0};
         float sign = below(&seed, 2) ? 1.0f : -1.0f;
         values[i] = sign * choices[below(&seed, 4)];
@@ -212,7 +212,7 @@ static void to_bytes(const uint16_t *elements, size_t count, size_t element, voi
         if (element == 1)
             ((uint8_t *)bytes)[i] = (uint8_t)elements[i];
         else if (element == 2)
-            ((uint16_t *)bytes)[i] = half_from_float(elements[i]);
+            ((uint16_t *)bytes)[i] = float16_from_float(elements[i]);
         else
             ((float *)bytes)[i] = elements[i];
     }
@@ -373,7 +373,7 @@ static void transfer_each_way(glcnn_image *const images[2])
 }
 
 /* The device keeps what transfers need. */
-static void test_transfers_make_nothing_anew(void)
+static void test_repeated_transfers_allocate_nothing(void)
 {
     struct gl_count count = {0};
     commit_count_destroy(device,
@@ -393,7 +393,7 @@ static void test_transfers_make_nothing_anew(void)
     destroy_images(images, 2);
 }
 
-/* Longer than what is staged at once, as float32 and as halves: each value is in its place. */
+/* Longer than what is staged at once, as float32 and as float16: each value is in its place. */
 static void check_long_transfer(glcnn_channel_format format, size_t element)
 {
     enum { SIDE = 1500 };
@@ -403,8 +403,8 @@ static void check_long_transfer(glcnn_channel_format format, size_t element)
     CU_ASSERT_FATAL(bytes && found);
     for (size_t i = 0; i < count; i++) {
         float value = (float)(i % 2003);
-        uint16_t half = half_from_float(value);
-        memcpy(bytes + i * element, element == 4 ? (void *)&value : (void *)&half, element);
+        uint16_t bits = float16_from_float(value);
+        memcpy(bytes + i * element, element == 4 ? (void *)&value : (void *)&bits, element);
     }
     GOOD(glcnn_image_write_bytes(image, NULL, bytes, count * element));
     GOOD(glcnn_image_read_bytes(image, NULL, found, count * element));
@@ -425,16 +425,16 @@ static void test_transfers_longer_than_the_staging_buffer(void)
 static void test_nothing_is_allocated_before_use(void)
 {
     glcnn_image *image = make_image(3, 6, 5, 7);
-    glcnn_image *half = make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT16, 3, 6, 5, 7);
+    glcnn_image *float16_image = make_image_of(device, GLCNN_CHANNEL_FORMAT_FLOAT16, 3, 6, 5, 7);
     CU_ASSERT_EQUAL(glcnn_image_resource_size(image), 3 * 2 * 5 * 7 * 16);
-    CU_ASSERT_EQUAL(glcnn_image_resource_size(half), 3 * 2 * 5 * 7 * 8);
+    CU_ASSERT_EQUAL(glcnn_image_resource_size(float16_image), 3 * 2 * 5 * 7 * 8);
     CU_ASSERT_EQUAL(image->storage->texture, 0);
     CU_ASSERT_TRUE(image_is_constant(image, 0));
-    CU_ASSERT_TRUE(image_is_constant(half, 0));
+    CU_ASSERT_TRUE(image_is_constant(float16_image, 0));
     CU_ASSERT_NOT_EQUAL(image->storage->texture, 0);
     CU_ASSERT_EQUAL(glcnn_image_resource_size(image), 3 * 2 * 5 * 7 * 16);
     glcnn_image_destroy(&image);
-    glcnn_image_destroy(&half);
+    glcnn_image_destroy(&float16_image);
 }
 
 static void test_descriptors_have_defaults(void)
@@ -636,8 +636,8 @@ static void test_sizes_beyond_the_device(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
-        UNIT_TEST(test_every_half_keeps_its_value),
-        UNIT_TEST(test_halves_round_to_nearest_even),
+        UNIT_TEST(test_every_float16_keeps_its_value),
+        UNIT_TEST(test_float16_rounds_to_nearest_even),
         UNIT_TEST(test_device_rounds_as_the_host),
         UNIT_TEST(test_device_rounds_what_lies_together),
         UNIT_TEST(test_device_rounds_normal_pixels),
@@ -645,7 +645,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_defaults_are_dense),
         UNIT_TEST(test_transfers_out_of_range_are_refused),
         UNIT_TEST(test_transfers_beyond_a_storage_block),
-        UNIT_TEST(test_transfers_make_nothing_anew),
+        UNIT_TEST(test_repeated_transfers_allocate_nothing),
         UNIT_TEST(test_transfers_longer_than_the_staging_buffer),
         UNIT_TEST(test_nothing_is_allocated_before_use),
         UNIT_TEST(test_descriptors_have_defaults),

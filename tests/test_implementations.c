@@ -1,9 +1,12 @@
 /* Implementations: each forced in turn agrees with the references; canaries, compilations and traits. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "device/device.h"
+#include "record/dispatch_work.h"
 #include "record/program.h"
+#include "record/speed.h"
 #include "record/work_group.h"
 #include "tests/fixture.h"
 #include "tests/graphs.h"
@@ -220,7 +223,7 @@ static void test_kernels_agree_with_each_way_of_uniforms(void)
     }
 }
 
-/* Halves stored as bits take the shortest form of an exponential. */
+/* float16 that is stored as bits takes the shortest form of an exponential. */
 static void test_kernels_agree_with_exponentials_of_the_driver(void)
 {
     static const char *const kernels[] = {"soft_max", "log_soft_max", "log_soft_max_gradient",
@@ -290,7 +293,7 @@ static double error_of(glcnn_device *on, const char *kernel, const struct check_
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
-    struct run run = {.map = &map, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .validation = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
     CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
     argument_map_free(&map);
@@ -732,7 +735,7 @@ static void test_register_tiles_need_not_divide_the_gradient(void)
     for (size_t v = 0; v < 2 && implementations_exist(implementations[v]); v++) {
         setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define ARRIVES 1\n"}};
+            struct search wanted[] = {{.text = "tiles_down"}, {.text = "#define LAST_BLOCK 1\n"}};
             look_after("convolution_gradient", &rows[i], wanted, 2);
             CU_ASSERT_TRUE(wanted[0].found);
             CU_ASSERT_EQUAL(wanted[1].found, v == 1);
@@ -931,7 +934,7 @@ static float *trained_weights(glcnn_device *on, size_t *count)
 }
 
 /* With rows that take none which shares memory: those that fill a large GPU leave it out. */
-static void test_a_graph_is_recorded_anew_with_smaller_implementations(void)
+static void test_a_graph_is_rerecorded_with_smaller_implementations(void)
 {
     size_t count = 0, other = 0;
     float *expected = trained_weights(device, &count);
@@ -989,6 +992,46 @@ static void test_light_passes_have_large_groups(void)
     check_group(32, 1024, true, true, (const uint32_t[]){8, 32});
     check_group(40, 1024, true, true, usual); /* too many would be left over */
     check_group(112, 128, true, true, (const uint32_t[]){4, 32});
+}
+
+/* Those sizes that Qualcomm's driver miscomputes, whatever the grid. */
+static void test_miscomputed_work_groups_are_not_made(void)
+{
+    const struct glcnn_limits limits = {.work_group_size = {1024, 1024, 64},
+                                        .work_group_invocations = 128};
+    const struct glcnn_device_traits traits = traits_find("Qualcomm", "Adreno (TM) 840");
+    CU_ASSERT(traits.miscomputes_8x8 && traits.may_skip_programs);
+    CU_ASSERT_FALSE(traits_find("freedreno", "FD740").miscomputes_8x8);
+    for (uint32_t width = 1; width <= 70; width++)
+        for (uint32_t height = 1; height <= 70; height++) {
+            struct pass pass = {.grid = {width, height, 8}};
+            work_group_choose(&pass, &limits, &traits);
+            CU_ASSERT_FALSE(pass.local[0] == 8 && pass.local[1] == 8 && pass.local[2] == 1);
+            CU_ASSERT_FALSE(pass.local[0] == 4 && pass.local[1] == 16 && pass.local[2] == 1);
+        }
+}
+
+/* ---- Speed ---- */
+
+static void GL_APIENTRY dispatch_slowly(GLuint x, GLuint y, GLuint z)
+{
+    const struct timespec moment = {0, 25000000};
+    driver.real.DispatchCompute(x, y, z);
+    nanosleep(&moment, NULL);
+}
+
+static void test_dispatches_that_take_long_are_told(void)
+{
+    const struct pass pass = {.grid = {4096, 4096, 1}};
+    glcnn_device *on = open_device(NULL);
+    driver.real = on->gl;
+    on->gl.DispatchCompute = dispatch_slowly;
+    CU_ASSERT_EQUAL(speed_measure(on, &pass), GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "a dispatch that does next to nothing takes"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said, "update the kernel"));
+    CU_ASSERT(on->dispatch_work >= LEAST_DISPATCH_WORK);
+    CU_ASSERT(on->dispatch_bytes >= LEAST_DISPATCH_BYTES);
+    glcnn_device_destroy(&on);
 }
 
 /* ---- Compilations ---- */
@@ -1147,7 +1190,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
         {"ARM", "Mali-G610", "mali-bifrost"},
         {"Broadcom", "V3D 4.2", "v3d"},
         {"freedreno", "FD618", "adreno"},
-        {"Qualcomm", "Adreno (TM) 530", "adreno"},
+        {"Qualcomm", "Adreno (TM) 530", "adreno-qualcomm"},
         {"nouveau", "NVEA", "nouveau"},
         {"NVIDIA Corporation", "NVIDIA H200/PCIe/SSE2", "nvidia"},
         {"NVIDIA Corporation", "NVIDIA Tegra X1 (nvgpu)/integrated", "tegra"},
@@ -1169,6 +1212,7 @@ static void test_families_are_told_by_the_strings_of_drivers(void)
     CU_ASSERT(traits_find("nouveau", "NVEA").submits_dispatches);
     CU_ASSERT_FALSE(traits_find("freedreno", "FD618").submits_dispatches);
     CU_ASSERT(traits_find("freedreno", "FD530").may_skip_programs);
+    CU_ASSERT(traits_find("Panfrost", "Mali-G52 (Panfrost)").may_skip_programs);
     CU_ASSERT(traits_find(NULL, NULL).may_skip_programs);
     CU_ASSERT_FALSE(traits_find("Mesa", "llvmpipe").may_skip_programs);
 }
@@ -1213,9 +1257,11 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_without_a_variant_that_runs_the_encode_fails),
         UNIT_TEST(test_a_shader_without_implementations_that_does_not_run_is_an_error),
         UNIT_TEST(test_a_driver_that_runs_nothing_is_told_once),
-        UNIT_TEST(test_a_graph_is_recorded_anew_with_smaller_implementations),
+        UNIT_TEST(test_a_graph_is_rerecorded_with_smaller_implementations),
         UNIT_TEST(test_a_graph_without_a_variant_that_runs_fails_each_time),
         UNIT_TEST(test_light_passes_have_large_groups),
+        UNIT_TEST(test_miscomputed_work_groups_are_not_made),
+        UNIT_TEST(test_dispatches_that_take_long_are_told),
         UNIT_TEST(test_compilations_are_told),
         UNIT_TEST(test_a_compilation_in_time_is_not_reported),
         UNIT_TEST(test_a_driver_with_threads_has_all_programs_before_it_is_asked),

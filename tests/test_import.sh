@@ -2,7 +2,7 @@
 # glcnn import and export: a classifier of an ONNX file gives the probabilities that PyTorch gives,
 # twenty steps of training it are PyTorch's, it gets another head, keeps features, goes on where it
 # stopped, and comes back as an ONNX file: what did not train as it was, byte for byte. What is no such
-# file is a sentence. tests/golden/classifier/make.py made the files.
+# file is a message. tests/golden/classifier/make.py made the files.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
@@ -108,7 +108,7 @@ says '^layers: 2 of 4 train$'
 
 # ---- Back again ------------------------------------------------------------------------------------
 
-# again MODEL: exported and imported anew it gives the same probabilities.
+# again MODEL: exported and reimported it gives the same probabilities.
 again() {
     must export --force "$1" -o again.onnx
     must import --force again.onnx -o again.glcnn

@@ -97,7 +97,7 @@ static void test_the_neuron_behind_sets_the_bound(void)
     check_bound("", "batch_normalization", "neuron_type=sigmoid", GLOROT);
 }
 
-/* On the way to its neuron a result may be pooled and added up, but not weighted anew; groups have
+/* On the way to its neuron a result may be pooled and added up, but not weighted again; groups have
  * fewer inputs and outputs, a fully connected layer's outputs are its channels. */
 static void test_layers_of_a_network(void)
 {

@@ -364,7 +364,7 @@ static void npy_comes_back_as_it_was_written(void)
     folder_empty(folder);
 }
 
-static void npy_writes_half_precision(void)
+static void npy_writes_float16(void)
 {
     float values[3] = {1.0f / 3, 70000, -2};
     struct glcnn_npy written = {GLCNN_CHANNEL_FORMAT_FLOAT16, 1, {3}, values}, array;
@@ -1229,7 +1229,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(npy_read_names_the_file),
         UNIT_TEST(npy_takes_no_memory_for_a_promise),
         UNIT_TEST(npy_comes_back_as_it_was_written),
-        UNIT_TEST(npy_writes_half_precision),
+        UNIT_TEST(npy_writes_float16),
         UNIT_TEST(npy_is_what_numpy_writes),
         UNIT_TEST(npy_refuses_arrays_that_are_none),
         UNIT_TEST(npy_writes_all_files_or_none),

@@ -49,12 +49,12 @@ static bool is_repeated(const struct glcnn_descriptor *d, size_t index)
 static void check_against_reference(const struct glcnn_descriptor *d, size_t index,
                                     glcnn_channel_format format)
 {
-    char sentence[512];
+    char message[512];
     double error;
-    glcnn_status status = check_case_run(cases_device(), d, index, format, &error, sentence);
+    glcnn_status status = check_case_run(cases_device(), d, index, format, &error, message);
     CU_ASSERT(error <= 1);
     if (status != GLCNN_SUCCESS)
-        case_report(d, index, "%s: %s", glcnn_status_text(status), sentence);
+        case_report(d, index, "%s: %s", glcnn_status_text(status), message);
     else if (!(error <= 1))
         case_report(d, index, "%s: the error is %g times its bound", format_names[format], error);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program whose locale has a decimal comma reads settings, and has sentences, checkpoints and
+# A program whose locale has a decimal comma reads settings, and has messages, checkpoints and
 # serialised networks, as one in the locale "C".
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 where no locale can
@@ -86,7 +86,7 @@ static void check_texts(void)
     glcnn_kernel *kernel;
     must(!glcnn_kernel_create(device, "dropout", &kernel), "dropout");
     must(glcnn_kernel_set(kernel, "keep_probability", 1.5), "out of range");
-    must(strstr(glcnn_device_error(device), "keep_probability is 1.5; it") != NULL, "sentence");
+    must(strstr(glcnn_device_error(device), "keep_probability is 1.5; it") != NULL, "message");
     glcnn_kernel_destroy(&kernel);
     const struct glcnn_neuron_descriptor root = {.type = GLCNN_NEURON_TYPE_EXPONENTIAL, .c = -0.5f};
     must(glcnn_neuron_create(device, &root, NULL, 0, &kernel), "a base below 0");
@@ -97,7 +97,7 @@ static void check_texts(void)
     must(!glcnn_kernel_create(device, "convolution", &kernel), "convolution");
     must(!glcnn_optimizer_adam_create(device, 0.1f, &training.optimizer), "optimizer");
     must(glcnn_kernel_set_training(kernel, &training), "momentum out of range");
-    must(strstr(glcnn_device_error(device), "momentum is 1.5, not") != NULL, "momentum's sentence");
+    must(strstr(glcnn_device_error(device), "momentum is 1.5, not") != NULL, "momentum's message");
     glcnn_kernel_destroy(&training.optimizer);
     glcnn_kernel_destroy(&kernel);
 }

@@ -76,7 +76,7 @@ static double error_of(size_t row, const struct glcnn_descriptor *d)
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = 0;
     struct run run = {
-        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .map = &map, .refusal = {error, sizeof error}};
+        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .map = &map, .validation = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, &sums[row].of, 1, settings));
     fill(&map, sums[row].value, sums[row].first);
     CU_ASSERT_EQUAL_FATAL(check_run(cases_device(), d, &run, &worst), GLCNN_SUCCESS);

@@ -241,7 +241,7 @@ static double reference_loss(int type, const uint32_t shape[4], const double *y,
     const struct glcnn_setting settings[] = {
         {"loss_type", type}, {"reduction_type", SUM}, {"delta", 0.5}, {"epsilon", 0.01}};
     struct argument_map map = {0};
-    struct run run = {.map = &map, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .validation = {error, sizeof error}};
     double sum = 0;
     for (int i = 0; i < 3; i++) {
         struct named_array *array = argument_map_add(&map, names[i], 4, shape);
@@ -565,10 +565,10 @@ static void parameters_are_checked(void)
 {
     struct loss_run r = begin(GLCNN_LOSS_TYPE_COSINE_DISTANCE, MEAN, 1, 2, 1, 1);
     check_refused(&r, "its reduction type must be sum");
-    char sentence[64];
-    snprintf(sentence, sizeof sentence, "loss_type is %d", TYPES);
+    char message[64];
+    snprintf(message, sizeof message, "loss_type is %d", TYPES);
     glcnn_loss(r.kernel)->loss_type = (glcnn_loss_type)TYPES;
-    check_refused(&r, sentence);
+    check_refused(&r, message);
     glcnn_loss(r.kernel)->loss_type = GLCNN_LOSS_TYPE_LOG;
     glcnn_loss(r.kernel)->label_smoothing = 1.5f;
     check_refused(&r, "label_smoothing is 1.5");

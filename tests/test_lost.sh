@@ -1,6 +1,6 @@
 #!/bin/sh
 # A GPU that is reset amid a training, which no GL error tells: glcnn train ends with a status and a
-# sentence, its checkpoint and log are those of the steps before and a run goes on from them; Python
+# message, its checkpoint and log are those of the steps before and a run goes on from them; Python
 # raises, and its next device works in the same process.
 #
 # Runs from the top of a built tree. CC, O and PYTHON may be given. Exits 77 without a device.

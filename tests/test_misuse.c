@@ -1,4 +1,4 @@
-/* Arguments out of their range: each gets a status, and a sentence where a device is known; none
+/* Arguments out of their range: each gets a status, and a message where a device is known; none
  * crashes. Kernels are gone through by the registry, so a new one is tested without an edit here.
  */
 #include "tests/fixture.h"
@@ -104,7 +104,7 @@ static void test_devices(void)
 struct meddler {
     glcnn_device *device;
     int lines, refused;
-    char sentence[128];
+    char message[128];
 };
 
 static void meddle(void *user, glcnn_log_level level, const char *text)
@@ -118,8 +118,7 @@ static void meddle(void *user, glcnn_log_level level, const char *text)
     meddler->refused += glcnn_buffer_create(meddler->device, 3, &none) == STATE;
     meddler->refused += glcnn_device_wait(meddler->device) == STATE;
     meddler->refused += glcnn_device_release(meddler->device) == STATE;
-    snprintf(meddler->sentence, sizeof meddler->sentence, "%s",
-             glcnn_device_error(meddler->device));
+    snprintf(meddler->message, sizeof meddler->message, "%s", glcnn_device_error(meddler->device));
     glcnn_buffer_destroy(&none);
 }
 
@@ -135,7 +134,7 @@ static void test_log_callback(void)
     CU_ASSERT_EQUAL(glcnn_buffer_create(opened, 5, &none), INVALID);
     CU_ASSERT_EQUAL(meddler.lines, 1);
     CU_ASSERT_EQUAL(meddler.refused, 4);
-    CU_ASSERT_PTR_NOT_NULL(strstr(meddler.sentence, "log callback"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(meddler.message, "log callback"));
     CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(opened), "5"));
     GOOD(glcnn_buffer_create(opened, 4, &none));
     glcnn_buffer_destroy(&none);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Models that come from elsewhere, from outside: a file begins a run on other classes, frozen layers
 # cost no more than their features, which are kept and give the bits that computing them gives, parts
-# of checkpoints and PyTorch's names are read, and what is damaged or makes no sense is a sentence.
+# of checkpoints and PyTorch's names are read, and what is damaged or makes no sense is a message.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.
 
@@ -183,7 +183,7 @@ for at in 0 1 9 40 300 2000 6000 $((size / 2)) $((size - 3000)) $((size - 2000))
     head -c $at tuned.glcnn >torn.glcnn
     "$glcnn" evaluate torn.glcnn three.csv >log 2>&1
     [ $? = 1 ] || fail "a file of $at bytes is taken"
-    [ "$(wc -l <log)" -le 2 ] || fail "no one sentence on a file of $at bytes"
+    [ "$(wc -l <log)" -le 2 ] || fail "no one message on a file of $at bytes"
     cp plain.glcnn torn.glcnn
     printf '\377' | dd of=torn.glcnn bs=1 seek=$at conv=notrunc 2>/dev/null
     "$glcnn" predict torn.glcnn images.csv >log 2>&1

@@ -2,7 +2,7 @@
 # glcnn train on several ranks of mpirun: 1, 2 and 4 give the same weights, with statistics of batch
 # normalisations over all and shares of a batch that differ; twice the same bits; a run goes on with
 # another number of ranks; features of frozen layers; weights that are averaged; and what fails on one rank, or dies, ends all of
-# them with a sentence and leaves the last checkpoint whole.
+# them with a message and leaves the last checkpoint whole.
 #
 # Runs from the top of the tree, after a build in $O. CC may be given.
 

@@ -15,7 +15,7 @@ static bool says(const char *phrase)
     return found;
 }
 
-/* The network keeps a failure with this sentence. */
+/* The network keeps a failure with this message. */
 static void check_failed(glcnn_network *net, const char *phrase)
 {
     REFUSED(INVALID, glcnn_network_status(net));
@@ -32,7 +32,7 @@ static size_t count_nodes(const glcnn_network *net)
     return count;
 }
 
-/* A gradient was refused with this sentence, and the network has as many nodes as before. */
+/* A gradient was refused with this message, and the network has as many nodes as before. */
 static void check_refused(glcnn_network *net, size_t nodes, const char *phrase)
 {
     CU_ASSERT_TRUE(says(phrase));
@@ -835,7 +835,7 @@ static void test_a_concatenation_splits_the_gradient(void)
     glcnn_network_destroy(&net);
 }
 
-/* The training graph from `last` is refused with this sentence and leaves nothing behind. */
+/* The training graph from `last` is refused with this message and leaves nothing behind. */
 static void check_training_refused(glcnn_filter_node *last, glcnn_image_node *gradient,
                                    size_t capacity, const char *phrase)
 {
@@ -935,7 +935,7 @@ static void test_parameters_without_a_gradient_are_refused(void)
                            "it has a sub-pixel scale factor");
 }
 
-/* ---- After a refusal ---- */
+/* ---- After a failure ---- */
 
 /* Nodes that are made after a refused training graph have the labels and the places that they have
  * without one. */

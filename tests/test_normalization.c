@@ -657,7 +657,7 @@ static void statistics_are_kept_for_the_gradient(void)
     layer_end(&l);
 }
 
-/* A second gradient encode sets the state's sums anew. */
+/* A second gradient encode starts the state's sums over. */
 static void gradients_do_not_accumulate(void)
 {
     static const float x[] = {1, 2, 3, 6}, g[] = {1, 0, -1, 2};

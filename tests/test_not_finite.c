@@ -181,8 +181,9 @@ static bool try_one(const struct trial *t)
     struct argument_map bags[3] = {{.count = 0}};
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[512] = "";
-    struct run run = {
-        .format = GLCNN_CHANNEL_FORMAT_FLOAT32, .map = &bags[2], .refusal = {error, sizeof error}};
+    struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
+                      .map = &bags[2],
+                      .validation = {error, sizeof error}};
     bool good = check_inputs(&run, t->kernel, t->of, t->index, settings);
     CU_ASSERT_TRUE(good);
     bool there = good && t->input < bags[2].count;

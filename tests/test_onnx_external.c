@@ -162,7 +162,7 @@ static void links_are_followed_where_they_may_be(void)
 static const struct wrong {
     struct place place;
     glcnn_status status;
-    const char *words; /* in the sentence */
+    const char *words; /* in the message */
 } wrongs[] = {
     {{"data/nothing.bin", "16", "288"}, GLCNN_IO_ERROR, "data/nothing.bin, the data of tensor"},
     {{"data", "0", "288"}, GLCNN_IO_ERROR, "is not a regular file but a folder"},

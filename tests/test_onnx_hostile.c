@@ -1,4 +1,4 @@
-/* Models that are wrong, each with the sentence that says so, and damaged files. */
+/* Models that are wrong, each with the message that says so, and damaged files. */
 #include <math.h>
 
 #include "onnx/build.h"
@@ -355,7 +355,7 @@ static void constant_output(struct writer *w, Onnx__GraphProto *graph)
 static const struct wrong {
     change change;
     glcnn_status status;
-    const char *words; /* in the sentence */
+    const char *words; /* in the message */
 } wrongs[] = {
     {keep, GLCNN_SUCCESS, ""},
     {make_cycle, GLCNN_MALFORMED_DATA, "in a cycle"},
@@ -409,7 +409,7 @@ static const struct wrong {
 };
 enum { WRONGS = sizeof wrongs / sizeof *wrongs };
 
-static void each_wrong_model_has_its_sentence(void)
+static void each_wrong_model_has_its_message(void)
 {
     for (size_t i = 0; i < WRONGS; i++) {
         struct writer w = {0};
@@ -545,7 +545,7 @@ static void operators_are_listed_in_order(void)
 
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(each_wrong_model_has_its_sentence),
+    static const CU_TestInfo tests[] = {UNIT_TEST(each_wrong_model_has_its_message),
                                         UNIT_TEST(old_axes_are_bounded),
                                         UNIT_TEST(opsets_that_are_not_read_are_named),
                                         UNIT_TEST(files_that_are_cut_off_are_refused),

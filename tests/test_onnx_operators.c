@@ -186,7 +186,7 @@ static void scales_of_groups_are_trained_and_come_back(void)
     unload(&m);
 }
 
-static void expect_sentence(struct model m, glcnn_status status, const char *words)
+static void expect_message(struct model m, glcnn_status status, const char *words)
 {
     CU_ASSERT_EQUAL(m.status, status);
     CU_ASSERT_PTR_NOT_NULL(strstr(m.error, words));
@@ -195,12 +195,12 @@ static void expect_sentence(struct model m, glcnn_status status, const char *wor
     unload(&m);
 }
 
-static void groups_that_do_not_fit_have_a_sentence(void)
+static void groups_that_do_not_fit_have_a_message(void)
 {
-    expect_sentence(group_model(4, 4), GLCNN_MALFORMED_DATA, "4 groups do not divide 6 channels");
-    expect_sentence(group_model(0, 2), GLCNN_MALFORMED_DATA, "0 groups");
-    expect_sentence(group_model(-1, 2), GLCNN_MALFORMED_DATA, "-1 groups");
-    expect_sentence(group_model(2, 3), GLCNN_UNSUPPORTED, "\"gamma\" has 3 numbers, not 2");
+    expect_message(group_model(4, 4), GLCNN_MALFORMED_DATA, "4 groups do not divide 6 channels");
+    expect_message(group_model(0, 2), GLCNN_MALFORMED_DATA, "0 groups");
+    expect_message(group_model(-1, 2), GLCNN_MALFORMED_DATA, "-1 groups");
+    expect_message(group_model(2, 3), GLCNN_UNSUPPORTED, "\"gamma\" has 3 numbers, not 2");
 }
 
 /* ---- LayerNormalization ---- */
@@ -266,13 +266,13 @@ static void scales_of_layers_are_trained_and_come_back(void)
     unload(&m);
 }
 
-static void layers_that_do_not_fit_have_a_sentence(void)
+static void layers_that_do_not_fit_have_a_message(void)
 {
-    expect_sentence(layer_model(7, CHANNELS), GLCNN_MALFORMED_DATA,
-                    "its axis is not one of its input");
-    expect_sentence(layer_model(-1, 5), GLCNN_UNSUPPORTED, "\"gamma\" has 5 numbers, not 6");
-    expect_sentence(layer_model(-1, 1), GLCNN_UNSUPPORTED, "\"gamma\" has 1 numbers, not 6");
-    expect_sentence(layer_model(0, CHANNELS), GLCNN_UNSUPPORTED, "over the batch");
+    expect_message(layer_model(7, CHANNELS), GLCNN_MALFORMED_DATA,
+                   "its axis is not one of its input");
+    expect_message(layer_model(-1, 5), GLCNN_UNSUPPORTED, "\"gamma\" has 5 numbers, not 6");
+    expect_message(layer_model(-1, 1), GLCNN_UNSUPPORTED, "\"gamma\" has 1 numbers, not 6");
+    expect_message(layer_model(0, CHANNELS), GLCNN_UNSUPPORTED, "over the batch");
 }
 
 /* ---- What exporters make of normalisations without an operator of their own ---- */
@@ -476,7 +476,7 @@ static void numbers_are_taken_by_their_indices(void)
     }
 }
 
-static void indices_that_are_none_have_a_sentence(void)
+static void indices_that_are_none_have_a_message(void)
 {
     struct model m = gather_model(1, (const int64_t[]){0, CHANNELS, 2}, 3);
     CU_ASSERT_EQUAL(m.status, GLCNN_MALFORMED_DATA);
@@ -628,39 +628,39 @@ static void some_axes_are_resized_by_a_policy(void)
         expect_resized(&resizes[i]);
 }
 
-static void axes_that_cannot_be_resized_have_a_sentence(void)
+static void axes_that_cannot_be_resized_have_a_message(void)
 {
     const struct resize twice = {NULL, false, {2, -2}, 2, {6, 8}, {0}, 0, 0, 0, 0},
                         beyond = {NULL, false, {2, 4}, 2, {6, 8}, {0}, 0, 0, 0, 0},
                         batch = {NULL, false, {0, 2}, 2, {0}, {2, 2}, 0, 0, 0, 0},
                         channels = {"not_smaller", false, {1, 2}, 2, {6, 6}, {0}, 0, 0, 0, 0},
                         policy = {"larger", false, {2, 3}, 2, {6, 8}, {0}, 0, 0, 0, 0};
-    expect_sentence(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 appears twice");
-    expect_sentence(resize_model(&beyond), GLCNN_MALFORMED_DATA,
-                    "axis 4 appears twice, or does not exist");
-    expect_sentence(resize_model(&batch), GLCNN_UNSUPPORTED, "resizes the batch by 2");
-    expect_sentence(resize_model(&channels), GLCNN_UNSUPPORTED, "other axes than rows and columns");
-    expect_sentence(resize_model(&policy), GLCNN_MALFORMED_DATA,
-                    "keep_aspect_ratio_policy is unknown");
+    expect_message(resize_model(&twice), GLCNN_MALFORMED_DATA, "axis -2 appears twice");
+    expect_message(resize_model(&beyond), GLCNN_MALFORMED_DATA,
+                   "axis 4 appears twice, or does not exist");
+    expect_message(resize_model(&batch), GLCNN_UNSUPPORTED, "resizes the batch by 2");
+    expect_message(resize_model(&channels), GLCNN_UNSUPPORTED, "other axes than rows and columns");
+    expect_message(resize_model(&policy), GLCNN_MALFORMED_DATA,
+                   "keep_aspect_ratio_policy is unknown");
 }
 
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
                                         UNIT_TEST(scales_of_groups_are_trained_and_come_back),
-                                        UNIT_TEST(groups_that_do_not_fit_have_a_sentence),
+                                        UNIT_TEST(groups_that_do_not_fit_have_a_message),
                                         UNIT_TEST(channels_of_pixels_are_normalised),
                                         UNIT_TEST(scales_of_layers_are_trained_and_come_back),
-                                        UNIT_TEST(layers_that_do_not_fit_have_a_sentence),
+                                        UNIT_TEST(layers_that_do_not_fit_have_a_message),
                                         UNIT_TEST(exported_groups_are_read),
                                         UNIT_TEST(exported_layers_are_read),
                                         UNIT_TEST(the_larger_or_smaller_is_one_of_the_two),
                                         UNIT_TEST(channels_of_even_windows_are_normalised),
                                         UNIT_TEST(numbers_are_taken_by_their_indices),
-                                        UNIT_TEST(indices_that_are_none_have_a_sentence),
+                                        UNIT_TEST(indices_that_are_none_have_a_message),
                                         UNIT_TEST(the_upper_bound_counts_last),
                                         UNIT_TEST(some_axes_are_resized_by_a_policy),
-                                        UNIT_TEST(axes_that_cannot_be_resized_have_a_sentence),
+                                        UNIT_TEST(axes_that_cannot_be_resized_have_a_message),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }

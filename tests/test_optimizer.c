@@ -356,7 +356,7 @@ static void a_failed_batch_takes_no_step(void)
 
 /* ---- Misuse ---- */
 
-/* The encode is refused with a sentence that has `phrase`, and records nothing. */
+/* The encode is refused with a message that has `phrase`, and records nothing. */
 static void check_refused(struct tensor_run *t, const char *phrase)
 {
     glcnn_command_buffer *to = commands();

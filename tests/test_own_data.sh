@@ -102,19 +102,19 @@ LC_ALL=C grep -aq '"width":"12","height":"10","channels":"1","mean":"0.5","devia
     grey.safetensors || fail 'the checkpoint has not what was asked for'
 "$glcnn" predict grey.safetensors fruit/kiwi/1.png >said 2>log || fail 'predict fails on grey pictures'
 ! "$glcnn" train --data fruit --net lenet --size 8 >log 2>&1 || fail 'lenet takes 8x8'
-grep -q 'pictures of 8x8 are too small for lenet, which needs 12x12' log || fail 'no sentence on the size'
+grep -q 'pictures of 8x8 are too small for lenet, which needs 12x12' log || fail 'no message on the size'
 ! "$glcnn" train --data fruit --resume grey.safetensors --size 16 >log 2>&1 || fail 'a resumed run changes size'
 
 # A run goes on with the data that it began with, wherever that lies: named, or remembered; of others
 # names or classes differ.
 percent=$(printf '100%%_\351')
 cp -r fruit "$percent"
-train_on() { # STATUS SENTENCE ARGUMENT...
-    wanted=$1 sentence=$2 status=0
+train_on() { # STATUS MESSAGE ARGUMENT...
+    wanted=$1 message=$2 status=0
     shift 2
     "$glcnn" train "$@" >log 2>&1 </dev/null || status=$?
     [ $status = "$wanted" ] || fail "train $*: status $status"
-    LC_ALL=C grep -aq -- "$sentence" log || fail "train $*: no sentence: $sentence"
+    LC_ALL=C grep -aq -- "$message" log || fail "train $*: no message: $message"
 }
 train_on 0 'epoch 1' --data "$percent" --epochs 1 --out first.safetensors
 train_on 1 'fruit: has no validation images, and --validation 0 sets none aside; without --validation a tenth is' \
@@ -146,7 +146,7 @@ rm -r elsewhere
 # Pictures that are replaced or go away between the look at them and their use end the run, name what
 # is missing, and leave the checkpoint as it was.
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o move.so "$top/tests/preload/move.c" -ldl || fail 'no preload'
-moved() { # FROM TO SENTENCE: when fruit/kiwi/5.png is decoded
+moved() { # FROM TO MESSAGE: when fruit/kiwi/5.png is decoded
     cp fruit.safetensors kept.safetensors
     if env LD_PRELOAD="$work/move.so" MOVE_WHEN=fruit/kiwi/5.png MOVE_FROM="$1" MOVE_TO="$2" \
         "$glcnn" train --force --data fruit --validation 0.1 --epochs 3 --out kept.safetensors >log 2>&1; then
@@ -156,7 +156,7 @@ moved() { # FROM TO SENTENCE: when fruit/kiwi/5.png is decoded
     fi
     [ ! -e "$1" ] || fail "nothing was moved: $3"
     grep -q "$3 since the data was opened; training can go on from its checkpoint" log ||
-        fail "no sentence: $3"
+        fail "no message: $3"
     cmp fruit.safetensors kept.safetensors || fail "the checkpoint was written over: $3"
 }
 cp -r fruit whole

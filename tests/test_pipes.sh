@@ -1,6 +1,6 @@
 #!/bin/sh
 # A pipe without a writer where a file is to be read: each command that opens a named file refuses it at
-# once, with a sentence, and so does a device that never ends. The one function that opens files for
+# once, with a message, and so does a device that never ends. The one function that opens files for
 # reading does it: no other source opens one.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device.

@@ -159,7 +159,7 @@ static void check_one(glcnn_device *on, const char *kernel, const struct check_c
     struct glcnn_setting settings[CHECK_SETTINGS];
     char error[GLCNN_ERROR_LENGTH] = "";
     double worst = INFINITY;
-    struct run run = {.map = &map, .refusal = {error, sizeof error}};
+    struct run run = {.map = &map, .validation = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, c, 1, settings));
     GOOD(check_run(on, d, &run, &worst));
     CU_ASSERT(worst <= 1);

@@ -236,7 +236,7 @@ static void test_what_is_stored_is_chosen_image_by_image(void)
 }
 
 /* Image 2 is read by a gradient, then not while another takes much, then by two gradients in a row:
- * it is made again before the first and before the second, not before the third. */
+ * it is recomputed before the first and before the second, not before the third. */
 static void test_what_steps_in_a_row_need_is_made_once(void)
 {
     enum { SIZE = 10, TIME = 8 };

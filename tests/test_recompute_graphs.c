@@ -158,7 +158,7 @@ static void check_budget(const char *name, const struct outcome *expected, uint6
     free(found.values);
 }
 
-/* A byte less than the least is refused with a sentence that says how much it is. */
+/* A byte less than the least is refused with a message that says how much it is. */
 static void refuse_less(const char *name, uint64_t least)
 {
     char number[32];

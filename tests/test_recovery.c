@@ -162,7 +162,7 @@ static void test_no_memory_at_commit(void)
     close_failing();
 }
 
-/* More passes than before: the uniforms of all of them are uploaded anew, and the old are gone. */
+/* More passes than before: the uniforms of all of them are uploaded again, and the old are gone. */
 static void test_no_memory_at_a_longer_commit(void)
 {
     open_failing(0);
@@ -279,7 +279,7 @@ static void count_errors(void *user, glcnn_log_level level, const char *text)
     *(int *)user += level == GLCNN_LOG_ERROR;
 }
 
-/* No vector of that name, none yet, and none for want of memory: three sentences, one failure. */
+/* No vector of that name, none yet, and none for want of memory: three messages, one failure. */
 static void test_why_there_is_no_vector(void)
 {
     int errors = 0;
@@ -533,7 +533,7 @@ static glcnn_status ask_whether_complete(struct copying *c, glcnn_buffer *buffer
 }
 
 static const struct asking_call {
-    const char *name; /* in the sentence */
+    const char *name; /* in the message */
     glcnn_status (*call)(struct copying *c, glcnn_buffer *buffer);
 } asking_calls[] = {
     {"glcnn_command_buffer_commit", commit_it},
@@ -932,7 +932,7 @@ static void keep_line(void *user, glcnn_log_level level, const char *text)
         snprintf(logged, sizeof logged, "%s", text);
 }
 
-/* The log has the sentence of the device, which stays until the next failure. */
+/* The log has the message of the device, which stays until the next failure. */
 static void test_a_failure_is_logged_as_it_is_told(void)
 {
     const struct glcnn_device_parameters parameters = {.log = keep_line};
@@ -968,7 +968,7 @@ static void test_times_that_are_not_given(void)
 
 struct seen {
     glcnn_status status;
-    char sentence[256];
+    char message[256];
 };
 
 static void *use_unasked(void *data)
@@ -976,7 +976,7 @@ static void *use_unasked(void *data)
     struct seen *seen = data;
     glcnn_buffer *buffer = NULL;
     seen->status = glcnn_buffer_create(device, 4, &buffer);
-    snprintf(seen->sentence, sizeof seen->sentence, "%s", glcnn_device_error(device));
+    snprintf(seen->message, sizeof seen->message, "%s", glcnn_device_error(device));
     return NULL;
 }
 
@@ -989,7 +989,7 @@ static struct seen seen_elsewhere(void)
     return seen;
 }
 
-static void test_a_refused_thread_keeps_its_sentence_to_itself(void)
+static void test_a_refused_thread_keeps_its_message_to_itself(void)
 {
     open_failing(0);
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_buffer_create(device, 4, NULL));
@@ -997,10 +997,10 @@ static void test_a_refused_thread_keeps_its_sentence_to_itself(void)
     snprintf(mine, sizeof mine, "%s", glcnn_device_error(device));
     struct seen seen = seen_elsewhere();
     CU_ASSERT_EQUAL(seen.status, GLCNN_INVALID_STATE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(seen.sentence, "another thread"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(seen.message, "another thread"));
     CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), mine);
     GOOD(glcnn_device_release(device));
-    CU_ASSERT_PTR_NOT_NULL(strstr(seen_elsewhere().sentence, "no thread"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(seen_elsewhere().message, "no thread"));
     GOOD(glcnn_device_acquire(device));
     close_failing();
 }
@@ -1107,7 +1107,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_not_all_commits_in_a_row_share_a_mark),
         UNIT_TEST(test_a_failure_is_logged_as_it_is_told),
         UNIT_TEST(test_times_that_are_not_given),
-        UNIT_TEST(test_a_refused_thread_keeps_its_sentence_to_itself),
+        UNIT_TEST(test_a_refused_thread_keeps_its_message_to_itself),
         UNIT_TEST(test_a_destroyed_device_is_not_acquired),
         UNIT_TEST(test_a_forked_process_is_refused),
         CU_TEST_INFO_NULL,

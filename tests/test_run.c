@@ -1,5 +1,5 @@
 /* glcnn_run by name on arrays: what is given is used, what is missing is computed or refused with a
- * sentence. */
+ * message. */
 #include <math.h>
 #include <string.h>
 
@@ -213,8 +213,8 @@ static void settings_are_read_as_text(void)
     }
 }
 
-/* A sentence fills GLCNN_ERROR_LENGTH bytes at most; who has no use for one gives NULL. */
-static void a_sentence_fits_the_buffer_it_is_given(void)
+/* A message fills GLCNN_ERROR_LENGTH bytes at most; who has no use for one gives NULL. */
+static void a_message_fits_the_buffer_it_is_given(void)
 {
     char name[2 * GLCNN_ERROR_LENGTH], error[GLCNN_ERROR_LENGTH + 1];
     struct glcnn_setting setting = {.name = name};
@@ -222,17 +222,17 @@ static void a_sentence_fits_the_buffer_it_is_given(void)
     size_t count;
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    for (int with_sentence = 0; with_sentence < 2; with_sentence++) {
-        char *wanted = with_sentence ? error : NULL;
+    for (int with_message = 0; with_message < 2; with_message++) {
+        char *wanted = with_message ? error : NULL;
         memset(error, '!', sizeof error);
         CU_ASSERT_EQUAL(glcnn_setting_parse(name, "a=1", &setting, wanted), GLCNN_INVALID_ARGUMENT);
         CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH], '!');
-        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH - 1], with_sentence ? 0 : '!');
+        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH - 1], with_message ? 0 : '!');
         memset(error, '!', sizeof error);
         CU_ASSERT_EQUAL(glcnn_run(NULL, name, NULL, 0, NULL, 0, NULL, &outputs, &count, wanted),
                         GLCNN_INVALID_ARGUMENT);
         CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH], '!');
-        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH - 1], with_sentence ? 0 : '!');
+        CU_ASSERT_EQUAL(error[GLCNN_ERROR_LENGTH - 1], with_message ? 0 : '!');
     }
 }
 
@@ -271,7 +271,7 @@ int main(int argc, char *argv[])
         {"seeds of 64 bits are told apart", seeds_of_64_bits_are_told_apart},
         {"settings are read as text", settings_are_read_as_text},
         {"a kernel is committed as often as asked", a_kernel_is_committed_as_often_as_asked},
-        {"a sentence fits the buffer it is given", a_sentence_fits_the_buffer_it_is_given},
+        {"a message fits the buffer it is given", a_message_fits_the_buffer_it_is_given},
         CU_TEST_INFO_NULL};
     return cases_main("run", tests, argc, argv);
 }

@@ -127,7 +127,7 @@ static void inference_follows_the_batch(void)
 
 /* ---- Misuse ---- */
 
-/* With another buffer for one vector the encode is refused with a sentence that has `phrase`. */
+/* With another buffer for one vector the encode is refused with a message that has `phrase`. */
 static void check_refused_with(const struct setup *s, int index, glcnn_buffer *other,
                                const char *phrase)
 {

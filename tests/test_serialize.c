@@ -1,5 +1,5 @@
 /* Kernels and networks as bytes: what goes in comes out, bit for bit, and what is not such bytes
- * gives a sentence and nothing else. */
+ * gives a message and nothing else. */
 #include <dirent.h>
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@ struct bytes {
 
 static char error[512];
 
-/* Says the sentence of what should not have failed. */
+/* Says the message of what should not have failed. */
 static bool went_well(glcnn_status status, int line)
 {
     if (status != GLCNN_SUCCESS)
@@ -583,7 +583,7 @@ static void test_formats_of_images(void)
 
 /* ---- What is not such bytes ---- */
 
-/* Neither a kernel nor a network: a sentence that has `part` in it, and nothing. */
+/* Neither a kernel nor a network: a message that has `part` in it, and nothing. */
 static void check_refused(struct bytes b, const char *part)
 {
     glcnn_kernel *kernel = NULL;
@@ -876,7 +876,7 @@ static void test_truncated(void)
     }
 }
 
-/* Damaged bytes give a sentence, or something whole that can be written down again. */
+/* Damaged bytes give a message, or something whole that can be written down again. */
 static bool decodes_or_explains(struct bytes b, bool is_network)
 {
     glcnn_kernel *kernel = NULL;

@@ -272,7 +272,7 @@ static void test_gradients_of_the_others_are_not_made(void)
 
 /* ---- Refusals ---- */
 
-static bool is_refused(uint32_t first, uint32_t count, const char *sentence)
+static bool is_refused(uint32_t first, uint32_t count, const char *message)
 {
     struct trained t = make();
     const struct glcnn_image_descriptor sources[] = {*glcnn_image_get_descriptor(t.sources[0]),
@@ -281,7 +281,7 @@ static bool is_refused(uint32_t first, uint32_t count, const char *sentence)
     GOOD_FATAL(glcnn_kernel_set_training_channels(t.layers[CONVOLUTION], first, count));
     train(&t, false, 0, NULL);
     REFUSED(GLCNN_INVALID_ARGUMENT, glcnn_graph_memory(t.graph, sources, &memory));
-    bool says_so = strstr(glcnn_device_error(device), sentence);
+    bool says_so = strstr(glcnn_device_error(device), message);
     end(&t);
     return says_so;
 }

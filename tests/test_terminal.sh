@@ -276,7 +276,7 @@ narrow bench answer
 "$tool" check --quick --kernel soft_max >answer 2>err
 narrow check answer
 
-# On a terminal, sentences and descriptions are broken between words.
+# On a terminal, messages and descriptions are broken between words.
 on_terminal() {
     script -qec "TERM=dumb '$tool' $*" /dev/null </dev/null >answer 2>&1
     narrow "glcnn $* on a terminal" answer

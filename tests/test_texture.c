@@ -450,11 +450,11 @@ static void arrays_are_written(void)
 
 /* ---- Refusals ---- */
 
-static void refuse_wrap(GLuint texture, GLenum target, uint32_t channels, const char *sentence)
+static void refuse_wrap(GLuint texture, GLenum target, uint32_t channels, const char *message)
 {
     glcnn_image *image = (glcnn_image *)device; /* anything but NULL */
     REFUSED(INVALID, glcnn_image_wrap_texture(device, texture, target, channels, &image));
-    CU_ASSERT_TRUE(says(sentence));
+    CU_ASSERT_TRUE(says(message));
     CU_ASSERT_PTR_NULL(image);
     CU_ASSERT_EQUAL(gl.GetError(), GL_NO_ERROR);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The glcnn command as a person meets it: its answers, its sentences, its exit statuses, its files.
+# The glcnn command as a person meets it: its answers, its messages, its exit statuses, its files.
 #
 # Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
 

@@ -168,7 +168,7 @@ static void every_kind_of_picture_has_its_class(void)
     }
 }
 
-static void what_is_no_picture_has_its_sentence(void)
+static void what_is_no_picture_has_its_message(void)
 {
     static uint8_t bytes[1 << 14];
     train_shades();
@@ -333,7 +333,7 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(jpegs_of_256_train_a_network),
                                         UNIT_TEST(every_kind_of_picture_has_its_class),
-                                        UNIT_TEST(what_is_no_picture_has_its_sentence),
+                                        UNIT_TEST(what_is_no_picture_has_its_message),
                                         UNIT_TEST(five_channels_and_a_hundred_classes_of_npy),
                                         UNIT_TEST(two_classes_of_npz),
                                         UNIT_TEST(labels_are_matched_as_a_set),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Wherever the tool finds no memory it ends with a sentence and a status, or it did without: one place
+# Wherever the tool finds no memory it ends with a message and a status, or it did without: one place
 # after the other where the program asks for some is let down, in each command that reads or writes a
 # network.
 #
@@ -86,4 +86,4 @@ lets_down predict --top 2 model.safetensors data.csv
 lets_down export --force model.safetensors -o again.onnx
 lets_down import --force model.onnx -o imported.glcnn
 
-[ $failed = 0 ] && echo "$ran times without memory, each with a sentence"
+[ $failed = 0 ] && echo "$ran times without memory, each with a message"

@@ -2,7 +2,7 @@
 # glcnn train, evaluate and predict from outside, on a small data set made here: every network makes
 # a few steps, a run that is stopped and resumed gives the bytes of one that was not, a killed one
 # leaves a checkpoint that loads, one that diverges leaves it as it was, a model classifies, and what
-# makes no sense is refused with a sentence.
+# makes no sense is refused with a message.
 #
 # Runs from the top of the tree, after a build in $O. CC may be given.
 
@@ -70,7 +70,7 @@ grep -q 'MiB, float16$' "$work/log" || fail 'nothing says how images are stored'
 grep -q '^loss scale: 65536; 0 steps were skipped$' "$work/log" || fail 'nothing tells the loss scale'
 "$glcnn" train --data "$work" --resume "$work/whole" --precision float32 --epochs 3 >"$work/log" 2>&1 &&
     fail 'a run goes on in another precision'
-grep -q -- '--precision differs' "$work/log" || { cat "$work/log"; fail 'another precision has no sentence'; }
+grep -q -- '--precision differs' "$work/log" || { cat "$work/log"; fail 'another precision has no message'; }
 resume --net small --schedule step --warmup 1.5 --clip 0.01 --patience 9
 ! cmp -s "$work/whole.csv" "$work/small.csv" || fail 'schedule and clipping change nothing'
 rates=$(awk -F , 'NR > 1 { printf "%.5f ", $3 }' "$work/whole.csv")
@@ -372,7 +372,7 @@ npy 40,28,14 15680 >"$work/narrow.npy"
 
 # Nothing is written over, nor by two, and what cannot be written is refused before the first step.
 short='--batch 32 --limit 32 --epochs 1'
-# unwritten WORD ARGUMENT...: ends with 1 and a sentence that has the word, before any step.
+# unwritten WORD ARGUMENT...: ends with 1 and a message that has the word, before any step.
 unwritten() {
     word=$1 status=0
     shift
@@ -429,7 +429,7 @@ done
 
 # ---- Refusals --------------------------------------------------------------------------------------
 
-# refused STATUS WORD COMMAND ARGUMENT...: ends with the status and a sentence that has the word.
+# refused STATUS WORD COMMAND ARGUMENT...: ends with the status and a message that has the word.
 refused() {
     wanted=$1 word=$2 status=0
     shift 2
@@ -484,7 +484,7 @@ without_digest() {
 }
 
 # spoiled FROM TO NAME: a checkpoint whose metadata have TO, of the same length, in place of FROM is
-# not resumed: the sentence has its name, the number's, what is there and what is expected.
+# not resumed: the message has its name, the number's, what is there and what is expected.
 spoiled() {
     without_digest <"$work/small" >"$work/plain"
     LC_ALL=C sed "1s/\"$1/\"$2/" "$work/plain" >"$work/spoiled"

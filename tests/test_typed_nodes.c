@@ -321,7 +321,7 @@ static void test_typed_nodes_are_those_by_name(void)
 
 /* ---- Refusals ---- */
 
-/* The network has failed with this sentence and has no filter; starts another. */
+/* The network has failed with this message and has no filter; starts another. */
 static void check_refused(const void *made, const char *phrase)
 {
     CU_ASSERT_PTR_NULL(made);

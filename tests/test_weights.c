@@ -811,7 +811,7 @@ static void test_a_callback_trains_both_kernels(void)
 }
 
 /* A state's gamma and beta are the kernel's own: not a place for results. */
-static void test_lent_vectors_are_no_results(void)
+static void test_borrowed_vectors_are_no_results(void)
 {
     static const char *const gradients[] = {"gradient_for_gamma", "gradient_for_beta"};
     static const size_t two[] = {2, 2};
@@ -841,7 +841,7 @@ static void test_lent_vectors_are_no_results(void)
 
 /* ---- Labels ---- */
 
-static void test_labels_are_in_sentences(void)
+static void test_labels_are_in_messages(void)
 {
     glcnn_command_buffer *commands = make_commands();
     glcnn_kernel *kernel = make_convolution(), *copy = NULL;
@@ -893,8 +893,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_statistics_refuse_other_families_states),
         UNIT_TEST(test_max_is_not_average),
         UNIT_TEST(test_a_callback_trains_both_kernels),
-        UNIT_TEST(test_lent_vectors_are_no_results),
-        UNIT_TEST(test_labels_are_in_sentences),
+        UNIT_TEST(test_borrowed_vectors_are_no_results),
+        UNIT_TEST(test_labels_are_in_messages),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("weights", tests, argc, argv);

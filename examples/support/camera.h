@@ -39,7 +39,7 @@ struct camera {
     struct camera_buffer buffers[CAMERA_BUFFERS];
     uint32_t buffer_count;
     bool streams;
-    char error[CAMERA_TEXT]; /* of the last call that failed, a sentence */
+    char error[CAMERA_TEXT]; /* of the last call that failed, a message */
 };
 
 /* Opens a camera, sets it and gets its buffers. False, with camera->error: it holds nothing. */

@@ -15,7 +15,7 @@ struct matrix {
     const uint64_t *counts; /* [classes][classes] */
 };
 
-/* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */
+/* Writes the picture as glcnn_file_save writes. False, with a message, if it cannot be written. */
 bool matrix_write(const char *path, const struct matrix *matrix, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

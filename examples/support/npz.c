@@ -37,12 +37,12 @@ static bool add_array(zip_t *archive, const char *path, const struct glcnn_array
                       char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_npy npy = {.rank = array->rank, .data = array->data};
-    char name[128], sentence[GLCNN_ERROR_LENGTH];
+    char name[128], message[GLCNN_ERROR_LENGTH];
     void *bytes;
     size_t size;
     memcpy(npy.shape, array->shape, sizeof npy.shape);
-    if (glcnn_npy_format(&npy, &bytes, &size, sentence) != GLCNN_SUCCESS)
-        return fail(error, path, sentence);
+    if (glcnn_npy_format(&npy, &bytes, &size, message) != GLCNN_SUCCESS)
+        return fail(error, path, message);
     snprintf(name, sizeof name, "%s.npy", array->name);
     return add_file(archive, name, bytes, size) || fail(error, path, zip_strerror(archive));
 }

@@ -6,7 +6,7 @@
 #include <glcnn/glcnn.h>
 
 /* Writes `count` arrays as float32, as glcnn_file_save writes; the same arrays make the same bytes.
- * False, with a sentence, if it cannot be written. */
+ * False, with a message, if it cannot be written. */
 bool npz_write(const char *path, const struct glcnn_array *arrays, size_t count,
                char error[GLCNN_ERROR_LENGTH]);
 

@@ -37,7 +37,7 @@ struct plot {
     size_t panel_count;
 };
 
-/* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */
+/* Writes the picture as glcnn_file_save writes. False, with a message, if it cannot be written. */
 bool plot_write(const char *path, const struct plot *plot, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

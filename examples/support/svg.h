@@ -13,7 +13,7 @@ struct svg {
     const void *what;
 };
 
-/* Writes the picture as glcnn_file_save writes. False, with a sentence, if it cannot be written. */
+/* Writes the picture as glcnn_file_save writes. False, with a message, if it cannot be written. */
 bool svg_write(const char *path, const struct svg *svg, char error[GLCNN_ERROR_LENGTH]);
 
 /* Text at (x, y), its base line, where `anchor` is "start", "middle" or "end". `kind` is a class,

@@ -44,7 +44,7 @@ int lines_left = STRETCH;
 #endif
 vec4 v[READS];             // in(t, .) of one slice of inputs, along the line
 #ifdef EPILOGUE
-collected own_values; // of one slice
+reduced own_values; // of one slice
 #endif
 
 vec4 weight(int element, int k) { return matrix(PACKED_X(element), PACKED_Y(element), 0, k); }
@@ -216,17 +216,17 @@ void invocation(ivec3 at) {
 #endif
     for (int j = 0; j < SLICES; j++) {
         vec4 slope = neuron_slope(k + j);
-        BEGIN_COLLECTED(own_values);
+        BEGIN_REDUCTION(own_values);
         for (int i = 0; i < PIXELS; i++) {
             ivec2 X = first.xy + ivec2(i, 0);
             ivec2 u = stored_at(X);
             if (stores && is_stored(X) && k + j <= last) {
                 vec4 value = neuron(TOTAL(j, i), slope);
                 store_destination(u.x, u.y, k + j, first.z, value);
-                COLLECT(own_values, value, u, k + j, first.z);
+                REDUCE_VALUE(own_values, value, u, k + j, first.z);
             }
         }
-        LEAVE_COLLECTED(lane, 1, at.x / LANES, k + j, own_values);
+        WRITE_RUN(lane, 1, at.x / LANES, k + j, own_values);
     }
-    FINISH_COLLECTED(lane, 1, k);
+    FINISH_REDUCTION(lane, 1, k);
 }

@@ -7,7 +7,7 @@ void invocation(ivec3 at) {
     int element = at.x;
     vec4 sum = vec4(0.0);
     for (int chunk = 0; chunk < chunk_count; chunk++)
-        sum += parts[(chunk * slice_total + at.y) * (element_count + 1) + element];
+        sum += partial_sums[(chunk * slice_total + at.y) * (element_count + 1) + element];
     for (int i = 0; i < 4; i++) {
         int o = 4 * at.y + i;
         if (o >= output_count)

@@ -16,7 +16,7 @@ vec4 v[READS];
 vec4 sum[SLICES * TAPS * COMPONENTS];
 
 void keep(int chunk, int k, int element, vec4 value) {
-    parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
+    partial_sums[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }
 
 void begin_slice(int j) {

@@ -7,7 +7,7 @@
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
 void keep(int chunk, int k, int element, vec4 value) {
-    parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
+    partial_sums[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }
 
 vec4 input_at(ivec3 row, int x, int slice) {

@@ -7,7 +7,7 @@
 // needs desktop/gradient_pixels.glsl
 // needs lib/lanes.glsl
 void keep(int chunk, int k, int element, vec4 value) {
-    parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
+    partial_sums[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }
 
 void invocation(ivec3 at) {

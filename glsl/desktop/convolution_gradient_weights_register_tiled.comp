@@ -3,7 +3,7 @@
 // As desktop/convolution_gradient_weights_group.comp, for small windows without stride or
 // dilation: each invocation goes down register tiles of the gradient, of two columns and tile_rows
 // rows. Each row of the source that it reads meets the gradients of the last rows.
-// With ARRIVES the last group of a slice adds up what all chunks have left, else another pass does.
+// With LAST_BLOCK the last group of a slice adds up the sums of all chunks, else another pass does.
 // needs convolution/convolution.glsl
 // needs convolution/input.glsl
 #define TAPS   (KERNEL_WIDTH * KERNEL_HEIGHT)
@@ -16,7 +16,7 @@ vec4 v[KERNEL_WIDTH + 1];                  // a row of the source
 vec4 g0[KERNEL_HEIGHT], g1[KERNEL_HEIGHT]; // [q]: of the pixels q rows above
 
 void keep(int chunk, int k, int element, vec4 value) {
-    parts[(chunk * slice_total + k) * (element_count + 1) + element] = value;
+    partial_sums[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }
 
 // First pixel and image of a tile; those of all images are numbered through.
@@ -119,23 +119,23 @@ void keep_sums(int lane, int chunk, int k, int s) {
     keep(chunk, k, lane < TAPS ? lane * range + s : element_count, total);
 }
 
-#ifdef ARRIVES
+#ifdef LAST_BLOCK
 #define NUMBERS_APART 16 // no fewer than there are
-#define SHARES        (LANES / NUMBERS_APART)
+#define SPLITS        (LANES / NUMBERS_APART)
 
-// Each of SHARES lanes adds up every SHARES-th chunk of a number, and one of them, in their order,
+// Each of SPLITS lanes adds up every SPLITS-th chunk of a number, and one of them, in their order,
 // what all have.
 void add_chunks(int lane, int k, int s) {
-    int number = lane % NUMBERS_APART, share = lane / NUMBERS_APART;
+    int number = lane % NUMBERS_APART, split = lane / NUMBERS_APART;
     int element = number < TAPS ? number * range + s : element_count;
     vec4 total = vec4(0.0);
-    for (int chunk = share; chunk < runs; chunk += SHARES)
-        total += parts[(chunk * slice_total + k) * (element_count + 1) + element];
+    for (int chunk = split; chunk < runs; chunk += SPLITS)
+        total += partial_sums[(chunk * slice_total + k) * (element_count + 1) + element];
     kept_sums[lane] = total;
     barrier();
-    if (share > 0 || number > TAPS || (number == TAPS && s > 0))
+    if (split > 0 || number > TAPS || (number == TAPS && s > 0))
         return;
-    for (int i = 1; i < SHARES; i++)
+    for (int i = 1; i < SPLITS; i++)
         total += kept_sums[i * NUMBERS_APART + number];
     add_element(k, element, total);
 }
@@ -150,8 +150,8 @@ void invocation(ivec3 at) {
     for (int tile = chunk * LANES + lane; tile < tile_total; tile += tile_stride)
         add_tile(place_of_tile(tile), k, min(first_slice(k) + s, source_slices - 1));
     keep_sums(lane, chunk, k, s);
-#ifdef ARRIVES
-    if (arrives_last(lane, TAPS + 1, at.z, 0))
+#ifdef LAST_BLOCK
+    if (is_last_block(lane, TAPS + 1, at.z, 0))
         add_chunks(lane, k, s);
 #endif
 }

@@ -5,13 +5,13 @@
 // the pixels of its chunk, each of them 2 vectors of 2 slices. It keeps PIXELS pixels at a time, and
 // reads the next ones before it adds up those. Chunks take turns, of turn_pixels pixels: of few, groups
 // at work read what lies near, and not a part of every image. Where a tile is small there are several
-// invocations for each sum: they share out the pixels that are kept, and each leaves a part of its own.
-// convolution/convolution_gradient_sum.comp adds the parts of all chunks. WHOLE: there is one
-// part only, and it is stored as the gradient; inputs are a multiple of 4 then.
+// invocations for each sum: they split the pixels that are kept, and each stores a partial sum.
+// convolution/convolution_gradient_sum.comp adds those of all chunks. WHOLE: there is
+// one only, and it is stored as the gradient; inputs are a multiple of 4 then.
 // needs desktop/gradient_pixels.glsl
 #define PIXELS         16
 #define SUMMERS        (VECTORS * SLICES / 4) // invocations that have all sums of the group
-#define SHARES         (128 / SUMMERS)
+#define SPLITS         (128 / SUMMERS)
 #define INPUT_READS    (VECTORS / 8)
 #define GRADIENT_READS ((SLICES + 7) / 8)
 #define INPUT_PITCH    (VECTORS + 1) // neighbours in a column lie in different banks
@@ -21,7 +21,7 @@ shared vec4 kept_inputs[PIXELS * INPUT_PITCH];
 shared vec4 kept_gradients[PIXELS * GRADIENT_PITCH];
 
 int lane;                         // within the group
-int share, summer;                // which pixels, and which sums, are its own
+int split, summer;                // which pixels, and which sums, are its own
 ivec3 taps[INPUT_READS];          // column, row, slice of the vectors that it reads for all
 bool live_taps[INPUT_READS];
 vec4 inputs[INPUT_READS], gradients[GRADIENT_READS]; // what it has read
@@ -100,8 +100,8 @@ int vector_of(int i) { return summer / (SLICES / 2) + VECTORS / 2 * i; }
 int slice_of(int j) { return summer % (SLICES / 2) + SLICES / 2 * j; }
 
 void add_pixels(bool with_bias) {
-    for (int n = 0; n < PIXELS / SHARES; n++) {
-        int p = n * SHARES + share;
+    for (int n = 0; n < PIXELS / SPLITS; n++) {
+        int p = n * SPLITS + split;
         vec4 g0 = kept_gradients[p * GRADIENT_PITCH + slice_of(0)];
         vec4 g1 = kept_gradients[p * GRADIENT_PITCH + slice_of(1)];
         for (int i = 0; i < 2; i++) {
@@ -134,22 +134,22 @@ void store_slice(int chunk, int first_vector, int j, int k) {
 }
 #else
 void store_slice(int chunk, int first_vector, int j, int k) {
-    int base = ((chunk * SHARES + share) * slice_total + k) * (element_count + 1);
+    int base = ((chunk * SPLITS + split) * slice_total + k) * (element_count + 1);
     for (int i = 0; i < 2; i++)
         for (int c = 0; c < 4; c++) {
             int element = 4 * (first_vector + vector_of(i)) + c;
             if (element < element_count)
-                parts[base + element] = sum[(4 * i + c) * 2 + j];
+                partial_sums[base + element] = sum[(4 * i + c) * 2 + j];
         }
     if (first_vector == 0 && summer < SLICES / 2)
-        parts[base + element_count] = bias[j];
+        partial_sums[base + element_count] = bias[j];
 }
 #endif
 
 void invocation(ivec3 at) {
     lane = int(gl_LocalInvocationIndex);
-    share = SHARES > 1 ? lane / SUMMERS : 0;
-    summer = lane - share * SUMMERS;
+    split = SPLITS > 1 ? lane / SUMMERS : 0;
+    summer = lane - split * SUMMERS;
     int chunk = at.z;
     int first_vector = (at.x - lane) / 128 * VECTORS, first_k = at.y * SLICES;
     int to_turn = turn_pixels * (chunk_count - 1) + PIXELS; // from the last of a turn to the next

@@ -8,7 +8,7 @@
 // needs desktop/kept_source.glsl
 // needs pixel_reduction/epilogue.glsl
 #ifdef EPILOGUE
-collected own_values;
+reduced own_values;
 #endif
 
 shared vec4 kept_weights[KERNEL_WIDTH * KERNEL_HEIGHT];
@@ -46,15 +46,15 @@ void invocation(ivec3 at) {
         }
     }
     vec4 slope = neuron_slope(k);
-    BEGIN_COLLECTED(own_values);
+    BEGIN_REDUCTION(own_values);
     for (int i = 0; i < 2; i++) {
         ivec2 X = tile + own + ivec2(0, i);
         if (X.x < region_width && X.y < region_height) {
             vec4 value = neuron(sum[i], slope);
             store_destination(region_x + X.x, region_y + X.y, k, image, value);
-            COLLECT(own_values, value, X, k, image);
+            REDUCE_VALUE(own_values, value, X, k, image);
         }
     }
-    LEAVE_COLLECTED(lane, 1, run_of_tile(tile / TILE, image), k, own_values);
-    FINISH_COLLECTED(lane, 1, k);
+    WRITE_RUN(lane, 1, run_of_tile(tile / TILE, image), k, own_values);
+    FINISH_REDUCTION(lane, 1, k);
 }

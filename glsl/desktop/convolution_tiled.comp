@@ -35,7 +35,7 @@ ivec3 weight_tap;               // as tap, of the next of its weights
 int last_element;               // the one after the last
 int image;                      // of the pixel that the invocation reads for all
 ivec2 corner;                   // of its window
-vec4 inputs[INPUT_READS], factors[WEIGHT_READS]; // what it has read
+vec4 inputs[INPUT_READS], own_weights[WEIGHT_READS]; // what it has read
 bool live_inputs[INPUT_READS];                   // else 0
 vec4 sum[2 * OWN];
 
@@ -96,7 +96,7 @@ int weight_slice(int j) { return int(uint(lane) / uint(DEPTH)) + 128 / DEPTH * j
 // An invocation reads its part of a row of the inputs, and some of the weights.
 void read_vectors(int first_element, int k) {
     for (int j = 0; j < WEIGHT_READS; j++)
-        factors[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
+        own_weights[j] = read_weight(first_element + weight_element(j), k + weight_slice(j));
     for (int i = 0; i < INPUT_READS; i++) {
         read_input(i);
         for (int n = 0; n < STEP; n++)
@@ -130,7 +130,7 @@ void keep_vectors() {
             kept_inputs[((i * STEP + lane / ROWS) * 4 + c) * ROWS + at] = v[c];
     }
     for (int j = 0; j < WEIGHT_READS; j++)
-        kept_weights[weight_element(j) * PITCH + weight_slice(j)] = factors[j];
+        kept_weights[weight_element(j) * PITCH + weight_slice(j)] = own_weights[j];
 }
 
 void add_vectors() {
@@ -159,7 +159,7 @@ void store_rows(int split, int first_row, int k) {
         int row = first_row + row_of(i);
         for (int j = 0; j < 2; j++)
             if (row < row_count && k + slice_of(j) < destination_slices)
-                parts[(split * row_count + row) * destination_slices + k + slice_of(j)] =
+                partial_sums[(split * row_count + row) * destination_slices + k + slice_of(j)] =
                     sum[2 * i + j];
     }
 }
@@ -178,7 +178,7 @@ ivec3 next_place(ivec3 X) {
 
 vec4 bias[2], slope[2];
 #ifdef EPILOGUE
-collected own_values[2]; // of slices slice_of(0) and slice_of(1)
+reduced own_values[2]; // of slices slice_of(0) and slice_of(1)
 #endif
 
 void store_sum(int j, int k, ivec2 u, int image, vec4 value) {
@@ -187,7 +187,7 @@ void store_sum(int j, int k, ivec2 u, int image, vec4 value) {
         return;
     value = neuron(value + bias[j], slope[j]);
     store_destination(u.x, u.y, slice, image, value);
-    COLLECT(own_values[j], value, u, slice, image);
+    REDUCE_VALUE(own_values[j], value, u, slice, image);
 }
 
 // Returns where the next row is.
@@ -207,7 +207,7 @@ void store_rows(int split, int first_row, int k) {
         int slice = min(k + slice_of(j), destination_slices - 1);
         bias[j] = bias_of(slice);
         slope[j] = neuron_slope(slice);
-        BEGIN_COLLECTED(own_values[j]);
+        BEGIN_REDUCTION(own_values[j]);
     }
     ivec3 X = place_of(first_row + row_of(0));
     X = store_row(0, X, first_row, k);
@@ -224,9 +224,9 @@ void store_rows(int split, int first_row, int k) {
     X = store_row(6, X, first_row, k);
     X = store_row(7, X, first_row, k);
 #endif
-    LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(0), own_values[0]);
-    LEAVE_COLLECTED(lane, COLUMNS, first_row / ROWS, k + slice_of(1), own_values[1]);
-    FINISH_COLLECTED(lane, COLUMNS, k);
+    WRITE_RUN(lane, COLUMNS, first_row / ROWS, k + slice_of(0), own_values[0]);
+    WRITE_RUN(lane, COLUMNS, first_row / ROWS, k + slice_of(1), own_values[1]);
+    FINISH_REDUCTION(lane, COLUMNS, k);
 }
 #endif
 

@@ -24,12 +24,12 @@ int lane;                       // within the group
 int image, weights_at[READS];   // of the input and the weights that it reads for all
 ivec2 corner;                   // of the window
 ivec3 tap;                      // column, row and slice of the next input
-vec4 own_input, factors[READS]; // what it has read
+vec4 own_input, own_weights[READS]; // what it has read
 vec4 sum[2 * OWN];
 
 void read_vectors(int first) {
     for (int i = 0; i < READS; i++)
-        factors[i] = weights[weights_at[i] + first];
+        own_weights[i] = weights[weights_at[i] + first];
     ivec2 t = corner + ivec2(dilation_x, dilation_y) * tap.xy;
     own_input = source(t.x, t.y, tap.z, image);
     tap.z += VECTORS;
@@ -44,7 +44,7 @@ void keep_vectors(int side) {
     for (int i = 0; i < READS; i++) {
         int output_at = (lane + 128 * i) / VECTORS;
         kept_weights[(side * VECTORS + lane % VECTORS) * PITCH + output_at % 4 * APART + output_at / 4] =
-            factors[i];
+            own_weights[i];
     }
 }
 
@@ -89,7 +89,7 @@ void store_rows(int split, int first_row, int first_slice) {
         for (int j = 0; j < 2; j++) {
             int row = first_row + row_of(i), slice = first_slice + slice_of(j);
             if (row < row_count && slice < result_slices)
-                parts[(split * row_count + row) * result_slices + slice] = sum[2 * i + j];
+                partial_sums[(split * row_count + row) * result_slices + slice] = sum[2 * i + j];
         }
 }
 

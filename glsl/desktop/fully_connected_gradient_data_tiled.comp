@@ -20,7 +20,7 @@ shared vec4 kept_weights[2 * DEPTH * COLUMNS];
 
 int lane;                          // within the group
 int image, column;                 // of the gradient and the weights that it reads for all
-vec4 own_gradient, factors[READS]; // what it has read
+vec4 own_gradient, own_weights[READS]; // what it has read
 int end;                           // the output after the last
 vec4 sum[2 * OWN];
 
@@ -53,7 +53,8 @@ void find_column(int own) {
 void read_outputs(int first) {
     own_gradient = gradient(begin_x, begin_y, first / 4 + lane % VECTORS, image);
     for (int i = 0; i < READS; i++)
-        factors[i] = weights[(first + lane / COLUMNS + 128 / COLUMNS * i) * weight_columns + column];
+        int o = first + lane / COLUMNS + 128 / COLUMNS * i;
+        own_weights[i] = weights[o * weight_columns + column];
 }
 #else
 // Whether it counts is asked when it is kept: whoever asks at once waits for the read.
@@ -64,7 +65,7 @@ void read_outputs(int first) {
     for (int i = 0; i < READS; i++) {
         int o = first + lane / COLUMNS + 128 / COLUMNS * i;
         live[i] = live_column && o < end;
-        factors[i] = weights[min(o, end - 1) * weight_columns + column];
+        own_weights[i] = weights[min(o, end - 1) * weight_columns + column];
     }
 }
 #endif
@@ -73,7 +74,7 @@ void keep_outputs(int side) {
     kept_gradients[(side * VECTORS + lane % VECTORS) * ROWS + lane / VECTORS] =
         COUNTS(live_gradient, own_gradient);
     for (int i = 0; i < READS; i++)
-        kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = COUNTS(live[i], factors[i]);
+        kept_weights[side * DEPTH * COLUMNS + lane + 128 * i] = COUNTS(live[i], own_weights[i]);
 }
 
 // Of 32 invocations, which run in step, those two apart own the same columns, and those beside each
@@ -108,7 +109,7 @@ void store_rows(int split, int first_row, int first_column) {
         for (int j = 0; j < 2; j++) {
             int row = first_row + row_of(i), at = first_column + column_of(j);
             if (row < gradient_images && at < column_count)
-                parts[(split * gradient_images + row) * column_count + at] = sum[2 * i + j];
+                partial_sums[(split * gradient_images + row) * column_count + at] = sum[2 * i + j];
         }
 }
 

@@ -9,7 +9,7 @@
 void finish(int lane, int run, int slice, vec4 sum) {
     if (lane == 0)
         leave(run, slice, 0, 0, sum);
-    if (!arrives_last(lane, 1, slice, 0))
+    if (!is_last_block(lane, 1, slice, 0))
         return;
     vec4 left = left_by(min(lane, runs - 1), slice, 0, 0);
     sum = sum_of_lanes(lane, lane < runs ? left : vec4(0.0));

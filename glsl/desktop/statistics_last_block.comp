@@ -36,7 +36,7 @@ void finish(int lane, int run, int slice, int group, vec4 pivot, statistics s) {
         leave(run, slice, group, 0, s.mean);
         leave(run, slice, group, 1, s.m2);
     }
-    if (!arrives_last(lane, 1, slice, group))
+    if (!is_last_block(lane, 1, slice, group))
         return;
     int of = min(lane, runs - 1);
     s = statistics(lane < runs ? pixels_of(of) : 0.0, left_by(of, slice, group, 0),

@@ -14,7 +14,7 @@ void finish(int lane, int run, int slice, int group, vec4 sum, vec4 sum_xh) {
         leave(run, slice, group, 0, sum);
         leave(run, slice, group, 1, sum_xh);
     }
-    if (!arrives_last(lane, 1, slice, group))
+    if (!is_last_block(lane, 1, slice, group))
         return;
     int of = min(lane, runs - 1);
     bool left = lane < runs;

@@ -48,8 +48,8 @@ vec4 scale_by_power(vec4 value, vec4 n) {
     return value * a * b;
 }
 
-#if defined(FINE_EXP2) && defined(STORES_HALVES)
-// As near as halves can tell: x / ln 2 is rounded, for which e^x is off by |x| 2^-24 of itself.
+#if defined(FINE_EXP2) && defined(STORES_FLOAT16)
+// As near as float16 can tell: x / ln 2 is rounded, for which e^x is off by |x| 2^-24 of itself.
 vec4 exp_precise(vec4 x) { return or_nan(exp2(x * 1.44269504), x); }
 #elif defined(FINE_EXP2)
 // By the driver's exp2, within 2^-22. A part of x that has 12 bits, times 1 / ln 2 rounded up to 12

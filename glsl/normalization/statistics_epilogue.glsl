@@ -3,28 +3,28 @@
 // that values which differ little beside their mean keep their digits.
 //     GROUP_SLICES   of a work group, a power of two
 // needs pixel_reduction/merge_lanes.glsl
-// needs pixel_reduction/arrival.glsl
+// needs pixel_reduction/last_block.glsl
 // needs normalization/finish_statistics.glsl
 #define AT_ONCE 4
 
-struct collected {
+struct reduced {
     vec4 pivot;
     statistics s; // of value - pivot
 };
 
 shared vec4 pivots[GROUP_SLICES];
 
-collected nothing_collected() {
-    return collected(vec4(0.0), statistics(0.0, vec4(0.0), vec4(0.0)));
+reduced empty_reduced() {
+    return reduced(vec4(0.0), statistics(0.0, vec4(0.0), vec4(0.0)));
 }
 
-void collect(inout collected c, vec4 value, ivec2 pixel, int slice, int image) {
+void reduce_value(inout reduced c, vec4 value, ivec2 pixel, int slice, int image) {
     if (c.s.n == 0.0)
         c.pivot = value;
     merge(c.s, 1.0, value - c.pivot, vec4(0.0));
 }
 
-void leave_collected(int lane, int step, int run, int slice, collected c) {
+void write_run(int lane, int step, int run, int slice, reduced c) {
     if (lane < step)
         pivots[lane] = c.pivot;
     barrier();
@@ -58,13 +58,13 @@ statistics merge_runs(int first, int apart, int slice, vec4 pivot) {
     return s;
 }
 
-collected runs_collected(int first, int apart, int slice) {
+reduced read_runs(int first, int apart, int slice) {
     vec4 pivot = left_by(0, slice, 0, 0);
-    return collected(pivot, merge_runs(first, apart, slice, pivot));
+    return reduced(pivot, merge_runs(first, apart, slice, pivot));
 }
 
-void merge_collected(int lane, int step, inout collected c) { merge_lanes(lane, step, c.s); }
+void merge_reduced(int lane, int step, inout reduced c) { merge_lanes(lane, step, c.s); }
 
-void store_collected(int slice, collected c) {
+void store_reduced(int slice, reduced c) {
     finish_statistics(slice, 0, destination_channels, c.pivot, c.s);
 }

@@ -3,29 +3,29 @@
 //     sum g',   sum g' xh,   xh = (x - mean) / sqrt(variance + epsilon),   g' = G act'(gamma xh + beta)
 // needs lib/compare.glsl
 // needs lib/four.glsl
-// needs pixel_reduction/arrival.glsl
+// needs pixel_reduction/last_block.glsl
 // needs pixel_reduction/finish_sums.glsl
 #define AT_ONCE 4
 
-struct collected {
+struct reduced {
     vec4 sum, sum_xh; // the second without the rate
 };
 
 vec4 normalized_neuron_derivative(vec4 v, vec4 slope);
 
-collected nothing_collected() { return collected(vec4(0.0), vec4(0.0)); }
+reduced empty_reduced() { return reduced(vec4(0.0), vec4(0.0)); }
 
-ivec4 channels_collected(int slice) {
+ivec4 reduced_channels(int slice) {
     return min(ivec4(slice * 4) + ivec4(0, 1, 2, 3), destination_channels - 1);
 }
 
-vec4 rate_collected(ivec4 c) {
+vec4 reduced_rate(ivec4 c) {
     return 1.0 / sqrt(FOUR(normalized_variance, c) + normalized_epsilon);
 }
 
-void collect(inout collected sums, vec4 value, ivec2 pixel, int slice, int image) {
-    ivec4 c = channels_collected(slice);
-    vec4 scale = FOUR(normalized_gamma, c) * rate_collected(c);
+void reduce_value(inout reduced sums, vec4 value, ivec2 pixel, int slice, int image) {
+    ivec4 c = reduced_channels(slice);
+    vec4 scale = FOUR(normalized_gamma, c) * reduced_rate(c);
     vec4 d = normalized(pixel.x, pixel.y, slice, image) - FOUR(normalized_mean, c);
     vec4 rate = normalized_neuron_derivative(scale * d + FOUR(normalized_beta, c), vec4(0.0));
     vec4 g = times(rate, value);
@@ -36,7 +36,7 @@ void collect(inout collected sums, vec4 value, ivec2 pixel, int slice, int image
 shared vec4 sums_of_lanes[LANES / 2], sums_xh_of_lanes[LANES / 2];
 
 // Of lanes that are a multiple of `step` apart, a power of two, in pairs: the first `step` have it.
-void merge_collected(int lane, int step, inout collected sums) {
+void merge_reduced(int lane, int step, inout reduced sums) {
     for (int apart = LANES / 2; apart >= step; apart /= 2) {
         if (lane >= apart && lane < 2 * apart) {
             sums_of_lanes[lane - apart] = sums.sum;
@@ -51,8 +51,8 @@ void merge_collected(int lane, int step, inout collected sums) {
     }
 }
 
-void leave_collected(int lane, int step, int run, int slice, collected sums) {
-    merge_collected(lane, step, sums);
+void write_run(int lane, int step, int run, int slice, reduced sums) {
+    merge_reduced(lane, step, sums);
     if (lane >= step || slice >= destination_slices)
         return;
     leave(run, slice, 0, 0, sums.sum);
@@ -61,13 +61,13 @@ void leave_collected(int lane, int step, int run, int slice, collected sums) {
 
 // Of a slice, the runs from `first` on that are `apart` from each other; as many at a time as
 // normalization/statistics_epilogue.glsl reads.
-collected runs_collected(int first, int apart, int slice) {
-    collected sums = nothing_collected();
+reduced read_runs(int first, int apart, int slice) {
+    reduced sums = empty_reduced();
     for (int begin = first; begin < runs; begin += AT_ONCE * apart) {
-        collected of[AT_ONCE];
+        reduced of[AT_ONCE];
         for (int i = 0; i < AT_ONCE; i++) {
             int run = min(begin + i * apart, runs - 1);
-            of[i] = collected(left_by(run, slice, 0, 0), left_by(run, slice, 0, 1));
+            of[i] = reduced(left_by(run, slice, 0, 0), left_by(run, slice, 0, 1));
         }
         for (int i = 0; i < AT_ONCE; i++)
             if (begin + i * apart < runs) {
@@ -78,7 +78,7 @@ collected runs_collected(int first, int apart, int slice) {
     return sums;
 }
 
-void store_collected(int slice, collected sums) {
+void store_reduced(int slice, reduced sums) {
     finish_sums(slice, 0, destination_channels, sums.sum,
-                sums.sum_xh * rate_collected(channels_collected(slice)));
+                sums.sum_xh * reduced_rate(reduced_channels(slice)));
 }

@@ -1,21 +1,21 @@
-// What a pass calls that another may have it do something with the vectors it stores. With EPILOGUE
-// a library of the other's makes
-//     struct collected                  what a lane keeps of one slice
-//     collected nothing_collected()
-//     void collect(inout collected, vec4 value, ivec2 pixel, int slice, int image)
-//     void leave_collected(int lane, int step, int run, int slice, collected)
+// What a pass calls so that another may reduce the vectors that it stores. With EPILOGUE a library of
+// the other's defines
+//     struct reduced                    what a lane keeps of one slice
+//     reduced empty_reduced()
+//     void reduce_value(inout reduced, vec4 value, ivec2 pixel, int slice, int image)
+//     void write_run(int lane, int step, int run, int slice, reduced)
 //                                       for all lanes at a time: those that are a multiple of
 //                                       `step` apart have pixels of one slice, which lane 0 ..
 //                                       step - 1 have as `slice`
-//     void finish_collected(int lane, int step, int slice)
+//     void finish_reduction(int lane, int step, int slice)
 //                                       then, of the group's first slice:
 //                                       pixel_reduction/finish_epilogue.glsl
-// Without it there is none of all this.
+// Without it they do nothing.
 #ifdef EPILOGUE
-#define BEGIN_COLLECTED(c)                         c = nothing_collected()
-#define COLLECT(c, value, pixel, slice, image)     collect(c, value, pixel, slice, image)
-#define LEAVE_COLLECTED(lane, step, run, slice, c) leave_collected(lane, step, run, slice, c)
-#define FINISH_COLLECTED(lane, step, slice)        finish_collected(lane, step, slice)
+#define BEGIN_REDUCTION(c)                          c = empty_reduced()
+#define REDUCE_VALUE(c, value, pixel, slice, image) reduce_value(c, value, pixel, slice, image)
+#define WRITE_RUN(lane, step, run, slice, c)        write_run(lane, step, run, slice, c)
+#define FINISH_REDUCTION(lane, step, slice)         finish_reduction(lane, step, slice)
 
 // The run of a group that makes a tile: row after row of an image's tiles, image after image.
 int run_of_tile(ivec2 tile, int image) {
@@ -23,8 +23,8 @@ int run_of_tile(ivec2 tile, int image) {
     return (image * size.y + tile.y) * (size.x / LANES) + tile.x;
 }
 #else
-#define BEGIN_COLLECTED(c)
-#define COLLECT(c, value, pixel, slice, image)
-#define LEAVE_COLLECTED(lane, step, run, slice, c)
-#define FINISH_COLLECTED(lane, step, slice)
+#define BEGIN_REDUCTION(c)
+#define REDUCE_VALUE(c, value, pixel, slice, image)
+#define WRITE_RUN(lane, step, run, slice, c)
+#define FINISH_REDUCTION(lane, step, slice)
 #endif

@@ -8,8 +8,8 @@
 vec4 NAME(int x, int y, int slice, int image);
 
 // As a float16 image would have it: a plan that stores NAME gives the same values.
-#ifdef NAME_half
-#define NAME_stored(v) round_to_half(v)
+#ifdef NAME_float16
+#define NAME_stored(v) round_to_float16(v)
 #else
 #define NAME_stored(v) v
 #endif

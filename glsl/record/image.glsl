@@ -2,13 +2,13 @@
 #if defined(NAME_buffered)
 layout(std430, binding = NAME_buffered) writeonly buffer NAME_buffer { vec4 NAME_texels[]; };
 layout(location = NAME_first_location) uniform int NAME_first; // layer in it
-#elif defined(NAME_half) && defined(PACKS_HALVES)
+#elif defined(NAME_float16) && defined(PACKS_FLOAT16)
 layout(rgba16ui, binding = NAME_binding) writeonly uniform highp uimage2DArray NAME_image;
-#define NAME_texel(v) half_bits(v)
+#define NAME_texel(v) float16_bits(v)
 #else
 layout(NAME_format, binding = NAME_binding) writeonly uniform highp image2DArray NAME_image;
-#ifdef NAME_half
-#define NAME_texel(v) round_to_half(v)
+#ifdef NAME_float16
+#define NAME_texel(v) round_to_float16(v)
 #else
 #define NAME_texel(v) v
 #endif

@@ -5,5 +5,5 @@ void invocation(ivec3 at) {
     for (int i = 0; i < rounds; i++)
         v = v * 0.75 + 1.0;
     if (v.x < 0.0)
-        result[0] = v.x + v.y + v.z + v.w;
+        elements[0] = v;
 }

@@ -54,8 +54,8 @@ struct glcnn_checkpoint_metadata {
  * left alone when this fails.
  * Errors: GLCNN_INVALID_ARGUMENT (also for two filters of one label, and for an entry whose name is
  * given twice or is one that this library writes), GLCNN_INVALID_STATE (a value that is not finite,
- * named in the sentence), GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, those of reading buffers. `error`, if
- * not NULL, has the sentence. */
+ * named in the message), GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, those of reading buffers. `error`, if
+ * not NULL, has the message. */
 GLCNN_API glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                              const struct glcnn_checkpoint_entry *metadata,
                                              size_t count, char error[GLCNN_ERROR_LENGTH]);

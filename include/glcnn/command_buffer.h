@@ -3,7 +3,7 @@
  * Encoding validates everything and records; nothing runs before commit. A failed encode records
  * nothing and leaves the command buffer usable. A recorded command buffer can be committed again
  * and again: a training step is encoded once and replayed. Values that move with every step (the
- * time step of Adam) are computed anew at each commit.
+ * time step of Adam) are computed again at each commit.
  *
  * Thread-safety: as its device (glcnn/device.h).
  */
@@ -32,7 +32,7 @@ GLCNN_API void glcnn_command_buffer_destroy(glcnn_command_buffer **command_buffe
  * GLCNN_SHADER_ERROR; GLCNN_CHECK_FAILED where GLCNN_DEBUG asks for checks, and then passes behind
  * the one that is named have not run. A commit that failed can be tried again, and what moves with
  * every step has moved once then; only where the driver runs out of memory amid the passes, which
- * the sentence says, is what they write undefined. */
+ * the message says, is what they write undefined. */
 GLCNN_API glcnn_status glcnn_command_buffer_commit(glcnn_command_buffer *command_buffer);
 
 /* Waits until the last commit has finished. Does nothing if there was none. GLCNN_DEVICE_LOST when

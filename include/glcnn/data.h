@@ -36,7 +36,7 @@
  *                 and its middle is taken. All of this in whole numbers: the same bytes on every
  *                 machine. A JPEG that is much larger is reduced by 2, 4 or 8 while it is decoded.
  *                 Hidden files, files that are no picture, and folders within classes are ignored
- *                 and counted; a sentence tells of those that are not hidden
+ *                 and counted; a message tells of those that are not hidden
  *                 (glcnn_data_set_decision). Pictures of formats that are not read, as GIF, HEIC and
  *                 AVIF, are skipped like broken ones; one note for each class has their number.
  *   .npy, .npz    images [N][C][H][W], [N][H][W][C], [N][H][W] or [N][F]; labels [N] or [N][1],
@@ -50,8 +50,8 @@
  *                 behind the first is no number. Left out are columns that number or name the rows:
  *                 a first column without a name, id, index, filename, path, image_id, "Unnamed: 0"
  *                 and the like. The label is the column of such a name, otherwise the first that is
- *                 not left out; it is a number or a text. A sentence says which columns are what
- *                 (glcnn_data_set_decision). What may mean two things is refused, and the sentence
+ *                 not left out; it is a number or a text. A message says which columns are what
+ *                 (glcnn_data_set_decision). What may mean two things is refused, and the message
  *                 asks for names: two columns of a label's name; names of which none is a label's,
  *                 where the first column has numbers; 10 lines or more of which each has a label of
  *                 its own that no earlier part has, where no name says that it is the label; a first
@@ -76,7 +76,7 @@
  * checkpoint, these are the classes, and it is decided once for all labels: either all are names,
  * whole numbers compared by value where all labels are such, or else all are numbers of classes,
  * from 0. A label that is neither is refused. Where labels are numbers of classes although a class
- * has a number for its name, a sentence says so (glcnn_data_set_decision).
+ * has a number for its name, a message says so (glcnn_data_set_decision).
  *
  * ---- What is broken ----
  *
@@ -99,7 +99,7 @@
  * more than `memory`: these stay in their file, which is read as it is needed and may be of any
  * size. One that changes meanwhile is an error as of a picture.
  *
- * Errors are a status, and in `error`, if not NULL, a sentence: the file, what was found, what was
+ * Errors are a status, and in `error`, if not NULL, a message: the file, what was found, what was
  * expected.
  *
  * Thread-safety: a data set may be used by several threads at once; a loader by one at a time.
@@ -148,7 +148,7 @@ struct glcnn_data_parameters {
      * of the training part have; where a side is above 256 both shrink alike until it is 256. Where
      * no size is so common the longer side is the median of theirs, the other in the proportion of
      * the medians of widths and heights, both rounded to multiples of 8, from 8 to 256. Unless all
-     * pictures have the size, a sentence tells of it (glcnn_data_set_decision). One side alone is
+     * pictures have the size, a message tells of it (glcnn_data_set_decision). One side alone is
      * the other's too. */
     uint32_t width, height;
     /* 0: of pictures 3 where the head of any says that it has colour, else 1. Pictures take 1, by
@@ -194,7 +194,7 @@ GLCNN_API glcnn_status glcnn_data_set_open(const char *path,
  * test part, in their order. Of several files each must be a picture. A picture that is broken
  * keeps its place and has no image: the loader says so. A folder stands for the pictures in it and
  * in those below it, by their names; hidden files and folders are left out, what is no picture is
- * ignored with a sentence (glcnn_data_set_decision), what is broken or of a format that is not read
+ * ignored with a message (glcnn_data_set_decision), what is broken or of a format that is not read
  * is skipped with one (glcnn_data_set_note), and a folder without any picture is refused. Otherwise
  * as glcnn_data_set_open. */
 GLCNN_API glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
@@ -212,13 +212,13 @@ GLCNN_API const struct glcnn_data_info *glcnn_data_set_info(const glcnn_data_set
  * Each counts once. */
 GLCNN_API uint32_t glcnn_data_set_skipped(const glcnn_data_set *data);
 
-/* Sentences: one for each picture that was skipped, the first 1000 of them, one for those of each
+/* Messages: one for each picture that was skipped, the first 1000 of them, one for those of each
  * class that are of formats that are not read, and one for each class without pictures, in the order
  * in which they were found. NULL: there is none of that number. They
  * live as long as the data set. */
 GLCNN_API const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number);
 
-/* Sentences on what opening found and decided where the data could have meant something else, in
+/* Messages on what opening found and decided where the data could have meant something else, in
  * that order. NULL: there is none of that number. They live as long as the data set. */
 GLCNN_API const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32_t number);
 

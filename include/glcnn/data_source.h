@@ -43,7 +43,7 @@ extern "C" {
 /* Every callback may be NULL. */
 struct glcnn_data_source {
     void *context;     /* handed to every callback */
-    const char *label; /* for sentences; may be NULL; copied */
+    const char *label; /* for messages; may be NULL; copied */
 
     /* Channels of the source, for kernels that would learn them from their first image alone:
      * normalisations, and convolutions whose input_feature_channels is 0 (numberOfFeatureChannels).
@@ -100,7 +100,7 @@ GLCNN_API glcnn_status glcnn_kernel_share_data_source(glcnn_kernel *kernel,
 /* The kernel's data source, NULL if it has none. Valid until another is set. */
 GLCNN_API const struct glcnn_data_source *glcnn_kernel_data_source(const glcnn_kernel *kernel);
 
-/* Reads all values anew, immediately: work committed later uses them. After a failure all vectors
+/* Reads all values again, immediately: work committed later uses them. After a failure all vectors
  * are as they were. reloadWeightsAndBiasesFromDataSource, reloadGammaAndBetaFromDataSource,
  * reloadMeanAndVarianceFromDataSource. Errors: as above, and for a kernel without data source. */
 GLCNN_API glcnn_status glcnn_kernel_reload_from_data_source(glcnn_kernel *kernel);

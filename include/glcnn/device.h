@@ -98,7 +98,7 @@ struct glcnn_device_parameters {
  * is made when it is needed. GLCNN_CACHE_DIR=off keeps none; empty, it says nothing. A binary is
  * taken only for the same source, driver and version of the library, from a whole file that nobody
  * but this user and root can write; one that the driver does not link, or does not run, is compiled
- * and written anew. Files are replaced in one step, so any number of processes may share a folder.
+ * and rewritten. Files are replaced in one step, so any number of processes may share a folder.
  * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
  * log, of level GLCNN_LOG_INFO, and nothing fails.
  *
@@ -128,7 +128,7 @@ GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters 
  * but can do nothing more. NULL and pointer to NULL do nothing. */
 GLCNN_API void glcnn_device_destroy(glcnn_device **device);
 
-/* The sentence that explains the last failure of any call on this device; "" when there was none.
+/* The message that explains the last failure of any call on this device; "" when there was none.
  * Valid until the next failing call. Also true for objects made from the device. On a thread that
  * may not use the device: why not. */
 GLCNN_API const char *glcnn_device_error(const glcnn_device *device);
@@ -186,8 +186,9 @@ struct glcnn_limits {
  * choose by it between implementations of their passes; every implementation gives the same result within
  * rounding. A driver that is not known has the traits that suit every GPU. */
 struct glcnn_device_traits {
-    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "nouveau", "tegra",
-                               "nvidia", "llvmpipe", "softpipe", "swiftshader" or "unknown" */
+    const char *family;     /* "mali-midgard", "mali-bifrost", "v3d", "adreno", "adreno-qualcomm",
+                               "nouveau", "tegra", "nvidia", "llvmpipe", "softpipe", "swiftshader"
+                               or "unknown" */
     uint32_t registers;     /* four-component values that an invocation keeps without spilling */
     uint32_t width;         /* invocations of a subgroup */
     bool shared_memory;     /* that of a work group lies on the chip, not in the GPU's memory */
@@ -207,8 +208,10 @@ struct glcnn_device_traits {
     bool async_uploads;         /* bytes given to the driver cross to the GPU beside its passes */
     bool submits_dispatches;    /* each dispatch is given to the kernel by itself, which costs as
                                    much as a short pass takes */
-    bool may_skip_programs;     /* may accept a program and then not run it, without an error */
-    uint32_t pass_bytes; /* that memory moves in the time that a pass takes to begin, about */
+    bool miscomputes_8x8; /* wrong results were seen in work groups of 8 x 8 and of 4 x 16: none are
+                             made */
+    bool may_skip_programs; /* may accept a program and then not run it, without an error */
+    uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */
 };
 
 /* What was opened. Strings live as long as the device. */
@@ -216,7 +219,7 @@ struct glcnn_device_properties {
     const char *provider; /* "current", "device", "gbm" or "software" */
     const char *node;     /* "" where there is none */
     const char *driver;   /* kernel driver, "" where there is none */
-    const char *reason;   /* why this device was chosen, a sentence */
+    const char *reason;   /* why this device was chosen, a message */
     const char *vendor, *renderer, *gl_version, *shading_language_version;
     const char *program_folder; /* where binaries of programs are kept, "" where none are */
     const char *tuning;         /* the environment's GLCNN_TUNE: "off", "quick" or "full" */

@@ -67,7 +67,7 @@ GLCNN_API size_t glcnn_dmabuf_formats(glcnn_device *device, struct glcnn_dmabuf_
 /* Makes the images of a frame, which the caller owns; images[1] is NULL where there is one. Import a
  * buffer once and use its images for every frame in it. Descriptors stay the caller's and may be
  * closed afterwards: images keep the memory. All or none: on failure both are NULL.
- * Errors, each with a sentence: GLCNN_INVALID_ARGUMENT (unknown fourcc, wrong number of planes, a
+ * Errors, each with a message: GLCNN_INVALID_ARGUMENT (unknown fourcc, wrong number of planes, a
  * descriptor that is not open or not of a dma-buf, a pitch shorter than a row, a plane beyond the end
  * of its dma-buf),
  * GLCNN_LIMIT_EXCEEDED (wider or higher than a texture; RG24 and BG24 count three times),

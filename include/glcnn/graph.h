@@ -120,14 +120,14 @@ struct glcnn_memory_plan {
 
 /* Plans for sources of these descriptors, in the order of glcnn_graph_source, before any texture is
  * allocated. Errors: those of an execution; GLCNN_LIMIT_EXCEEDED when no plan keeps within the
- * budget, with a sentence that tells how much is needed. */
+ * budget, with a message that tells how much is needed. */
 GLCNN_API glcnn_status glcnn_graph_memory(glcnn_graph *graph,
                                           const struct glcnn_image_descriptor *sources,
                                           struct glcnn_memory_plan *memory);
 
 /* The least memory_budget that a graph of this network and these results can have, for sources as
  * for glcnn_graph_memory: with it an execution is not refused for its memory, and with a byte less
- * it is, with GLCNN_LIMIT_EXCEEDED and a sentence that has this number. The graph's own budget does
+ * it is, with GLCNN_LIMIT_EXCEEDED and a message that has this number. The graph's own budget does
  * not matter. It takes a search, some seconds for a network of hundreds of filters. Errors: those of
  * glcnn_graph_memory but GLCNN_LIMIT_EXCEEDED. */
 GLCNN_API glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
@@ -156,7 +156,7 @@ typedef void (*glcnn_graph_handler)(void *user, glcnn_graph *graph, glcnn_status
  * executeAsyncWithSourceImages:completionHandler:.
  *
  * The first execution of a graph reads the weights (gamma) of the layers that
- * glcnn_kernel_set_training lets it train, and is refused, in a sentence that names the layer,
+ * glcnn_kernel_set_training lets it train, and is refused, in a message that names the layer,
  * where all of them are zero and would stay so: other layers of zeros, stuck in the same way, make
  * what the layer reads or the gradient that reaches it. One layer of zeros learns, and so do
  * several where a sum, a bias or a neuron with f(0) other than 0 leads around them. Nothing is
@@ -203,7 +203,7 @@ GLCNN_API glcnn_state *glcnn_graph_state(const glcnn_graph *graph, const glcnn_s
  *   gives the GPU what the buckets hold now, and then the updates, clipping by norm before them.
  *
  * Callbacks must not call the library. One that fails ends the execution with its status: its
- * sentence becomes that of the device, no update is made, results and states of this execution are
+ * message becomes that of the device, no update is made, results and states of this execution are
  * undefined, and other buckets that have begun are not finished. Optimizers that count their steps
  * have counted it. */
 struct glcnn_gradient_bucket {
@@ -235,14 +235,14 @@ struct glcnn_exchange {
 };
 
 /* Lets the executions to come exchange their gradients; copied. NULL ends that. Waits for the last
- * execution; the next one compiles the graph anew. glcnn_graph_encode exchanges nothing. A graph
+ * execution; the next one compiles the graph again. glcnn_graph_encode exchanges nothing. A graph
  * that updates no weights calls `sum` alone.
  * Errors: GLCNN_INVALID_ARGUMENT without begin and finish, or with `sum` and no images; those of
  * glcnn_graph_wait. */
 GLCNN_API glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph,
                                                 const struct glcnn_exchange *exchange);
 
-/* Reads all data sources anew, immediately; the graph must not be executing. */
+/* Reads all data sources again, immediately; the graph must not be executing. */
 GLCNN_API glcnn_status glcnn_graph_reload_from_data_sources(glcnn_graph *graph);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* Files: arrays as NumPy's .npy, format versions 1, 2 and 3, and how files are written whole.
  *
  * In memory an array is float32 in C order, as glcnn_run takes and gives it. Files are not trusted:
- * one that is truncated, too long, inconsistent or of another kind is refused, with a sentence that
+ * one that is truncated, too long, inconsistent or of another kind is refused, with a message that
  * names the file, what was found and what was expected.
  *
  * Thread-safety: safe; arrays belong to their owner, and a glcnn_file is for one thread at a time.
@@ -25,7 +25,7 @@ struct glcnn_npy {
 /* Reads a file, or the `size` bytes of one. Elements are little-endian float16, float32, float64,
  * integers of 8 to 64 bits or booleans; they become float32, and Fortran order becomes C order. An
  * array without elements or of a rank above GLCNN_MAX_RANK is refused. Release the result with
- * glcnn_npy_free; on failure *array is all zero and `error`, if not NULL, has the sentence.
+ * glcnn_npy_free; on failure *array is all zero and `error`, if not NULL, has the message.
  * Errors: GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT. */
 GLCNN_API glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
                                       char error[GLCNN_ERROR_LENGTH]);
@@ -62,7 +62,7 @@ GLCNN_API glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **by
 /* Writes one file, or `count` files, each as below. All of them are on the disk before the first is
  * renamed: nothing is replaced where memory, room on the disk or a path is wanting. Then they are
  * renamed in their order. Where that fails, as it may of a file that was made a folder meanwhile,
- * those before are replaced, those behind are not, and the sentence says how many are.
+ * those before are replaced, those behind are not, and the message says how many are.
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT (also for a path that is
  * there twice). */
 GLCNN_API glcnn_status glcnn_npy_write(const char *path, const struct glcnn_npy *array,
@@ -77,7 +77,7 @@ GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struc
  * device may have no end; neither is opened for long, or read. Links are followed.
  *
  * Errors: GLCNN_IO_ERROR, also for what is no regular file; GLCNN_OUT_OF_MEMORY;
- * GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not NULL, has the sentence, which begins with the
+ * GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not NULL, has the message, which begins with the
  * path. */
 
 /* Opens a file for reading, without waiting. *descriptor is the caller's to close(), -1 after a
@@ -85,7 +85,7 @@ GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struc
  * the file's in bytes. */
 GLCNN_API glcnn_status glcnn_file_open(const char *path, int *descriptor, uint64_t *size,
                                        char error[GLCNN_ERROR_LENGTH]);
-/* Reads `size` bytes from `offset` on; fewer are a failure. The path is for sentences. */
+/* Reads `size` bytes from `offset` on; fewer are a failure. The path is for messages. */
 GLCNN_API glcnn_status glcnn_file_read(int descriptor, const char *path, uint64_t offset,
                                        void *bytes, size_t size, char error[GLCNN_ERROR_LENGTH]);
 /* Reads a whole file; one of more than `limit` bytes is GLCNN_LIMIT_EXCEEDED. *bytes, behind whose end
@@ -114,7 +114,7 @@ GLCNN_API glcnn_status glcnn_file_load(const char *path, size_t limit, void **by
  * lock it (glcnn_file_lock_take).
  *
  * Errors: GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not
- * NULL, has the sentence: the path, the step that failed and why. The old file is whole then, and
+ * NULL, has the message: the path, the step that failed and why. The old file is whole then, and
  * nothing is left beside it. Where only the last step fails, "its folder cannot be brought to the
  * disk", the new file is in place, and a loss of power may bring the old one back. */
 typedef struct glcnn_file glcnn_file;
@@ -147,7 +147,7 @@ GLCNN_API glcnn_status glcnn_file_save(const char *path, const void *bytes, size
  *
  * Errors: GLCNN_INVALID_STATE where another holds the lock; GLCNN_INVALID_ARGUMENT for a NULL and
  * for a path to what is no regular file, a device, a FIFO, a folder, /dev/stdout, which cannot be
- * replaced whole; GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. `error`, if not NULL, has the sentence. */
+ * replaced whole; GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. `error`, if not NULL, has the message. */
 typedef struct glcnn_file_lock glcnn_file_lock;
 
 /* Takes the lock of a path, that of a file or of one that is still to be made. The caller owns

@@ -106,7 +106,7 @@ GLCNN_API void glcnn_kernel_destroy(glcnn_kernel **kernel);
 
 GLCNN_API const char *glcnn_kernel_name(const glcnn_kernel *kernel);
 
-/* A name of the caller's for this kernel, copied, which sentences of errors give beside the
+/* A name of the caller's for this kernel, copied, which messages of errors give beside the
  * kernel's own name; NULL: none, as at first. A copy of the kernel has it too. MPSKernel's label.
  */
 GLCNN_API glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label);
@@ -135,6 +135,11 @@ GLCNN_API glcnn_device *glcnn_kernel_device(const glcnn_kernel *kernel);
 /* Whether the kernel has a vector of that name in memory, as one that was set or used has.
  * glcnn_kernel_vector would make it, of neutral values. */
 GLCNN_API bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name);
+
+/* Elements of a vector that the kernel owns, whether it is in memory or not. 0 if the kernel has no
+ * vector of that name, or its length is not known yet, as that of a normalisation before its first
+ * encode. Where it is not 0 and glcnn_kernel_vector gives NULL, making the vector failed. */
+GLCNN_API size_t glcnn_kernel_vector_length(const glcnn_kernel *kernel, const char *name);
 
 /* A vector that the kernel owns ("weights", "biases", "gamma" ...), made of neutral values where it
  * is not in memory yet; it lives as long as the kernel. Write it with glcnn_buffer_write: the next
@@ -322,7 +327,7 @@ struct glcnn_argument_info {
 struct glcnn_kernel_info {
     const char *name, *mps_class, *text; /* mps_class NULL: MPS has none */
     const char *gradient;                /* name of the gradient kernel, NULL if there is none */
-    const char *without_gradient;        /* then: why, a sentence */
+    const char *without_gradient;        /* then: why, a message */
     size_t argument_count, parameter_count;
     const struct glcnn_argument_info *arguments;
     const struct glcnn_parameter_info *parameters;
@@ -354,12 +359,12 @@ struct glcnn_setting {
  * (centered, top_left, bottom_right), remainder (top_left, top_right, bottom_left, bottom_right),
  * exclude_edges, destination_width and destination_height. A gradient kernel takes its forward
  * kernel's names too. *setting refers to storage that lives for ever.
- * Errors: GLCNN_INVALID_ARGUMENT, with the sentence in `error`. */
+ * Errors: GLCNN_INVALID_ARGUMENT, with the message in `error`. */
 GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
                                            struct glcnn_setting *setting,
                                            char error[GLCNN_ERROR_LENGTH]);
 
-/* Writes the end of a sentence about a word, of `length` bytes, that is none of `count` names:
+/* Writes the end of a message about a word, of `length` bytes, that is none of `count` names:
  * "; did you mean padding? There are padding, align and remainder". The name is the one that the
  * fewest letters make of the word, changed, left out, added or swapped, where that is a third of
  * them at most; otherwise the text begins "; there are". The list is left out where it does not fit

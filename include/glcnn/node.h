@@ -20,9 +20,9 @@
  *
  * Functions that make nodes return NULL on failure and also when a node that they are given is
  * NULL, so that a network can be written down without a check after each line. The first failure
- * stays with the network: glcnn_network_status and glcnn_graph_create report it with its sentence.
+ * stays with the network: glcnn_network_status and glcnn_graph_create report it with its message.
  * A gradient that is refused is no such failure: the network has the nodes that it had and goes on;
- * the device has the sentence, and glcnn_graph_create too where it is then given a NULL.
+ * the device has the message, and glcnn_graph_create too where it is then given a NULL.
  *
  * Not thread-safe: a network is used by the thread of its device.
  */
@@ -47,7 +47,7 @@ GLCNN_API glcnn_status glcnn_network_create(glcnn_device *device, glcnn_network 
 GLCNN_API void glcnn_network_destroy(glcnn_network **network);
 
 /* GLCNN_SUCCESS, or the status of the first node that could not be made; the device then has its
- * sentence as the last error again. */
+ * message as the last error again. */
 GLCNN_API glcnn_status glcnn_network_status(const glcnn_network *network);
 
 /* The device that the network was made on; NULL for NULL. */

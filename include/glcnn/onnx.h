@@ -28,9 +28,9 @@
  * vector of one kernel, as weights that filters share.
  *
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
- * overflow, or data elsewhere, gives a sentence and no network. Nothing recurses without bound, and
+ * overflow, or data elsewhere, gives a message and no network. Nothing recurses without bound, and
  * memory is in proportion to the file. All operators that have no kernel are found before the first
- * node is made, and the sentence names the first of them with its node.
+ * node is made, and the message names the first of them with its node.
  *
  * Not thread-safe: as the device.
  */
@@ -49,7 +49,7 @@ extern "C" {
 /* How a file is read. All zero: the defaults. */
 struct glcnn_onnx_options {
     /* Pixels of inputs N,C,H,W whose size the file leaves open (symbols, or 0 or less); 0: such an
-     * input is refused, with a sentence. Sizes that the file has stay. */
+     * input is refused, with a message. Sizes that the file has stay. */
     uint32_t width, height;
     uint32_t feature_channels; /* the same for channels */
     bool without_batch; /* the first axis of inputs is no batch: tensors of up to three axes are
@@ -135,7 +135,7 @@ struct glcnn_onnx_record {
  * or below it, are found too: regular ones, whose links lead to no other place. No more of them is read
  * than a tensor has; the record has them as if they had been in the file. `options` may be
  * NULL. The caller owns *network and *record, which are apart from one another; `record` may be NULL:
- * none is wanted. After a failure both are NULL and `error`, if not NULL, has the sentence.
+ * none is wanted. After a failure both are NULL and `error`, if not NULL, has the message.
  * Errors: GLCNN_MALFORMED_DATA; GLCNN_UNSUPPORTED for an operator, an attribute, a type or an opset
  * that is not read, with the node's name; GLCNN_INVALID_ARGUMENT for an option; GLCNN_IO_ERROR;
  * GLCNN_OUT_OF_MEMORY; those of nodes. */
@@ -157,7 +157,7 @@ GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
  * the network's forward filters, opset 14, in inference: dropout and losses are left out; `inputs`
  * must then have the sizes of the network's inputs (width, height, feature_channels; name or NULL for
  * the handle) in the order of glcnn_network_image. *bytes is to be released with
- * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the sentence.
+ * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the message.
  * Errors: GLCNN_INVALID_ARGUMENT (a filter that the record names and the network lacks, a vector of
  * another length), GLCNN_UNSUPPORTED for a filter that ONNX has no operator for,
  * GLCNN_MALFORMED_DATA for a skeleton that is none, GLCNN_OUT_OF_MEMORY, GLCNN_DEVICE_LOST. */

@@ -40,7 +40,7 @@ struct glcnn_run_options {
  * without them padding decides. An input that is optional and not given is computed by the kernels
  * that would have filled it. All outputs are returned in *outputs, *output_count of them, each with
  * its data, in one allocation to be released with glcnn_run_free.
- * On failure nothing is returned and `error`, if not NULL, has the sentence.
+ * On failure nothing is returned and `error`, if not NULL, has the message.
  * Errors: GLCNN_INVALID_ARGUMENT and whatever encode gives. */
 GLCNN_API glcnn_status glcnn_run(glcnn_device *device, const char *name,
                                  const struct glcnn_setting *settings, size_t setting_count,
@@ -54,7 +54,7 @@ GLCNN_API void glcnn_run_free(struct glcnn_array *outputs);
 typedef void (*glcnn_explain_callback)(void *user, const char *line);
 
 /* Tells which implementations an encode of kernel `name` would take, why those before them in their
- * lists were not taken, and which passes that makes: the sentences of log level debug, then a line
+ * lists were not taken, and which passes that makes: the messages of log level debug, then a line
  * "pass 1: glsl/pooling/pooling_max.comp, 28x28x16 invocations, by pooling_one_pass" for each pass.
  * Nothing is recorded, compiled or run. `settings` are those of glcnn_run; `source` is the size of the
  * source, images, channels, height and width, of a gradient kernel that of the forward source. What
@@ -76,7 +76,7 @@ struct glcnn_check_row {
     uint32_t cases, failed;
     double largest_error;         /* in units of the bound: above 1 fails */
     const char *worst;            /* parameters and shape of the worst case */
-    const char *error;            /* sentence of the first case that could not run, or NULL */
+    const char *error;            /* message of the first case that could not run, or NULL */
     uint32_t float16_cases;       /* of the cases, those with images stored as float16 */
     double largest_float16_error; /* of these alone */
 };

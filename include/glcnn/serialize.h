@@ -30,7 +30,7 @@
  * to something earlier, so there are no cycles.
  *
  * Addressing that a gradient kernel took over from a state is written as its properties are. In a
- * network each execution takes it over anew; for a kernel by itself it counts as set by hand until
+ * network each execution takes it over again; for a kernel by itself it counts as set by hand until
  * a returning encode or glcnn_kernel_prepare_destination does.
  *
  * Not written: the device, data sources, optimizers with their state, and states. Vectors are
@@ -39,7 +39,7 @@
  * glcnn_network_set_training for one, and load a checkpoint (glcnn/checkpoint.h).
  *
  * Reading trusts nothing. What is damaged, cut off, longer than its item, of another kind or
- * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a sentence and no object. Nothing
+ * version, or beyond a legal range gives GLCNN_MALFORMED_DATA, a message and no object. Nothing
  * recurses. Memory and time are in proportion to the size of the bytes: a count is believed only as
  * far as the bytes that follow can hold it, a kernel that is shared is looked for among the filters
  * before it, vectors are only as long as the bytes they are given
@@ -60,7 +60,7 @@ extern "C" {
 
 /* Writes a kernel down. *bytes is to be released with glcnn_serialize_free. With weights, work
  * that is committed is waited for. After a failure *bytes is NULL and `error`, if not NULL, has the
- * sentence. Errors: GLCNN_INVALID_ARGUMENT (also for a value out of its range, which encodes
+ * message. Errors: GLCNN_INVALID_ARGUMENT (also for a value out of its range, which encodes
  * refuse, and for text that is not UTF-8), GLCNN_OUT_OF_MEMORY, those of glcnn_buffer_read. */
 GLCNN_API glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_weights,
                                               uint8_t **bytes, size_t *size,
@@ -68,7 +68,7 @@ GLCNN_API glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_we
 
 /* Makes the kernel that the bytes describe. What they leave out has its default; vectors that they
  * leave out are not set. The caller owns the kernel. After a failure *kernel is NULL and `error`,
- * if not NULL, has the sentence. Errors: GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT for a NULL,
+ * if not NULL, has the message. Errors: GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT for a NULL,
  * those of glcnn_kernel_create and glcnn_kernel_set_vector. */
 GLCNN_API glcnn_status glcnn_kernel_deserialize(glcnn_device *device, const uint8_t *bytes,
                                                 size_t size, glcnn_kernel **kernel,

@@ -1,8 +1,8 @@
 /* What a call reports: status codes, log levels and the marks of the public interface.
  *
  * The library never prints, exits or aborts. Every call that can fail returns a glcnn_status; the
- * device keeps the sentence that explains the last failure (glcnn_device_error) and the log
- * callback receives it. Where there is no device yet, glcnn_device_create gives the sentence to
+ * device keeps the message that explains the last failure (glcnn_device_error) and the log
+ * callback receives it. Where there is no device yet, glcnn_device_create gives the message to
  * the log callback of its parameters.
  */
 #ifndef GLCNN_STATUS_H
@@ -36,15 +36,15 @@ typedef enum glcnn_status {
     GLCNN_NO_DEVICE,        /* no device with OpenGL ES 3.1 compute could be opened */
     GLCNN_DEVICE_LOST,      /* reset or without progress: glcnn_device_is_lost, glcnn/device.h */
     GLCNN_OUT_OF_MEMORY,    /* of the host or of the device */
-    GLCNN_SHADER_ERROR,     /* a shader was refused; the sentence names its file and line */
+    GLCNN_SHADER_ERROR,     /* a shader was refused; the message names its file and line */
     GLCNN_IO_ERROR,         /* a file cannot be opened, read or written */
     GLCNN_MALFORMED_DATA,   /* a file or byte stream is truncated, oversized or of another kind */
     GLCNN_CHECK_FAILED,     /* a check of GLCNN_DEBUG found what it looks for (glcnn/device.h) */
     GLCNN_STATUS_FORCE32 = 0x7fffffff
 } glcnn_status;
 
-/* Bytes of an `error` that a caller passes for the sentence of a failure, the 0 that ends it
- * included. A longer sentence is cut. */
+/* Bytes of an `error` that a caller passes for the message of a failure, the 0 that ends it
+ * included. A longer message is cut. */
 #define GLCNN_ERROR_LENGTH 512
 
 typedef enum glcnn_log_level {

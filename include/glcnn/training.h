@@ -5,7 +5,7 @@
  * batch normalisation's running averages too. An execution of a graph is one step for each kernel,
  * however many losses reach it and however many nodes have it. Kernels whose optimizers are set
  * alike, all parameters the same, are stepped by one pass in an execution; setting them apart costs
- * a pass a vector from then on, and the next execution records the graph anew. Values are written
+ * a pass a vector from then on, and the next execution records the graph again. Values are written
  * and read with glcnn_kernel_set_vector and glcnn_buffer_read of glcnn_kernel_vector.
  *
  * What trains: weights and biases of convolutions, fully connected layers and convolution
@@ -13,7 +13,7 @@
  * type prelu, scale and shift that are nodes of their own (glcnn/kernels/neuron.h).
  *
  * Weights are 0 until they are set, by hand, by a data source, a checkpoint or
- * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that could never learn.
+ * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that can never be trained.
  */
 #ifndef GLCNN_TRAINING_H
 #define GLCNN_TRAINING_H

@@ -105,7 +105,7 @@ void columns_free(struct columns *c)
     c->kinds = NULL;
 }
 
-/* ---- Sentences ---- */
+/* ---- Messages ---- */
 
 struct text {
     char *at;
@@ -159,10 +159,10 @@ static void add_others(struct text *text, const struct columns *c, char *const *
     }
 }
 
-void columns_describe(const struct columns *c, char *const *fields, const char *path,
-                      char *sentence, size_t size)
+void columns_describe(const struct columns *c, char *const *fields, const char *path, char *message,
+                      size_t size)
 {
-    struct text text = {sentence, size};
+    struct text text = {message, size};
     add(&text, "%.150s: ", path);
     if (c->label != NO_COLUMN) {
         add(&text, "the label is ");

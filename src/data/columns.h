@@ -28,7 +28,7 @@ const char *columns_second_label(char *const *fields, size_t count, const char *
 bool columns_are_counted(char *const *fields, size_t count);
 /* Writes which column is what; the fields are those of columns_find. */
 void columns_describe(const struct columns *columns, char *const *fields, const char *path,
-                      char *sentence, size_t size);
+                      char *message, size_t size);
 
 /* A finite number as the C locale writes it. */
 bool columns_number(const char *text, float *value);

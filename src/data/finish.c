@@ -9,7 +9,7 @@
 
 static glcnn_status check_training(glcnn_data_set *set, char *error)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
     uint8_t *seen = calloc(set->info.class_count, 1);
     if (!seen)
@@ -20,10 +20,10 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
     for (uint32_t i = 0; i < set->info.class_count && status == GLCNN_SUCCESS; i++) {
         if (seen[i])
             continue;
-        snprintf(sentence, sizeof sentence,
+        snprintf(message, sizeof message,
                  "%.250s: the training part has no image of the class \"%.100s\"", set->path,
                  set->class_names[i]);
-        status = set_complain(set, 0, sentence, error);
+        status = set_complain(set, 0, message, error);
     }
     free(seen);
     return status;
@@ -210,15 +210,15 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
 
 static void tell_passed_over(glcnn_data_set *set)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const uint32_t count = set->passed_over;
-    snprintf(sentence, sizeof sentence,
+    snprintf(message, sizeof message,
              count == 1 ? "%.200s: %u file or folder that is not a picture is ignored: %.100s"
                         : "%.200s: %u files and folders that are not pictures are ignored: %.100s "
                           "is the first",
              set->path, count, set->passed_first);
     if (count > 0)
-        set_decide(set, sentence);
+        set_decide(set, message);
 }
 
 glcnn_status set_finish(glcnn_data_set *set, char *error)

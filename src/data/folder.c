@@ -175,13 +175,13 @@ static glcnn_status add_looked_at(glcnn_data_set *set, glcnn_data_part part,
 glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
                              uint32_t label, bool keep, char *error)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     struct picture_file file = {.path = (char *)path};
     const char *unread;
     bool ignored;
-    glcnn_status status = look(path, &file, &unread, &ignored, sentence);
+    glcnn_status status = look(path, &file, &unread, &ignored, message);
     if (status == GLCNN_OUT_OF_MEMORY)
-        return data_fail(error, status, "%s", sentence);
+        return data_fail(error, status, "%s", message);
     if (ignored && !keep) {
         pass_over(set, path);
         return GLCNN_SUCCESS;
@@ -192,7 +192,7 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
     }
     bool is_broken = status != GLCNN_SUCCESS;
     if (is_broken)
-        status = set_complain(set, 1, sentence, error);
+        status = set_complain(set, 1, message, error);
     if (status != GLCNN_SUCCESS || (is_broken && !keep))
         return status;
     return add_looked_at(set, part, &file, label, is_broken, error);
@@ -201,7 +201,7 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
 /* Whoever has such pictures would take them to be seen. */
 static void tell_unread(glcnn_data_set *set, const char *folder)
 {
-    char sentence[GLCNN_ERROR_LENGTH], list[128] = "";
+    char message[GLCNN_ERROR_LENGTH], list[128] = "";
     const struct unread *unread = &set->unread;
     size_t length = 0;
     for (size_t i = 0; i < sizeof unread->kinds / sizeof *unread->kinds; i++)
@@ -209,12 +209,12 @@ static void tell_unread(glcnn_data_set *set, const char *folder)
             length += (size_t)snprintf(list + length, sizeof list - length, "%s%u %s",
                                        length > 0 ? ", " : "", unread->kinds[i].count,
                                        unread->kinds[i].format);
-    snprintf(sentence, sizeof sentence,
+    snprintf(message, sizeof message,
              "%.200s: %u picture%s in unsupported formats (%s), of which %.80s is the first; "
              "expected " PICTURE_KINDS,
              folder, unread->count, unread->count == 1 ? "" : "s", list, unread->first);
     if (unread->count > 0)
-        set_note(set, unread->count, sentence);
+        set_note(set, unread->count, message);
 }
 
 /* ---- Folders to predict ---- */
@@ -315,7 +315,7 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
 static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const char *folder,
                               const char *name, char *error)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     struct listing listing;
     uint32_t label = 0, before = set->parts[part].count;
     glcnn_status status = listing_read(folder, &listing, error);
@@ -333,9 +333,8 @@ static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const c
         return status;
     if (set->names.count > names)
         names_remove_last(&set->names);
-    snprintf(sentence, sizeof sentence, "%.300s: a folder without a picture is not a class",
-             folder);
-    return set_complain(set, 0, sentence, error);
+    snprintf(message, sizeof message, "%.300s: a folder without a picture is not a class", folder);
+    return set_complain(set, 0, message, error);
 }
 
 glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,

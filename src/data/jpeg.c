@@ -27,7 +27,7 @@ struct jpeg {
     uint8_t *row, *converted;
 };
 
-/* The status and sentence are kept where a failure has them already. */
+/* The status and message are kept where a failure has them already. */
 static void leave(struct jpeg *jpeg, glcnn_status status, const char *message)
 {
     if (jpeg->status == GLCNN_SUCCESS) {

@@ -1,4 +1,4 @@
-/* Sentences. */
+/* Messages. */
 #include "message.h"
 
 #include <errno.h>

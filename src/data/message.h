@@ -4,7 +4,7 @@
 
 #include <glcnn/status.h>
 
-/* Writes the sentence into `error`, unless that is NULL, and returns the status. */
+/* Writes the message into `error`, unless that is NULL, and returns the status. */
 glcnn_status data_fail(char *error, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -14,7 +14,7 @@ struct names {
     uint32_t capacity; /* of buckets, a power of two; of texts half of it */
 };
 
-/* The number of a text of `length` bytes. `path` is the data's, for the sentence. */
+/* The number of a text of `length` bytes. `path` is the data's, for the message. */
 glcnn_status names_add(struct names *names, const char *text, size_t length, const char *path,
                        uint32_t *number, char *error);
 /* The same for the decimal digits of a number. */
@@ -27,7 +27,7 @@ void names_free(struct names *names);
 /* map[number of a text]: its class. Where class names are given all texts are such names or all are
  * numbers of classes, from 0; otherwise the texts become the classes and are brought into order.
  * Texts that are all whole numbers are compared, ordered and named by value: "1" for "1.0".
- * `decision`: a sentence where the texts could have meant something else, otherwise "". */
+ * `decision`: a message where the texts could have meant something else, otherwise "". */
 glcnn_status names_order(struct names *names, const char *const *class_names, uint32_t class_count,
                          const char *path, uint32_t *map, char decision[GLCNN_ERROR_LENGTH],
                          char *error);

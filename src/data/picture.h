@@ -23,7 +23,7 @@ struct size {
     uint32_t width, height, channels; /* channels: 1 or 3 */
 };
 
-/* One kind of picture. Both functions read from the file's beginning. The sentence of a failure has
+/* One kind of picture. Both functions read from the file's beginning. The message of a failure has
  * no path; GLCNN_MALFORMED_DATA for what the file holds, GLCNN_OUT_OF_MEMORY, GLCNN_IO_ERROR. */
 struct picture_format {
     bool (*begins)(const uint8_t *head, size_t size); /* a file with these first bytes */
@@ -60,7 +60,7 @@ glcnn_status picture_look(FILE *file, struct picture *picture, char *error);
  * bytes_free, after a failure too. */
 glcnn_status picture_read_file(FILE *file, struct bytes *bytes, char *error);
 
-/* Whether an announced size is one that is read, with a sentence. */
+/* Whether an announced size is one that is read, with a message. */
 bool picture_check_size(uint64_t width, uint64_t height, char *error);
 
 /* Samples of a row, in 8 bits. */

@@ -41,10 +41,10 @@ static void keep(glcnn_data_set *set, uint32_t index, const uint8_t *pixels)
     atomic_store(&set->states[index], PICTURE_KEPT);
 }
 
-static void mark_broken(glcnn_data_set *set, uint32_t index, const char *sentence)
+static void mark_broken(glcnn_data_set *set, uint32_t index, const char *message)
 {
     if (atomic_exchange(&set->states[index], PICTURE_BROKEN) != PICTURE_BROKEN)
-        set_note(set, 1, sentence);
+        set_note(set, 1, message);
 }
 
 glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,

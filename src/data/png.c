@@ -18,7 +18,7 @@ struct png {
     char *error;
     size_t limit; /* of one allocation of libpng: it takes what a chunk promises */
     bool memory_is_short;
-    bool has_said; /* `error` has its sentence */
+    bool has_said; /* `error` has its message */
     struct scaler scaler;
     uint8_t *rows, *converted;
 };
@@ -59,7 +59,7 @@ static void read_bytes(png_structp read, png_bytep bytes, size_t size)
         png_error(read, "it is truncated");
 }
 
-/* Leaves by the error of libpng where the sentence is there already. */
+/* Leaves by the error of libpng where the message is there already. */
 static void stop(struct png *png)
 {
     png->has_said = true;

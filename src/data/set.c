@@ -1,4 +1,4 @@
-/* What a data set holds, and what is asked of it: sentences, images, names. */
+/* What a data set holds, and what is asked of it: messages, images, names. */
 #include "set.h"
 
 #include <stdlib.h>
@@ -6,42 +6,42 @@
 
 #include "message.h"
 
-/* ---- Sentences ---- */
+/* ---- Messages ---- */
 
-static void keep(struct sentences *sentences, const char *sentence)
+static void keep(struct messages *messages, const char *message)
 {
-    if (sentences->count == sentences->capacity) {
-        uint32_t capacity = sentences->capacity ? sentences->capacity * 2 : 16;
-        char **texts = realloc(sentences->texts, capacity * sizeof *texts);
+    if (messages->count == messages->capacity) {
+        uint32_t capacity = messages->capacity ? messages->capacity * 2 : 16;
+        char **texts = realloc(messages->texts, capacity * sizeof *texts);
         if (!texts)
             return;
-        sentences->texts = texts;
-        sentences->capacity = capacity;
+        messages->texts = texts;
+        messages->capacity = capacity;
     }
-    char *copy = strdup(sentence);
+    char *copy = strdup(message);
     if (copy)
-        sentences->texts[sentences->count++] = copy;
+        messages->texts[messages->count++] = copy;
 }
 
-void set_decide(glcnn_data_set *set, const char *sentence)
+void set_decide(glcnn_data_set *set, const char *message)
 {
-    keep(&set->decisions, sentence);
+    keep(&set->decisions, message);
 }
 
-void set_note(glcnn_data_set *set, uint32_t pictures, const char *sentence)
+void set_note(glcnn_data_set *set, uint32_t pictures, const char *message)
 {
     pthread_mutex_lock(&set->mutex);
     set->skipped += pictures;
     if (pictures != 1 || set->skipped <= MAX_NOTES)
-        keep(&set->notes, sentence);
+        keep(&set->notes, message);
     pthread_mutex_unlock(&set->mutex);
 }
 
-glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *sentence, char *error)
+glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *message, char *error)
 {
     if (set->parameters.strict)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%s", sentence);
-    set_note(set, pictures, sentence);
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%s", message);
+    set_note(set, pictures, message);
     return GLCNN_SUCCESS;
 }
 

@@ -17,8 +17,8 @@
 
 #define MAX_NOTES 1000 /* of pictures; each class may have one more */
 
-/* Sentences. Where memory is short one is lost. */
-struct sentences {
+/* Messages. Where memory is short one is lost. */
+struct messages {
     char **texts;
     uint32_t count, capacity;
 };
@@ -57,7 +57,7 @@ struct part {
 };
 
 struct glcnn_data_set {
-    char *path;                              /* of sentences: of several files the first */
+    char *path;                              /* of messages: of several files the first */
     size_t root;                             /* bytes of it that names of pictures leave out */
     struct glcnn_data_parameters parameters; /* without the class names */
     struct glcnn_data_info info;
@@ -72,12 +72,12 @@ struct glcnn_data_set {
     uint8_t *kept; /* NULL: not all fit in */
     pthread_mutex_t mutex;
     bool has_mutex;
-    struct sentences decisions;
+    struct messages decisions;
     struct unread unread; /* of the folder that is being added */
     uint32_t passed_over; /* of info.ignored those that are not hidden */
     char passed_first[256];
     /* Below the mutex. */
-    struct sentences notes;
+    struct messages notes;
     uint32_t skipped;
 };
 
@@ -108,13 +108,12 @@ glcnn_status set_finish(glcnn_data_set *set, char *error);
 /* Width, height and channels of images that are pictures. */
 glcnn_status set_size_pictures(glcnn_data_set *set, char *error);
 
-/* A sentence on what follows from the data while it is opened. */
-void set_decide(glcnn_data_set *set, const char *sentence);
-/* A sentence on what is left out: so many pictures, or something else. */
-void set_note(glcnn_data_set *set, uint32_t pictures, const char *sentence);
-/* A sentence where `strict` is not set, otherwise an error. */
-glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *sentence,
-                          char *error);
+/* A message on what follows from the data while it is opened. */
+void set_decide(glcnn_data_set *set, const char *message);
+/* A message on what is left out: so many pictures, or something else. */
+void set_note(glcnn_data_set *set, uint32_t pictures, const char *message);
+/* A message where `strict` is not set, otherwise an error. */
+glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *message, char *error);
 
 /* Opens a regular file for reading; NULL: errno says why, 0 that it is another kind of file. */
 FILE *open_picture(const char *path, struct picture_file *file);

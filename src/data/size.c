@@ -50,7 +50,7 @@ static uint32_t scaled(uint32_t value, uint32_t part, uint32_t whole)
 static void take_common(glcnn_data_set *set, const struct picture *size, uint32_t most,
                         uint32_t count)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     struct glcnn_data_info *info = &set->info;
     uint32_t longer = larger(size->width, size->height);
     bool shrinks = longer > MAX_DEFAULT_SIDE;
@@ -58,11 +58,10 @@ static void take_common(glcnn_data_set *set, const struct picture *size, uint32_
     info->height = shrinks ? scaled(size->height, MAX_DEFAULT_SIDE, longer) : size->height;
     if (most == count && !shrinks)
         return;
-    snprintf(sentence, sizeof sentence,
-             "%.250s: %u of %u pictures are %ux%u, so images are %ux%u%s", set->path, most, count,
-             size->width, size->height, info->width, info->height,
+    snprintf(message, sizeof message, "%.250s: %u of %u pictures are %ux%u, so images are %ux%u%s",
+             set->path, most, count, size->width, size->height, info->width, info->height,
              shrinks ? ", of a longer side of at most 256" : "");
-    set_decide(set, sentence);
+    set_decide(set, message);
 }
 
 /* ---- Pictures of many sizes ---- */
@@ -107,7 +106,7 @@ static uint32_t to_multiple(uint32_t side)
 static void take_median(glcnn_data_set *set, const struct picture *heads, uint32_t count,
                         uint32_t *numbers)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     struct glcnn_data_info *info = &set->info;
     uint32_t width = median(heads, count, numbers, width_of),
              height = median(heads, count, numbers, height_of),
@@ -116,12 +115,12 @@ static void take_median(glcnn_data_set *set, const struct picture *heads, uint32
     info->width = to_multiple(scaled(side, width, larger(width, height)));
     info->height = to_multiple(scaled(side, height, larger(width, height)));
     snprintf(
-        sentence, sizeof sentence,
+        message, sizeof message,
         "%.250s: pictures are of many sizes, %ux%u to %ux%u, so images are %ux%u: the median of "
         "their longer sides is %u; sides are multiples of 8, 256 at most",
         set->path, heads[0].width, heads[0].height, heads[count - 1].width, heads[count - 1].height,
         info->width, info->height, longer);
-    set_decide(set, sentence);
+    set_decide(set, message);
 }
 
 /* ---- All ---- */

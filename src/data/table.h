@@ -29,7 +29,7 @@ struct reading {
     const char *path;
     const struct glcnn_data_parameters *parameters;
     struct names *names;
-    char *decision; /* GLCNN_ERROR_LENGTH: a sentence on what was found, or "" */
+    char *decision; /* GLCNN_ERROR_LENGTH: a message on what was found, or "" */
     char *error;
 };
 
@@ -47,7 +47,7 @@ size_t table_values(const struct table *table); /* of an image */
 void table_free(struct table *table);
 void content_free(struct content *content);
 
-/* Extents, out of a shape [N][..] of rank 2 to 4; false, with a sentence, if they are beyond the
+/* Extents, out of a shape [N][..] of rank 2 to 4; false, with a message, if they are beyond the
  * limits or not what the parameters ask for. */
 glcnn_status table_shape(const struct reading *r, uint32_t rank, const uint32_t *shape,
                          struct table *table, bool *is_planar);

@@ -20,13 +20,13 @@
 #define LANE_PIXELS    8u                   /* the same for each lane */
 #define FEWEST_GROUPS  4u    /* that are faster than invocations which each go through all pixels */
 #define ALL_GROUPS     1024u /* fill the largest GPUs */
-#define PART_PIXELS    2048.0 /* that are read while a number of a part is stored and added up */
+#define SUM_PIXELS     2048.0      /* that are read while a number is stored and added up */
 #define PART_BYTES     (32u << 20) /* of partial sums, unless one chunk takes more */
 
 /* How a chunk is divided among groups. */
 struct division {
     uint32_t y, z;
-    uint32_t parts;           /* that a group leaves */
+    uint32_t splits;          /* of a chunk, each of which leaves partial sums */
     uint32_t pixels;          /* that a chunk has at least */
     uint32_t work;            /* of an invocation, for each pixel of a chunk */
     uint32_t vectors, slices; /* of a tile */
@@ -45,12 +45,12 @@ static struct division tiles_of(const struct packing *p)
     uint32_t vectors = doubled_to(FEWEST_VECTORS, groups_of(p->elements, 4), TILE_VECTORS);
     uint32_t slices =
         doubled_to(FEWEST_SLICES, p->slices, least(GROUP_SUMS / vectors, TILE_SLICES));
-    uint32_t parts = GROUP_SUMS / (vectors * slices);
+    uint32_t splits = GROUP_SUMS / (vectors * slices);
     return (struct division){groups_of(p->elements, 4 * vectors),
                              groups_of(p->slices, slices),
-                             parts,
+                             splits,
                              CHUNK_PIXELS,
-                             16 * 8 / parts,
+                             16 * 8 / splits,
                              vectors,
                              slices};
 }
@@ -89,13 +89,13 @@ bool weights_fill_tiles(const void *weights_problem)
                FEWEST_GROUPS;
 }
 
-/* A chunk's parts take as long to be stored and added up as some of its pixels to be read. Of n
- * chunks the longest has 1 / n of the pixels and there are n parts: both together are least where
- * n * n = pixels * PART_PIXELS / numbers of a part. */
+/* A chunk's partial sums take as long to be stored and added up as some of its pixels to be read. Of
+ * n chunks the longest has 1 / n of the pixels and there are n partial sums: both together are least
+ * where n * n = pixels * SUM_PIXELS / numbers of a partial sum. */
 static uint32_t balanced_chunks(const struct packing *p, const struct division *s, uint32_t pixels)
 {
-    double numbers = (double)p->slices * (p->elements + 1) * s->parts;
-    return (uint32_t)sqrt(pixels * PART_PIXELS / numbers) + 1;
+    double numbers = (double)p->slices * (p->elements + 1) * s->splits;
+    return (uint32_t)sqrt(pixels * SUM_PIXELS / numbers) + 1;
 }
 
 /* `numbers` of four have room for their partial sums, or for those of one. */
@@ -103,16 +103,16 @@ static uint32_t chunks_of(const struct packing *p, const struct division *s, uin
                           uint32_t numbers)
 {
     uint32_t wanted = groups_of(ALL_GROUPS, s->y * s->z);
-    uint32_t room = numbers / (p->slices * (p->elements + 1) * s->parts);
+    uint32_t room = numbers / (p->slices * (p->elements + 1) * s->splits);
     uint32_t most = least(groups_of(pixels, s->pixels), room ? room : 1);
     return least(least(wanted, most), balanced_chunks(p, s, pixels));
 }
 
-/* A single part is the gradient itself, and can be stored as one where an element's four inputs lie
- * side by side. */
+/* A single partial sum is the gradient itself, and can be stored as one where an element's four
+ * inputs lie side by side. */
 static bool is_whole(const struct operation *o, const struct division *s, uint32_t chunks)
 {
-    return chunks * s->parts == 1 && convolution_channels(o).inputs % 4 == 0;
+    return chunks * s->splits == 1 && convolution_channels(o).inputs % 4 == 0;
 }
 
 static bool has_one_pixel(const struct operation *o)
@@ -221,7 +221,7 @@ void plan_weights_tiled(struct plan *plan, const struct implementation *row,
         plan_whole_tiles(plan, row, problem, &d, &chunks);
         return;
     }
-    struct pass *pass = plan_partial_sums(plan, row, problem, chunks.count * d.parts, &sums);
+    struct pass *pass = plan_partial_sums(plan, row, problem, chunks.count * d.splits, &sums);
     pass_tiles(pass, problem, &d, &chunks);
     implementation_plan(plan, &convolution_partial_sum_implementations, &sums);
 }

@@ -118,7 +118,7 @@ const struct implementation_list glcnn_desktop_convolution_weights = {
 #define SUM_ELEMENTS 8u   /* of a group, as there */
 #define FEW_CHUNKS   64u  /* that one group is soon done with */
 
-static bool can_arrive(const void *partial_sums)
+static bool has_last_block(const void *partial_sums)
 {
     return ((const struct partial_sums *)partial_sums)->sums > 0;
 }
@@ -128,21 +128,21 @@ static bool has_few_chunks(const void *partial_sums)
     return ((const struct partial_sums *)partial_sums)->chunks <= FEW_CHUNKS;
 }
 
-/* By the groups that make them, the last of which to arrive adds up all. */
+/* By the groups that make them: the last block adds up all. */
 static void plan_last_group_sum(struct plan *plan, const struct implementation *row,
                                 const void *partial_sums)
 {
     const struct partial_sums *sums = partial_sums;
     struct pass *pass = sums->pass;
-    struct vector_view arrivals = plan_scratch_vector(plan, sums->sums);
+    struct vector_view block_results = plan_scratch_vector(plan, sums->sums);
     (void)row;
-    pass_define(pass, "ARRIVES", 1);
-    pass_library(pass, "pixel_reduction/arrival.glsl");
+    pass_define(pass, "LAST_BLOCK", 1);
+    pass_library(pass, "pixel_reduction/last_block.glsl");
     pass_library(pass, "desktop/add_element.glsl");
-    pass_int(pass, "arrival_slices", (int32_t)sums->sums);
+    pass_int(pass, "block_slices", (int32_t)sums->sums);
     pass_int(pass, "runs", (int32_t)sums->chunks);
-    pass_vector_of(pass, "uint", "arrivals", &arrivals, VECTOR_COHERENT);
-    pass_update_access(pass, "parts", VECTOR_COHERENT);
+    pass_vector_of(pass, "uint", "block_results", &block_results, VECTOR_COHERENT);
+    pass_update_access(pass, "partial_sums", VECTOR_COHERENT);
     pass_gradients(pass, "float", sums->problem->operation);
     pass_weight_places(pass, &sums->problem->packing);
 }
@@ -162,7 +162,7 @@ const struct implementation_list glcnn_desktop_convolution_partial_sums = {
     "convolution_partial_sums",
     (const struct implementation[]){
         {"partial_sums_last_group", .registers = 32, .shared_memory = true, .buffers = 4,
-         .supported = {can_arrive, "partial sums of work groups that own a slice each"},
+         .supported = {has_last_block, "partial sums of work groups that own a slice each"},
          .profitable = {has_few_chunks, "at most 64 chunks of pixels"},
          .plan = plan_last_group_sum},
         {"partial_sums_group", "desktop/convolution_gradient_sum_group.comp", 32,

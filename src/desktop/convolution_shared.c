@@ -85,8 +85,8 @@ bool weights_fill_register_tiles(const void *weights_problem)
 
 /* Register tiles of two columns and `rows` rows of the gradient, those of all images numbered through,
  * and how they are divided: among ALL_GROUPS, with MOST_TAPS sums and a bias each, so that partial sums
- * have 80 KiB at most, or those of one chunk, within what any plan lends (plan_workspace_vec4s). Groups
- * take them in turns, so that those which run at one time read what lies together. */
+ * have 80 KiB at most, or those of one chunk, within the workspace of any plan (plan_workspace_vec4s).
+ * Groups take them in turns, so that those which run at one time read what lies together. */
 struct tiles {
     uint32_t pairs, down, rows, total, turns;
 };

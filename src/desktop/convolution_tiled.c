@@ -18,7 +18,7 @@
 #define TILE_GROUPS   32u   /* fewer leave most of a large GPU idle */
 #define FEW_ELEMENTS  64u   /* that small tiles, of which more run at a time, add up faster */
 #define ENOUGH_GROUPS 384u  /* to keep the largest GPUs busy without a split */
-#define SPLIT_DEPTH   128u  /* elements that make a part worth its sum */
+#define SPLIT_DEPTH   128u  /* elements that make a split worth its sum */
 #define LONG_RESULTS  4096u /* four numbers each, at most, and elements at least */
 #define LONG_ELEMENTS 48u
 #define FEW_ROWS      32u
@@ -266,7 +266,7 @@ void plan_sum_of_splits(struct plan *plan, const struct packing *p, const struct
                         const struct vector_view *parts, uint32_t splits)
 {
     struct pass *pass = plan_pass(plan, "desktop/split_k_sum.comp");
-    pass_vector_of(pass, "vec4", "parts", parts, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "partial_sums", parts, VECTOR_READ);
     pass_biases_unpacked(pass, sum);
     pass_packing(pass, p);
     pass_sum_destination(pass, sum);
@@ -315,6 +315,6 @@ void plan_tiled(struct plan *plan, const struct implementation *row, const void 
         plan_workspace_vector(plan, (size_t)splits.count * sum_pixels(sum) * p->slices * 4);
     struct pass *pass = plan_tiles(plan, row, problem, tile, splits);
     pass_define(pass, "SPLIT", 1);
-    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "partial_sums", &parts, VECTOR_WRITE);
     plan_sum_of_splits(plan, p, sum, &parts, splits.count);
 }

@@ -18,7 +18,7 @@
 #define FEWEST_GROUPS 256u
 #define ENOUGH_GROUPS 384u /* to keep the largest GPUs busy */
 #define WEIGHT_GROUPS 128u
-#define SPLIT_DEPTH   128u        /* elements, or outputs, that make a part worth its sum */
+#define SPLIT_DEPTH   128u        /* elements, or outputs, that make a split worth its sum */
 #define SPLIT_BYTES   (32u << 20) /* of partial sums */
 
 /* Weights of an output that lie side by side: a tile of longer rows reads from so many pages of memory
@@ -99,7 +99,7 @@ void plan_tiled_unpacked(struct plan *plan, const struct implementation *row,
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
     pass_rows(pass, p, sum);
-    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "partial_sums", &parts, VECTOR_WRITE);
     pass_int(pass, "vector_count", (int32_t)(p->elements / 4));
     pass_int(pass, "vectors_per_split", (int32_t)(depth / 4));
     pass_grid(pass, groups_of(p->slices, TILE_COLUMNS) * GROUP_SIZE,
@@ -200,7 +200,7 @@ void plan_connected_data_tiled(struct plan *plan, const struct implementation *r
                                                                o->images[DESTINATION].images * 4);
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
-    pass_vector_of(pass, "vec4", "parts", &parts, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "partial_sums", &parts, VECTOR_WRITE);
     pass_data_tiles(pass, o, depth);
     plan_sum_of_splits(plan, &p, &sum, &parts, splits);
 }

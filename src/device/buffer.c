@@ -56,7 +56,7 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     const struct gl *gl = &buffer->device->gl;
     const char *where = "making a buffer for transfers";
     const GLbitfield keep = GL_MAP_PERSISTENT_BIT_EXT | GL_MAP_COHERENT_BIT_EXT;
-    const GLbitfield near = GL_CLIENT_STORAGE_BIT_EXT | GL_DYNAMIC_STORAGE_BIT_EXT;
+    const GLbitfield host = GL_CLIENT_STORAGE_BIT_EXT | GL_DYNAMIC_STORAGE_BIT_EXT;
     buffer->reach = choose_reach(buffer->device, buffer->access, buffer->size);
     if (buffer->reach == REACH_COPY && !(buffer->mapped = malloc(buffer->size)))
         return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
@@ -69,7 +69,7 @@ static glcnn_status give_mapped_memory(struct glcnn_buffer *buffer)
     if (status != GLCNN_SUCCESS)
         return status;
     gl->BufferStorageEXT(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)buffer->size, NULL,
-                         buffer->access | keep | (buffer->access & GL_MAP_READ_BIT ? near : 0));
+                         buffer->access | keep | (buffer->access & GL_MAP_READ_BIT ? host : 0));
     status = device_check(buffer->device, where);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -640,17 +640,17 @@ static glcnn_status take_memory(struct glcnn_buffer *buffer, struct glcnn_buffer
 
 glcnn_status buffer_prefetch_to_host(struct glcnn_buffer *buffer)
 {
-    struct glcnn_buffer *near = NULL;
+    struct glcnn_buffer *host = NULL;
     if (!buffer->device->gl.BufferStorageEXT || buffer->mapped || buffer->within ||
         buffer->hazard.read)
         return GLCNN_SUCCESS;
     glcnn_status status =
-        buffer_create_mapped(buffer->device, buffer->size, GL_MAP_READ_BIT, &near);
+        buffer_create_mapped(buffer->device, buffer->size, GL_MAP_READ_BIT, &host);
     if (status != GLCNN_SUCCESS)
         return status;
     caller_state_keep(buffer->device);
-    status = take_memory(buffer, near);
+    status = take_memory(buffer, host);
     caller_state_put_back(buffer->device);
-    glcnn_buffer_destroy(&near);
+    glcnn_buffer_destroy(&host);
     return status;
 }

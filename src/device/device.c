@@ -88,7 +88,7 @@ void device_log(struct glcnn_device *device, glcnn_log_level level, const char *
     tell(device, level, text);
 }
 
-static void keep_sentence(struct glcnn_device *device, const char *text)
+static void keep_message(struct glcnn_device *device, const char *text)
 {
     if (!refusal(device))
         memcpy(device->error, text, strlen(text) + 1);
@@ -101,7 +101,7 @@ void device_explain(struct glcnn_device *device, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    keep_sentence(device, text);
+    keep_message(device, text);
 }
 
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
@@ -113,7 +113,7 @@ glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    keep_sentence(device, text);
+    keep_message(device, text);
     tell(device, GLCNN_LOG_ERROR, text);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The device: context, GL table, limits, program cache, error text and what objects of it share.
  *
  * Room: The OpenGL ES context and what is made in it: entry points, limits, traits, buffers,
- * storage (textures), fences, and the sentences of errors. Includes platform/ and nothing else. */
+ * storage (textures), fences, and the messages of errors. Includes platform/ and nothing else. */
 #ifndef GLCNN_DEVICE_INTERNAL_H
 #define GLCNN_DEVICE_INTERNAL_H
 
@@ -47,6 +47,7 @@ struct glcnn_device {
     uint64_t serial;                        /* of the last pass issued */
     uint64_t barrier_serial[BARRIER_KINDS]; /* serial at the last barrier of each kind */
     uint64_t dispatch_work;       /* operations that one dispatch may take; 0: not measured yet */
+    uint64_t dispatch_bytes;      /* the same of bytes that it binds */
     char *forced_implementations; /* the environment's GLCNN_IMPLEMENTATIONS at opening, or NULL */
     char *shader_folder;          /* its GLCNN_SHADERS; NULL too once a file could not be written */
     unsigned checks;              /* that its GLCNN_DEBUG asks for, of debug.h */
@@ -87,17 +88,17 @@ struct glcnn_device *device_retain(struct glcnn_device *device);
 void device_unreference(struct glcnn_device *device);
 
 /* Makes the context current on this thread. Every public call that may touch GL begins so.
- * Fails with a sentence when the device is NULL, closed, lost, another thread's or another
+ * Fails with a message when the device is NULL, closed, lost, another thread's or another
  * process's. */
 glcnn_status device_enter(struct glcnn_device *device);
 /* The same test for calls of destruction: false means the GL objects are already gone. */
 bool device_can_free(struct glcnn_device *device);
 
-/* Records the sentence, logs it, and returns `status`. A thread that does not have the device
- * leaves its owner's sentence as it is. */
+/* Records the message, logs it, and returns `status`. A thread that does not have the device
+ * leaves its owner's message as it is. */
 glcnn_status device_fail(struct glcnn_device *device, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Only records the sentence: of an answer that is no failure, such as that there is nothing. */
+/* Only records the message: of an answer that is no failure, such as that there is nothing. */
 void device_explain(struct glcnn_device *device, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void device_log(struct glcnn_device *device, glcnn_log_level level, const char *format, ...)

@@ -51,22 +51,22 @@ static void complete(struct glcnn_device *device, uint64_t serial)
         device->gl.DeleteSync(remove_mark(progress, 0).fence);
 }
 
-/* Gives up marks that have passed; whether there were any. */
-static bool has_moved(struct glcnn_device *device)
+/* Removes marks that have passed; whether there were any. */
+static bool has_progressed(struct glcnn_device *device)
 {
     struct progress *progress = &device->progress;
-    bool moved = false;
+    bool progressed = false;
     while (progress->mark_count) {
         GLenum result = device->gl.ClientWaitSync(progress->marks[0].fence, 0, 0);
         if (result == GL_TIMEOUT_EXPIRED)
-            return moved;
+            return progressed;
         struct mark first = remove_mark(progress, 0);
         device->gl.DeleteSync(first.fence);
         if (result != GL_WAIT_FAILED)
             complete(device, first.serial);
-        moved = true;
+        progressed = true;
     }
-    return moved;
+    return progressed;
 }
 
 /* Every second mark goes: those that stay are twice as far from each other. */
@@ -86,7 +86,7 @@ static void thin_out(struct glcnn_device *device)
 static bool add_mark(struct glcnn_device *device)
 {
     struct progress *progress = &device->progress;
-    if (progress->mark_count == MARKS && !has_moved(device))
+    if (progress->mark_count == MARKS && !has_progressed(device))
         thin_out(device);
     if (progress->shows)
         device->gl.MemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT_EXT);
@@ -200,7 +200,7 @@ static glcnn_status await(struct glcnn_device *device, GLsync fence, const char 
     GLenum result;
     while ((result = wait_a_slice(device, fence)) == GL_TIMEOUT_EXPIRED) {
         uint64_t end = clock_nanoseconds(), taken = end - start;
-        idle = has_moved(device) ? 0 : idle + (taken < 2 * SLICE ? taken : 2 * SLICE);
+        idle = has_progressed(device) ? 0 : idle + (taken < 2 * SLICE ? taken : 2 * SLICE);
         start = end;
         if (idle > patience)
             return give_up(device, where);
@@ -280,7 +280,7 @@ glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *pass
     glcnn_status status = reset_check(device, where); /* a reset lets all marks pass */
     if (status != GLCNN_SUCCESS)
         return status;
-    has_moved(device);
+    has_progressed(device);
     if (progress->deferred_serial >= serial &&
         mark_behind(progress, serial) == progress->mark_count) {
         try_mark(device);

@@ -54,7 +54,7 @@ glcnn_status fence_await(struct glcnn_device *device, uint64_t serial, const cha
 glcnn_status fence_poll(struct glcnn_device *device, uint64_t serial, bool *passed,
                         const char *where);
 
-/* A native fence behind all that was issued, the caller's to close; -1, with a sentence, where there
+/* A native fence behind all that was issued, the caller's to close; -1, with a message, where there
  * is none. */
 int fence_descriptor(struct glcnn_device *device, const char *where);
 

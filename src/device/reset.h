@@ -16,7 +16,7 @@ struct pass;
 
 #define PASSES_NOTED 256
 #define KERNEL_NAME  48
-#define LOSS_TEXT    420 /* bytes of the sentence that tells of a loss */
+#define LOSS_TEXT    420 /* bytes of the message that tells of a loss */
 #define COMMITS_KEPT 64
 
 /* A pass that was issued. */

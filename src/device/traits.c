@@ -27,9 +27,7 @@ static const struct family families[] = {
       .recomputes_pixels = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
-    {NULL,
-     "Mali-T",
-     {"mali-midgard", 8, 1, .submits_dispatches = true, .may_skip_programs = false}},
+    {NULL, "Mali-T", {"mali-midgard", 8, 1, .submits_dispatches = true, .may_skip_programs = true}},
     /* Panfrost flushes before and after each dispatch, V3D and nouveau behind each.
      * From Mesa 25 on Panfrost loads only the default block into registers: a member of another
      * is read from memory wherever it is used. On Mali-T such registers are those that a program
@@ -37,10 +35,15 @@ static const struct family families[] = {
     {NULL,
      "Mali-G",
      {"mali-bifrost", 14, 8, .plain_uniforms = true, .submits_dispatches = true,
-      .may_skip_programs = false}},
+      .may_skip_programs = true}},
     {NULL,
      "V3D",
      {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .submits_dispatches = true,
+      .may_skip_programs = true}},
+    /* Qualcomm's own driver multiplied wrongly in some groups of 64. */
+    {"Qualcomm",
+     "Adreno",
+     {"adreno-qualcomm", 14, 64, .shared_memory = true, .miscomputes_8x8 = true,
       .may_skip_programs = true}},
     {NULL, "Adreno", {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},
     {"freedreno", NULL, {"adreno", 14, 64, .shared_memory = true, .may_skip_programs = true}},

@@ -9,7 +9,7 @@ struct glcnn_device_traits traits_find(const char *vendor, const char *renderer)
 
 /* The same by one name, of a GPU or of a family ("mali-bifrost", "unknown"); false if none fits. */
 bool traits_of_name(const char *name, struct glcnn_device_traits *traits);
-/* All families, for a sentence. */
+/* All families, for a message. */
 void traits_list(char *text, size_t size);
 
 #endif

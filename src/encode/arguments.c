@@ -15,13 +15,14 @@ struct encode_settings encode_settings_of(const struct glcnn_kernel *kernel)
 glcnn_status encode_settings_set(const struct glcnn_kernel *kernel,
                                  struct encode_settings *settings, const char *name, double value)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_setting setting = {.name = name, .value = value};
     if (parameter_set(kernel->descriptor, &settings->properties, settings->parameters, &setting,
-                      (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
+                      (struct validation){message, GLCNN_ERROR_LENGTH}))
         return GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s", kernel_title(kernel),
-                       name, sentence[0] ? sentence : "there is no such parameter");
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s",
+                       kernel_display_name(kernel), name,
+                       message[0] ? message : "there is no such parameter");
 }
 
 void encode_settings_adopt(const struct glcnn_kernel *kernel, const struct operation *forward,
@@ -47,12 +48,12 @@ glcnn_image *call_image(const struct call *call, enum argument_place place)
 
 static const char *name_of(const struct call *call)
 {
-    return kernel_title(call->kernel);
+    return kernel_display_name(call->kernel);
 }
 
-glcnn_status call_fail(const struct call *call, glcnn_status status, const char *sentence)
+glcnn_status call_fail(const struct call *call, glcnn_status status, const char *message)
 {
-    return device_fail(call->kernel->device, status, "%s: %s", name_of(call), sentence);
+    return device_fail(call->kernel->device, status, "%s: %s", name_of(call), message);
 }
 
 glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffer,
@@ -64,7 +65,8 @@ glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffe
                               : GLCNN_INVALID_ARGUMENT;
     if (!command_buffer || !arguments)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                           kernel_title(kernel), command_buffer ? "arguments" : "command_buffer");
+                           kernel_display_name(kernel),
+                           command_buffer ? "arguments" : "command_buffer");
     return GLCNN_SUCCESS;
 }
 
@@ -191,7 +193,7 @@ static void set_parameters(struct call *call)
 
 glcnn_status call_begin(struct call *call, bool with_destination)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     struct operation *o = &call->operation;
     *o = (struct operation){.descriptor = d,
@@ -199,7 +201,7 @@ glcnn_status call_begin(struct call *call, bool with_destination)
                             .kernel = call->kernel,
                             .properties = call->settings->properties,
                             .with_state = call->arguments.state != NULL,
-                            .learning = call->settings->learning,
+                            .trainable = call->settings->trainable,
                             .gradient_scale = call->settings->gradient_scale,
                             .encode_number = call->kernel->encode_count};
     glcnn_status status = device_enter(call->kernel->device);
@@ -212,8 +214,8 @@ glcnn_status call_begin(struct call *call, bool with_destination)
         status = check_state(call);
     if (status == GLCNN_SUCCESS &&
         !parameters_check(d, &o->properties, call->settings->parameters,
-                          (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
-        status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+                          (struct validation){message, GLCNN_ERROR_LENGTH}))
+        status = call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     o->state_driven = status == GLCNN_SUCCESS && followed(call);
     if (o->state_driven)
         geometry_adopt(d, call->settings->parameters, &call->arguments.state->forward,
@@ -260,7 +262,7 @@ static glcnn_status find_call_vector(struct call *call, int index, size_t positi
 static bool is_left_already(const struct call *call, const struct argument *argument)
 {
     const struct state_vector *vector = state_filled_vector(call->arguments.state, argument->name);
-    return argument->output && argument->optional && vector && vector->lent;
+    return argument->output && argument->optional && vector && vector->borrowed;
 }
 
 static glcnn_status find_state_vector(struct call *call, int index, size_t length)
@@ -271,9 +273,9 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
         return GLCNN_SUCCESS;
     if (is_left_already(call, argument))
         return GLCNN_SUCCESS;
-    bool anew = argument->output && argument->optional;
+    bool replaceable = argument->output && argument->optional;
     glcnn_status status = state_vector(call->arguments.state, argument->name,
-                                       argument->output ? length : 0, anew, &vector);
+                                       argument->output ? length : 0, replaceable, &vector);
     if (status != GLCNN_SUCCESS)
         return status;
     call->state_vectors[index] = vector;
@@ -294,13 +296,14 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
     return GLCNN_SUCCESS;
 }
 
-/* The vector of the settings' lender that is read for the kernel's own; NULL: there is none. */
-static struct glcnn_buffer *lent_vector(const struct call *call, const struct argument *argument)
+/* The vector of `vectors_of` that is read in place of the kernel's own; NULL: there is none. */
+static struct glcnn_buffer *borrowed_vector(const struct call *call,
+                                            const struct argument *argument)
 {
-    const struct glcnn_kernel *lender = call->settings->lender;
+    const struct glcnn_kernel *owner = call->settings->vectors_of;
     int index =
-        lender && !argument->output ? descriptor_argument(lender->descriptor, argument->name) : -1;
-    return index < 0 ? NULL : lender->vectors[index];
+        owner && !argument->output ? descriptor_argument(owner->descriptor, argument->name) : -1;
+    return index < 0 ? NULL : owner->vectors[index];
 }
 
 static glcnn_status find_kernel_vector(struct call *call, int index, size_t length)
@@ -308,7 +311,7 @@ static glcnn_status find_kernel_vector(struct call *call, int index, size_t leng
     const struct argument *argument = call_argument(call, index);
     if (length == 0 && argument->optional)
         return GLCNN_SUCCESS; /* of no use to this encode */
-    glcnn_buffer *buffer = lent_vector(call, argument);
+    glcnn_buffer *buffer = borrowed_vector(call, argument);
     glcnn_status status = buffer ? kernel_check_vector(call->kernel, (size_t)index, length, buffer)
                                  : kernel_vector(call->kernel, (size_t)index, length, &buffer);
     call->operation.given[index] = status == GLCNN_SUCCESS;
@@ -323,7 +326,7 @@ static void forget_vector(const struct call *call, const struct argument *argume
     struct state_vector *vector = state && argument->place == PLACE_STATE && argument->optional
                                       ? state_filled_vector(state, argument->name)
                                       : NULL;
-    if (vector && !vector->made && !vector->lent)
+    if (vector && !vector->made && !vector->borrowed)
         vector->filled = false;
 }
 
@@ -396,13 +399,13 @@ static glcnn_status check_aliasing(const struct call *call)
 
 glcnn_status call_resolve(struct call *call)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_descriptor *d = call->kernel->descriptor;
     struct operation *o = &call->operation;
     const struct operation *forward = followed(call);
     if (!geometry_resolve(o, &call->shapes, forward,
-                          (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
-        return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+                          (struct validation){message, GLCNN_ERROR_LENGTH}))
+        return call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     place_views(call);
     glcnn_status status = check_aliasing(call);
     if (status == GLCNN_SUCCESS)
@@ -410,7 +413,7 @@ glcnn_status call_resolve(struct call *call)
     if (status != GLCNN_SUCCESS)
         return status;
     set_accumulation(call);
-    if (d->check && !d->check(o, (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
-        return call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    if (d->check && !d->check(o, (struct validation){message, GLCNN_ERROR_LENGTH}))
+        return call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     return GLCNN_SUCCESS;
 }

@@ -7,19 +7,19 @@
 #include <stddef.h>
 
 /* `exact` of a result whose largest magnitude is `norm`, stored as float16 or not. */
-static inline double bound_of(double exact, double norm, bool half)
+static inline double bound_of(double exact, double norm, bool float16)
 {
     double error = 1e-5 * (norm > 1 ? norm : 1);
-    return half ? error + ldexp(fabs(exact), -11) * 1.0001 + 0x1p-25 : error;
+    return float16 ? error + ldexp(fabs(exact), -11) * 1.0001 + 0x1p-25 : error;
 }
 
 /* The difference in units of the bound: 0 for equal numbers and for two NaN, infinite where one
  * alone is not finite. */
-static inline double bound_error(double found, double exact, double norm, bool half)
+static inline double bound_error(double found, double exact, double norm, bool float16)
 {
     if ((isnan(found) && isnan(exact)) || found == exact)
         return 0;
-    double error = fabs(found - exact) / bound_of(exact, norm, half);
+    double error = fabs(found - exact) / bound_of(exact, norm, float16);
     return isnan(error) ? INFINITY : error;
 }
 

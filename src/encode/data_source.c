@@ -97,10 +97,10 @@ struct staged {
 };
 
 static glcnn_status fail(const struct glcnn_kernel *kernel, const struct glcnn_data_source *source,
-                         const char *sentence)
+                         const char *message)
 {
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: data source \"%s\": %s",
-                       kernel_title(kernel), label_of(source), sentence);
+                       kernel_display_name(kernel), label_of(source), message);
 }
 
 static void fill(float *to, const float *from, size_t count, float neutral)
@@ -116,7 +116,7 @@ static glcnn_status check_numbers(const struct glcnn_kernel *kernel,
         if (isnan(s->values[i]))
             return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                                "%s: data source \"%s\": element %zu of %s is not a number",
-                               kernel_title(kernel), label_of(source), i, s->name);
+                               kernel_display_name(kernel), label_of(source), i, s->name);
     return GLCNN_SUCCESS;
 }
 
@@ -129,12 +129,12 @@ static glcnn_status check_length(const struct glcnn_kernel *kernel,
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: data source \"%s\": the length of %s is not known yet; set its "
                            "feature_channels, or the kernel's numbers of channels",
-                           kernel_title(kernel), label_of(source), s->name);
+                           kernel_display_name(kernel), label_of(source), s->name);
     if (own && own->size != s->count * 4)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: data source \"%s\": it would give %zu elements of %s; the kernel "
                            "has %zu",
-                           kernel_title(kernel), label_of(source), s->count, s->name,
+                           kernel_display_name(kernel), label_of(source), s->count, s->name,
                            own->size / 4);
     return GLCNN_SUCCESS;
 }
@@ -153,7 +153,7 @@ static glcnn_status stage_vector(const struct glcnn_kernel *kernel,
     s->values = malloc(s->count * sizeof *s->values);
     if (!s->values)
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory loading %s",
-                           kernel_title(kernel), s->name);
+                           kernel_display_name(kernel), s->name);
     fill(s->values, source->values(source->context, s->name, s->count), s->count,
          (float)argument->neutral);
     return check_numbers(kernel, source, s);
@@ -249,7 +249,7 @@ glcnn_status glcnn_kernel_share_data_source(glcnn_kernel *kernel, const glcnn_ke
         return GLCNN_INVALID_ARGUMENT;
     if (!with || !with->data_source)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: sharing a data source: %s",
-                           kernel_title(kernel),
+                           kernel_display_name(kernel),
                            with ? "the other kernel has none" : "the other kernel is NULL");
     struct data_source *shared = data_source_retain(with->data_source);
     glcnn_status status = set_and_load(kernel, shared);
@@ -270,7 +270,7 @@ glcnn_status glcnn_kernel_reload_from_data_source(glcnn_kernel *kernel)
     if (!kernel->data_source)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: reload from data source: the kernel has none",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     glcnn_status status = device_enter(kernel->device);
     return status == GLCNN_SUCCESS ? load(kernel, &kernel->data_source->callbacks) : status;
 }

@@ -9,7 +9,7 @@
 
 #include "glcnn/kernel.h"
 #include "record/command_buffer.h"
-#include "encode/refusal.h"
+#include "encode/validation.h"
 #include "encode/implementation.h"
 
 #define MAX_ARGUMENTS       12
@@ -114,13 +114,13 @@ struct operation {
     struct window secondary_window;
     uint32_t region_x, region_y, region_width, region_height; /* destination pixels to write */
     bool with_state;                                          /* the encode was given a state */
-    bool state_driven;             /* a gradient kernel that follows its state */
-    bool accumulate;               /* outputs in the state already hold sums: add to them */
-    uint64_t samples;              /* in the state, per channel, before this encode */
-    uint32_t encode_number;        /* of the kernel */
-    struct channel_range learning; /* of a gradient with LEARNS_IN_PART */
-    const float *gradient_scale;   /* of a loss: a factor of its gradient; NULL: 1 */
-    bool continues_step;           /* an optimizer's: part of the step of the encode before it */
+    bool state_driven;              /* a gradient kernel that follows its state */
+    bool accumulate;                /* outputs in the state already hold sums: add to them */
+    uint64_t samples;               /* in the state, per channel, before this encode */
+    uint32_t encode_number;         /* of the kernel */
+    struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
+    const float *gradient_scale;    /* of a loss: a factor of its gradient; NULL: 1 */
+    bool continues_step;            /* an optimizer's: part of the step of the encode before it */
     /* Of a result that is not stored: what `prepare_fusion` made. */
     struct image_view prepared;
 };
@@ -152,17 +152,17 @@ enum descriptor_flags {
      * pixel each. */
     PIXEL_MANUAL = 131072,
     /* For graphs. */
-    IS_NEURON = 262144,   /* computes its neuron and nothing else */
-    IS_SUM = 524288,      /* adds two images: graphs sum gradients with it */
-    DRAWS_ANEW = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
+    IS_NEURON = 262144,     /* computes its neuron and nothing else */
+    IS_SUM = 524288,        /* adds two images: graphs sum gradients with it */
+    DRAWS_RANDOM = 1048576, /* each encode draws random numbers, so a batch does not run in parts */
     /* Its passes read images by NAME and the functions of record/edges.glsl alone, and each pixel,
      * unless windows overlap, only a few times: they may make what is not stored. */
     READS_FUSED = 2097152,
     /* The same of kernels that read each pixel for many outputs: what is made of images alone, but
      * where they read it once. */
     READS_NEURONS = 4194304,
-    /* Makes gradients for the weights of some output channels, the operation's `learning`. */
-    LEARNS_IN_PART = 8388608
+    /* Makes gradients for the weights of some output channels, the operation's `trainable`. */
+    TRAINS_IN_PART = 8388608
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals
@@ -282,9 +282,9 @@ struct glcnn_descriptor {
     size_t (*length)(const struct operation *operation, size_t index);
     /* Has a kernel with these parameters no vector argument `index`? NULL: it has all. */
     bool (*lacks)(const void *parameters, size_t index);
-    /* What the tables cannot say. Writes a sentence without the kernel's name and returns false,
+    /* What the tables cannot say. Writes a message without the kernel's name and returns false,
      * or returns true. May be NULL. */
-    bool (*check)(const struct operation *operation, struct refusal refusal);
+    bool (*check)(const struct operation *operation, struct validation validation);
     /* Gradients of binary kernels, by the kernel's own parameters; NULL: both are the source. */
     struct operands (*operands)(const void *parameters);
     /* The passes, and the tables of implementations that they choose from: NULL at the end; may be
@@ -296,7 +296,7 @@ struct glcnn_descriptor {
 extern const struct glcnn_descriptor *const glcnn_registry[]; /* by name; NULL at the end */
 
 const struct glcnn_descriptor *descriptor_find(const char *name);
-/* The end of the sentence that there is none: "; did you mean NAME?", or "". */
+/* The end of the message that there is none: "; did you mean NAME?", or "". */
 #define SUGGESTION 96
 void descriptor_suggest(const char *name, char text[SUGGESTION]);
 /* Index of an argument by name or of the first of a place; -1: none. */

@@ -2,8 +2,8 @@
  *
  * Order: begin the calls (gather and check), then for each in turn resolve it, plan it and mark
  * what it writes, since a shared state moves with each. What can still fail follows: programs, room
- * in the command buffer, what the states are lent. Then the passes are appended, and nothing fails
- * after that. There is one way back, roll_back, from wherever a transaction fails. */
+ * in the command buffer, vectors that states borrow. Then the passes are appended, and nothing
+ * fails after that. There is one way back, roll_back, from wherever a transaction fails. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void plan_result(struct call *call, struct plan *plan)
 static void plan_call(struct call *call, struct plan *plan)
 {
     size_t first = plan->pass_count;
-    plan->kernel = kernel_title(call->kernel);
+    plan->kernel = kernel_display_name(call->kernel);
     plan_result(call, plan);
     for (size_t i = first; i < plan->pass_count; i++) {
         plan->passes[i].owner.kernel = call->kernel;
@@ -89,7 +89,7 @@ static void plan_one(struct call *call, struct plan *plan)
         plan_call(call, plan);
     if (plan->status != GLCNN_SUCCESS)
         return;
-    footprint_mark(call);
+    effects_mark(call);
     call->kernel->encode_count++;
 }
 
@@ -99,11 +99,11 @@ static glcnn_status allocate(struct transaction *t)
 {
     bool fits = t->count < SIZE_MAX / sizeof *t->calls;
     t->calls = fits ? calloc(t->count, sizeof *t->calls) : NULL;
-    t->kept = t->calls ? calloc(t->count, sizeof *t->kept) : NULL;
-    if (t->kept)
+    t->saved = t->calls ? calloc(t->count, sizeof *t->saved) : NULL;
+    if (t->saved)
         return GLCNN_SUCCESS;
     return device_fail(t->kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory encoding",
-                       kernel_title(t->kernel));
+                       kernel_display_name(t->kernel));
 }
 
 glcnn_status transaction_begin(struct transaction *t, struct glcnn_command_buffer *command_buffer,
@@ -116,7 +116,7 @@ glcnn_status transaction_begin(struct transaction *t, struct glcnn_command_buffe
         return status;
     if (count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: the batch is empty",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     status = allocate(t);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -135,7 +135,7 @@ glcnn_status transaction_begin(struct transaction *t, struct glcnn_command_buffe
 static void plan_all(struct transaction *t, struct plan *plan)
 {
     for (t->planned = 0; t->planned < t->count && plan->status == GLCNN_SUCCESS; t->planned++) {
-        footprint_keep(&t->calls[t->planned], &t->kept[t->planned]);
+        effects_save(&t->calls[t->planned], &t->saved[t->planned]);
         plan_one(&t->calls[t->planned], plan);
     }
     if (t->copy.from && t->copy.from->buffer)
@@ -151,7 +151,7 @@ static void move_kernel_back(const struct transaction *t)
 static void roll_back(struct transaction *t)
 {
     while (t->planned-- > 0)
-        footprint_put_back(&t->calls[t->planned], &t->kept[t->planned]);
+        effects_roll_back(&t->calls[t->planned], &t->saved[t->planned]);
     t->planned = 0;
     move_kernel_back(t);
     for (int i = 0; i < MAX_ARGUMENTS; i++)
@@ -163,10 +163,10 @@ static void roll_back(struct transaction *t)
 static void complete(struct transaction *t)
 {
     for (size_t i = 0; i < t->count; i++) {
-        footprint_capture(&t->calls[i]);
-        footprint_drop(&t->kept[i]);
+        effects_commit(&t->calls[i]);
+        effects_release(&t->saved[i]);
     }
-    footprint_count_reads(t->calls, t->count);
+    effects_count_reads(t->calls, t->count);
     if (t->command_buffer->deferred)
         move_kernel_back(t);
 }
@@ -178,7 +178,7 @@ static glcnn_status attempt(struct transaction *t)
     plan_all(t, &plan);
     glcnn_status status = plan_prepare(&plan);
     for (size_t i = 0; i < t->count && status == GLCNN_SUCCESS; i++)
-        status = footprint_lend(&t->calls[i]);
+        status = effects_share_vectors(&t->calls[i]);
     if (status == GLCNN_SUCCESS)
         plan_append(&plan);
     plan_free(&plan);
@@ -204,13 +204,13 @@ glcnn_status transaction_record(struct transaction *t)
 void transaction_free(struct transaction *t)
 {
     free(t->calls);
-    free(t->kept);
+    free(t->saved);
 }
 
 /* ---- Encodes ---- */
 
 /* What distinguishes the encodes of the library from each other. */
-struct manner {
+struct encode_options {
     const struct encode_settings *settings; /* NULL: the kernel's */
     struct copy copy;
     bool one_step; /* an optimizer's: encodes are parts of one step */
@@ -218,16 +218,16 @@ struct manner {
 
 static glcnn_status encode_each(struct glcnn_command_buffer *command_buffer,
                                 struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
-                                size_t count, const struct manner *manner)
+                                size_t count, const struct encode_options *options)
 {
     struct transaction t;
     glcnn_status status =
-        transaction_begin(&t, command_buffer, kernel, manner->settings, arguments, count);
-    t.copy = manner->copy;
+        transaction_begin(&t, command_buffer, kernel, options->settings, arguments, count);
+    t.copy = options->copy;
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         status = call_begin(&t.calls[i], true);
         t.calls[i].operation.encode_number += (uint32_t)i;
-        t.calls[i].operation.continues_step = manner->one_step && i > 0;
+        t.calls[i].operation.continues_step = options->one_step && i > 0;
     }
     if (status == GLCNN_SUCCESS)
         status = transaction_record(&t);
@@ -239,7 +239,7 @@ glcnn_status glcnn_kernel_encode_batch(glcnn_command_buffer *command_buffer, glc
                                        const struct glcnn_encode *arguments, size_t count)
 {
     return encode_each(command_buffer, kernel, arguments, count,
-                       &(struct manner){.settings = NULL});
+                       &(struct encode_options){.settings = NULL});
 }
 
 glcnn_status encode_with(struct glcnn_command_buffer *command_buffer, struct glcnn_kernel *kernel,
@@ -247,7 +247,7 @@ glcnn_status encode_with(struct glcnn_command_buffer *command_buffer, struct glc
                          const struct glcnn_encode *arguments)
 {
     return encode_each(command_buffer, kernel, arguments, 1,
-                       &(struct manner){.settings = settings});
+                       &(struct encode_options){.settings = settings});
 }
 
 glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
@@ -256,7 +256,7 @@ glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
                                 const struct vector_view *to)
 {
     return encode_each(command_buffer, kernel, arguments, count,
-                       &(struct manner){.copy = {from, to}, .one_step = true});
+                       &(struct encode_options){.copy = {from, to}, .one_step = true});
 }
 
 glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,

@@ -1,7 +1,7 @@
 /* Encodes on their way from a user's arguments to passes: arguments.c gathers and checks what an
  * encode is given, encode.c plans, and records all encodes of a call in one transaction or none,
- * returning.c makes what returning encodes return, footprint.c tells what they leave in states and
- * images. */
+ * returning.c makes what returning encodes return, side_effects.c has what encodes change in states
+ * and images. */
 #ifndef GLCNN_ENCODE_INTERNAL_H
 #define GLCNN_ENCODE_INTERNAL_H
 
@@ -14,9 +14,9 @@
 struct encode_settings {
     struct glcnn_addressing properties, adopted;             /* as struct glcnn_kernel has them */
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)]; /* aligned for anything */
-    const struct glcnn_kernel *lender; /* its vectors are read in place of the kernel's of the same
-                                          name; NULL: none */
-    struct channel_range learning;     /* of a gradient with LEARNS_IN_PART */
+    /* Its vectors are read in place of the kernel's of the same name; NULL: none. */
+    const struct glcnn_kernel *vectors_of;
+    struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
     const float *gradient_scale; /* of a loss: a factor of its gradient, at each commit; NULL: 1 */
     /* May readers make the result, in place of passes that store it? With how many textures and
      * buffers each at most. */
@@ -68,7 +68,7 @@ glcnn_status call_check_handles(const struct glcnn_command_buffer *command_buffe
 glcnn_status call_begin(struct call *call, bool with_destination);
 /* Resolves geometry, and finds vectors, of which those that are missing are made. */
 glcnn_status call_resolve(struct call *call);
-glcnn_status call_fail(const struct call *call, glcnn_status status, const char *sentence);
+glcnn_status call_fail(const struct call *call, glcnn_status status, const char *message);
 
 glcnn_image *call_image(const struct call *call, enum argument_place place);
 static inline const struct argument *call_argument(const struct call *call, int index)
@@ -79,29 +79,29 @@ static inline const struct argument *call_argument(const struct call *call, int 
  * from it and leaves it as it is (spec 4, image size encoding states). */
 bool call_mirrors_state(const struct call *call);
 
-/* ---- What encodes leave in states and images (footprint.c) ---- */
+/* ---- Side effects of encodes on states and images (side_effects.c) ---- */
 
 /* Marks what the encode's passes write: later encodes of the transaction build on it. */
-void footprint_mark(struct call *call);
-/* Lends the kernel's vectors to the state that the encode makes. All that can fail. */
-glcnn_status footprint_lend(struct call *call);
+void effects_mark(struct call *call);
+/* Gives the state that the encode makes the kernel's vectors. All that can fail. */
+glcnn_status effects_share_vectors(struct call *call);
 /* Records the forward encode in its state. */
-void footprint_capture(struct call *call);
+void effects_commit(struct call *call);
 /* Each distinct temporary image or state that was read loses one read, however often it appears. */
-void footprint_count_reads(const struct call *calls, size_t count);
+void effects_count_reads(const struct call *calls, size_t count);
 
-/* State and destination as they were before an encode, to be put back or dropped. */
-struct footprint {
+/* State and destination as they were before an encode, to be restored or released. */
+struct saved_effects {
     bool written; /* the destination */
     struct state_vector vectors[STATE_VECTORS];
     size_t vector_count;
     uint64_t samples;
 };
 /* Holds a reference to each of the state's vectors. */
-void footprint_keep(const struct call *call, struct footprint *kept);
-/* Vectors that the encode made go: their length may be a wrong one. */
-void footprint_put_back(const struct call *call, struct footprint *kept);
-void footprint_drop(struct footprint *kept);
+void effects_save(const struct call *call, struct saved_effects *saved);
+/* Destroys vectors that the encode made: their length may be a wrong one. */
+void effects_roll_back(const struct call *call, struct saved_effects *saved);
+void effects_release(struct saved_effects *saved);
 
 /* ---- Producer fusion (producer_fusion.c) ---- */
 
@@ -124,8 +124,8 @@ struct transaction {
     struct glcnn_kernel *kernel;
     struct encode_settings settings; /* to begin with; returning encodes move its addressing */
     struct call *calls;
-    struct footprint *kept; /* by call */
-    size_t count, planned;  /* of calls; those that are planned, or failed to be */
+    struct saved_effects *saved; /* by call */
+    size_t count, planned;       /* of calls; those that are planned, or failed to be */
     struct copy copy;
     uint32_t encode_count; /* the kernel's */
     double parameters[MAX_PARAMETER_BYTES / sizeof(double)];

@@ -12,11 +12,11 @@ struct shapes {
 
 /* Computes the result's descriptor, and with padding the offsets in operation->properties. */
 bool geometry_result(struct operation *operation, const struct shapes *shapes,
-                     struct glcnn_image_descriptor *result, struct refusal refusal);
+                     struct glcnn_image_descriptor *result, struct validation validation);
 /* Fills window, region, starts, and of all views the extent, from properties and shapes; `forward`
  * is the state's operation for a state-driven gradient. */
 bool geometry_resolve(struct operation *operation, const struct shapes *shapes,
-                      const struct operation *forward, struct refusal refusal);
+                      const struct operation *forward, struct validation validation);
 /* What a gradient kernel takes over from the forward operation (spec 5.5). */
 void geometry_adopt(const struct glcnn_descriptor *descriptor, const void *parameters,
                     const struct operation *forward, struct glcnn_addressing *properties);
@@ -47,16 +47,16 @@ static inline struct image_start geometry_start(const struct glcnn_source_proper
 /* Channels that one source contributes. */
 bool geometry_read_channels(const struct glcnn_source_properties *source, const char *what,
                             const struct glcnn_image_descriptor *shape, uint32_t *count,
-                            struct refusal refusal);
+                            struct validation validation);
 /* Channels that the sources make; `read` are of the primary source. */
 bool geometry_broadcast_channels(const struct operation *operation, const struct shapes *shapes,
-                                 uint32_t read, uint32_t *channels, struct refusal refusal);
+                                 uint32_t read, uint32_t *channels, struct validation validation);
 /* The whole result as the operation alone decides, without offset; `extent` is what the window
  * alone makes. */
 void geometry_natural(const struct operation *operation, struct extent extent,
                       struct glcnn_image_descriptor *result);
 /* Positions that windows reach must be so few that no sum of a few of them leaves 32 bits. */
-bool geometry_check_reach(int64_t low, int64_t high, struct refusal refusal);
+bool geometry_check_reach(int64_t low, int64_t high, struct validation validation);
 
 /* Destination pixels and images that are written. */
 struct clip {
@@ -64,19 +64,20 @@ struct clip {
 };
 bool geometry_clip(const struct operation *operation,
                    const struct glcnn_image_descriptor *destination, struct clip *clip,
-                   struct refusal refusal);
+                   struct validation validation);
 void geometry_region(struct operation *operation, const struct clip *clip);
 bool geometry_check_images(const char *what, int32_t first, uint32_t count,
-                           const struct glcnn_image_descriptor *shape, struct refusal refusal);
+                           const struct glcnn_image_descriptor *shape,
+                           struct validation validation);
 bool geometry_check_channels(const struct operation *operation,
                              const struct glcnn_image_descriptor *destination, uint32_t outputs,
-                             struct refusal refusal);
+                             struct validation validation);
 /* The window of a forward kernel on the source that has these properties. */
 bool geometry_window(const struct operation *operation, struct window *window,
                      const struct glcnn_source_properties *source, const struct clip *clip,
-                     struct refusal refusal);
+                     struct validation validation);
 /* geometry_resolve for gradients. */
 bool geometry_gradient(struct operation *operation, const struct shapes *shapes,
-                       const struct operation *forward, struct refusal refusal);
+                       const struct operation *forward, struct validation validation);
 
 #endif

@@ -18,7 +18,7 @@ static struct part part_of(const struct operation *forward, enum argument_place 
 
 /* An image must have the shape that the forward encode saw. */
 static bool check_same(const char *what, const struct glcnn_image_descriptor *shape,
-                       const struct part *forward, struct refusal refusal)
+                       const struct part *forward, struct validation validation)
 {
     const struct extent *extent = &forward->extent;
     uint32_t channels = forward->start.channel + extent->channels;
@@ -26,22 +26,23 @@ static bool check_same(const char *what, const struct glcnn_image_descriptor *sh
     if (shape->width == extent->width && shape->height == extent->height &&
         shape->feature_channels >= channels && shape->number_of_images >= images)
         return true;
-    return refuse(refusal,
-                  "%s is %ux%u with %u channels and %u images; the forward encode needs %ux%u with "
-                  "%u channels and %u images",
-                  what, shape->width, shape->height, shape->feature_channels,
-                  shape->number_of_images, extent->width, extent->height, channels, images);
+    return invalid(
+        validation,
+        "%s is %ux%u with %u channels and %u images; the forward encode needs %ux%u with "
+        "%u channels and %u images",
+        what, shape->width, shape->height, shape->feature_channels, shape->number_of_images,
+        extent->width, extent->height, channels, images);
 }
 
 /* Gives the argument at `place` the part that the forward encode used of its own. */
 static bool follow(struct operation *operation, const struct shapes *shapes,
                    enum argument_place place, const char *what, const struct part *like,
-                   struct refusal refusal)
+                   struct validation validation)
 {
     const struct glcnn_image_descriptor *shape = geometry_shape(operation, shapes, place);
     if (!shape)
         return true;
-    if (!check_same(what, shape, like, refusal))
+    if (!check_same(what, shape, like, validation))
         return false;
     geometry_view(operation, place, like->extent, like->start);
     return true;
@@ -65,7 +66,7 @@ static const struct window *window_on(const struct operation *forward, enum argu
 }
 
 static bool resolve_state_driven(struct operation *operation, const struct shapes *shapes,
-                                 const struct operation *forward, struct refusal refusal)
+                                 const struct operation *forward, struct validation validation)
 {
     struct operands operands = operation_operands(operation);
     struct part source = part_of(forward, operands.of);
@@ -76,11 +77,11 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
     bool needs_result = operation->descriptor->flags & NEEDS_RESULT;
     operation->window = *window_on(forward, operands.of);
     operation->secondary_window = *window_on(forward, operands.given);
-    if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", &result, refusal) ||
+    if (!follow(operation, shapes, PLACE_SOURCE, "source gradient", &result, validation) ||
         !follow(operation, shapes, PLACE_SECONDARY,
                 needs_result ? "source image (the forward result)" : "source image",
-                needs_result ? &result : &given, refusal) ||
-        !follow(operation, shapes, PLACE_DESTINATION, "destination gradient", &source, refusal))
+                needs_result ? &result : &given, validation) ||
+        !follow(operation, shapes, PLACE_DESTINATION, "destination gradient", &source, validation))
         return false;
     geometry_region(operation,
                     &(struct clip){0, 0, 0, source.extent.width, source.extent.height, 0});
@@ -125,7 +126,7 @@ static void set_used(struct axis *axis, int64_t start, const struct manual *m)
 }
 
 static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *descriptor,
-                            struct manual m, struct refusal refusal)
+                            struct manual m, struct validation validation)
 {
     bool dense = descriptor->flags & DENSE_MANUAL;
     int32_t left = axis->first; /* of the window of the gradient pixel at the offset */
@@ -134,7 +135,7 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
     int64_t last =
         first + (int64_t)axis->stride * m.size + ((int64_t)axis->size - 1) * axis->dilation + 1;
     int64_t end = (int64_t)m.offset + m.used;
-    if (!geometry_check_reach(first, last, refusal))
+    if (!geometry_check_reach(first, last, validation))
         return false;
     axis->first = (int32_t)first;
     axis->begin = m.offset > 0 ? m.offset : 0;
@@ -149,12 +150,12 @@ static bool set_manual_axis(struct axis *axis, const struct glcnn_descriptor *de
  * has the gradient at primary offset + j and the source image at secondary offset + stride * j,
  * both counted from the clip rectangle. Which axes were broadcast only a state could tell. */
 static bool set_elements_axis(struct axis *axis, struct axis *given, struct manual m,
-                              struct refusal refusal)
+                              struct validation validation)
 {
     int64_t start = (int64_t)m.offset + m.kernel_offset;
     int64_t first = given->first - given->stride * start;
-    if (!geometry_check_reach(-start, m.size - start, refusal) ||
-        !geometry_check_reach(first, first + m.size, refusal))
+    if (!geometry_check_reach(-start, m.size - start, validation) ||
+        !geometry_check_reach(first, first + m.size, validation))
         return false;
     *axis = (struct axis){.first = (int32_t)-start, .stride = 1, .size = 1, .dilation = 1};
     set_used(axis, start, &m);
@@ -165,7 +166,7 @@ static bool set_elements_axis(struct axis *axis, struct axis *given, struct manu
 
 static bool set_manual_window(struct operation *operation,
                               const struct glcnn_image_descriptor *gradient,
-                              const struct clip *clip, struct refusal refusal)
+                              const struct clip *clip, struct validation validation)
 {
     static const struct clip from_first = {0};
     const struct glcnn_addressing *p = &operation->properties;
@@ -176,30 +177,30 @@ static bool set_manual_window(struct operation *operation,
     const struct glcnn_descriptor *d = operation->descriptor;
     struct window *window = &operation->window, *given = &operation->secondary_window;
     if (!descriptor_broadcasts(d))
-        return geometry_window(operation, window, &p->secondary, &from_first, refusal) &&
-               set_manual_axis(&window->x, d, columns, refusal) &&
-               set_manual_axis(&window->y, d, rows, refusal);
+        return geometry_window(operation, window, &p->secondary, &from_first, validation) &&
+               set_manual_axis(&window->x, d, columns, validation) &&
+               set_manual_axis(&window->y, d, rows, validation);
     *window = (struct window){.channel_stride = 1, .edge_mode = GLCNN_EDGE_MODE_ZERO};
-    return geometry_window(operation, given, &p->secondary, &from_first, refusal) &&
-           set_elements_axis(&window->x, &given->x, columns, refusal) &&
-           set_elements_axis(&window->y, &given->y, rows, refusal);
+    return geometry_window(operation, given, &p->secondary, &from_first, validation) &&
+           set_elements_axis(&window->x, &given->x, columns, validation) &&
+           set_elements_axis(&window->y, &given->y, rows, validation);
 }
 
 /* Where channels stay, each channel of the result has one of the gradient. */
 static bool check_gradient_channels(const struct glcnn_descriptor *descriptor, uint32_t read,
-                                    uint32_t outputs, struct refusal refusal)
+                                    uint32_t outputs, struct validation validation)
 {
     const struct glcnn_descriptor *forward = descriptor_find(descriptor->forward);
     if (!forward || forward->shape || read >= outputs)
         return true;
-    return refuse(refusal,
-                  "%u channels of the source gradient are read; the source image "
-                  "needs %u",
-                  read, outputs);
+    return invalid(validation,
+                   "%u channels of the source gradient are read; the source image "
+                   "needs %u",
+                   read, outputs);
 }
 
 static bool resolve_manual(struct operation *operation, const struct shapes *shapes,
-                           struct refusal refusal)
+                           struct validation validation)
 {
     const struct glcnn_descriptor *d = operation->descriptor;
     const struct glcnn_addressing *p = &operation->properties;
@@ -210,13 +211,14 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
         geometry_shape(operation, shapes, PLACE_DESTINATION);
     uint32_t read, outputs;
     struct clip clip = {0, 0, 0, source->width, source->height, source->number_of_images};
-    if (destination && !geometry_clip(operation, destination, &clip, refusal))
+    if (destination && !geometry_clip(operation, destination, &clip, validation))
         return false;
-    if (!geometry_read_channels(&p->primary, "source gradient", gradient, &read, refusal) ||
-        !geometry_read_channels(&p->secondary, "source image", source, &outputs, refusal) ||
+    if (!geometry_read_channels(&p->primary, "source gradient", gradient, &read, validation) ||
+        !geometry_read_channels(&p->secondary, "source image", source, &outputs, validation) ||
         !geometry_check_images("source gradient", p->primary.offset.z, clip.depth, gradient,
-                               refusal) ||
-        !geometry_check_images("source image", p->secondary.offset.z, clip.depth, source, refusal))
+                               validation) ||
+        !geometry_check_images("source image", p->secondary.offset.z, clip.depth, source,
+                               validation))
         return false;
     geometry_view(operation, PLACE_SOURCE, geometry_extent(gradient, read, clip.depth),
                   geometry_start(&p->primary));
@@ -224,26 +226,26 @@ static bool resolve_manual(struct operation *operation, const struct shapes *sha
                   geometry_start(&p->secondary));
     if (descriptor_broadcasts(d)) /* the source image may be one that is broadcast */
         outputs = read;
-    if (!check_gradient_channels(d, read, outputs, refusal) ||
-        !set_manual_window(operation, gradient, &clip, refusal))
+    if (!check_gradient_channels(d, read, outputs, validation) ||
+        !set_manual_window(operation, gradient, &clip, validation))
         return false;
     geometry_region(operation, &clip);
     if (!destination)
         return true;
     geometry_view(operation, PLACE_DESTINATION, geometry_extent(destination, outputs, clip.depth),
                   (struct image_start){clip.z, p->destination_feature_channel_offset});
-    return geometry_check_channels(operation, destination, outputs, refusal);
+    return geometry_check_channels(operation, destination, outputs, validation);
 }
 
 bool geometry_gradient(struct operation *operation, const struct shapes *shapes,
-                       const struct operation *forward, struct refusal refusal)
+                       const struct operation *forward, struct validation validation)
 {
     operation->state_driven = forward != NULL;
     if (forward)
-        return resolve_state_driven(operation, shapes, forward, refusal);
+        return resolve_state_driven(operation, shapes, forward, validation);
     if (operation->descriptor->prepare)
         operation->descriptor->prepare(operation);
-    return resolve_manual(operation, shapes, refusal);
+    return resolve_manual(operation, shapes, validation);
 }
 
 /* ---- What a kernel takes over from a state ---- */

@@ -37,15 +37,15 @@ void geometry_natural(const struct operation *operation, struct extent extent,
 
 bool geometry_read_channels(const struct glcnn_source_properties *source, const char *what,
                             const struct glcnn_image_descriptor *shape, uint32_t *count,
-                            struct refusal refusal)
+                            struct validation validation)
 {
     *count = 0;
     if (source->feature_channel_offset % 4 ||
         source->feature_channel_offset >= shape->feature_channels)
-        return refuse(refusal,
-                      "source feature channel offset is %u; it must be a multiple of 4 below the "
-                      "%u channels of the %s",
-                      source->feature_channel_offset, shape->feature_channels, what);
+        return invalid(validation,
+                       "source feature channel offset is %u; it must be a multiple of 4 below the "
+                       "%u channels of the %s",
+                       source->feature_channel_offset, shape->feature_channels, what);
     *count = least(source->feature_channel_max_count,
                    shape->feature_channels - source->feature_channel_offset);
     return true;
@@ -59,19 +59,19 @@ struct broadcast_axis {
 /* Extent of the result of a binary kernel along one axis: that of the sources which walk along it;
  * one of stride 0 is read at one place for all results. */
 static bool broadcast(const char *what, struct broadcast_axis first, struct broadcast_axis second,
-                      uint32_t *result, struct refusal refusal)
+                      uint32_t *result, struct validation validation)
 {
     *result = first.stride ? first.extent : second.stride ? second.extent : 1;
     if (!first.stride || !second.stride || first.extent == second.extent)
         return true;
-    return refuse(refusal,
-                  "the primary source has %u %s and the secondary source %u; they must agree, or "
-                  "one be broadcast with a stride of 0",
-                  first.extent, what, second.extent);
+    return invalid(validation,
+                   "the primary source has %u %s and the secondary source %u; they must agree, or "
+                   "one be broadcast with a stride of 0",
+                   first.extent, what, second.extent);
 }
 
 bool geometry_broadcast_channels(const struct operation *operation, const struct shapes *shapes,
-                                 uint32_t read, uint32_t *channels, struct refusal refusal)
+                                 uint32_t read, uint32_t *channels, struct validation validation)
 {
     const struct glcnn_source_properties *p = &operation->properties.primary;
     const struct glcnn_source_properties *q = &operation->properties.secondary;
@@ -81,24 +81,25 @@ bool geometry_broadcast_channels(const struct operation *operation, const struct
         return true;
     return geometry_read_channels(q, "secondary source",
                                   geometry_shape(operation, shapes, PLACE_SECONDARY), &second,
-                                  refusal) &&
+                                  validation) &&
            broadcast("channels", (struct broadcast_axis){p->stride_in_feature_channels, read},
                      (struct broadcast_axis){q->stride_in_feature_channels, second}, channels,
-                     refusal);
+                     validation);
 }
 
 /* ---- Padding ---- */
 
 #define REACH ((int64_t)1 << 29)
 
-bool geometry_check_reach(int64_t low, int64_t high, struct refusal refusal)
+bool geometry_check_reach(int64_t low, int64_t high, struct validation validation)
 {
     if (low >= -REACH && high <= REACH)
         return true;
-    return refuse(refusal,
-                  "windows reach from %lld to %lld in pixels of the source; offset, stride, window "
-                  "and dilation must keep them within %lld of it",
-                  (long long)low, (long long)high, (long long)REACH);
+    return invalid(
+        validation,
+        "windows reach from %lld to %lld in pixels of the source; offset, stride, window "
+        "and dilation must keep them within %lld of it",
+        (long long)low, (long long)high, (long long)REACH);
 }
 
 /* One axis of a padding policy: the pixels that custom adds before the source and in all, the source
@@ -193,24 +194,24 @@ static bool resolve_reverse(struct operation *operation, const struct glcnn_imag
 }
 
 static bool resolve_padding(struct operation *operation, const struct glcnn_image_descriptor *from,
-                            struct glcnn_image_descriptor *result, struct refusal refusal)
+                            struct glcnn_image_descriptor *result, struct validation validation)
 {
     struct glcnn_source_properties *p = &operation->properties.primary;
     uint32_t method = operation->properties.padding;
     int64_t width = ((int64_t)p->kernel_width - 1) * p->dilation_rate_x;
     int64_t height = ((int64_t)p->kernel_height - 1) * p->dilation_rate_y;
-    if (!geometry_check_reach(0, width > height ? width : height, refusal))
+    if (!geometry_check_reach(0, width > height ? width : height, validation))
         return false;
     int32_t kw = dilated_size((int32_t)p->kernel_width, (int32_t)p->dilation_rate_x);
     int32_t kh = dilated_size((int32_t)p->kernel_height, (int32_t)p->dilation_rate_y);
     bool backwards = operation->descriptor->flags & IS_BACKWARDS;
     if (!(backwards ? resolve_reverse : resolve_ahead)(operation, from, (uint32_t)kw, (uint32_t)kh,
                                                        result))
-        return refuse(refusal,
-                      "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
-                      "strides %u and %u",
-                      method, from->width, from->height, kw, kh, p->stride_in_pixels_x,
-                      p->stride_in_pixels_y);
+        return invalid(validation,
+                       "padding %#x gives no result for a source of %ux%u, a window of %dx%d and "
+                       "strides %u and %u",
+                       method, from->width, from->height, kw, kh, p->stride_in_pixels_x,
+                       p->stride_in_pixels_y);
     return true;
 }
 
@@ -218,7 +219,7 @@ static bool resolve_padding(struct operation *operation, const struct glcnn_imag
 
 /* Width and height of the result. Offsets stay as they are. */
 static bool broadcast_size(const struct operation *operation, const struct shapes *shapes,
-                           struct glcnn_image_descriptor *result, struct refusal refusal)
+                           struct glcnn_image_descriptor *result, struct validation validation)
 {
     const struct glcnn_source_properties *p = &operation->properties.primary;
     const struct glcnn_source_properties *q = &operation->properties.secondary;
@@ -227,22 +228,22 @@ static bool broadcast_size(const struct operation *operation, const struct shape
         geometry_shape(operation, shapes, PLACE_SECONDARY);
     return broadcast("columns", (struct broadcast_axis){p->stride_in_pixels_x, first->width},
                      (struct broadcast_axis){q->stride_in_pixels_x, second->width}, &result->width,
-                     refusal) &&
+                     validation) &&
            broadcast("rows", (struct broadcast_axis){p->stride_in_pixels_y, first->height},
                      (struct broadcast_axis){q->stride_in_pixels_y, second->height},
-                     &result->height, refusal);
+                     &result->height, validation);
 }
 
 static bool result_size(struct operation *operation, const struct shapes *shapes,
-                        struct glcnn_image_descriptor *result, struct refusal refusal)
+                        struct glcnn_image_descriptor *result, struct validation validation)
 {
     unsigned flags = operation->descriptor->flags;
     if (descriptor_broadcasts(operation->descriptor))
-        return broadcast_size(operation, shapes, result, refusal);
+        return broadcast_size(operation, shapes, result, validation);
     if (!(flags & (HAS_WINDOW | HAS_STRIDE)))
         return true;
     return resolve_padding(operation, geometry_shape(operation, shapes, PLACE_SOURCE), result,
-                           refusal);
+                           validation);
 }
 
 /* No kernel writes Unorm8. */
@@ -253,20 +254,20 @@ static glcnn_channel_format result_format(const struct glcnn_image_descriptor *s
 }
 
 static bool forward_result(struct operation *operation, const struct shapes *shapes,
-                           struct glcnn_image_descriptor *result, struct refusal refusal)
+                           struct glcnn_image_descriptor *result, struct validation validation)
 {
     const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
     struct glcnn_addressing *p = &operation->properties;
     struct glcnn_image_descriptor sized = *source;
     uint32_t channels;
-    if (!geometry_read_channels(&p->primary, "source", source, &channels, refusal) ||
-        !geometry_broadcast_channels(operation, shapes, channels, &channels, refusal))
+    if (!geometry_read_channels(&p->primary, "source", source, &channels, validation) ||
+        !geometry_broadcast_channels(operation, shapes, channels, &channels, validation))
         return false;
     /* All but the size stands where there is none: a caller may have one of its own. */
-    bool has_size = result_size(operation, shapes, &sized, refusal);
+    bool has_size = result_size(operation, shapes, &sized, validation);
     if ((uint32_t)p->primary.offset.z >= source->number_of_images)
-        return refuse(refusal, "offset z is %d; the source has %u images", p->primary.offset.z,
-                      source->number_of_images);
+        return invalid(validation, "offset z is %d; the source has %u images", p->primary.offset.z,
+                       source->number_of_images);
     geometry_natural(
         operation,
         geometry_extent(&sized, channels, source->number_of_images - (uint32_t)p->primary.offset.z),
@@ -301,7 +302,7 @@ static void view_source(struct operation *operation, const struct shapes *shapes
 }
 
 bool geometry_result(struct operation *operation, const struct shapes *shapes,
-                     struct glcnn_image_descriptor *result, struct refusal refusal)
+                     struct glcnn_image_descriptor *result, struct validation validation)
 {
     if (operation->descriptor->flags & IS_GRADIENT)
         return gradient_result(operation, shapes, result);
@@ -312,5 +313,5 @@ bool geometry_result(struct operation *operation, const struct shapes *shapes,
         view_source(operation, shapes, PLACE_SECONDARY, &operation->properties.secondary);
     if (operation->descriptor->prepare)
         operation->descriptor->prepare(operation);
-    return forward_result(operation, shapes, result, refusal);
+    return forward_result(operation, shapes, result, validation);
 }

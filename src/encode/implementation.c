@@ -121,7 +121,7 @@ static void log_passed_over(const struct plan *plan, const struct implementation
         verb = "gains only with";
         of_problem = row->profitable.phrase ? row->profitable.phrase : "other sizes";
     }
-    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", plan_title(plan),
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", plan_display_name(plan),
                row->name, verb, of_problem ? of_problem : phrase);
 }
 
@@ -224,8 +224,8 @@ const struct implementation *implementation_choose(struct plan *plan,
                                                    const void *problem)
 {
     const struct implementation *row = choose(plan, list, problem);
-    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: list %s takes %s", plan_title(plan), list->name,
-               row->name);
+    device_log(plan->device, GLCNN_LOG_DEBUG, "%s: list %s takes %s", plan_display_name(plan),
+               list->name, row->name);
     return row;
 }
 

@@ -68,7 +68,7 @@ void pass_implementation(struct pass *pass, const struct implementation *row);
 /* The same of all passes from number `first` on, whatever they were said to be. */
 void plan_implementation(struct plan *plan, size_t first, const struct implementation *row);
 
-/* Every name of GLCNN_IMPLEMENTATIONS has a row somewhere; else a sentence that lists all. */
+/* Every name of GLCNN_IMPLEMENTATIONS has a row somewhere; else a message that lists all. */
 glcnn_status implementations_check(struct glcnn_device *device);
 
 #endif

@@ -74,7 +74,7 @@ void glcnn_kernel_destroy(glcnn_kernel **kernel)
     device_unreference(old->device);
     free(old->parameters);
     free(old->label);
-    free(old->title);
+    free(old->display_name);
     free(old);
 }
 
@@ -134,29 +134,29 @@ const char *glcnn_kernel_label(const glcnn_kernel *kernel)
     return kernel ? kernel->label : NULL;
 }
 
-const char *kernel_title(const struct glcnn_kernel *kernel)
+const char *kernel_display_name(const struct glcnn_kernel *kernel)
 {
-    return kernel->title ? kernel->title : kernel->descriptor->name;
+    return kernel->display_name ? kernel->display_name : kernel->descriptor->name;
 }
 
 glcnn_status glcnn_kernel_set_label(glcnn_kernel *kernel, const char *label)
 {
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
-    struct text title = {0};
+    struct text display_name = {0};
     char *copy = label ? strdup(label) : NULL;
     if (label)
-        text_format(&title, "%s \"%s\"", kernel->descriptor->name, label);
-    if ((label && !copy) || title.failed) {
+        text_format(&display_name, "%s \"%s\"", kernel->descriptor->name, label);
+    if ((label && !copy) || display_name.failed) {
         free(copy);
-        text_free(&title);
+        text_free(&display_name);
         return device_fail(kernel->device, GLCNN_OUT_OF_MEMORY, "%s: out of memory for a label",
                            kernel->descriptor->name);
     }
     free(kernel->label);
-    free(kernel->title);
+    free(kernel->display_name);
     kernel->label = copy;
-    kernel->title = title.bytes;
+    kernel->display_name = display_name.bytes;
     return GLCNN_SUCCESS;
 }
 
@@ -167,12 +167,12 @@ struct glcnn_addressing *glcnn_kernel_properties(glcnn_kernel *kernel)
 
 glcnn_status kernel_check(const struct glcnn_kernel *kernel)
 {
-    char sentence[256];
+    char message[256];
     if (parameters_check(kernel->descriptor, &kernel->properties, kernel->parameters,
-                         (struct refusal){sentence, sizeof sentence}))
+                         (struct validation){message, sizeof message}))
         return GLCNN_SUCCESS;
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
-                       sentence);
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
+                       kernel_display_name(kernel), message);
 }
 
 struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel)
@@ -231,24 +231,25 @@ static glcnn_status refuse_name(const struct glcnn_kernel *kernel, const char *n
     parameter_suggest(kernel->descriptor, name, text);
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                        "%s: there is no parameter \"%s\"; glcnn_kernel_info lists them%s",
-                       kernel_title(kernel), name, text);
+                       kernel_display_name(kernel), name, text);
 }
 
 glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting)
 {
-    char sentence[256];
+    char message[256];
     if (!kernel)
         return GLCNN_INVALID_ARGUMENT;
     if (!setting->name)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: the name of the parameter to set is NULL", kernel_title(kernel));
+                           "%s: the name of the parameter to set is NULL",
+                           kernel_display_name(kernel));
     if (parameter_set(kernel->descriptor, &kernel->properties, kernel->parameters, setting,
-                      (struct refusal){sentence, sizeof sentence}))
+                      (struct validation){message, sizeof message}))
         return GLCNN_SUCCESS;
-    if (!sentence[0])
+    if (!message[0])
         return refuse_name(kernel, setting->name);
-    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s", kernel_title(kernel),
-                       sentence);
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
+                       kernel_display_name(kernel), message);
 }
 
 glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)
@@ -262,20 +263,20 @@ glcnn_status glcnn_kernel_get(glcnn_kernel *kernel, const char *name, double *va
         return GLCNN_INVALID_ARGUMENT;
     if (!name || !value)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: reading a parameter: %s is NULL", kernel_title(kernel),
+                           "%s: reading a parameter: %s is NULL", kernel_display_name(kernel),
                            name ? "value" : "name");
     if (parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, name, value))
         return GLCNN_SUCCESS;
     return refuse_name(kernel, name);
 }
 
-/* The parameter of 64 bits in the kernel's parameters; NULL, with a sentence, if that is none. */
+/* The parameter of 64 bits in the kernel's parameters; NULL, with a message, if that is none. */
 static uint64_t *find_uint64(glcnn_kernel *kernel, const char *name)
 {
     uint64_t *at = kernel && name ? parameter_uint64(kernel, name) : NULL;
     if (kernel && !at)
         device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                    "%s: there is no parameter \"%s\" of 64 bits", kernel_title(kernel),
+                    "%s: there is no parameter \"%s\" of 64 bits", kernel_display_name(kernel),
                     name ? name : "(NULL)");
     return at;
 }
@@ -292,7 +293,7 @@ glcnn_status glcnn_kernel_get_uint64(glcnn_kernel *kernel, const char *name, uin
     const uint64_t *at = find_uint64(kernel, name);
     if (at && !value)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: reading a parameter: value is NULL", kernel_title(kernel));
+                           "%s: reading a parameter: value is NULL", kernel_display_name(kernel));
     if (at)
         *value = *at;
     return at ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
@@ -368,7 +369,7 @@ glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index
     if (buffer->size == length * 4)
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: %s has %zu elements; %zu are needed", kernel_title(kernel),
+                       "%s: %s has %zu elements; %zu are needed", kernel_display_name(kernel),
                        kernel->descriptor->arguments[index].name, buffer->size / 4, length);
 }
 
@@ -405,6 +406,12 @@ bool glcnn_kernel_has_vector(const glcnn_kernel *kernel, const char *name)
     return index >= 0 && kernel->vectors[index];
 }
 
+size_t glcnn_kernel_vector_length(const glcnn_kernel *kernel, const char *name)
+{
+    int index = kernel ? kernel_kept_argument(kernel, name) : -1;
+    return index >= 0 ? kernel_vector_length(kernel, (size_t)index, 0) : 0;
+}
+
 #define NO_VECTOR "%s: the kernel has no vector \"%s\""
 
 glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
@@ -413,7 +420,8 @@ glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
         return NULL;
     int index = kernel_kept_argument(kernel, name);
     if (index < 0) {
-        device_explain(kernel->device, NO_VECTOR, kernel_title(kernel), name ? name : "(NULL)");
+        device_explain(kernel->device, NO_VECTOR, kernel_display_name(kernel),
+                       name ? name : "(NULL)");
         return NULL;
     }
     size_t length = kernel_vector_length(kernel, (size_t)index, 0);
@@ -422,7 +430,7 @@ glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name)
         device_explain(kernel->device,
                        "%s: the length of %s is not known before the first encode; give it with "
                        "glcnn_kernel_set_vector",
-                       kernel_title(kernel), name);
+                       kernel_display_name(kernel), name);
     else if (!buffer && device_enter(kernel->device) == GLCNN_SUCCESS)
         kernel_vector((glcnn_kernel *)(uintptr_t)kernel, (size_t)index, length, &buffer);
     return buffer;
@@ -437,13 +445,13 @@ static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t 
         return status;
     int index = kernel_kept_argument(kernel, name);
     if (index < 0)
-        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, NO_VECTOR, kernel_title(kernel),
-                           name ? name : "(NULL)");
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, NO_VECTOR,
+                           kernel_display_name(kernel), name ? name : "(NULL)");
     size_t length = kernel_vector_length(kernel, (size_t)index, 0);
     if (count == 0 || (length && count != length))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %s has %zu elements; %zu are given", kernel_title(kernel), name,
-                           length, count);
+                           "%s: %s has %zu elements; %zu are given", kernel_display_name(kernel),
+                           name, length, count);
     return kernel_vector(kernel, (size_t)index, count, buffer);
 }
 
@@ -455,7 +463,7 @@ glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name, con
         return GLCNN_INVALID_ARGUMENT;
     if (!values)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: values of %s is NULL",
-                           kernel_title(kernel), name ? name : "(NULL)");
+                           kernel_display_name(kernel), name ? name : "(NULL)");
     glcnn_status status = reach_vector(kernel, name, count, &buffer);
     return status == GLCNN_SUCCESS ? glcnn_buffer_write(buffer, 0, count * 4, values) : status;
 }
@@ -474,7 +482,7 @@ glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer, gl
     if (!source || source->device != kernel->device || command_buffer->device != kernel->device)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: reload of %s: the source is NULL or on another device",
-                           kernel_title(kernel), name ? name : "(NULL)");
+                           kernel_display_name(kernel), name ? name : "(NULL)");
     glcnn_status status = reach_vector(kernel, name, source->size / 4, &buffer);
     if (status != GLCNN_SUCCESS || buffer == source)
         return status;

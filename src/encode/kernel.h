@@ -18,9 +18,9 @@ struct glcnn_kernel {
     void *parameters;                /* descriptor->parameters_size bytes */
     struct glcnn_buffer *vectors[MAX_ARGUMENTS]; /* made at first need */
     uint32_t encode_count;                       /* encodes so far */
-    struct channel_range learning;               /* output channels that graphs train */
+    struct channel_range trainable;              /* output channels that graphs train */
     struct data_source *data_source;             /* NULL: none */
-    char *label, *title;                         /* NULL without a label */
+    char *label, *display_name;                  /* NULL without a label */
 };
 
 struct glcnn_kernel *kernel_retain(struct glcnn_kernel *kernel);
@@ -30,8 +30,8 @@ glcnn_status kernel_create(struct glcnn_device *device, const struct glcnn_descr
                            glcnn_kernel **kernel);
 /* glcnn_kernel_set with what glcnn_setting_parse has read. */
 glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting *setting);
-/* How sentences call the kernel: its name, with its label if it has one. */
-const char *kernel_title(const struct glcnn_kernel *kernel);
+/* How messages call the kernel: its name, with its label if it has one. */
+const char *kernel_display_name(const struct glcnn_kernel *kernel);
 /* The kernel's parameters if it is of `family`; NULL otherwise. For typed accessors. */
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family);
 /* The kernel's vector of an argument, made with its neutral value if there is none yet. */
@@ -41,7 +41,7 @@ glcnn_status kernel_vector(struct glcnn_kernel *kernel, size_t index, size_t len
 glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index, size_t length,
                                  const struct glcnn_buffer *buffer);
 
-/* Are all properties and parameters in their ranges? A sentence names the first that is not. */
+/* Are all properties and parameters in their ranges? A message names the first that is not. */
 glcnn_status kernel_check(const struct glcnn_kernel *kernel);
 /* For constructors, which set fields: the source that has the window, the secondary one of a
  * gradient kernel; all numbers of a window, its width and height, the strides and the dilation
@@ -79,13 +79,14 @@ void property_tables(const struct glcnn_descriptor *descriptor,
                      const struct parameter *tables[MAX_TABLES]);
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_addressing *properties, void *parameters);
-/* The end of the sentence that there is no such name: "; did you mean NAME?", or "". */
+/* The end of the message that there is no such name: "; did you mean NAME?", or "". */
 void parameter_suggest(const struct glcnn_descriptor *descriptor, const char *name,
                        char text[SUGGESTION]);
-/* Sets by name in properties or parameters. False: no such name (sentence empty) or out of range.
+/* Sets by name in properties or parameters. False: no such name (message empty) or out of range.
  */
 bool parameter_set(const struct glcnn_descriptor *descriptor, struct glcnn_addressing *properties,
-                   void *parameters, const struct glcnn_setting *setting, struct refusal refusal);
+                   void *parameters, const struct glcnn_setting *setting,
+                   struct validation validation);
 bool parameter_get(const struct glcnn_descriptor *descriptor,
                    const struct glcnn_addressing *properties, const void *parameters,
                    const char *name, double *value);
@@ -94,7 +95,7 @@ uint64_t *parameter_uint64(const struct glcnn_kernel *kernel, const char *name);
 /* Checks every value against its range. */
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_addressing *properties, const void *parameters,
-                      struct refusal refusal);
+                      struct validation validation);
 
 /* What a gradient kernel takes over from the forward kernel's parameters: every row that the
  * forward table has. Rows of the gradient's table alone stay its own. */

@@ -202,12 +202,12 @@ static glcnn_status compare(const struct observer *o, size_t index, const double
 {
     const struct storage *storage = o->operation.images[index].storage;
     const double *found = o->outputs[index];
-    bool half =
+    bool float16 =
         argument_is_image(argument_of(o, index)) && storage->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
     size_t count = element_count(o, index);
     double norm = bound_norm(wanted, count);
     for (size_t i = 0; i < count; i++) {
-        double error = bound_error(found[i], wanted[i], sums ? fmax(norm, sums[i]) : norm, half);
+        double error = bound_error(found[i], wanted[i], sums ? fmax(norm, sums[i]) : norm, float16);
         char place[160];
         if (error <= 1 || !is_written(o, index, i))
             continue;
@@ -395,7 +395,7 @@ static struct observer *make_observer(const struct operation *operation, const s
     if (operation->descriptor->parameters_size)
         memcpy(o->parameters, operation->parameters, operation->descriptor->parameters_size);
     o->operation.parameters = o->parameters;
-    snprintf(o->kernel, sizeof o->kernel, "%s", plan_title(plan));
+    snprintf(o->kernel, sizeof o->kernel, "%s", plan_display_name(plan));
     o->steps = (uint32_t)(plan->pass_count - first);
     o->moves = any_moves(plan->passes + first, o->steps);
     /* The first commit of a planned buffer moves already. */

@@ -249,44 +249,46 @@ static const char *format_end(char text[NUMBER_TEXT], const struct parameter *ro
     return text;
 }
 
-static bool out_of_range(const struct parameter *row, const char *found, struct refusal refusal)
+static bool out_of_range(const struct parameter *row, const char *found,
+                         struct validation validation)
 {
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
-    return refuse(refusal, "%s is %s; it must be %s in %s .. %s", row->name, found,
-                  whole ? "a whole number" : "a number",
-                  format_end(low, row, row->type == FIELD_BOOL ? 0 : row->minimum),
-                  format_end(high, row, parameter_maximum(row)));
+    return invalid(validation, "%s is %s; it must be %s in %s .. %s", row->name, found,
+                   whole ? "a whole number" : "a number",
+                   format_end(low, row, row->type == FIELD_BOOL ? 0 : row->minimum),
+                   format_end(high, row, parameter_maximum(row)));
 }
 
-static bool in_range(const struct parameter *row, double value, struct refusal refusal)
+static bool in_range(const struct parameter *row, double value, struct validation validation)
 {
     char found[NUMBER_TEXT];
     bool whole = row->type != FIELD_FLOAT && row->type != FIELD_DOUBLE;
     double low = row->type == FIELD_BOOL ? 0 : row->minimum;
     if (value >= low && value <= parameter_maximum(row) && (!whole || value == floor(value)))
         return true;
-    return out_of_range(row, number_format(found, value), refusal);
+    return out_of_range(row, number_format(found, value), validation);
 }
 
 /* Beyond 2^53 a double may be in the range and the number that it stands for not. */
-static bool whole_in_range(const struct parameter *row, uint64_t whole, struct refusal refusal)
+static bool whole_in_range(const struct parameter *row, uint64_t whole,
+                           struct validation validation)
 {
     char found[NUMBER_TEXT];
     if (row->type != FIELD_UINT64)
-        return in_range(row, (double)whole, refusal);
+        return in_range(row, (double)whole, validation);
     if (whole >= clamp_to_uint64(row->minimum) && whole <= clamp_to_uint64(row->maximum))
         return true;
     snprintf(found, sizeof found, "%" PRIu64, whole);
-    return out_of_range(row, found, refusal);
+    return out_of_range(row, found, validation);
 }
 
 /* Where the setting has the exact number it is looked at and stored. */
 static bool set_row(const struct parameter *row, void *block, const struct glcnn_setting *setting,
-                    struct refusal refusal)
+                    struct validation validation)
 {
-    if (!(setting->whole ? whole_in_range(row, setting->whole, refusal)
-                         : in_range(row, setting->value, refusal)))
+    if (!(setting->whole ? whole_in_range(row, setting->whole, validation)
+                         : in_range(row, setting->value, validation)))
         return false;
     if (setting->whole && row->type == FIELD_UINT64)
         memcpy((char *)block + row->offset, &setting->whole, sizeof setting->whole);
@@ -354,16 +356,17 @@ void properties_set_defaults(const struct glcnn_descriptor *descriptor,
 }
 
 bool parameter_set(const struct glcnn_descriptor *descriptor, struct glcnn_addressing *properties,
-                   void *parameters, const struct glcnn_setting *setting, struct refusal refusal)
+                   void *parameters, const struct glcnn_setting *setting,
+                   struct validation validation)
 {
     struct walk walk;
     const struct parameter *row;
-    refuse(refusal, "%s", "");
+    invalid(validation, "%s", "");
     walk_begin(&walk, descriptor);
     while ((row = walk_next(&walk, descriptor)))
         if (strcmp(row->name, setting->name) == 0)
             return set_row(row, walk.in_parameters ? parameters : (void *)properties, setting,
-                           refusal);
+                           validation);
     return false;
 }
 
@@ -414,14 +417,14 @@ void parameters_adopt(const struct glcnn_descriptor *forward, const void *forwar
 
 bool parameters_check(const struct glcnn_descriptor *descriptor,
                       const struct glcnn_addressing *properties, const void *parameters,
-                      struct refusal refusal)
+                      struct validation validation)
 {
     struct walk walk;
     const struct parameter *row;
     walk_begin(&walk, descriptor);
     while ((row = walk_next(&walk, descriptor)))
         if (!in_range(row, load(row, walk.in_parameters ? parameters : (const void *)properties),
-                      refusal))
+                      validation))
             return false;
     return true;
 }

@@ -104,8 +104,8 @@ static void bind_pixels(struct fused_producer *producer, struct pass *pass, cons
     const struct operation *o = &fused->operation;
     struct fused_name as = {.fused = fused, .name = name, .view = view};
     if (is_float16(view)) {
-        pass_library(pass, "lib/half.glsl");
-        pass_define(pass, fused_name(&as, "_half"), 1);
+        pass_library(pass, "lib/float16.glsl");
+        pass_define(pass, fused_name(&as, "_float16"), 1);
     }
     pass_template(pass, "record/fused.glsl", name);
     o->descriptor->fuse(o, pass, &as);

@@ -45,7 +45,7 @@ static void keep_offset(struct call *call)
 /* What the result is like; addresses the settings by padding or state. */
 static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *result)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     const struct glcnn_kernel *kernel = call->kernel;
     const struct glcnn_state *state = call->arguments.state;
     bool gradient = kernel->descriptor->flags & IS_GRADIENT;
@@ -54,9 +54,10 @@ static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *r
     if (gradient && state && state->forward.descriptor)
         encode_settings_adopt(kernel, &state->forward, call->settings);
     glcnn_status status = call_begin(call, false);
-    if (status == GLCNN_SUCCESS && !geometry_result(&call->operation, &call->shapes, result,
-                                                    (struct refusal){sentence, GLCNN_ERROR_LENGTH}))
-        status = call_fail(call, GLCNN_INVALID_ARGUMENT, sentence);
+    if (status == GLCNN_SUCCESS &&
+        !geometry_result(&call->operation, &call->shapes, result,
+                         (struct validation){message, GLCNN_ERROR_LENGTH}))
+        status = call_fail(call, GLCNN_INVALID_ARGUMENT, message);
     if (status != GLCNN_SUCCESS)
         return status;
     if (gradient && state && state->source.width)
@@ -65,7 +66,7 @@ static glcnn_status describe(struct call *call, struct glcnn_image_descriptor *r
         follow_mirrored(call, result);
     if (!gradient)
         keep_offset(call);
-    return image_complete_descriptor(kernel->device, kernel_title(kernel), result);
+    return image_complete_descriptor(kernel->device, kernel_display_name(kernel), result);
 }
 
 glcnn_status encode_describe(struct glcnn_command_buffer *command_buffer,
@@ -95,7 +96,7 @@ glcnn_status glcnn_kernel_prepare_destination(glcnn_kernel *kernel,
         return GLCNN_INVALID_ARGUMENT;
     if (!arguments || !result)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                           kernel_title(kernel), arguments ? "result" : "arguments");
+                           kernel_display_name(kernel), arguments ? "result" : "arguments");
     struct encode_settings settings = encode_settings_of(kernel);
     glcnn_status status = encode_describe(NULL, kernel, &settings, arguments, result);
     if (status == GLCNN_SUCCESS)
@@ -113,11 +114,12 @@ static glcnn_status check_state_making(const struct glcnn_kernel *kernel,
         return GLCNN_INVALID_ARGUMENT;
     if (!states)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: where the state is to go is NULL", kernel_title(kernel));
+                           "%s: where the state is to go is NULL", kernel_display_name(kernel));
     glcnn_status status = device_enter(kernel->device);
     if (status == GLCNN_SUCCESS && command_buffer && command_buffer->device != kernel->device)
-        status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                             "%s: the command buffer is another device's", kernel_title(kernel));
+        status =
+            device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                        "%s: the command buffer is another device's", kernel_display_name(kernel));
     return status;
 }
 
@@ -249,7 +251,7 @@ glcnn_status glcnn_kernel_encode_batch_returning(glcnn_command_buffer *command_b
     glcnn_status status = transaction_begin(&t, command_buffer, kernel, NULL, arguments, count);
     if (status == GLCNN_SUCCESS && !destinations)
         status = device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: destination is NULL",
-                             kernel_title(kernel));
+                             kernel_display_name(kernel));
     bool begun = status == GLCNN_SUCCESS;
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = begin_returning(&t.calls[i], i, &returned);

@@ -104,15 +104,16 @@ static void add_parameters(struct names *names, const char *kernel)
         add_name(names, info->parameters[i].name);
 }
 
-static bool refuse_kernel(const char *kernel, struct refusal refusal)
+static bool refuse_kernel(const char *kernel, struct validation validation)
 {
     char text[SUGGESTION];
     descriptor_suggest(kernel, text);
-    return refuse(refusal, "there is no kernel named \"%s\"%s", kernel ? kernel : "(NULL)", text);
+    return invalid(validation, "there is no kernel named \"%s\"%s", kernel ? kernel : "(NULL)",
+                   text);
 }
 
 static bool refuse_name(const struct glcnn_descriptor *d, const char *name, size_t length,
-                        struct refusal refusal)
+                        struct validation validation)
 {
     char text[GLCNN_ERROR_LENGTH / 2];
     struct names names = {.count = 0};
@@ -121,12 +122,12 @@ static bool refuse_name(const struct glcnn_descriptor *d, const char *name, size
     for (size_t i = 0; i < sizeof run_settings / sizeof *run_settings; i++)
         add_name(&names, run_settings[i]);
     glcnn_suggest(name, length, names.at, names.count, text, sizeof text);
-    return refuse(refusal, "%s: there is no parameter \"%.*s\"%s", d->name,
-                  (int)(length < 100 ? length : 100), name, text);
+    return invalid(validation, "%s: there is no parameter \"%.*s\"%s", d->name,
+                   (int)(length < 100 ? length : 100), name, text);
 }
 
 static bool refuse_value(const struct glcnn_descriptor *d, const struct glcnn_parameter_info *row,
-                         const char *name, const char *value, struct refusal refusal)
+                         const char *name, const char *value, struct validation validation)
 {
     char text[GLCNN_ERROR_LENGTH / 2];
     struct names names = {.count = 0};
@@ -136,19 +137,19 @@ static bool refuse_value(const struct glcnn_descriptor *d, const struct glcnn_pa
         if (strcmp(named_values[i].setting, name) == 0)
             add_name(&names, named_values[i].text);
     glcnn_suggest(value, strlen(value), names.at, names.count, text, sizeof text);
-    return refuse(refusal, "%s: \"%.100s\" is no value of %s%s", d->name, value, name, text);
+    return invalid(validation, "%s: \"%.100s\" is no value of %s%s", d->name, value, name, text);
 }
 
 static bool parse(const char *kernel, const char *text, struct glcnn_setting *setting,
-                  struct refusal refusal)
+                  struct validation validation)
 {
     const struct glcnn_descriptor *d = descriptor_find(kernel);
     const char *equals = text ? strchr(text, '=') : NULL;
     const struct glcnn_parameter_info *row = NULL;
     if (!d)
-        return refuse_kernel(kernel, refusal);
+        return refuse_kernel(kernel, validation);
     if (!equals || !setting)
-        return refuse(refusal, "\"%s\" is not of the form NAME=VALUE", text ? text : "");
+        return invalid(validation, "\"%s\" is not of the form NAME=VALUE", text ? text : "");
     size_t length = (size_t)(equals - text);
     const char *name = find_setting(glcnn_kernel_info_by_name(kernel), text, length, &row);
     if (d->forward && (!row || !row->value_names)) {
@@ -159,10 +160,10 @@ static bool parse(const char *kernel, const char *text, struct glcnn_setting *se
         row = forward_row ? forward_row : row;
     }
     if (!name)
-        return refuse_name(d, text, length, refusal);
+        return refuse_name(d, text, length, validation);
     struct glcnn_setting found = {.name = name};
     if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
-        return refuse_value(d, row, name, equals + 1, refusal);
+        return refuse_value(d, row, name, equals + 1, validation);
     *setting = found;
     return true;
 }
@@ -170,7 +171,7 @@ static bool parse(const char *kernel, const char *text, struct glcnn_setting *se
 glcnn_status glcnn_setting_parse(const char *kernel, const char *text,
                                  struct glcnn_setting *setting, char error[GLCNN_ERROR_LENGTH])
 {
-    return parse(kernel, text, setting, (struct refusal){error, GLCNN_ERROR_LENGTH})
+    return parse(kernel, text, setting, (struct validation){error, GLCNN_ERROR_LENGTH})
                ? GLCNN_SUCCESS
                : GLCNN_INVALID_ARGUMENT;
 }

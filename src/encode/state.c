@@ -92,18 +92,18 @@ static glcnn_status make_vector(struct glcnn_state *state, const char *name, siz
     return status == GLCNN_SUCCESS ? place_vector(state, name, buffer, vector) : status;
 }
 
-glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length, bool anew,
-                          struct state_vector **vector)
+glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
+                          bool replaceable, struct state_vector **vector)
 {
     struct state_vector *found = *vector = find(state, name);
     if (!length)
         return GLCNN_SUCCESS;
     bool fits = found && found->buffer->size == length * 4;
-    bool stays = found && (anew ? found->made || fits : !found->lent);
+    bool stays = found && (replaceable ? found->made || fits : !found->borrowed);
     return stays ? check_length(state, found, length) : make_vector(state, name, length, vector);
 }
 
-glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer)
+glcnn_status state_borrow(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer)
 {
     struct state_vector *vector = find(state, name);
     if (vector && vector->buffer == buffer) {
@@ -112,7 +112,7 @@ glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcn
     }
     glcnn_status status = place_vector(state, name, buffer_retain(buffer), &vector);
     if (status == GLCNN_SUCCESS)
-        vector->filled = vector->lent = true;
+        vector->filled = vector->borrowed = true;
     return status;
 }
 
@@ -124,7 +124,7 @@ glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch
                       &state->destination);
     for (size_t i = 0; i < state->vector_count && status == GLCNN_SUCCESS; i++)
         if (state->vectors[i].filled)
-            status = state_lend(*branch, state->vectors[i].name, state->vectors[i].buffer);
+            status = state_borrow(*branch, state->vectors[i].name, state->vectors[i].buffer);
     if (status == GLCNN_SUCCESS)
         (*branch)->samples = state->samples;
     else
@@ -156,7 +156,7 @@ glcnn_status glcnn_state_set_vector(glcnn_state *state, const char *name, const 
         return device_fail(state->device, GLCNN_INVALID_ARGUMENT, "glcnn_state_set_vector: %s %s",
                            vector ? "values is NULL for" : "the state has no vector",
                            name ? name : "(NULL)");
-    if (vector->lent)
+    if (vector->borrowed)
         return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_state_set_vector: %s is a kernel's own vector, which its encode "
                            "left in the state; use glcnn_kernel_set_vector",
@@ -273,7 +273,7 @@ size_t glcnn_state_batch_increment_read_count(glcnn_state *const *states, size_t
             continue;
         distinct++;
         if (states[i]->command_buffer && states[i]->read_count)
-            states[i]->read_count = moved_read_count(states[i]->read_count, amount);
+            states[i]->read_count = adjusted_read_count(states[i]->read_count, amount);
     }
     return distinct;
 }

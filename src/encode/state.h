@@ -12,8 +12,8 @@ struct state_vector {
     const char *name;
     struct glcnn_buffer *buffer;
     bool filled, sealed;
-    bool lent; /* the buffer is a kernel's own: never written */
-    bool made; /* by glcnn_state_create: filled for good */
+    bool borrowed; /* the buffer is a kernel's own: never written */
+    bool made;     /* by glcnn_state_create: filled for good */
 };
 
 struct glcnn_state {
@@ -41,13 +41,13 @@ void state_capture(struct glcnn_state *state, const struct operation *forward,
 /* Makes a state of the same forward encode that has the vectors of `state` and is written by
  * itself: gradients of a second encode keep apart from those in `state`. */
 glcnn_status state_branch(struct glcnn_state *state, struct glcnn_state **branch);
-/* The vector of that name; made with `length` zeros if it is missing and length is not 0. `anew`: an
- * encode need not leave it; of another length it is an earlier encode's, which was of other sizes,
- * and makes way. */
-glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length, bool anew,
-                          struct state_vector **vector);
+/* The vector of that name; made with `length` zeros if it is missing and length is not 0.
+ * `replaceable`: an encode need not write it; one of another length is an earlier encode's, which
+ * was of other sizes, and is replaced. */
+glcnn_status state_vector(struct glcnn_state *state, const char *name, size_t length,
+                          bool replaceable, struct state_vector **vector);
 /* Makes `buffer` the state's vector of that name, filled. */
-glcnn_status state_lend(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer);
+glcnn_status state_borrow(struct glcnn_state *state, const char *name, struct glcnn_buffer *buffer);
 /* The vector of that name if something has filled it; NULL otherwise. */
 struct state_vector *state_filled_vector(struct glcnn_state *state, const char *name);
 glcnn_status state_check_use(const struct glcnn_state *state, const char *where,

@@ -70,7 +70,7 @@ static void plan_trial(const struct operation *o, struct plan *plan, bool alone,
                        struct glcnn_command_buffer *commands, struct tuned *tuned)
 {
     plan_begin(plan, commands);
-    plan->kernel = alone ? kernel_title(o->kernel) : NULL;
+    plan->kernel = alone ? kernel_display_name(o->kernel) : NULL;
     plan->tuned = tuned;
     o->descriptor->plan(o, plan);
     for (size_t i = 0; i < plan->pass_count; i++)
@@ -140,8 +140,8 @@ static const struct implementation *try_rows(const struct operation *o, bool alo
         return NULL;
     for (size_t i = 0; i < tuned->row_count; i++) {
         uint64_t taken = time_row(&copy, alone, tuned, tuned->rows[i]);
-        device_log(o->device, GLCNN_LOG_DEBUG, "tuning: %s, %s: %.3f us", kernel_title(o->kernel),
-                   tuned->rows[i]->name, 1e-3 * (double)taken);
+        device_log(o->device, GLCNN_LOG_DEBUG, "tuning: %s, %s: %.3f us",
+                   kernel_display_name(o->kernel), tuned->rows[i]->name, 1e-3 * (double)taken);
         if (i == 0 && taken == UINT64_MAX)
             break;
         if (taken >= least)
@@ -174,7 +174,7 @@ static void describe(const struct operation *o, bool alone, const struct tuned *
     hash = hash_bytes(hash, &o->properties, sizeof o->properties);
     text_format(key, "%s %s %016" PRIx64 " %d %d %" PRIu32 "x%" PRIu32 " %" PRIu32,
                 o->descriptor->name, o->device->info.traits.family, hash, alone, o->accumulate,
-                o->region_width, o->region_height, o->learning.count);
+                o->region_width, o->region_height, o->trainable.count);
     if (o->device->info.limits_clamped)
         text_format(key, " min");
     for (size_t i = 0; i < MAX_ARGUMENTS; i++) {

@@ -59,11 +59,11 @@ static glcnn_status check_handles(const struct glcnn_command_buffer *command_buf
                               : GLCNN_INVALID_ARGUMENT;
     if (!command_buffer || !state)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s: %s is NULL",
-                           kernel_title(kernel), what, state ? "command_buffer" : "state");
+                           kernel_display_name(kernel), what, state ? "command_buffer" : "state");
     if (command_buffer->device != kernel->device)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                           "%s: %s: the command buffer is another device's", kernel_title(kernel),
-                           what);
+                           "%s: %s: the command buffer is another device's",
+                           kernel_display_name(kernel), what);
     return device_enter(kernel->device);
 }
 
@@ -82,7 +82,7 @@ static glcnn_status export_vector(struct glcnn_kernel *kernel, struct glcnn_stat
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: export: the length of %s is not known yet; set it first, or the "
                            "kernel's numbers of channels",
-                           kernel_title(kernel), name);
+                           kernel_display_name(kernel), name);
     glcnn_status status = kernel_vector(kernel, (size_t)index, length, &own);
     if (status == GLCNN_SUCCESS)
         status = state_vector(state, name, length, false, &vector);
@@ -106,7 +106,7 @@ static glcnn_status export_all(struct glcnn_command_buffer *command_buffer,
     if (status == GLCNN_SUCCESS && copies.count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: export: the kernel owns no weights, gamma or statistics",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     return status == GLCNN_SUCCESS ? record(command_buffer, &copies) : status;
 }
 
@@ -154,11 +154,11 @@ static glcnn_status check_vector(struct glcnn_kernel *kernel, int index,
     if (!length || vector->buffer->size == length * 4)
         return GLCNN_SUCCESS;
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: reload: %s has %zu elements; the state's has %zu", kernel_title(kernel),
-                       vector->name, length, vector->buffer->size / 4);
+                       "%s: reload: %s has %zu elements; the state's has %zu",
+                       kernel_display_name(kernel), vector->name, length, vector->buffer->size / 4);
 }
 
-/* What the kernel lent to the state is its own already. */
+/* What the state borrows of the kernel is its own already. */
 static glcnn_status reload_vector(struct glcnn_kernel *kernel, int index,
                                   struct state_vector *vector, struct copies *copies)
 {
@@ -185,14 +185,14 @@ glcnn_status glcnn_kernel_encode_reload_state(glcnn_command_buffer *command_buff
     struct copies common = {.count = 0}, copies = {.count = 0};
     glcnn_status status = check_handles(command_buffer, kernel, state, "reload");
     if (status == GLCNN_SUCCESS)
-        status = state_check_use(state, kernel_title(kernel), command_buffer);
+        status = state_check_use(state, kernel_display_name(kernel), command_buffer);
     if (status == GLCNN_SUCCESS)
         status = for_each_common(kernel, state, check_vector, &common);
     if (status == GLCNN_SUCCESS && common.count == 0)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: reload: the state has none of the kernel's weights, biases, gamma, "
                            "beta, mean and variance",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     if (status == GLCNN_SUCCESS)
         status = for_each_common(kernel, state, reload_vector, &copies);
     if (status == GLCNN_SUCCESS)

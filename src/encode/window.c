@@ -42,10 +42,10 @@ void pass_window(struct pass *pass, const struct window *window)
 }
 
 bool check_result_size(const struct image_view *destination,
-                       const struct glcnn_image_descriptor *result, struct refusal refusal)
+                       const struct glcnn_image_descriptor *result, struct validation validation)
 {
     if (destination->width == result->width && destination->height == result->height)
         return true;
-    return refuse(refusal, "the result is %ux%u; the destination is %ux%u", result->width,
-                  result->height, destination->width, destination->height);
+    return invalid(validation, "the result is %ux%u; the destination is %ux%u", result->width,
+                   result->height, destination->width, destination->height);
 }

@@ -15,6 +15,6 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
 void pass_window(struct pass *pass, const struct window *window);
 /* The destination must be as wide and high as the result. For descriptors' `check`. */
 bool check_result_size(const struct image_view *destination,
-                       const struct glcnn_image_descriptor *result, struct refusal refusal);
+                       const struct glcnn_image_descriptor *result, struct validation validation);
 
 #endif

@@ -350,9 +350,9 @@ glcnn_status glcnn_graph_execute(glcnn_graph *graph, glcnn_image *const *sources
     glcnn_status status = device_enter(graph->device);
     if (status == GLCNN_SUCCESS)
         status = wait_if_watched(graph);
-    if (status == GLCNN_SUCCESS && !graph->may_learn) {
+    if (status == GLCNN_SUCCESS && !graph->may_train) {
         status = graph_check_zero_weights(graph);
-        graph->may_learn = status == GLCNN_SUCCESS;
+        graph->may_train = status == GLCNN_SUCCESS;
     }
     if (status == GLCNN_SUCCESS)
         status = find_for_images(graph, sources, &c);

@@ -300,7 +300,7 @@ static bool filter_can_be_split(const struct graph_filter *filter)
 {
     const struct glcnn_filter_node *forward = filter->node->forward;
     bool sums = !filter->updates || forward->kernel->descriptor->flags & SHARED_STATE;
-    return sums && !(filter->node->kernel->descriptor->flags & DRAWS_ANEW);
+    return sums && !(filter->node->kernel->descriptor->flags & DRAWS_RANDOM);
 }
 
 bool graph_can_be_split(const struct glcnn_graph *graph)

@@ -70,7 +70,7 @@ static size_t fail(struct glcnn_filter_node *node, const char *text)
 {
     device_fail(node->network->device, GLCNN_INVALID_ARGUMENT, "gradient of %s (%s): %s",
                 node->label, node->kernel->descriptor->name, text);
-    network_keep_sentence(node->network);
+    network_keep_message(node->network);
     return 0;
 }
 

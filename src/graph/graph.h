@@ -54,7 +54,7 @@ struct glcnn_graph {
     bool pending;               /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
-    bool may_learn;    /* graph_check_zero_weights has passed */
+    bool may_train;    /* graph_check_zero_weights has passed */
     bool waiting;      /* an execution waits for the one before it */
     bool steps_differ; /* optimizers of one multi-tensor step were set differently: each
                                        kernel has a step of its own from then on */

@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 
 bool loss_scale_is_used(const struct glcnn_graph *graph);
-/* Is it in its range? A sentence if not. */
+/* Is it in its range? A message if not. */
 glcnn_status loss_scale_check(struct glcnn_device *device,
                               const struct glcnn_dynamic_loss_scale *scale);
 void loss_scale_set(struct glcnn_graph *graph, const struct glcnn_dynamic_loss_scale *scale);

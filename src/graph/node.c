@@ -8,7 +8,7 @@
 
 /* ---- Failures ---- */
 
-void network_keep_sentence(struct glcnn_network *network)
+void network_keep_message(struct glcnn_network *network)
 {
     if (network->status == GLCNN_SUCCESS)
         snprintf(network->error, sizeof network->error, "%s", glcnn_device_error(network->device));
@@ -18,7 +18,7 @@ void *network_keep_failure(struct glcnn_network *network, glcnn_status status)
 {
     if (status == GLCNN_SUCCESS)
         return NULL;
-    network_keep_sentence(network);
+    network_keep_message(network);
     if (network->status == GLCNN_SUCCESS)
         network->status = status;
     return NULL;

@@ -49,7 +49,7 @@ struct glcnn_network {
     struct glcnn_filter_node **filter_at;
     size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
     glcnn_status status;   /* the first failure */
-    /* Its sentence; before one, that of the last gradient that was refused. */
+    /* Its message; before one, that of the last gradient that was refused. */
     char error[GLCNN_ERROR_LENGTH];
 };
 
@@ -63,12 +63,12 @@ struct network_mark network_mark(const struct glcnn_network *network);
 /* Takes back the nodes that were made since. */
 void network_cut(struct glcnn_network *network, const struct network_mark *mark);
 
-/* Keeps a failure in the network, with the device's last sentence or a new one. Returns NULL. */
+/* Keeps a failure in the network, with the device's last message or a new one. Returns NULL. */
 void *network_keep_failure(struct glcnn_network *network, glcnn_status status);
 void *network_fail(struct glcnn_network *network, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Keeps the device's last sentence alone, unless the network has a failure. */
-void network_keep_sentence(struct glcnn_network *network);
+/* Keeps the device's last message alone, unless the network has a failure. */
+void network_keep_message(struct glcnn_network *network);
 
 /* A filter node with its result, its sources and a label; `kernel` is taken over, also on failure.
  */

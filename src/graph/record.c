@@ -256,7 +256,7 @@ static glcnn_status set_gradient_option(const struct graph_filter *f,
     const struct glcnn_kernel *kernel = f->node->kernel;
     if (!has_gradient_option(kernel))
         return GLCNN_SUCCESS;
-    settings->learning = f->node->forward->kernel->learning;
+    settings->trainable = f->node->forward->kernel->trainable;
     return encode_settings_set(kernel, settings, "gradient_option",
                                (f->makes_result ? 1 : 0) + (f->updates ? 2 : 0));
 }
@@ -281,7 +281,7 @@ static glcnn_status set_gradient(const struct graph_filter *f, const struct glcn
 {
     if (state)
         encode_settings_adopt(f->node->kernel, &state->forward, settings);
-    settings->lender = f->node->forward->kernel;
+    settings->vectors_of = f->node->forward->kernel;
     return set_gradient_option(f, settings);
 }
 
@@ -313,7 +313,7 @@ static bool reads_once(const struct graph_filter *f, const struct glcnn_image_no
 /* The gradient of a layer some of whose channels are trained reads a part of what is stored. */
 static bool trains_in_part(const struct graph_filter *f)
 {
-    return f->node->forward && f->node->forward->kernel->learning.count > 0;
+    return f->node->forward && f->node->forward->kernel->trainable.count > 0;
 }
 
 /* Coefficients are read for each pixel that is made with them: too much for each of many outputs. */

@@ -123,7 +123,7 @@ uint64_t recording_state_size(const struct glcnn_state *state)
 {
     uint64_t size = 0;
     for (size_t i = 0; i < state->vector_count; i++)
-        if (!state->vectors[i].lent)
+        if (!state->vectors[i].borrowed)
             size += buffer_taken(state->vectors[i].buffer);
     return size;
 }

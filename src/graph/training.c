@@ -43,18 +43,18 @@ static glcnn_status need(struct trainer *t, int place, size_t size)
 
 /* ---- Some of the channels ---- */
 
-/* Those elements of a vector of the kernel's that are of output channels that learn. */
+/* Those elements of a vector of the kernel's of the output channels that are trained. */
 static struct vector_view trained_part(const struct glcnn_kernel *kernel,
                                        struct glcnn_buffer *vector, size_t length)
 {
     double outputs = 1;
-    if (!kernel->learning.count)
+    if (!kernel->trainable.count)
         return (struct vector_view){vector, 0, length};
     parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters,
                   "output_feature_channels", &outputs);
     size_t each = length / (size_t)outputs;
-    return (struct vector_view){vector, kernel->learning.first * each,
-                                kernel->learning.count * each};
+    return (struct vector_view){vector, kernel->trainable.first * each,
+                                kernel->trainable.count * each};
 }
 
 /* Copies between the kernel's vectors and those of `part`, which hold the trained channels; `back`: to
@@ -124,7 +124,7 @@ static glcnn_status update(void *context, glcnn_command_buffer *command_buffer,
                            glcnn_state **updated)
 {
     struct trainer *t = context;
-    glcnn_status status = (t->kernel->learning.count ? step_part : step)(
+    glcnn_status status = (t->kernel->trainable.count ? step_part : step)(
         t, command_buffer, gradient_state, source_state);
     if (status == GLCNN_SUCCESS)
         *updated = source_state;
@@ -159,7 +159,8 @@ static glcnn_status make_average(const struct trainer *t, struct glcnn_state *st
                                 .variance = glcnn_state_vector(state, "variance")};
     if (!average->mean || !average->variance)
         return device_fail(t->kernel->device, GLCNN_INVALID_STATE,
-                           "%s: there are no batch statistics to average", kernel_title(t->kernel));
+                           "%s: there are no batch statistics to average",
+                           kernel_display_name(t->kernel));
     glcnn_status status = running_vector(t->kernel, "mean", average->mean, &average->running_mean);
     if (status == GLCNN_SUCCESS)
         status =
@@ -239,11 +240,11 @@ glcnn_status glcnn_kernel_set_training(glcnn_kernel *kernel,
     if (!descriptor || !is_optimizer(descriptor->optimizer))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: glcnn_kernel_set_training: there is no optimizer",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     if (!(descriptor->running_momentum >= 0 && descriptor->running_momentum <= 1))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: glcnn_kernel_set_training: running_momentum is %s, not in 0 .. 1",
-                           kernel_title(kernel),
+                           kernel_display_name(kernel),
                            number_format((char[NUMBER_TEXT]){0}, descriptor->running_momentum));
     glcnn_status status = make(kernel, descriptor, &trainer);
     if (status != GLCNN_SUCCESS)
@@ -268,19 +269,19 @@ glcnn_status glcnn_kernel_set_training_channels(glcnn_kernel *kernel, uint32_t f
         return GLCNN_INVALID_ARGUMENT;
     const struct glcnn_descriptor *d = kernel->descriptor;
     const struct glcnn_descriptor *gradient = d->gradient ? descriptor_find(d->gradient) : NULL;
-    if (!gradient || !(gradient->flags & LEARNS_IN_PART))
+    if (!gradient || !(gradient->flags & TRAINS_IN_PART))
         return device_fail(
             kernel->device, GLCNN_INVALID_ARGUMENT,
             "%s: glcnn_kernel_set_training_channels: its gradient is made for all "
             "channels or none; those of a convolution or a fully connected layer can "
-            "learn in part",
-            kernel_title(kernel));
+            "train in part",
+            kernel_display_name(kernel));
     if (glcnn_kernel_data_source(kernel))
         return device_fail(kernel->device, GLCNN_INVALID_STATE,
                            "%s: glcnn_kernel_set_training_channels: it trains already; choose "
                            "channels before it has a data source",
-                           kernel_title(kernel));
-    kernel->learning = (struct channel_range){first, count};
+                           kernel_display_name(kernel));
+    kernel->trainable = (struct channel_range){first, count};
     return GLCNN_SUCCESS;
 }
 

@@ -54,9 +54,9 @@ static glcnn_status make_source_state(const struct glcnn_kernel *kernel, struct 
     for (size_t i = 0;
          status == GLCNN_SUCCESS && (argument = descriptor_argument_at(kernel->descriptor, i)); i++)
         if (!argument_is_image(argument) && kernel->vectors[i])
-            status = state_lend(*state, argument->name, kernel->vectors[i]);
+            status = state_borrow(*state, argument->name, kernel->vectors[i]);
     for (size_t i = 0; status == GLCNN_SUCCESS && i < (*state)->vector_count; i++)
-        (*state)->vectors[i].lent = false;
+        (*state)->vectors[i].borrowed = false;
     if (status != GLCNN_SUCCESS)
         glcnn_state_destroy(state);
     return status;

@@ -17,7 +17,7 @@ bool update_sums_apart(const struct graph_filter *f)
 
 bool update_is_gradient(const struct state_vector *vector)
 {
-    return !vector->lent && strncmp(vector->name, "gradient_for_", 13) == 0;
+    return !vector->borrowed && strncmp(vector->name, "gradient_for_", 13) == 0;
 }
 
 struct glcnn_state *update_state(const struct recording *r, const struct graph_filter *f)

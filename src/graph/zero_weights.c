@@ -1,4 +1,4 @@
-/* Can every layer learn? One whose weights are all zero does, unless it reads zeros, or zeros are
+/* Can every layer be trained? One whose weights are all zero can, unless it reads zeros, or zeros are
  * all that reaches it of the gradient, and other layers of zeros keep it so: two in a row never
  * change. What is zero, and what becomes nonzero in a step, is followed through the graph until
  * nothing changes any more. In doubt an image counts as nonzero. */
@@ -133,7 +133,7 @@ static glcnn_status refuse_zeros(const struct glcnn_graph *graph,
                                  const struct glcnn_filter_node *node)
 {
     return device_fail(graph->device, GLCNN_INVALID_STATE,
-                       "glcnn_graph_execute: %s (%s) could never learn: all of its weights are "
+                       "glcnn_graph_execute: %s (%s) can never be trained: all of its weights are "
                        "zero, and zeros of other layers keep them so; begin with other weights, "
                        "as glcnn_network_initialise draws them",
                        node->label, node->kernel->descriptor->name);

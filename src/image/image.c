@@ -372,7 +372,8 @@ size_t glcnn_image_batch_increment_read_count(glcnn_image *const *images, size_t
             continue;
         distinct++;
         if (images[i]->command_buffer && images[i]->read_count)
-            glcnn_image_set_read_count(images[i], moved_read_count(images[i]->read_count, amount));
+            glcnn_image_set_read_count(images[i],
+                                       adjusted_read_count(images[i]->read_count, amount));
     }
     return distinct;
 }

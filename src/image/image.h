@@ -27,7 +27,7 @@ struct glcnn_image *image_root(struct glcnn_image *image);
  */
 bool image_is_unset(struct glcnn_image *image);
 
-/* Fills in defaults and checks ranges; fails with a sentence that begins with `where`. */
+/* Fills in defaults and checks ranges; fails with a message that begins with `where`. */
 glcnn_status image_complete_descriptor(struct glcnn_device *device, const char *where,
                                        struct glcnn_image_descriptor *descriptor);
 
@@ -61,7 +61,7 @@ glcnn_status image_check_use(const struct glcnn_image *image, const char *where,
 void image_count_read(struct glcnn_image *image);
 
 /* A read count, not 0, after adding `amount`: of temporary images and states. */
-static inline uint32_t moved_read_count(uint32_t count, int32_t amount)
+static inline uint32_t adjusted_read_count(uint32_t count, int32_t amount)
 {
     int64_t sum = (int64_t)count + amount;
     return sum > UINT32_MAX ? UINT32_MAX : sum > 0 ? (uint32_t)sum : 0;

@@ -4,7 +4,7 @@
  * device's staging buffer and, on the CPU, strides and elements of 16 and 8 bits. */
 #include <string.h>
 
-#include "image/half.h"
+#include "image/float16.h"
 #include "image/image.h"
 #include "record/staging.h"
 
@@ -290,9 +290,9 @@ static void bytes_from_floats(char *bytes, const float *floats, size_t count)
 static void convert(char *bytes, void *staged, size_t count, size_t element, bool write)
 {
     if (element == 2 && write)
-        halves_to_floats(bytes, staged, count);
+        float16_to_floats(bytes, staged, count);
     else if (element == 2)
-        halves_from_floats(bytes, staged, count);
+        float16_from_floats(bytes, staged, count);
     else if (write)
         memcpy(staged, bytes, count * element);
     else if (element == 1)

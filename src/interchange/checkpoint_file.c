@@ -15,7 +15,7 @@
 #define PREFIX      8
 #define MAX_INTEGER 9007199254740992.0 /* 2^53: beyond it JSON's numbers are not exact */
 
-/* Whose file it is, and where the sentence goes. */
+/* Whose file it is, and where the message goes. */
 struct reader {
     struct checkpoint_file *file;
     const char *path;

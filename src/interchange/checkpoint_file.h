@@ -54,7 +54,7 @@ glcnn_status checkpoint_file_read_tensor(const struct checkpoint_file *file, con
 #define CHECKPOINT_BYTES_DTYPE "U8"
 bool checkpoint_tensor_is_bytes(const struct checkpoint_tensor *tensor);
 
-/* Stores a sentence, if `error` is not NULL, and returns the status. */
+/* Stores a message, if `error` is not NULL, and returns the status. */
 glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -31,7 +31,7 @@ struct matching {
 
 /* ---- Elements ---- */
 
-/* As .npy files have them, but for the halves of float32. */
+/* As .npy files have them, but for BF16, the upper half of float32. */
 static const struct dtype {
     const char *name;
     uint32_t size;

@@ -129,27 +129,14 @@ const char *checkpoint_entry_of(const cJSON *metadata, const char *prefix, const
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, name));
 }
 
-/* What keeps the device from making a vector; GLCNN_SUCCESS where it is none that it can tell. */
-static glcnn_status device_trouble(const struct parameters *list, glcnn_kernel *kernel)
+/* What keeps the device from making a vector: where it is nothing that it can tell, a lack of memory. */
+static glcnn_status no_vector(const struct parameters *list, glcnn_kernel *kernel)
 {
     glcnn_device *device = glcnn_kernel_device(kernel);
     glcnn_status status = glcnn_device_wait(device);
     return status == GLCNN_SUCCESS
-               ? status
+               ? checkpoint_no_memory(list->error)
                : checkpoint_fail(list->error, status, "checkpoint: %s", glcnn_device_error(device));
-}
-
-static glcnn_status no_vector(const struct parameters *list, glcnn_kernel *kernel)
-{
-    glcnn_status status = device_trouble(list, kernel);
-    return status == GLCNN_SUCCESS ? checkpoint_no_memory(list->error) : status;
-}
-
-/* NULL for two reasons: no length is known yet, or the making failed, which is tried once more. */
-static glcnn_buffer *reach_vector(glcnn_kernel *kernel, const char *name)
-{
-    glcnn_buffer *buffer = glcnn_kernel_vector(kernel, name);
-    return buffer ? buffer : glcnn_kernel_vector(kernel, name);
 }
 
 static glcnn_status unknown_length(const struct parameters *list, const char *label,
@@ -157,9 +144,8 @@ static glcnn_status unknown_length(const struct parameters *list, const char *la
 {
     return checkpoint_fail(
         list->error, GLCNN_INVALID_ARGUMENT,
-        "%.100s.%s: its length is not known yet, or there is no memory for it; set "
-        "input_feature_channels, or for a normalisation train the network or execute a graph of it "
-        "first",
+        "%.100s.%s: its length is not known yet; set input_feature_channels, or for a "
+        "normalisation train the network or execute a graph of it first",
         label, vector);
 }
 
@@ -197,15 +183,15 @@ static glcnn_status append_vector(struct parameters *list, glcnn_kernel *kernel,
                                   const struct vector_kind *kind, const char *label)
 {
     struct parameter p = {.kernel = kernel, .vector = kind->name, .neutral = kind->neutral};
-    p.buffer = reach_vector(kernel, kind->name);
-    glcnn_status status = p.buffer ? GLCNN_SUCCESS : device_trouble(list, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
+    p.count = glcnn_kernel_vector_length(kernel, kind->name);
+    p.buffer = p.count ? glcnn_kernel_vector(kernel, kind->name) : NULL;
+    if (p.count && !p.buffer)
+        return no_vector(list, kernel);
     p.count = p.buffer ? glcnn_buffer_size(p.buffer) / 4 : expected_channels(kernel);
     /* A file tells lengths of one dimension. */
     if (!p.count && (!list->file || strcmp(kind->name, "weights") == 0))
         return unknown_length(list, label, kind->name);
-    status = append(list, &p, label, NULL);
+    glcnn_status status = append(list, &p, label, NULL);
     return status == GLCNN_SUCCESS ? append_moments(list, &p, kind, label) : status;
 }
 

@@ -16,7 +16,7 @@ bool serialize_check_text(const char *text, const char *what, struct outcome *ou
                         text);
 }
 
-/* A sentence of the library's own. */
+/* A message of the library's own. */
 static bool succeeded(glcnn_kernel *kernel, glcnn_status status, struct outcome *outcome)
 {
     return status == GLCNN_SUCCESS ||

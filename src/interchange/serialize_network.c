@@ -288,7 +288,7 @@ struct making {
     uint64_t filters_left; /* of those announced, the one that is read included */
 };
 
-/* A function that makes nodes returned NULL: the device has the sentence. A gradient that is
+/* A function that makes nodes returned NULL: the device has the message. A gradient that is
  * refused is no failure of the network. */
 static bool network_refuses(const struct reader *reader, const struct making *m)
 {

@@ -1,4 +1,4 @@
-/* How writing or reading ends: the first failure with its sentence. All zero: well so far. */
+/* How writing or reading ends: the first failure with its message. All zero: well so far. */
 #ifndef GLCNN_SERIALIZE_OUTCOME_H
 #define GLCNN_SERIALIZE_OUTCOME_H
 
@@ -9,10 +9,10 @@ struct outcome {
     char text[GLCNN_ERROR_LENGTH];
 };
 
-/* Keeps the sentence unless there is one already. Returns false. */
+/* Keeps the message unless there is one already. Returns false. */
 bool outcome_fail(struct outcome *outcome, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The status, and the sentence into `error` unless that is NULL. */
+/* The status, and the message into `error` unless that is NULL. */
 glcnn_status outcome_tell(const struct outcome *outcome, char *error);
 
 #endif

@@ -31,13 +31,13 @@ glcnn_status outcome_tell(const struct outcome *outcome, char *error)
 
 bool reader_fail(const struct reader *reader, size_t at, const char *format, ...)
 {
-    char sentence[400];
+    char message[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return outcome_fail(reader->outcome, GLCNN_MALFORMED_DATA, "byte %zu%s%s: %s", at,
-                        reader->name ? ", " : "", reader->name ? reader->name : "", sentence);
+                        reader->name ? ", " : "", reader->name ? reader->name : "", message);
 }
 
 bool reader_succeeded(const struct reader *reader, glcnn_device *device, glcnn_status status)

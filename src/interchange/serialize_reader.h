@@ -1,6 +1,6 @@
 /* Bytes of CBOR being read, item by item, trusting none of them.
  *
- * Functions return whether all is well; the first failure leaves its sentence and status. No memory
+ * Functions return whether all is well; the first failure leaves its message and status. No memory
  * is taken but for the copies of reader_text, which are as long as their bytes. Nothing recurses.
  */
 #ifndef GLCNN_SERIALIZE_READER_H
@@ -12,7 +12,7 @@
 struct reader {
     const uint8_t *bytes; /* NULL: there is no such place, for a field that is absent */
     size_t size, at;      /* size of all bytes, from the first on */
-    const char *name;     /* of the field that is read, for sentences */
+    const char *name;     /* of the field that is read, for messages */
     struct outcome *outcome;
 };
 
@@ -36,7 +36,7 @@ struct item {
     size_t size, at;      /* `at`: where the item begins */
 };
 
-/* A sentence with place and field; status malformed data unless there is a failure already. */
+/* A message with place and field; status malformed data unless there is a failure already. */
 bool reader_fail(const struct reader *reader, size_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A failure of the library: it refuses what was read, or cannot go on. False unless it succeeded.
@@ -66,7 +66,7 @@ bool reader_text(struct reader *reader, char **text);
 bool reader_choice(struct reader *reader, const char *const *names, size_t *index);
 
 bool item_is(const struct item *item, const char *text);
-/* The text as sentences can have it: shortened, without what cannot be printed. */
+/* The text as messages can have it: shortened, without what cannot be printed. */
 #define QUOTE 41
 const char *item_quote(const struct item *item, char quote[QUOTE]);
 

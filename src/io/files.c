@@ -33,10 +33,10 @@ glcnn_status file_fail(char *error, const char *path, const char *what)
     return reason == ENOMEM ? GLCNN_OUT_OF_MEMORY : GLCNN_IO_ERROR;
 }
 
-static glcnn_status refuse(char *error, const char *sentence)
+static glcnn_status refuse(char *error, const char *message)
 {
     if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", sentence);
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
     return GLCNN_INVALID_ARGUMENT;
 }
 

@@ -7,7 +7,7 @@
 
 #include <glcnn/io.h>
 
-/* Writes "PATH: WHAT: errno's sentence", where error is not NULL; gives the status of errno. */
+/* Writes "PATH: WHAT: errno's message", where error is not NULL; gives the status of errno. */
 glcnn_status file_fail(char *error, const char *path, const char *what);
 
 #endif

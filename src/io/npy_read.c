@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "image/half.h"
+#include "image/float16.h"
 /* ---- Elements ---- */
 
 static uint64_t little_endian(const uint8_t *at, size_t size)
@@ -23,7 +23,7 @@ static uint64_t little_endian(const uint8_t *at, size_t size)
 
 static float from_f2(uint64_t bits)
 {
-    return half_to_float((uint16_t)bits);
+    return float16_to_float((uint16_t)bits);
 }
 
 static float from_f4(uint64_t bits)
@@ -90,7 +90,7 @@ struct header {
     size_t total; /* bytes that the file must have */
 };
 
-/* Where parsing is, whose file it is, and the sentence if it failed. */
+/* Where parsing is, whose file it is, and the message if it failed. */
 struct parser {
     const char *at, *end;
     const char *file;

@@ -5,21 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/half.h"
+#include "image/float16.h"
 #include "io/files.h"
 
 #define ALIGNMENT 64 /* of the first element in the file */
 
-static bool is_half(const struct glcnn_npy *array)
+static bool is_float16(const struct glcnn_npy *array)
 {
     return array->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
-                           const char *sentence)
+static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *message)
 {
     if (error)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", sentence);
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
     return status;
 }
 
@@ -53,7 +52,7 @@ static size_t format_header(const struct glcnn_npy *array, char header[512])
     format_shape(array, shape, sizeof shape);
     int text =
         snprintf(header + 10, 400, "{'descr': '<f%c', 'fortran_order': False, 'shape': %s, }",
-                 is_half(array) ? '2' : '4', shape);
+                 is_float16(array) ? '2' : '4', shape);
     size_t used = 10 + (size_t)text + 1;
     size_t total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     memset(header + used - 1, ' ', total - used);
@@ -72,11 +71,11 @@ static void put_little_endian(uint8_t *at, uint32_t bits, size_t size)
 
 static void format_elements(const struct glcnn_npy *array, size_t count, uint8_t *at)
 {
-    size_t size = is_half(array) ? 2 : 4;
+    size_t size = is_float16(array) ? 2 : 4;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits;
         if (size == 2)
-            bits = half_from_float(array->data[i]);
+            bits = float16_from_float(array->data[i]);
         else
             memcpy(&bits, &array->data[i], sizeof bits);
         put_little_endian(at + i * size, bits, size);
@@ -99,7 +98,7 @@ glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_
                       "npy: the array has no elements, or more than memory can hold");
     char header[512];
     size_t offset = format_header(array, header);
-    size_t total = offset + count * (is_half(array) ? 2 : 4);
+    size_t total = offset + count * (is_float16(array) ? 2 : 4);
     uint8_t *file = malloc(total);
     if (!file)
         return refuse(error, GLCNN_OUT_OF_MEMORY, "npy: not enough memory for the file");

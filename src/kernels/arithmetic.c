@@ -87,14 +87,14 @@ static size_t length(const struct operation *o, size_t index)
                : 0;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     if (p->minimum_value > p->maximum_value)
-        return refuse(refusal, "minimum_value is %s, more than maximum_value, %s",
-                      number_format(low, (double)p->minimum_value),
-                      number_format(high, (double)p->maximum_value));
+        return invalid(validation, "minimum_value is %s, more than maximum_value, %s",
+                       number_format(low, (double)p->minimum_value),
+                       number_format(high, (double)p->maximum_value));
     return true;
 }
 

@@ -17,22 +17,23 @@ static bool reaches_too_far(const struct axis *axis, uint32_t size)
            axis->first + axis->end > 2 * MOST_PIXELS;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct image_view *source = &o->images[SOURCE], *numbers = &o->images[NUMBERS];
     if (numbers->width != 1 || numbers->height != 1 || numbers->channels != 8)
-        return refuse(refusal,
-                      "image_numbers has %ux%u pixels of %u channels; it must be one pixel of 8 "
-                      "for each image, four bytes of the image's number and four of the epoch",
-                      numbers->width, numbers->height, numbers->channels);
+        return invalid(validation,
+                       "image_numbers has %ux%u pixels of %u channels; it must be one pixel of 8 "
+                       "for each image, four bytes of the image's number and four of the epoch",
+                       numbers->width, numbers->height, numbers->channels);
     if (!reaches_too_far(&o->window.x, source->width) &&
         !reaches_too_far(&o->window.y, source->height))
         return true;
-    return refuse(refusal,
-                  "pictures have at most %d pixels a side, and results lie within as many of them; "
-                  "this one has %ux%u with an offset of (%d, %d)",
-                  MOST_PIXELS, source->width, source->height, o->properties.primary.offset.x,
-                  o->properties.primary.offset.y);
+    return invalid(
+        validation,
+        "pictures have at most %d pixels a side, and results lie within as many of them; "
+        "this one has %ux%u with an offset of (%d, %d)",
+        MOST_PIXELS, source->width, source->height, o->properties.primary.offset.x,
+        o->properties.primary.offset.y);
 }
 
 /* ---- Ranges as the passes have them ---- */

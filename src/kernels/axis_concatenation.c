@@ -31,19 +31,19 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
     result->width = sizes.of[GLCNN_AXIS_COLUMNS];
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     static const char *const names[] = {"channels", "rows", "columns"};
     struct sizes first = sizes_of(&o->images[ELEMENT_SOURCE]);
     struct sizes second = sizes_of(&o->images[SECONDARY]);
     for (unsigned axis = 0; axis < 3; axis++)
         if (axis != parameters_of(o)->axis && first.of[axis] != second.of[axis])
-            return refuse(refusal,
-                          "the source has %u %s and the secondary source %u; joined along %s they "
-                          "must agree in the others",
-                          first.of[axis], names[axis], second.of[axis],
-                          names[parameters_of(o)->axis]);
-    return elements_check_size(o, refusal);
+            return invalid(validation,
+                           "the source has %u %s and the secondary source %u; joined along %s they "
+                           "must agree in the others",
+                           first.of[axis], names[axis], second.of[axis],
+                           names[parameters_of(o)->axis]);
+    return elements_check_size(o, validation);
 }
 
 static struct operands operands(const void *parameters)

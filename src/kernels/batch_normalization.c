@@ -65,34 +65,34 @@ static bool lacks_statistics(const struct operation *o, int mean)
            o->vectors[mean].buffer == o->kernel->vectors[mean];
 }
 
-static bool check_statistics(const struct operation *o, int mean, struct refusal refusal)
+static bool check_statistics(const struct operation *o, int mean, struct validation validation)
 {
     if (lacks_statistics(o, mean) || lacks_statistics(o, mean + 1))
-        return refuse(
-            refusal,
+        return invalid(
+            validation,
             "the state has no mean and variance yet; encode batch_normalization_statistics "
             "first, or set flags to never to use the kernel's own");
-    return neuron_check(&parameters_of(o)->neuron, refusal);
+    return neuron_check(&parameters_of(o)->neuron, validation);
 }
 
-static bool check_normalize(const struct operation *o, struct refusal refusal)
+static bool check_normalize(const struct operation *o, struct validation validation)
 {
-    return check_statistics(o, N_PARAMETERS + MEAN, refusal);
+    return check_statistics(o, N_PARAMETERS + MEAN, validation);
 }
 
-static bool check_statistics_gradient(const struct operation *o, struct refusal refusal)
+static bool check_statistics_gradient(const struct operation *o, struct validation validation)
 {
-    return pixel_reduction_check(o, &o->images[D_GRADIENT], refusal) &&
-           check_statistics(o, D_PARAMETERS + MEAN, refusal);
+    return pixel_reduction_check(o, &o->images[D_GRADIENT], validation) &&
+           check_statistics(o, D_PARAMETERS + MEAN, validation);
 }
 
-static bool check_gradient(const struct operation *o, struct refusal refusal)
+static bool check_gradient(const struct operation *o, struct validation validation)
 {
     if (!batch_normalization_is_fixed(o) && !(o->given[G_FOR_GAMMA] && o->given[G_FOR_BETA]))
-        return refuse(refusal,
-                      "there are no gradient_for_gamma and gradient_for_beta yet; encode "
-                      "batch_normalization_statistics_gradient first, with the same state");
-    return check_statistics(o, G_PARAMETERS + MEAN, refusal);
+        return invalid(validation,
+                       "there are no gradient_for_gamma and gradient_for_beta yet; encode "
+                       "batch_normalization_statistics_gradient first, with the same state");
+    return check_statistics(o, G_PARAMETERS + MEAN, validation);
 }
 
 /* ---- Passes ---- */

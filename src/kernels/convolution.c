@@ -67,33 +67,33 @@ void convolution_result_shape(const struct operation *o, struct glcnn_image_desc
         result->feature_channels = 1;
 }
 
-static bool check_channels(const struct operation *o, struct refusal refusal)
+static bool check_channels(const struct operation *o, struct validation validation)
 {
     struct channels c = convolution_channels(o);
     if (c.inputs % c.groups || c.outputs % c.groups)
-        return refuse(refusal, "%u input and %u output channels do not divide into %u groups",
-                      c.inputs, c.outputs, c.groups);
+        return invalid(validation, "%u input and %u output channels do not divide into %u groups",
+                       c.inputs, c.outputs, c.groups);
     if (convolution_source(o)->channels == c.inputs)
         return true;
-    return refuse(refusal, "the weights are for %u input channels; %u are read of the source",
-                  c.inputs, convolution_source(o)->channels);
+    return invalid(validation, "the weights are for %u input channels; %u are read of the source",
+                   c.inputs, convolution_source(o)->channels);
 }
 
-static bool check_sub_pixels(const struct operation *o, struct refusal refusal)
+static bool check_sub_pixels(const struct operation *o, struct validation validation)
 {
     const struct glcnn_convolution_parameters *p = o->parameters;
     uint32_t factor = convolution_scale_factor(o);
     if (p->output_feature_channels % (factor * factor) == 0)
         return true;
-    return refuse(refusal, "%u output channels do not divide into sub-pixels of %u x %u",
-                  p->output_feature_channels, factor, factor);
+    return invalid(validation, "%u output channels do not divide into sub-pixels of %u x %u",
+                   p->output_feature_channels, factor, factor);
 }
 
-bool convolution_check(const struct operation *o, struct refusal refusal)
+bool convolution_check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_convolution_parameters *p = o->parameters;
-    return check_channels(o, refusal) && check_sub_pixels(o, refusal) &&
-           neuron_check(&p->neuron, refusal);
+    return check_channels(o, validation) && check_sub_pixels(o, validation) &&
+           neuron_check(&p->neuron, validation);
 }
 
 const char *convolution_undifferentiable(const void *parameters)
@@ -118,43 +118,45 @@ struct neuron_traits convolution_neuron(const void *parameters)
     return neuron_traits(&p->neuron);
 }
 
-static bool check_differentiable(const struct operation *o, struct refusal refusal)
+static bool check_differentiable(const struct operation *o, struct validation validation)
 {
     const struct glcnn_convolution_parameters *p = o->parameters;
     if (p->neuron.type != GLCNN_NEURON_TYPE_NONE)
-        return refuse(refusal,
-                      "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
-                      "kernel",
-                      neuron_type_names[p->neuron.type]);
+        return invalid(
+            validation,
+            "the forward kernel has a fused neuron (%s) and so no gradient; use a neuron "
+            "kernel",
+            neuron_type_names[p->neuron.type]);
     if (p->sub_pixel_scale_factor > 1)
-        return refuse(
-            refusal,
+        return invalid(
+            validation,
             "the forward kernel has a sub-pixel scale factor of %u and so no gradient; train "
             "with a transposed convolution",
             p->sub_pixel_scale_factor);
     return true;
 }
 
-bool convolution_gradient_check(const struct operation *o, struct refusal refusal)
+bool convolution_gradient_check(const struct operation *o, struct validation validation)
 {
     const struct image_view *gradient = &o->images[GRADIENT];
     struct channels c = convolution_channels(o);
-    if (!check_channels(o, refusal) || !check_differentiable(o, refusal) ||
-        !convolution_trainable_check(o, refusal))
+    if (!check_channels(o, validation) || !check_differentiable(o, validation) ||
+        !convolution_trainable_check(o, validation))
         return false;
     if (gradient->channels != c.outputs)
-        return refuse(refusal,
-                      "the weights are for %u output channels; %u are read of the "
-                      "source gradient",
-                      c.outputs, gradient->channels);
+        return invalid(validation,
+                       "the weights are for %u output channels; %u are read of the "
+                       "source gradient",
+                       c.outputs, gradient->channels);
     if (convolution_wants(o, GLCNN_GRADIENT_OPTION_DATA) && !o->given[DESTINATION])
-        return refuse(refusal, "destination_gradient is NULL; only the option "
-                               "weights_and_biases does without one");
+        return invalid(validation, "destination_gradient is NULL; only the option "
+                                   "weights_and_biases does without one");
     if (o->window.x.begin < o->window.x.end && o->window.y.begin < o->window.y.end)
         return true;
-    return refuse(refusal, "primary offset (%d, %d) leaves nothing of a source gradient of %ux%u",
-                  o->properties.primary.offset.x, o->properties.primary.offset.y, gradient->width,
-                  gradient->height);
+    return invalid(validation,
+                   "primary offset (%d, %d) leaves nothing of a source gradient of %ux%u",
+                   o->properties.primary.offset.x, o->properties.primary.offset.y, gradient->width,
+                   gradient->height);
 }
 
 /* ---- Fully connected ---- */
@@ -170,29 +172,30 @@ static void connect_all(struct operation *o)
     o->properties.padding = GLCNN_PADDING_SIZE_VALID_ONLY;
 }
 
-static bool check_source_size(const struct operation *o, struct refusal refusal)
+static bool check_source_size(const struct operation *o, struct validation validation)
 {
     const struct glcnn_source_properties *p = source_properties(o);
     const struct image_view *source = convolution_source(o);
     if (source->width == p->kernel_width && source->height == p->kernel_height)
         return true;
-    return refuse(refusal, "the weights are for a source of %ux%u pixels; it has %ux%u",
-                  p->kernel_width, p->kernel_height, source->width, source->height);
+    return invalid(validation, "the weights are for a source of %ux%u pixels; it has %ux%u",
+                   p->kernel_width, p->kernel_height, source->width, source->height);
 }
 
-static bool connected_check(const struct operation *o, struct refusal refusal)
+static bool connected_check(const struct operation *o, struct validation validation)
 {
-    if (!convolution_check(o, refusal) || !check_source_size(o, refusal))
+    if (!convolution_check(o, validation) || !check_source_size(o, validation))
         return false;
     if (o->region_width == 1 && o->region_height == 1)
         return true;
-    return refuse(refusal, "the result is 1x1; the clip rectangle leaves %ux%u of the destination",
-                  o->region_width, o->region_height);
+    return invalid(validation,
+                   "the result is 1x1; the clip rectangle leaves %ux%u of the destination",
+                   o->region_width, o->region_height);
 }
 
-static bool connected_gradient_check(const struct operation *o, struct refusal refusal)
+static bool connected_gradient_check(const struct operation *o, struct validation validation)
 {
-    return convolution_gradient_check(o, refusal) && check_source_size(o, refusal);
+    return convolution_gradient_check(o, validation) && check_source_size(o, validation);
 }
 
 /* ---- Descriptors ---- */
@@ -251,7 +254,7 @@ const struct implementation_list *const convolution_implementations[] = {
 
 #define FORWARD_FLAGS (MAKES_STATE | SHARED_STATE | READS_NEURONS)
 #define GRADIENT_FLAGS                                                                             \
-    (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS | LEARNS_IN_PART)
+    (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS | TRAINS_IN_PART)
 
 const struct glcnn_descriptor glcnn_kernel_convolution = {
     .name = "convolution",

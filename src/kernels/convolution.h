@@ -52,7 +52,7 @@ bool convolution_wants(const struct operation *operation, glcnn_gradient_option 
 
 /* Output channels whose weights get a gradient: all, if nobody says. */
 struct channel_range convolution_trainable(const struct operation *operation);
-bool convolution_trainable_check(const struct operation *operation, struct refusal refusal);
+bool convolution_trainable_check(const struct operation *operation, struct validation validation);
 /* The layer of the trainable channels: the gradient of their weights is that of one that has no
  * others. */
 struct trainable_layer {
@@ -126,8 +126,8 @@ void convolution_result_shape(const struct operation *operation,
 size_t convolution_length(const struct operation *operation, size_t index);
 bool convolution_lacks(const void *parameters, size_t index);
 size_t convolution_gradient_length(const struct operation *operation, size_t index);
-bool convolution_check(const struct operation *operation, struct refusal refusal);
-bool convolution_gradient_check(const struct operation *operation, struct refusal refusal);
+bool convolution_check(const struct operation *operation, struct validation validation);
+bool convolution_gradient_check(const struct operation *operation, struct validation validation);
 
 extern const struct implementation_list *const convolution_implementations[];
 void plan_convolution(const struct operation *operation, struct plan *plan);

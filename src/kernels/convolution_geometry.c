@@ -86,30 +86,31 @@ struct window convolution_data_window(const struct operation *o)
 struct channel_range convolution_trainable(const struct operation *o)
 {
     const struct glcnn_convolution_parameters *p = o->parameters;
-    return o->learning.count ? o->learning : (struct channel_range){0, p->output_feature_channels};
+    return o->trainable.count ? o->trainable
+                              : (struct channel_range){0, p->output_feature_channels};
 }
 
-bool convolution_trainable_check(const struct operation *o, struct refusal refusal)
+bool convolution_trainable_check(const struct operation *o, struct validation validation)
 {
     struct channels c = convolution_channels(o);
-    const struct channel_range *l = &o->learning;
+    const struct channel_range *l = &o->trainable;
     if (!l->count)
         return true;
     if (l->first % 4 || (uint64_t)l->first + l->count > c.outputs)
-        return refuse(
-            refusal,
+        return invalid(
+            validation,
             "%u channels from channel %u on are to learn; there are %u, and the first must "
             "be a multiple of 4",
             l->count, l->first, c.outputs);
     if (c.groups == 1 || (c.groups == c.inputs && c.groups == c.outputs))
         return true;
-    return refuse(refusal,
-                  "some of the channels are to learn, of %u groups; that is for one group, or for "
-                  "groups of one channel",
-                  c.groups);
+    return invalid(validation,
+                   "some of the channels are to learn, of %u groups; that is for one group, or for "
+                   "groups of one channel",
+                   c.groups);
 }
 
-static void narrow(struct image_view *view, const struct channel_range *l)
+static void take_channels(struct image_view *view, const struct channel_range *l)
 {
     view->first_layer += l->first / 4;
     view->channels = l->count;
@@ -118,16 +119,16 @@ static void narrow(struct image_view *view, const struct channel_range *l)
 
 void convolution_trainable_layer(const struct operation *o, struct trainable_layer *layer)
 {
-    const struct channel_range *l = &o->learning;
+    const struct channel_range *l = &o->trainable;
     layer->operation = *o;
     layer->parameters = *(const struct glcnn_convolution_parameters *)o->parameters;
     layer->operation.parameters = &layer->parameters;
     if (!l->count)
         return;
     layer->parameters.output_feature_channels = l->count;
-    narrow(&layer->operation.images[GRADIENT], l);
+    take_channels(&layer->operation.images[GRADIENT], l);
     if (convolution_channels(o).groups == 1)
         return;
     layer->parameters.groups = layer->parameters.input_feature_channels = l->count;
-    narrow(&layer->operation.images[IMAGE], l);
+    take_channels(&layer->operation.images[IMAGE], l);
 }

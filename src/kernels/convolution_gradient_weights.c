@@ -48,10 +48,10 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 
 /* The fewest rows of a chunk: that leave it enough work, enough chunks, and room for partial sums. */
 static uint32_t fewest_rows(const struct packing *p, const struct division *d, uint32_t width,
-                            const struct chunk_size *size, uint32_t quads)
+                            const struct chunk_size *size, uint32_t vec4s)
 {
     uint32_t products = width * d->taps_x * d->taps_y * d->slices * p->components;
-    uint32_t room = quads / (p->slices * (p->elements + 1));
+    uint32_t room = vec4s / (p->slices * (p->elements + 1));
     uint32_t wanted = groups_of(size->invocations, d->invocations);
     uint32_t by_work = groups_of(size->products, products);
     uint32_t by_count = groups_of(d->rows, least(wanted, room ? room : 1));
@@ -121,7 +121,7 @@ struct pass *plan_partial_sums(struct plan *plan, const struct implementation *r
     *sums = (struct partial_sums){
         .problem = problem, .chunks = chunks, .numbers = p->slices * (p->elements + 1)};
     sums->vector = plan_workspace_vector(plan, (size_t)chunks * sums->numbers * 4);
-    pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_WRITE);
+    pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_WRITE);
     return pass;
 }
 
@@ -253,7 +253,7 @@ void merge_partial_sums(struct plan *plan, struct partial_sums *sums)
     runs = groups_of(sums->chunks, per_run);
     struct vector_view merged = plan_workspace_vector(plan, (size_t)runs * sums->numbers * 4);
     struct pass *pass = plan_pass(plan, "convolution/convolution_gradient_merge.comp");
-    pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_READ);
     pass_vector_of(pass, "vec4", "merged", &merged, VECTOR_WRITE);
     pass_int(pass, "chunk_count", (int32_t)sums->chunks);
     pass_int(pass, "chunks_per_run", (int32_t)per_run);
@@ -271,7 +271,7 @@ struct pass *plan_sum_of_chunks(struct plan *plan, const struct implementation *
     const struct packing *p = &sums->problem->packing;
     struct pass *pass = plan_pass(plan, row->shader);
     pass_implementation(pass, row);
-    pass_vector_of(pass, "vec4", "parts", &sums->vector, VECTOR_READ);
+    pass_vector_of(pass, "vec4", "partial_sums", &sums->vector, VECTOR_READ);
     pass_gradients(pass, "float", sums->problem->operation);
     pass_weight_index(pass, p);
     pass_int(pass, "chunk_count", (int32_t)sums->chunks);
@@ -308,7 +308,7 @@ static void plan_outputs(const struct operation *o, struct plan *plan, struct ch
     size_t each = weights->count / convolution_channels(o).outputs;
     struct operation some = *o;
     struct trainable_layer layer;
-    some.learning = outputs;
+    some.trainable = outputs;
     some.vectors[GRADIENT_FOR_WEIGHTS] =
         vector_part(weights, outputs.first * each, outputs.count * each);
     some.vectors[GRADIENT_FOR_BIASES] =

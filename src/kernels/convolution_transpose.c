@@ -13,11 +13,11 @@
 extern const struct glcnn_descriptor glcnn_kernel_convolution, glcnn_kernel_convolution_gradient,
     glcnn_kernel_convolution_transpose, glcnn_kernel_convolution_transpose_gradient;
 
-static bool gradient_check(const struct operation *o, struct refusal refusal)
+static bool gradient_check(const struct operation *o, struct validation validation)
 {
     if (o->state_driven)
-        return convolution_gradient_check(o, refusal);
-    return refuse(refusal, "it follows its state; no addressing can be set by hand");
+        return convolution_gradient_check(o, validation);
+    return invalid(validation, "it follows its state; no addressing can be set by hand");
 }
 
 /* ---- The mirrored convolution ---- */
@@ -52,15 +52,15 @@ static void set_mirror(struct mirror *m, const struct operation *o,
     m->operation.window.y.end = (int32_t)source->height;
 }
 
-static struct pass *plan_turn(struct plan *plan, const struct operation *o,
-                              const struct vector_view *weights, const struct vector_view *turned,
-                              bool back)
+static struct pass *plan_transposition(struct plan *plan, const struct operation *o,
+                                       const struct vector_view *weights,
+                                       const struct vector_view *transposed, bool back)
 {
     struct channels c = convolution_channels(o);
     enum vector_access written = o->accumulate ? VECTOR_READ_WRITE : VECTOR_WRITE;
     struct pass *pass = plan_pass(plan, "convolution/convolution_transpose_weights.comp");
     pass_vector(pass, "weights", weights, back ? written : VECTOR_READ);
-    pass_vector(pass, "turned", turned, back ? VECTOR_READ : VECTOR_WRITE);
+    pass_vector(pass, "transposed", transposed, back ? VECTOR_READ : VECTOR_WRITE);
     if (back)
         pass_define(pass, "BACK", 1);
     if (back && o->accumulate)
@@ -73,12 +73,12 @@ static struct pass *plan_turn(struct plan *plan, const struct operation *o,
     return pass;
 }
 
-static struct vector_view plan_turned_weights(struct plan *plan, const struct operation *o,
-                                              const struct vector_view *weights)
+static struct vector_view plan_transposed_weights(struct plan *plan, const struct operation *o,
+                                                  const struct vector_view *weights)
 {
-    struct vector_view turned = plan_scratch_vector(plan, weights->count);
-    plan_turn(plan, o, weights, &turned, false);
-    return turned;
+    struct vector_view transposed = plan_scratch_vector(plan, weights->count);
+    plan_transposition(plan, o, weights, &transposed, false);
+    return transposed;
 }
 
 /* ---- Passes ---- */
@@ -90,7 +90,7 @@ static void plan_forward(const struct operation *o, struct plan *plan)
     m.parameters.gradient_option = GLCNN_GRADIENT_OPTION_DATA;
     m.operation.images[GRADIENT] = o->images[SOURCE];
     m.operation.images[IMAGE] = m.operation.images[DESTINATION] = o->images[RESULT];
-    m.operation.vectors[GRADIENT_WEIGHTS] = plan_turned_weights(plan, o, &o->vectors[WEIGHTS]);
+    m.operation.vectors[GRADIENT_WEIGHTS] = plan_transposed_weights(plan, o, &o->vectors[WEIGHTS]);
     m.operation.vectors[GRADIENT_BIASES] = o->vectors[BIASES];
     m.operation.given[GRADIENT_BIASES] = o->given[BIASES];
     m.operation.vectors[GRADIENT_NEURON_DATA] = o->vectors[NEURON_DATA];
@@ -125,7 +125,7 @@ static void plan_data(const struct operation *o, struct plan *plan, const struct
     set_mirror(&m, o, &glcnn_kernel_convolution, &o->images[IMAGE]);
     m.operation.images[SOURCE] = *g;
     m.operation.images[RESULT] = o->images[DESTINATION];
-    m.operation.vectors[WEIGHTS] = plan_turned_weights(plan, o, &o->vectors[GRADIENT_WEIGHTS]);
+    m.operation.vectors[WEIGHTS] = plan_transposed_weights(plan, o, &o->vectors[GRADIENT_WEIGHTS]);
     plan_convolution(&m.operation, plan);
 }
 
@@ -133,16 +133,17 @@ static void plan_data(const struct operation *o, struct plan *plan, const struct
 static void plan_weights(const struct operation *o, struct plan *plan, const struct image_view *g)
 {
     struct mirror m;
-    struct vector_view turned = plan_scratch_vector(plan, o->vectors[GRADIENT_FOR_WEIGHTS].count);
+    struct vector_view transposed =
+        plan_scratch_vector(plan, o->vectors[GRADIENT_FOR_WEIGHTS].count);
     set_mirror(&m, o, &glcnn_kernel_convolution_gradient, &o->images[IMAGE]);
     m.parameters.gradient_option = GLCNN_GRADIENT_OPTION_WEIGHTS_AND_BIASES;
     m.operation.images[GRADIENT] = o->images[IMAGE];
     m.operation.images[IMAGE] = *g;
-    m.operation.vectors[GRADIENT_FOR_WEIGHTS] = turned;
+    m.operation.vectors[GRADIENT_FOR_WEIGHTS] = transposed;
     m.operation.vectors[GRADIENT_FOR_BIASES] =
         plan_scratch_vector(plan, m.parameters.output_feature_channels);
     plan_convolution_gradient(&m.operation, plan);
-    plan_turn(plan, o, &o->vectors[GRADIENT_FOR_WEIGHTS], &turned, true);
+    plan_transposition(plan, o, &o->vectors[GRADIENT_FOR_WEIGHTS], &transposed, true);
 }
 
 /* db is the gradient for biases of any convolution that G is the gradient of: of one with a single

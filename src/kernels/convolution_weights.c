@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "kernels/convolution.h"
-#include "image/half.h"
+#include "image/float16.h"
 
 /* ---- Types ---- */
 
@@ -22,7 +22,7 @@ static double decode_float32(const struct glcnn_convolution_weights *w, size_t i
 static double decode_float16(const struct glcnn_convolution_weights *w, size_t index, size_t k)
 {
     (void)k;
-    return half_to_float(((const uint16_t *)w->weights)[index]);
+    return float16_to_float(((const uint16_t *)w->weights)[index]);
 }
 
 static double decode_uint8_linear(const struct glcnn_convolution_weights *w, size_t index, size_t k)

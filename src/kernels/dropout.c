@@ -11,13 +11,13 @@
 #include "encode/window.h"
 #include "kernels/pointwise.h"
 
-static bool check_probability(float p, struct refusal refusal)
+static bool check_probability(float p, struct validation validation)
 {
     char text[NUMBER_TEXT];
     if (p > 0 && p < 1)
         return true;
-    return refuse(refusal, "keep_probability is %s; it must lie between 0 and 1, both excluded",
-                  number_format(text, (double)p));
+    return invalid(validation, "keep_probability is %s; it must lie between 0 and 1, both excluded",
+                   number_format(text, (double)p));
 }
 
 /* ---- The mask's extent ---- */
@@ -53,16 +53,16 @@ static size_t length(const struct operation *o, size_t index)
     return dropout_mask_words(o) * masked_view(o)->images;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_dropout_parameters *p = o->parameters;
-    if (!check_probability(p->keep_probability, refusal))
+    if (!check_probability(p->keep_probability, validation))
         return false;
     size_t elements = dropout_mask_length(o) * masked_view(o)->images;
     if (elements <= INT32_MAX)
         return true;
-    return refuse(refusal, "a mask of %zu elements is more than the %d that can be counted",
-                  elements, INT32_MAX);
+    return invalid(validation, "a mask of %zu elements is more than the %d that can be counted",
+                   elements, INT32_MAX);
 }
 
 /* ---- Passes ---- */
@@ -93,7 +93,7 @@ static bool are_gradient_words(const void *operation)
 }
 
 /* A commit that replays the encode is one more encode. */
-static void draw_anew(struct glcnn_kernel *kernel, struct pass *pass)
+static void redraw(struct glcnn_kernel *kernel, struct pass *pass)
 {
     pass_update_int(pass, "encode_number", (int32_t)kernel->encode_count++);
 }
@@ -107,7 +107,7 @@ static void pass_draw(struct pass *pass, const struct operation *o)
     double kept = ceil(ldexp((double)p->keep_probability, 24));
     pass_int(pass, "kept_below", (int32_t)((uint32_t)kept << 8));
     pass->work = 512;
-    pass->refresh = draw_anew;
+    pass->refresh = redraw;
 }
 
 static void plan_mask(const struct operation *o, struct plan *plan, const struct vector_view *mask)
@@ -252,7 +252,7 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
     .text = "values at random set to 0, the others scaled so that the mean stays",
     .family = "dropout",
     .gradient = "dropout_gradient",
-    .flags = MAKES_STATE | DRAWS_ANEW,
+    .flags = MAKES_STATE | DRAWS_RANDOM,
     .keeps_zero = descriptor_always,
     .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
@@ -295,14 +295,14 @@ struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            float keep_probability, uint64_t seed, glcnn_kernel **kernel)
 {
-    char sentence[256];
+    char message[256];
     glcnn_status status = kernel_create(device, descriptor, kernel);
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_dropout(*kernel)->keep_probability = keep_probability;
     glcnn_dropout(*kernel)->seed = seed;
-    if (!check_probability(keep_probability, (struct refusal){sentence, sizeof sentence}))
-        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, sentence);
+    if (!check_probability(keep_probability, (struct validation){message, sizeof message}))
+        status = device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: %s", descriptor->name, message);
     return kernel_finish(kernel, status);
 }
 

@@ -20,20 +20,20 @@ const struct image_view *elements_result(const struct operation *o)
 
 /* ---- Checks ---- */
 
-bool elements_check_size(const struct operation *o, struct refusal refusal)
+bool elements_check_size(const struct operation *o, struct validation validation)
 {
     struct glcnn_image_descriptor result = {.width = o->images[ELEMENT_SOURCE].width,
                                             .height = o->images[ELEMENT_SOURCE].height,
                                             .feature_channels = o->images[ELEMENT_SOURCE].channels};
     o->descriptor->shape(o, &result);
-    return check_result_size(&o->images[ELEMENT_RESULT], &result, refusal);
+    return check_result_size(&o->images[ELEMENT_RESULT], &result, validation);
 }
 
-bool elements_check_state(const struct operation *o, struct refusal refusal)
+bool elements_check_state(const struct operation *o, struct validation validation)
 {
     if (o->state_driven)
         return true;
-    return refuse(refusal, "it follows its state; no addressing can be set by hand");
+    return invalid(validation, "it follows its state; no addressing can be set by hand");
 }
 
 /* ---- Passes ---- */

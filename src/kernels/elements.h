@@ -25,9 +25,9 @@ const struct image_view *elements_source(const struct operation *operation);
 const struct image_view *elements_result(const struct operation *operation);
 
 /* The destination must be as wide and high as `shape` makes it. */
-bool elements_check_size(const struct operation *operation, struct refusal refusal);
+bool elements_check_size(const struct operation *operation, struct validation validation);
 /* Gradients follow their states. */
-bool elements_check_state(const struct operation *operation, struct refusal refusal);
+bool elements_check_state(const struct operation *operation, struct validation validation);
 
 /* Uniforms begin_x, end_x and in y of a gradient: the results that count. */
 void pass_results(struct pass *pass, const struct operation *operation);

@@ -41,48 +41,50 @@ static size_t length(const struct operation *o, size_t index)
 }
 
 static bool check_axis(const char *what, uint32_t size, uint32_t first, uint32_t count,
-                       uint32_t resized, struct refusal refusal)
+                       uint32_t resized, struct validation validation)
 {
     if (first >= size || count > size - first)
-        return refuse(refusal, "the crop has %u %s from %u on; the frame has %u", count, what,
-                      first, size);
+        return invalid(validation, "the crop has %u %s from %u on; the frame has %u", count, what,
+                       first, size);
     if (size > MOST_PIXELS)
-        return refuse(refusal, "the frame has %u %s; there may be %d", size, what, MOST_PIXELS);
+        return invalid(validation, "the frame has %u %s; there may be %d", size, what, MOST_PIXELS);
     if (count <= (uint64_t)MOST_SHRINK * resized)
         return true;
-    return refuse(refusal, "%u %s become %u; each may be of %d at most", count, what, resized,
-                  MOST_SHRINK);
+    return invalid(validation, "%u %s become %u; each may be of %d at most", count, what, resized,
+                   MOST_SHRINK);
 }
 
-static bool check_size(const struct operation *o, struct refusal refusal)
+static bool check_size(const struct operation *o, struct validation validation)
 {
     const struct image_view *frame = &o->images[SOURCE];
     struct crop crop = frame_crop(o);
     struct glcnn_image_descriptor result = {0};
     shape(o, &result);
-    if (!check_axis("columns", frame->width, crop.x, crop.width, result.width, refusal) ||
-        !check_axis("rows", frame->height, crop.y, crop.height, result.height, refusal))
+    if (!check_axis("columns", frame->width, crop.x, crop.width, result.width, validation) ||
+        !check_axis("rows", frame->height, crop.y, crop.height, result.height, validation))
         return false;
-    return check_result_size(&o->images[RESULT], &result, refusal);
+    return check_result_size(&o->images[RESULT], &result, validation);
 }
 
-static bool check_rgb(const struct operation *o, struct refusal refusal)
+static bool check_rgb(const struct operation *o, struct validation validation)
 {
     uint32_t channels = o->images[SOURCE].channels;
     if (channels == 3 || channels == 4)
-        return check_size(o, refusal);
-    return refuse(refusal, "the source has %u channels; 3 or 4 are red, green and blue", channels);
+        return check_size(o, validation);
+    return invalid(validation, "the source has %u channels; 3 or 4 are red, green and blue",
+                   channels);
 }
 
-static bool check_yuyv(const struct operation *o, struct refusal refusal)
+static bool check_yuyv(const struct operation *o, struct validation validation)
 {
     const struct image_view *frame = &o->images[SOURCE];
     if (frame->channels == 2 && frame->width % 2 == 0)
-        return check_size(o, refusal);
-    return refuse(refusal,
-                  "the source has %u channels and %u columns; there must be 2, of luma and chroma, "
-                  "and an even number of columns",
-                  frame->channels, frame->width);
+        return check_size(o, validation);
+    return invalid(
+        validation,
+        "the source has %u channels and %u columns; there must be 2, of luma and chroma, "
+        "and an even number of columns",
+        frame->channels, frame->width);
 }
 
 /* Does the chroma have all of the frame's pixels along an axis, or every second? */
@@ -91,20 +93,21 @@ static bool is_chroma(uint32_t chroma, uint32_t frame)
     return chroma == frame || chroma == groups_of(frame, 2);
 }
 
-static bool check_nv12(const struct operation *o, struct refusal refusal)
+static bool check_nv12(const struct operation *o, struct validation validation)
 {
     const struct image_view *frame = &o->images[SOURCE], *chroma = &o->images[CHROMA];
     if (frame->channels != 1 || chroma->channels != 2)
-        return refuse(refusal,
-                      "the source has %u channels and chroma_image %u; there must be 1, of luma, "
-                      "and 2, of chroma",
-                      frame->channels, chroma->channels);
+        return invalid(validation,
+                       "the source has %u channels and chroma_image %u; there must be 1, of luma, "
+                       "and 2, of chroma",
+                       frame->channels, chroma->channels);
     if (is_chroma(chroma->width, frame->width) && is_chroma(chroma->height, frame->height))
-        return check_size(o, refusal);
-    return refuse(refusal,
-                  "chroma_image has %ux%u pixels; along each axis it must have those of the frame, "
-                  "%ux%u, or half as many, rounded up",
-                  chroma->width, chroma->height, frame->width, frame->height);
+        return check_size(o, validation);
+    return invalid(
+        validation,
+        "chroma_image has %ux%u pixels; along each axis it must have those of the frame, "
+        "%ux%u, or half as many, rounded up",
+        chroma->width, chroma->height, frame->width, frame->height);
 }
 
 /* ---- Colours ---- */

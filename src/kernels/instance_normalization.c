@@ -44,9 +44,9 @@ bool instance_normalization_has_statistics(const struct operation *o)
     return is_gradient(o) && o->given[G_MEAN] && o->given[G_VARIANCE];
 }
 
-static bool check_gradient(const struct operation *o, struct refusal refusal)
+static bool check_gradient(const struct operation *o, struct validation validation)
 {
-    return pixel_reduction_check(o, &o->images[G_GRADIENT], refusal);
+    return pixel_reduction_check(o, &o->images[G_GRADIENT], validation);
 }
 
 /* ---- Passes ---- */

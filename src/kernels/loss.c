@@ -98,21 +98,21 @@ static void loss_shape(const struct operation *o, size_t index,
     result->feature_channels = gradient->channels;
 }
 
-static bool same_shape(const struct operation *o, int index, struct refusal refusal)
+static bool same_shape(const struct operation *o, int index, struct validation validation)
 {
     const struct image_view *y = &o->images[SOURCE], *t = &o->images[index];
     if (!o->given[index] ||
         (t->width == y->width && t->height == y->height && t->channels == y->channels))
         return true;
-    return refuse(
-        refusal,
+    return invalid(
+        validation,
         "%s are %ux%u with %u channels; the predictions are %ux%u and %u channels of them are "
         "read",
         o->descriptor->arguments[index].name, t->width, t->height, t->channels, y->width, y->height,
         y->channels);
 }
 
-static bool check_loss_image(const struct operation *o, struct refusal refusal)
+static bool check_loss_image(const struct operation *o, struct validation validation)
 {
     const struct image_view *loss = &o->images[LOSS];
     uint32_t width = 1, height = 1, channels = 1;
@@ -125,22 +125,22 @@ static bool check_loss_image(const struct operation *o, struct refusal refusal)
         (loss->width >= width && loss->height >= height && loss->channels == channels &&
          (loss_is_element_wise(o) || loss->width == 1)))
         return true;
-    return refuse(refusal,
-                  "the loss image is %ux%u with %u channels; this reduction needs %ux%u "
-                  "with %u channels",
-                  loss->width, loss->height, loss->channels, width, height, channels);
+    return invalid(validation,
+                   "the loss image is %ux%u with %u channels; this reduction needs %ux%u "
+                   "with %u channels",
+                   loss->width, loss->height, loss->channels, width, height, channels);
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
     if (p->loss_type == GLCNN_LOSS_TYPE_COSINE_DISTANCE &&
         p->reduction_type != GLCNN_REDUCTION_TYPE_SUM)
-        return refuse(
-            refusal,
+        return invalid(
+            validation,
             "the cosine distance is one number for an image; its reduction type must be sum");
-    return same_shape(o, LABELS, refusal) && same_shape(o, WEIGHTS, refusal) &&
-           check_loss_image(o, refusal);
+    return same_shape(o, LABELS, validation) && same_shape(o, WEIGHTS, validation) &&
+           check_loss_image(o, validation);
 }
 
 /* ---- Passes ---- */

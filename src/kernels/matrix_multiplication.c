@@ -21,20 +21,20 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
     result->width = o->images[SECONDARY].width;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct image_view *first = &o->images[ELEMENT_SOURCE], *second = &o->images[SECONDARY];
     if (first->channels != second->channels)
-        return refuse(refusal,
-                      "the source has %u channels and the secondary source %u; there must be as "
-                      "many matrices",
-                      first->channels, second->channels);
+        return invalid(validation,
+                       "the source has %u channels and the secondary source %u; there must be as "
+                       "many matrices",
+                       first->channels, second->channels);
     if (first->width != second->height)
-        return refuse(refusal,
-                      "the source has %u columns and the secondary source %u rows; they must be "
-                      "equal",
-                      first->width, second->height);
-    return elements_check_size(o, refusal);
+        return invalid(validation,
+                       "the source has %u columns and the secondary source %u rows; they must be "
+                       "equal",
+                       first->width, second->height);
+    return elements_check_size(o, validation);
 }
 
 static struct operands operands(const void *parameters)

@@ -106,21 +106,22 @@ size_t neuron_data_length(const struct glcnn_neuron_descriptor *neuron, uint32_t
 }
 
 /* Numbers that no function goes with. */
-static bool check_numbers(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal)
+static bool check_numbers(const struct glcnn_neuron_descriptor *neuron,
+                          struct validation validation)
 {
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     if (neuron->type == GLCNN_NEURON_TYPE_CELU && neuron->a == 0)
-        return refuse(refusal, "neuron_a is 0, by which neuron_type celu divides");
+        return invalid(validation, "neuron_a is 0, by which neuron_type celu divides");
     if (neuron->type == GLCNN_NEURON_TYPE_CLIP && neuron->a > neuron->b)
-        return refuse(refusal,
-                      "neuron_a is %s, more than neuron_b, %s: neuron_type clip holds "
-                      "values between the two",
-                      number_format(low, (double)neuron->a),
-                      number_format(high, (double)neuron->b));
+        return invalid(validation,
+                       "neuron_a is %s, more than neuron_b, %s: neuron_type clip holds "
+                       "values between the two",
+                       number_format(low, (double)neuron->a),
+                       number_format(high, (double)neuron->b));
     return true;
 }
 
-bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal)
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct validation validation)
 {
     bool based = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL ||
                  neuron->type == GLCNN_NEURON_TYPE_LOGARITHM;
@@ -128,22 +129,22 @@ bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal r
     bool one_allowed = neuron->type == GLCNN_NEURON_TYPE_EXPONENTIAL;
     char base[NUMBER_TEXT];
     if (!based || c == -1 || (c > 0 && (c != 1 || one_allowed)))
-        return check_numbers(neuron, refusal);
-    return refuse(refusal,
-                  "neuron_c is %s, the base of neuron_type %s; it must be positive%s, or -1 for e",
-                  number_format(base, (double)c), neuron_type_names[neuron->type],
-                  one_allowed ? "" : " and not 1");
+        return check_numbers(neuron, validation);
+    return invalid(validation,
+                   "neuron_c is %s, the base of neuron_type %s; it must be positive%s, or -1 for e",
+                   number_format(base, (double)c), neuron_type_names[neuron->type],
+                   one_allowed ? "" : " and not 1");
 }
 
 glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to,
                         const struct glcnn_neuron_descriptor *from)
 {
-    char sentence[256];
+    char message[256];
     *to = *from;
-    return neuron_check(from, (struct refusal){sentence, sizeof sentence})
+    return neuron_check(from, (struct validation){message, sizeof message})
                ? GLCNN_SUCCESS
                : device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
-                             kernel->descriptor->name, sentence);
+                             kernel->descriptor->name, message);
 }
 
 static bool is_type(glcnn_neuron_type type)
@@ -182,20 +183,20 @@ static size_t length(const struct operation *o, size_t index)
     return neuron_data_length(&p->neuron, p->shares_data ? 1 : channels);
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    return neuron_check(&p->neuron, refusal);
+    return neuron_check(&p->neuron, validation);
 }
 
-static bool check_slopes(const struct operation *o, struct refusal refusal)
+static bool check_slopes(const struct operation *o, struct validation validation)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
     if (glcnn_neuron_has_slopes(p->neuron.type))
-        return pixel_reduction_check(o, &o->images[GRADIENT], refusal);
-    return refuse(refusal,
-                  "neuron_type is %s, which has no slopes; prelu, scale and shift have them",
-                  neuron_type_names[p->neuron.type]);
+        return pixel_reduction_check(o, &o->images[GRADIENT], validation);
+    return invalid(validation,
+                   "neuron_type is %s, which has no slopes; prelu, scale and shift have them",
+                   neuron_type_names[p->neuron.type]);
 }
 
 /* Of a pass that does nothing else, whose exponentials need be no better than what it stores. */
@@ -203,7 +204,7 @@ static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descr
                               const struct image_view *destination)
 {
     if (is_float16(destination))
-        pass_define(pass, "STORES_HALVES", 1);
+        pass_define(pass, "STORES_FLOAT16", 1);
     pass_neuron(pass, neuron);
 }
 

@@ -66,7 +66,7 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *neuron)
 glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to,
                         const struct glcnn_neuron_descriptor *from);
 
-/* A sentence and false if the numbers make no function: a base of 0 or 1. */
-bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct refusal refusal);
+/* A message and false if the numbers make no function: a base of 0 or 1. */
+bool neuron_check(const struct glcnn_neuron_descriptor *neuron, struct validation validation);
 
 #endif

@@ -1,5 +1,5 @@
 /* Optimizers: spec 9. A step updates the result in place, from values copied there first where
- * that is another buffer: four vectors are bound at most. Every parameter is a uniform, set anew
+ * that is another buffer: four vectors are bound at most. Every parameter is a uniform, set again
  * before a command buffer is committed again. */
 #include "kernels/optimizer.h"
 
@@ -30,46 +30,46 @@ static bool clash(const struct operation *o, int i, int j)
            (a->output || b->output) && !(i == VALUES && j == optimizer_result_index(o));
 }
 
-static bool check_distinct(const struct operation *o, int i, struct refusal refusal)
+static bool check_distinct(const struct operation *o, int i, struct validation validation)
 {
     const struct argument *other;
     for (int j = i + 1; (other = argument_of(o, j)); j++)
         if (clash(o, i, j))
-            return refuse(refusal, "%s and %s are one buffer; only values and result may be",
-                          argument_of(o, i)->name, other->name);
+            return invalid(validation, "%s and %s are one buffer; only values and result may be",
+                           argument_of(o, i)->name, other->name);
     return true;
 }
 
-static bool check_vectors(const struct operation *o, struct refusal refusal)
+static bool check_vectors(const struct operation *o, struct validation validation)
 {
     const struct argument *argument;
     size_t count = o->vectors[VALUES].count;
     for (int i = 0; (argument = argument_of(o, i)); i++) {
         if (o->given[i] && o->vectors[i].count != count)
-            return refuse(
-                refusal,
+            return invalid(
+                validation,
                 "%s has %zu elements and values have %zu; all vectors of a step are of one "
                 "length",
                 argument->name, o->vectors[i].count, count);
-        if (!check_distinct(o, i, refusal))
+        if (!check_distinct(o, i, validation))
             return false;
     }
     return true;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_optimizer_parameters *p = o->parameters;
     bool has_beta = descriptor_argument(o->descriptor, "first_moment") >= 0;
     char low[NUMBER_TEXT], high[NUMBER_TEXT], beta[NUMBER_TEXT];
     if (p->apply_gradient_clipping && p->gradient_clip_min > p->gradient_clip_max)
-        return refuse(refusal, "gradient_clip_min is %s, more than gradient_clip_max, %s",
-                      number_format(low, (double)p->gradient_clip_min),
-                      number_format(high, (double)p->gradient_clip_max));
+        return invalid(validation, "gradient_clip_min is %s, more than gradient_clip_max, %s",
+                       number_format(low, (double)p->gradient_clip_min),
+                       number_format(high, (double)p->gradient_clip_max));
     if (has_beta && p->beta1 >= 1)
-        return refuse(refusal, "beta1 is %s; it must be below 1, or no gradient ever counts",
-                      number_format(beta, p->beta1));
-    return check_vectors(o, refusal);
+        return invalid(validation, "beta1 is %s; it must be below 1, or no gradient ever counts",
+                       number_format(beta, p->beta1));
+    return check_vectors(o, validation);
 }
 
 /* ---- Encodes ---- */
@@ -83,7 +83,7 @@ glcnn_status optimizer_check(const struct glcnn_command_buffer *command_buffer,
                               : GLCNN_INVALID_ARGUMENT;
     if (!glcnn_optimizer(kernel))
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is no optimizer", where,
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     return GLCNN_SUCCESS;
 }
 
@@ -101,7 +101,7 @@ glcnn_status optimizer_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *
     if (second && !two)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: there is no second state vector; second must be NULL",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     *arguments = (struct glcnn_encode){.vectors = {gradient, values, first}};
     if (two)
         arguments->vectors[FIRST + 1] = second;

@@ -38,9 +38,9 @@ static glcnn_status check_states(const struct state_step *s)
     for (int i = 0; i < ROLES; i++) {
         if (!s->states[i])
             return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s is NULL",
-                               kernel_title(s->kernel), roles[i]);
+                               kernel_display_name(s->kernel), roles[i]);
         glcnn_status status =
-            state_check_use(s->states[i], kernel_title(s->kernel), s->command_buffer);
+            state_check_use(s->states[i], kernel_display_name(s->kernel), s->command_buffer);
         if (status != GLCNN_SUCCESS)
             return status;
     }
@@ -65,7 +65,7 @@ static glcnn_status find_layer(struct state_step *s)
                        "gradient_for_gamma and gamma nor gradient_for_neuron_data and "
                        "neuron_data; encode the gradient kernel first, and give the layer's own "
                        "states",
-                       kernel_title(s->kernel));
+                       kernel_display_name(s->kernel));
 }
 
 static void find_vectors(struct state_step *s)
@@ -78,12 +78,12 @@ static void find_vectors(struct state_step *s)
 
 static glcnn_status check_result(const struct state_step *s, size_t place)
 {
-    if (!s->vectors[place][ROLE_RESULT]->lent)
+    if (!s->vectors[place][ROLE_RESULT]->borrowed)
         return GLCNN_SUCCESS;
     return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
                        "%s: %s of result_state is the kernel's own, which its encode left there; "
                        "make a state with glcnn_state_create and reload from it",
-                       kernel_title(s->kernel), s->layer->values[place]);
+                       kernel_display_name(s->kernel), s->layer->values[place]);
 }
 
 static glcnn_status prepare_place(struct state_step *s, size_t place, struct glcnn_buffer *first,
@@ -93,11 +93,11 @@ static glcnn_status prepare_place(struct state_step *s, size_t place, struct glc
     if (!s->layer->values[place])
         return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: count is 2; a layer with %s has no other vector to step",
-                           kernel_title(s->kernel), s->layer->values[0]);
+                           kernel_display_name(s->kernel), s->layer->values[0]);
     for (int role = 0; role < ROLES; role++)
         if (!vectors[role])
             return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s has no %s",
-                               kernel_title(s->kernel), roles[role],
+                               kernel_display_name(s->kernel), roles[role],
                                name_in(s->layer, role, place));
     glcnn_status status = check_result(s, place);
     s->count = place + 1;
@@ -117,7 +117,7 @@ static glcnn_status prepare_copy(struct state_step *s)
     if (from->buffer->size != to->buffer->size)
         return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: %s has %zu elements in source_state and %zu in result_state",
-                           kernel_title(s->kernel), from->name, from->buffer->size / 4,
+                           kernel_display_name(s->kernel), from->name, from->buffer->size / 4,
                            to->buffer->size / 4);
     s->from = (struct vector_view){from->buffer, 0, from->buffer->size / 4};
     s->to = (struct vector_view){to->buffer, 0, to->buffer->size / 4};
@@ -134,7 +134,7 @@ static glcnn_status check_places_apart(const struct state_step *s)
             if (a->vectors[i] && a->vectors[i] == b->vectors[j] && (i >= FIRST || j >= FIRST))
                 return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
                                    "%s: one buffer serves %s and %s; each has vectors of its own",
-                                   kernel_title(s->kernel), s->layer->values[0],
+                                   kernel_display_name(s->kernel), s->layer->values[0],
                                    s->layer->values[1]);
     return GLCNN_SUCCESS;
 }
@@ -144,8 +144,8 @@ static glcnn_status check_count(const struct state_step *s, bool arrays, size_t 
     if (!arrays || (count >= 1 && count <= PLACES))
         return GLCNN_SUCCESS;
     return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: count is %zu; there is 1 state vector, or 2", kernel_title(s->kernel),
-                       count);
+                       "%s: count is %zu; there is 1 state vector, or 2",
+                       kernel_display_name(s->kernel), count);
 }
 
 static glcnn_status prepare(struct state_step *s, glcnn_buffer *const *first,
@@ -195,7 +195,7 @@ glcnn_status glcnn_optimizer_encode_states(glcnn_command_buffer *command_buffer,
         return status;
     if (!command_buffer)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: command_buffer is NULL",
-                           kernel_title(kernel));
+                           kernel_display_name(kernel));
     status = prepare(&s, first, second, count);
     if (status == GLCNN_SUCCESS)
         status = kernel_encode_step(command_buffer, kernel, s.encodes, s.count, &s.from, &s.to);

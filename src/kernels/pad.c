@@ -65,66 +65,68 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
 }
 
 static bool check_padded(const struct walk *walk, const char *what, uint32_t size,
-                         struct refusal refusal)
+                         struct validation validation)
 {
     if (walk->count >= 1)
         return true;
-    return refuse(refusal, "of %u %s of the source %lld would be left; take fewer away", size, what,
-                  (long long)walk->count);
+    return invalid(validation, "of %u %s of the source %lld would be left; take fewer away", size,
+                   what, (long long)walk->count);
 }
 
 /* A mirror of `size` has as many on each side as it has besides the outermost. */
 static bool check_mirror(const struct walk *walk, const char *what, uint32_t size,
-                         struct refusal refusal)
+                         struct validation validation)
 {
     int64_t before = -(int64_t)walk->first, after = walk->count - size - before;
     if (before < size && after < size)
         return true;
-    return refuse(refusal,
-                  "reflect adds at most %u %s on each side of the source's %u; it is to add "
-                  "%lld and %lld",
-                  size - 1, what, size, (long long)before, (long long)after);
+    return invalid(validation,
+                   "reflect adds at most %u %s on each side of the source's %u; it is to add "
+                   "%lld and %lld",
+                   size - 1, what, size, (long long)before, (long long)after);
 }
 
-static bool pad_check(const struct operation *o, struct refusal refusal)
+static bool pad_check(const struct operation *o, struct validation validation)
 {
     const struct image_view *from = elements_source(o);
     struct walks w = pad_walks_of(o);
     const struct glcnn_pad_parameters *p = o->parameters;
-    if (!check_padded(&w.x, "columns", from->width, refusal) ||
-        !check_padded(&w.y, "rows", from->height, refusal) ||
-        !check_padded(&w.c, "channels", from->channels, refusal))
+    if (!check_padded(&w.x, "columns", from->width, validation) ||
+        !check_padded(&w.y, "rows", from->height, validation) ||
+        !check_padded(&w.c, "channels", from->channels, validation))
         return false;
     if (w.mode != GLCNN_PAD_MODE_CONSTANT && (p->front > 0 || p->back > 0))
-        return refuse(refusal,
-                      "pad_mode reflect and replicate add no channels; front is %d and "
-                      "back %d",
-                      p->front, p->back);
-    if (w.mode == GLCNN_PAD_MODE_REFLECT && (!check_mirror(&w.x, "columns", from->width, refusal) ||
-                                             !check_mirror(&w.y, "rows", from->height, refusal)))
+        return invalid(validation,
+                       "pad_mode reflect and replicate add no channels; front is %d and "
+                       "back %d",
+                       p->front, p->back);
+    if (w.mode == GLCNN_PAD_MODE_REFLECT &&
+        (!check_mirror(&w.x, "columns", from->width, validation) ||
+         !check_mirror(&w.y, "rows", from->height, validation)))
         return false;
-    return elements_check_size(o, refusal);
+    return elements_check_size(o, validation);
 }
 
 static bool check_walk(const struct walk *walk, const char *what, uint32_t size,
-                       struct refusal refusal)
+                       struct validation validation)
 {
     int64_t last = walk->first + walk->step * (walk->count - 1);
     if (walk->step == 0)
-        return refuse(refusal, "the step along %s is 0", what);
+        return invalid(validation, "the step along %s is 0", what);
     if (walk->count >= 1 && walk->first < (int64_t)size && last >= 0 && last < (int64_t)size)
         return true;
-    return refuse(refusal, "of %u %s %lld are wanted from %d on by steps of %d", size, what,
-                  (long long)walk->count, walk->first, walk->step);
+    return invalid(validation, "of %u %s %lld are wanted from %d on by steps of %d", size, what,
+                   (long long)walk->count, walk->first, walk->step);
 }
 
-static bool slice_check(const struct operation *o, struct refusal refusal)
+static bool slice_check(const struct operation *o, struct validation validation)
 {
     const struct image_view *from = elements_source(o);
     struct walks w = pad_walks_of(o);
-    return check_walk(&w.x, "columns", from->width, refusal) &&
-           check_walk(&w.y, "rows", from->height, refusal) &&
-           check_walk(&w.c, "channels", from->channels, refusal) && elements_check_size(o, refusal);
+    return check_walk(&w.x, "columns", from->width, validation) &&
+           check_walk(&w.y, "rows", from->height, validation) &&
+           check_walk(&w.c, "channels", from->channels, validation) &&
+           elements_check_size(o, validation);
 }
 
 /* ---- Passes ---- */

@@ -11,13 +11,13 @@ static uint32_t results_along(const struct axis *axis)
 }
 
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
-                           struct refusal refusal)
+                           struct validation validation)
 {
     if (results_along(&o->window.x) && results_along(&o->window.y))
         return true;
-    return refuse(refusal,
-                  "primary offset and source size leave no pixel of the %ux%u source gradient",
-                  gradient->width, gradient->height);
+    return invalid(validation,
+                   "primary offset and source size leave no pixel of the %ux%u source gradient",
+                   gradient->width, gradient->height);
 }
 
 /* ---- Extents ---- */
@@ -166,10 +166,10 @@ void pass_last_block(struct plan *plan, struct pass *pass, const struct block_re
     struct vector_view blocks =
         plan_scratch_vector(plan, counters + (size_t)counters * results->runs * results->numbers);
     pass_define(pass, "NUMBERS", (int)results->numbers);
-    pass_int(pass, "arrival_counters", (int32_t)counters);
-    pass_int(pass, "arrival_slices", (int32_t)results->slices);
-    pass_vector_of(pass, "uint", "arrivals", &blocks, VECTOR_COHERENT);
-    pass_library(pass, "pixel_reduction/arrival.glsl");
+    pass_int(pass, "block_counters", (int32_t)counters);
+    pass_int(pass, "block_slices", (int32_t)results->slices);
+    pass_vector_of(pass, "uint", "block_results", &blocks, VECTOR_COHERENT);
+    pass_library(pass, "pixel_reduction/last_block.glsl");
 }
 
 /* ---- In the epilogue of the pass that stores the pixels ---- */

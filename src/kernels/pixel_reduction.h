@@ -62,9 +62,8 @@ uint32_t pixel_reduction_span(const struct pixel_reduction *reduction, const str
 void pass_runs(struct pass *pass, const struct pixel_reduction *reduction, uint32_t span,
                uint32_t runs);
 
-/* Last-block reduction: the work groups of a pass leave so many `numbers` of a slice for each run, of
- * slices of groups of images, and the last that is done merges all (pixel_reduction/arrival.glsl).
- */
+/* Last-block reduction: the work groups of a pass write so many `numbers` of a slice for each run, of
+ * slices of groups of images, and the last of them merges all (pixel_reduction/last_block.glsl). */
 struct block_results {
     uint32_t slices, groups, runs, numbers;
 };
@@ -90,8 +89,8 @@ extern const struct reduction_kind pixel_reduction_sum, pixel_reduction_two_sums
 void pixel_reduction_results(struct pass *pass, uint32_t quantities,
                              const struct vector_view *const sums[], bool accumulate);
 
-/* A sentence and false if no result of the forward encode takes part. */
+/* A message and false if no result of the forward encode takes part. */
 bool pixel_reduction_check(const struct operation *o, const struct image_view *gradient,
-                           struct refusal refusal);
+                           struct validation validation);
 
 #endif

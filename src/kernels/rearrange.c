@@ -60,25 +60,25 @@ static void space_to_depth_shape(const struct operation *o, struct glcnn_image_d
     result->feature_channels = elements_source(o)->channels * b * b;
 }
 
-static bool depth_to_space_check(const struct operation *o, struct refusal refusal)
+static bool depth_to_space_check(const struct operation *o, struct validation validation)
 {
     uint32_t b = block_of(o), channels = elements_source(o)->channels;
     if (channels % (b * b) == 0)
-        return elements_check_size(o, refusal);
-    return refuse(refusal,
-                  "the source has %u channels; blocks of %u by %u pixels need a multiple "
-                  "of %u",
-                  channels, b, b, b * b);
+        return elements_check_size(o, validation);
+    return invalid(validation,
+                   "the source has %u channels; blocks of %u by %u pixels need a multiple "
+                   "of %u",
+                   channels, b, b, b * b);
 }
 
-static bool space_to_depth_check(const struct operation *o, struct refusal refusal)
+static bool space_to_depth_check(const struct operation *o, struct validation validation)
 {
     const struct image_view *from = elements_source(o);
     uint32_t b = block_of(o);
     if (from->width % b == 0 && from->height % b == 0)
-        return elements_check_size(o, refusal);
-    return refuse(refusal, "the source has %ux%u pixels; they must be whole blocks of %u by %u",
-                  from->width, from->height, b, b);
+        return elements_check_size(o, validation);
+    return invalid(validation, "the source has %ux%u pixels; they must be whole blocks of %u by %u",
+                   from->width, from->height, b, b);
 }
 
 /* ---- Shuffled channels ---- */
@@ -94,13 +94,13 @@ static void shuffle_shape(const struct operation *o, struct glcnn_image_descript
     result->height = elements_source(o)->height;
 }
 
-static bool shuffle_check(const struct operation *o, struct refusal refusal)
+static bool shuffle_check(const struct operation *o, struct validation validation)
 {
     uint32_t channels = elements_source(o)->channels;
     if (channels % groups_in(o) == 0)
-        return elements_check_size(o, refusal);
-    return refuse(refusal, "the source has %u channels; %u groups must divide them", channels,
-                  groups_in(o));
+        return elements_check_size(o, validation);
+    return invalid(validation, "the source has %u channels; %u groups must divide them", channels,
+                   groups_in(o));
 }
 
 /* ---- Passes ---- */

@@ -80,53 +80,54 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
 }
 
 static bool check_rectangle(const char *what, const struct glcnn_source_rectangle *r,
-                            const struct image_view *image, struct refusal refusal)
+                            const struct image_view *image, struct validation validation)
 {
     struct glcnn_source_rectangle inside;
     if (intersect(r, image, &inside))
         return true;
-    return refuse(refusal,
-                  "the clip rectangle of the %s begins at (%u, %u), outside its %ux%u pixels", what,
-                  r->origin_x, r->origin_y, image->width, image->height);
+    return invalid(validation,
+                   "the clip rectangle of the %s begins at (%u, %u), outside its %ux%u pixels",
+                   what, r->origin_x, r->origin_y, image->width, image->height);
 }
 
-static bool forward_check(const struct operation *o, struct refusal refusal)
+static bool forward_check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_reduce_parameters *p = o->parameters;
     struct glcnn_image_descriptor result;
-    if (!check_rectangle("source", &p->clip_rect_source, &o->images[SOURCE], refusal))
+    if (!check_rectangle("source", &p->clip_rect_source, &o->images[SOURCE], validation))
         return false;
     shape(o, &result);
     if (o->region_width <= result.width && o->region_height <= result.height)
         return true;
-    return refuse(refusal,
-                  "the result is %ux%u; the clip rectangle leaves %ux%u of the destination",
-                  result.width, result.height, o->region_width, o->region_height);
+    return invalid(validation,
+                   "the result is %ux%u; the clip rectangle leaves %ux%u of the destination",
+                   result.width, result.height, o->region_width, o->region_height);
 }
 
-static bool weights_check(const struct operation *o, struct refusal refusal)
+static bool weights_check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_reduce_parameters *p = o->parameters;
     const struct image_view *source = &o->images[SOURCE], *weights = &o->images[WEIGHTS];
     struct glcnn_source_rectangle inside;
-    if (!forward_check(o, refusal) ||
-        !check_rectangle("secondary source", &p->secondary_source_clip_rect, weights, refusal))
+    if (!forward_check(o, validation) ||
+        !check_rectangle("secondary source", &p->secondary_source_clip_rect, weights, validation))
         return false;
     intersect(&p->secondary_source_clip_rect, weights, &inside);
     if (o->region_width <= inside.size_width && o->region_height <= inside.size_height &&
         weights->channels == source->channels)
         return true;
-    return refuse(
-        refusal, "%ux%u pixels of %u channels need as many weights; there are %ux%u of %u channels",
+    return invalid(
+        validation,
+        "%ux%u pixels of %u channels need as many weights; there are %ux%u of %u channels",
         o->region_width, o->region_height, source->channels, inside.size_width, inside.size_height,
         weights->channels);
 }
 
-static bool gradient_check(const struct operation *o, struct refusal refusal)
+static bool gradient_check(const struct operation *o, struct validation validation)
 {
     if (o->state_driven)
         return true;
-    return refuse(refusal, "it follows its state; no addressing can be set by hand");
+    return invalid(validation, "it follows its state; no addressing can be set by hand");
 }
 
 /* ---- Passes ---- */

@@ -113,29 +113,29 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
 }
 
 static bool check_axis(const char *what, uint32_t wanted, float scale, uint32_t size,
-                       struct refusal refusal)
+                       struct validation validation)
 {
     char text[NUMBER_TEXT];
     if (scale != 0 && !((double)scale >= 1.0 / MOST_TERM))
-        return refuse(refusal, "the scale of the %s is %s; it must be 1/%d at least", what,
-                      number_format(text, (double)scale), MOST_TERM);
+        return invalid(validation, "the scale of the %s is %s; it must be 1/%d at least", what,
+                       number_format(text, (double)scale), MOST_TERM);
     uint32_t made = resized(wanted, scale, size);
     if (wanted == 0 && scale != 0 && (double)size * (double)scale < 1 - 1e-6)
-        return refuse(refusal, "%u %s by a scale of %s are none", size, what,
-                      number_format(text, (double)scale));
+        return invalid(validation, "%u %s by a scale of %s are none", size, what,
+                       number_format(text, (double)scale));
     if (size <= MOST_PIXELS && made <= MOST_PIXELS)
         return true;
-    return refuse(refusal, "%u %s become %u; there may be %d of either", size, what, made,
-                  MOST_PIXELS);
+    return invalid(validation, "%u %s become %u; there may be %d of either", size, what, made,
+                   MOST_PIXELS);
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_resize_parameters *p = o->parameters;
     const struct image_view *from = elements_source(o);
-    return check_axis("columns", p->resized_width, p->scale_x, from->width, refusal) &&
-           check_axis("rows", p->resized_height, p->scale_y, from->height, refusal) &&
-           elements_check_size(o, refusal);
+    return check_axis("columns", p->resized_width, p->scale_x, from->width, validation) &&
+           check_axis("rows", p->resized_height, p->scale_y, from->height, validation) &&
+           elements_check_size(o, validation);
 }
 
 /* ---- Passes ---- */

@@ -1,5 +1,5 @@
 /* Running averages of batch statistics: spec 7.4 and PyTorch's unbiased variance. Works on vectors
- * alone, as optimizers do; momentum and samples are uniforms, set anew before a command buffer is
+ * alone, as optimizers do; momentum and samples are uniforms, set again before a command buffer is
  * committed again. */
 #include "kernels/running_statistics.h"
 
@@ -15,25 +15,28 @@ double running_statistics_correction(const struct glcnn_running_statistics_param
 }
 
 /* The running vectors may stand nowhere else; mean and variance may be one buffer. */
-static bool check_distinct(const struct operation *o, int running, struct refusal refusal)
+static bool check_distinct(const struct operation *o, int running, struct validation validation)
 {
     const struct argument *arguments = o->descriptor->arguments;
     for (int i = 0; i < running; i++)
         if (o->vectors[i].buffer && o->vectors[i].buffer == o->vectors[running].buffer)
-            return refuse(refusal, "%s and %s are one buffer; %s is updated and must be its own",
-                          arguments[i].name, arguments[running].name, arguments[running].name);
+            return invalid(validation,
+                           "%s and %s are one buffer; %s is updated and must be its own",
+                           arguments[i].name, arguments[running].name, arguments[running].name);
     return true;
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct argument *arguments = o->descriptor->arguments;
     for (int i = 1; i < VECTORS; i++)
         if (o->vectors[i].count != o->vectors[MEAN].count)
-            return refuse(refusal, "%s has %zu elements and %s has %zu; give all four one length",
-                          arguments[MEAN].name, o->vectors[MEAN].count, arguments[i].name,
-                          o->vectors[i].count);
-    return check_distinct(o, RUNNING_MEAN, refusal) && check_distinct(o, RUNNING_VARIANCE, refusal);
+            return invalid(validation,
+                           "%s has %zu elements and %s has %zu; give all four one length",
+                           arguments[MEAN].name, o->vectors[MEAN].count, arguments[i].name,
+                           o->vectors[i].count);
+    return check_distinct(o, RUNNING_MEAN, validation) &&
+           check_distinct(o, RUNNING_VARIANCE, validation);
 }
 
 static void refresh(struct glcnn_kernel *kernel, struct pass *pass)
@@ -110,7 +113,7 @@ static glcnn_status encode_multi_tensor(glcnn_command_buffer *command_buffer,
 {
     struct plan plan;
     plan_begin(&plan, command_buffer);
-    plan.kernel = kernel_title(averages->kernels[0]);
+    plan.kernel = kernel_display_name(averages->kernels[0]);
     struct vector_view weights = plan_weights(&plan, averages);
     describe_multi_tensor(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
                           &weights);

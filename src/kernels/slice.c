@@ -24,13 +24,14 @@ static void slice_shape(const struct operation *o, struct glcnn_image_descriptor
     result->height = end_of_clip(clip->origin.y, clip->size.height, result->height);
 }
 
-static bool slice_gradient_check(const struct operation *o, struct refusal refusal)
+static bool slice_gradient_check(const struct operation *o, struct validation validation)
 {
     uint32_t read = o->images[GRADIENT].channels, wanted = o->images[IMAGE].channels;
     if (read >= wanted)
         return true;
-    return refuse(refusal, "%u channels of the source gradient are read; the source image needs %u",
-                  read, wanted);
+    return invalid(validation,
+                   "%u channels of the source gradient are read; the source image needs %u", read,
+                   wanted);
 }
 
 static void plan_copy(const struct operation *o, struct plan *plan)
@@ -75,32 +76,33 @@ static void reshape_shape(const struct operation *o, struct glcnn_image_descript
 }
 
 /* Numbers are counted in 32 bits. */
-static bool check_counts(const struct image_view *from, struct extent to, struct refusal refusal)
+static bool check_counts(const struct image_view *from, struct extent to,
+                         struct validation validation)
 {
     uint64_t there = (uint64_t)from->width * from->height * from->channels;
     uint64_t wanted = (uint64_t)to.width * to.height * to.channels;
     if (there == wanted && there <= INT32_MAX)
         return true;
-    return refuse(refusal,
-                  "%ux%u pixels of %u channels cannot become %ux%u of %u; there must be as many "
-                  "numbers, and at most %d",
-                  from->width, from->height, from->channels, to.width, to.height, to.channels,
-                  INT32_MAX);
+    return invalid(validation,
+                   "%ux%u pixels of %u channels cannot become %ux%u of %u; there must be as many "
+                   "numbers, and at most %d",
+                   from->width, from->height, from->channels, to.width, to.height, to.channels,
+                   INT32_MAX);
 }
 
-static bool reshape_check(const struct operation *o, struct refusal refusal)
+static bool reshape_check(const struct operation *o, struct validation validation)
 {
     struct glcnn_image_descriptor result;
     reshape_shape(o, &result);
     struct extent wanted = {result.width, result.height, result.feature_channels, 1};
-    if (!check_counts(&o->images[SOURCE], wanted, refusal))
+    if (!check_counts(&o->images[SOURCE], wanted, validation))
         return false;
-    return check_result_size(&o->images[RESULT], &result, refusal);
+    return check_result_size(&o->images[RESULT], &result, validation);
 }
 
-static bool reshape_gradient_check(const struct operation *o, struct refusal refusal)
+static bool reshape_gradient_check(const struct operation *o, struct validation validation)
 {
-    return check_counts(&o->images[GRADIENT], view_extent(&o->images[IMAGE]), refusal);
+    return check_counts(&o->images[GRADIENT], view_extent(&o->images[IMAGE]), validation);
 }
 
 /* Rows and columns `of` the source that count; destination pixel X stands for pixel X + shift of an

@@ -156,19 +156,19 @@ static void enlarge(const struct operation *o, struct glcnn_image_descriptor *re
 }
 
 /* Positions are computed in 32 bits. */
-static bool check_axis(int64_t size, int64_t factor, int64_t offset, struct refusal refusal)
+static bool check_axis(int64_t size, int64_t factor, int64_t offset, struct validation validation)
 {
     int64_t base = offset * factor;
     if (size * factor <= 32768 && base >= -(1 << 29) && base <= 1 << 29)
         return true;
-    return refuse(
-        refusal,
+    return invalid(
+        validation,
         "a source of %lld pixels a side with scale factor %lld and offset %lld reaches too "
         "far: the whole result may have 32768 pixels a side",
         (long long)size, (long long)factor, (long long)offset);
 }
 
-static bool check(const struct operation *o, struct refusal refusal)
+static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_upsampling_parameters *p = o->parameters;
     bool gradient = o->descriptor->flags & IS_GRADIENT;
@@ -176,12 +176,12 @@ static bool check(const struct operation *o, struct refusal refusal)
     const struct glcnn_offset *offset =
         gradient ? &o->properties.secondary.offset : &o->properties.primary.offset;
     if (gradient && o->images[GRADIENT].channels < o->images[DESTINATION].channels)
-        return refuse(
-            refusal,
+        return invalid(
+            validation,
             "%u channels of the source gradient are read; the destination gradient needs %u",
             o->images[GRADIENT].channels, o->images[DESTINATION].channels);
-    return check_axis(source->width, p->scale_factor_x, offset->x, refusal) &&
-           check_axis(source->height, p->scale_factor_y, offset->y, refusal);
+    return check_axis(source->width, p->scale_factor_x, offset->x, validation) &&
+           check_axis(source->height, p->scale_factor_y, offset->y, validation);
 }
 
 /* ---- Descriptors ---- */

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#define SHORTEST_NAP 20000 /* nanoseconds: ranks may have to share a processor */
-#define LONGEST_NAP  1000000
-#define NAP_SHARE    16  /* of the time waited so far */
-#define FAREWELL     3.0 /* seconds for others to hear of a failure */
+#define SHORTEST_SLEEP 20000 /* nanoseconds: ranks may have to share a processor */
+#define LONGEST_SLEEP  1000000
+#define WAIT_SHARE     16  /* of the time waited so far */
+#define FAREWELL       3.0 /* seconds for others to hear of a failure */
 
 double seconds_now(void)
 {
@@ -142,12 +142,12 @@ glcnn_status messages_test(glcnn_mpi *mpi, struct messages *messages, char *erro
 
 /* ---- Waiting ---- */
 
-static void nap(double waited)
+static void back_off(double waited)
 {
-    double length = 1e9 * waited / NAP_SHARE;
-    nanosleep(&(struct timespec){0, length < SHORTEST_NAP  ? SHORTEST_NAP
-                                    : length < LONGEST_NAP ? (long)length
-                                                           : LONGEST_NAP},
+    double length = 1e9 * waited / WAIT_SHARE;
+    nanosleep(&(struct timespec){0, length < SHORTEST_SLEEP  ? SHORTEST_SLEEP
+                                    : length < LONGEST_SLEEP ? (long)length
+                                                             : LONGEST_SLEEP},
               NULL);
 }
 
@@ -186,7 +186,7 @@ glcnn_status messages_await(glcnn_mpi *mpi, struct messages *messages, const boo
             break;
         if (p->waits)
             p->waits(p->user, waited, missing_rank(mpi, messages));
-        nap(waited);
+        back_off(waited);
         waited = seconds_now() - start;
     }
     mpi->statistics.waited += waited;
@@ -223,7 +223,7 @@ void glcnn_mpi_fail(glcnn_mpi *mpi, const char *sentence)
     bool good = say_to_all(mpi, text, requests);
     while (good && !done && seconds_now() - start < FAREWELL) {
         good = MPI_Testall((int)mpi->size, requests, &done, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
-        nap(0);
+        back_off(0);
     }
     free(requests);
 }

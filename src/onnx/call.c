@@ -24,10 +24,10 @@ static const char *node_name(const Onnx__NodeProto *node)
 
 static bool fail_with(struct call *call, glcnn_status status, const char *format, va_list arguments)
 {
-    char sentence[380];
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    char message[380];
+    vsnprintf(message, sizeof message, format, arguments);
     return onnx_fail(call->reader, status, "%.40s \"%.80s\": %s", text_of(call->node->op_type),
-                     node_name(call->node), sentence);
+                     node_name(call->node), message);
 }
 
 bool op_fail(struct call *call, glcnn_status status, const char *format, ...)

@@ -70,7 +70,7 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
-/* The path without links and dots, to be freed. NULL, with the sentence: it is not to be read. */
+/* The path without links and dots, to be freed. NULL, with the message: it is not to be read. */
 static char *find_file(struct reader *reader, const struct place *place)
 {
     char path[4096];

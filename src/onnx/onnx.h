@@ -4,7 +4,7 @@
  * each node, by its row of a table of operators, a constant or filters of a network. Includes public
  * headers alone, and ONNX's schema.
  *
- * Functions return whether all is well; the first failure leaves its sentence and status.
+ * Functions return whether all is well; the first failure leaves its message and status.
  */
 #ifndef GLCNN_ONNX_INTERNAL_H
 #define GLCNN_ONNX_INTERNAL_H
@@ -103,7 +103,7 @@ bool shape_equal(const struct shape *a, const struct shape *b);
 int shape_axis(const struct shape *shape, int64_t axis);
 /* By ONNX's rule, which is NumPy's. */
 bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *result);
-/* "2x3x4" for sentences; the batch is N. */
+/* "2x3x4" for messages; the batch is N. */
 const char *shape_text(const struct shape *shape, char text[96]);
 
 /* ---- Constants ---- */
@@ -143,7 +143,7 @@ extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_conv
 
 const struct operator_row *operator_find(const char *name);
 
-/* "Conv \"name\": SENTENCE" */
+/* "Conv \"name\": MESSAGE" */
 bool op_fail(struct call *call, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool op_unsupported(struct call *call, const char *format, ...)
@@ -164,7 +164,7 @@ bool op_wholes(struct call *call, const char *attribute, size_t input, size_t mo
 bool op_give_constant(struct call *call, size_t i, struct constant *constant);
 bool op_give(struct call *call, size_t i, const struct shape *shape, const struct image *image);
 /* Labels the filter that makes the image; `suffix` NULL: it is the node's own. False where it could
- * not be made, with the library's sentence. */
+ * not be made, with the library's message. */
 bool op_made(struct call *call, glcnn_image_node *node, const char *suffix);
 /* The filter's vectors do not train. */
 void op_freeze(glcnn_image_node *node);

@@ -413,8 +413,9 @@ static bool make_result(struct reader *r, struct value *value)
     if (!glcnn_image_node_filter(node) || glcnn_image_node_handle(node))
         node = glcnn_neuron_node(node, NULL);
     value->image.node = node;
-    return glcnn_image_node_set_handle(node, value->name) == GLCNN_SUCCESS ||
-           onnx_fail(r, glcnn_network_status(r->network), "%s", glcnn_device_error(r->device));
+    glcnn_status status =
+        node ? glcnn_image_node_set_handle(node, value->name) : glcnn_network_status(r->network);
+    return status == GLCNN_SUCCESS || onnx_fail(r, status, "%s", glcnn_device_error(r->device));
 }
 
 /* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. */

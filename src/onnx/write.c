@@ -23,8 +23,9 @@ float *write_vector(struct writer *w, glcnn_filter_node *filter, const char *vec
         onnx_no_memory(&w->messages);
         return NULL;
     }
-    glcnn_status status =
-        buffer ? glcnn_buffer_read(buffer, 0, size, values) : GLCNN_INVALID_ARGUMENT;
+    glcnn_status status = buffer ? glcnn_buffer_read(buffer, 0, size, values)
+                          : glcnn_kernel_vector_length(kernel, vector) ? GLCNN_OUT_OF_MEMORY
+                                                                       : GLCNN_INVALID_ARGUMENT;
     if (status == GLCNN_SUCCESS)
         return values;
     onnx_fail(&w->messages, status, "%s", glcnn_device_error(device));

@@ -10,7 +10,7 @@ struct writer {
     struct reader messages;                 /* how failures are told */
 };
 
-/* A vector of a kernel, to be freed; NULL, with the sentence, where it cannot be had. */
+/* A vector of a kernel, to be freed; NULL, with the message, where it cannot be had. */
 float *write_vector(struct writer *writer, glcnn_filter_node *filter, const char *vector,
                     size_t *count);
 /* Gives a tensor these numbers, of its own type, and dimensions. */
@@ -20,7 +20,7 @@ bool write_numbers(struct writer *writer, Onnx__TensorProto *tensor, const float
 bool write_bytes(struct writer *writer, const Onnx__ModelProto *model, uint8_t **bytes,
                  size_t *size);
 
-/* The graph of a network without a record; a model to be freed, or NULL with the sentence. */
+/* The graph of a network without a record; a model to be freed, or NULL with the message. */
 Onnx__ModelProto *write_network(struct writer *writer, const struct glcnn_onnx_image *inputs,
                                 size_t input_count);
 

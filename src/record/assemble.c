@@ -42,7 +42,7 @@ struct part {
 struct parts {
     struct part items[MOST_PARTS]; /* part 0 is the body */
     uint32_t count;
-    char problem[256]; /* a sentence where a file is missing or they are too many; else "" */
+    char problem[256]; /* a message where a file is missing or they are too many; else "" */
 };
 
 /* What a file is needed by: the shader of a pass, or a file that says so. */
@@ -231,7 +231,7 @@ static void define_images(struct text *t, const struct pass *pass)
         define_view(t, pass, item, i, item->view.channels % 4 != 0);
         define_format(t, item);
         if (is_float16(&item->view))
-            text_format(t, "#define %s_half\n", item->name);
+            text_format(t, "#define %s_float16\n", item->name);
         if (stores_are_buffered(pass))
             text_format(t, "#define %s_buffered %u\n#define %s_first_location %d\n", item->name,
                         pass->buffer_count, item->name, STORES_LOCATION);
@@ -330,7 +330,7 @@ static void write_preamble(struct text *t, const struct pass *pass,
     if (traits->accurate_exp2)
         text_format(t, "#define FINE_EXP2\n");
     if (pass->issue.packs_float16)
-        text_format(t, "#define PACKS_HALVES\n");
+        text_format(t, "#define PACKS_FLOAT16\n");
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         declare_buffer(t, &pass->buffers[i], i);
 }

@@ -55,7 +55,7 @@ struct glcnn_command_buffer {
 };
 
 /* What glcnn_command_buffer_commit, _wait and _is_complete do. `where` is the public
- * call that the user has made, for sentences; it lives as long as the library. */
+ * call that the user has made, for messages; it lives as long as the library. */
 glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where);
 glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, const char *where);
 bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where);

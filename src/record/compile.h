@@ -6,7 +6,7 @@
 
 /* The three steps of making program->name of program->source. The first two ask the driver nothing,
  * so that one which compiles in threads of its own has all programs before it is waited for. The
- * last fails where the driver does: the sentence has the file and line of the first error. */
+ * last fails where the driver does: the message has the file and line of the first error. */
 void shader_compile(struct glcnn_device *device, const struct pass *pass, struct program *program);
 void shader_link(struct glcnn_device *device, struct program *program);
 glcnn_status shader_finish(struct glcnn_device *device, const struct pass *pass,

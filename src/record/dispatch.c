@@ -55,11 +55,12 @@ static uint32_t group_count(const struct pass *pass, int axis)
  * take by halving the longest axis. */
 static void part_size(const struct glcnn_device *device, const struct pass *pass, uint32_t part[3])
 {
-    uint64_t groups = dispatch_work(device) / pass_group_work(pass);
+    uint64_t all = 1;
     for (int axis = 0; axis < 3; axis++) {
-        uint32_t limit = device->info.limits.work_group_count[axis];
-        part[axis] = group_count(pass, axis) < limit ? group_count(pass, axis) : limit;
+        all *= group_count(pass, axis);
+        part[axis] = least(group_count(pass, axis), device->info.limits.work_group_count[axis]);
     }
+    uint64_t groups = dispatch_groups(device, pass, all);
     while ((uint64_t)part[0] * part[1] * part[2] > groups) {
         int longest = part[1] > part[0] ? 1 : 0;
         if (part[2] > part[longest])

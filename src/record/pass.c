@@ -41,7 +41,7 @@ void pass_texture(struct pass *pass, const char *name, const struct image_view *
 void pass_image(struct pass *pass, const char *name, const struct image_view *view)
 {
     if (is_float16(view))
-        pass_library(pass, "lib/half.glsl");
+        pass_library(pass, "lib/float16.glsl");
     if (room(pass, pass->image_count, PASS_IMAGES, name))
         pass->images[pass->image_count++] = (struct pass_texture){name, *view};
 }

@@ -94,7 +94,7 @@ struct pass_buffer {
 
 /* A file of glsl/ that stands before the body. */
 struct pass_library {
-    const char *file; /* "lib/half.glsl" */
+    const char *file; /* "lib/float16.glsl" */
     const char *name; /* put in the place of NAME; NULL: the file is no template */
 };
 

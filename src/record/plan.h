@@ -35,7 +35,7 @@ struct plan {
 };
 
 /* What plans, in words, where no kernel does too. */
-static inline const char *plan_title(const struct plan *plan)
+static inline const char *plan_display_name(const struct plan *plan)
 {
     return plan->kernel ? plan->kernel : "no kernel";
 }
@@ -50,7 +50,7 @@ glcnn_status plan_prepare(struct plan *plan);
 void plan_append(struct plan *plan);
 void plan_free(struct plan *plan);
 
-/* Latches a failure with its sentence. */
+/* Latches a failure with its message. */
 void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -18,10 +18,10 @@
 /* Work before the commit's own: whatever the processor does meanwhile is done too early. */
 static glcnn_status lag(struct glcnn_device *device)
 {
-    const struct vector_view result = {.buffer = device->zeros, .count = 1};
+    const struct vector_view elements = {.buffer = device->zeros, .count = 4};
     struct pass pass = {.shader = "record/work.comp", .work = 1};
     uint64_t rounds = dispatch_work(device) / LAG_SHARE / LAG_INVOCATIONS / LAG_ROUND;
-    pass_vector(&pass, "result", &result, VECTOR_WRITE);
+    pass_vector_of(&pass, "vec4", "elements", &elements, VECTOR_READ_WRITE);
     pass_int(&pass, "rounds", (int32_t)(rounds < 4096 ? rounds : 4096));
     pass_grid(&pass, LAG_INVOCATIONS, 1, 1);
     pass_local(&pass, 64, 1, 1);

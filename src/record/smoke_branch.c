@@ -19,7 +19,7 @@ void smoke_branch_add(struct text *source, const struct pass *pass)
     else
         text_format(source, "        imageStore(%s_image, ivec3(0), %s(vec4(grid_base.y)%s));\n",
                     pass->images[0].name,
-                    pass_packs(pass, pass->images[0].view.storage) ? "half_bits" : "",
+                    pass_packs(pass, pass->images[0].view.storage) ? "float16_bits" : "",
                     is_unorm8(&pass->images[0]) ? " / 255.0" : "");
     text_format(source, "        return;\n    }\n");
 }

@@ -1,4 +1,4 @@
-/* Text that grows: shader sources and sentences. A failed allocation latches; the text is then
+/* Text that grows: shader sources and messages. A failed allocation latches; the text is then
  * NULL when taken. */
 #ifndef GLCNN_TEXT_H
 #define GLCNN_TEXT_H

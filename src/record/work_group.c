@@ -35,11 +35,23 @@ static uint64_t covered(const struct pass *pass, const uint32_t size[3])
     return count;
 }
 
-static const uint32_t *closest(const struct pass *pass, const uint32_t sizes[MOST_SIZES][3])
+static bool is_size(const uint32_t size[3], uint32_t width, uint32_t height)
 {
-    const uint32_t *best = sizes[0];
-    for (int i = 1; i < MOST_SIZES && sizes[i][0]; i++)
-        if (covered(pass, sizes[i]) < covered(pass, best))
+    return size[0] == width && size[1] == height && size[2] == 1;
+}
+
+/* The others of `flat` cover every grid nearly as well. */
+static bool is_usable(const uint32_t size[3], const struct glcnn_device_traits *traits)
+{
+    return !traits->miscomputes_8x8 || !(is_size(size, 8, 8) || is_size(size, 4, 16));
+}
+
+static const uint32_t *closest(const struct pass *pass, const uint32_t sizes[MOST_SIZES][3],
+                               const struct glcnn_device_traits *traits)
+{
+    const uint32_t *best = NULL;
+    for (int i = 0; i < MOST_SIZES && sizes[i][0]; i++)
+        if (is_usable(sizes[i], traits) && (!best || covered(pass, sizes[i]) < covered(pass, best)))
             best = sizes[i];
     return best;
 }
@@ -51,13 +63,17 @@ static bool takes_large(const struct pass *pass, const struct glcnn_device_trait
     for (int axis = 0; axis < 3; axis++)
         wanted *= extent_of(pass, axis);
     return traits->large_groups && pass->prefers_large_groups &&
-           covered(pass, closest(pass, large)) <= wanted + wanted / 4;
+           covered(pass, closest(pass, large, traits)) <= wanted + wanted / 4;
 }
 
 static void choose_local(struct pass *pass, const struct glcnn_device_traits *traits)
 {
     bool few = extent_of(pass, 0) * extent_of(pass, 1) < 16;
-    const uint32_t *size = closest(pass, takes_large(pass, traits) ? large : few ? deep : flat);
+    const uint32_t *size = closest(pass,
+                                   takes_large(pass, traits) ? large
+                                   : few                     ? deep
+                                                             : flat,
+                                   traits);
     memcpy(pass->local, size, sizeof pass->local);
 }
 

@@ -12,15 +12,16 @@
 #include "run/check.h"
 #include "encode/bound.h"
 #include "encode/random.h"
-#include "image/half.h"
+#include "image/float16.h"
 #include "image/image.h"
 
 static float round_input(double value, glcnn_channel_format format)
 {
     if (format == GLCNN_CHANNEL_FORMAT_UNORM8)
         return (float)byte_of_unit((float)value) / 255;
-    return format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? half_to_float(half_from_float((float)value))
-                                                  : (float)value;
+    return format == GLCNN_CHANNEL_FORMAT_FLOAT16
+               ? float16_to_float(float16_from_float((float)value))
+               : (float)value;
 }
 
 static double draw(enum argument_values values, uint64_t *seed)
@@ -158,7 +159,7 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
 /* ---- Comparison ---- */
 
 static double compare_arrays(const struct named_array *found, const struct named_array *wanted,
-                             bool half)
+                             bool float16)
 {
     double worst = 0;
     size_t count = array_count(wanted);
@@ -166,7 +167,7 @@ static double compare_arrays(const struct named_array *found, const struct named
         return INFINITY;
     double norm = bound_norm(wanted->data, count);
     for (size_t i = 0; i < count; i++)
-        worst = fmax(worst, bound_error(found->data[i], wanted->data[i], norm, half));
+        worst = fmax(worst, bound_error(found->data[i], wanted->data[i], norm, float16));
     return worst;
 }
 
@@ -176,11 +177,12 @@ double check_compare(const struct glcnn_descriptor *d, struct argument_map *foun
     double worst = 0;
     for (int i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *argument = &d->arguments[i];
-        bool half = argument->place <= PLACE_DESTINATION && format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+        bool float16 =
+            argument->place <= PLACE_DESTINATION && format == GLCNN_CHANNEL_FORMAT_FLOAT16;
         struct named_array *f = argument_map_find(found, argument->name);
         struct named_array *w = argument_map_find(wanted, argument->name);
         if (argument->output && f && w)
-            worst = fmax(worst, compare_arrays(f, w, half));
+            worst = fmax(worst, compare_arrays(f, w, float16));
         else if (argument->output && (f || w))
             return INFINITY;
     }
@@ -225,7 +227,7 @@ bool check_inputs(struct run *run, const struct glcnn_descriptor *d, const struc
                   size_t index, struct glcnn_setting settings[CHECK_SETTINGS])
 {
     size_t count;
-    if (!parse_settings(d, c->settings, settings, &count, run->refusal.sentence) ||
+    if (!parse_settings(d, c->settings, settings, &count, run->validation.message) ||
         !run_settings_read(settings, count, &run->settings))
         return false;
     return check_add_inputs(run, d, c, index % 2 == 0, 0x5eed + index);
@@ -251,13 +253,13 @@ glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descripto
 
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,
-                            char sentence[GLCNN_ERROR_LENGTH])
+                            char message[GLCNN_ERROR_LENGTH])
 {
     struct argument_map map = {0};
     struct glcnn_setting settings[CHECK_SETTINGS];
-    struct run run = {.format = format, .map = &map, .refusal = {sentence, GLCNN_ERROR_LENGTH}};
+    struct run run = {.format = format, .map = &map, .validation = {message, GLCNN_ERROR_LENGTH}};
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
-    sentence[0] = 0;
+    message[0] = 0;
     *error = INFINITY;
     if (check_inputs(&run, d, &reference_of(d)->cases[index], index, settings))
         status = check_run(device, d, &run, error);
@@ -275,10 +277,10 @@ struct row {
 static void check_one(struct glcnn_device *device, const struct glcnn_descriptor *d, size_t index,
                       glcnn_channel_format format, struct row *row)
 {
-    char sentence[GLCNN_ERROR_LENGTH];
+    char message[GLCNN_ERROR_LENGTH];
     double error;
     const struct check_case *c = &reference_of(d)->cases[index];
-    glcnn_status status = check_case_run(device, d, index, format, &error, sentence);
+    glcnn_status status = check_case_run(device, d, index, format, &error, message);
     row->row.cases++;
     if (format == GLCNN_CHANNEL_FORMAT_FLOAT16) {
         row->row.float16_cases++;
@@ -286,7 +288,7 @@ static void check_one(struct glcnn_device *device, const struct glcnn_descriptor
     }
     row->row.failed += !(error <= 1);
     if (status != GLCNN_SUCCESS && !row->row.error) {
-        snprintf(row->error, sizeof row->error, "%s", sentence);
+        snprintf(row->error, sizeof row->error, "%s", message);
         row->row.error = row->error;
     }
     if (row->row.worst && !(error > row->row.largest_error))

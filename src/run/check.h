@@ -32,6 +32,6 @@ glcnn_status check_run(struct glcnn_device *device, const struct glcnn_descripto
 /* Runs one case on the device and in the reference. *error is in units of the bound. */
 glcnn_status check_case_run(struct glcnn_device *device, const struct glcnn_descriptor *d,
                             size_t index, glcnn_channel_format format, double *error,
-                            char sentence[GLCNN_ERROR_LENGTH]);
+                            char message[GLCNN_ERROR_LENGTH]);
 
 #endif

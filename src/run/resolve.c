@@ -44,12 +44,12 @@ bool run_settings_read(const struct glcnn_setting *items, size_t count,
 static bool apply_one(const struct run *run, const struct glcnn_descriptor *d,
                       struct operation *operation, const struct glcnn_setting *setting, bool *known)
 {
-    char sentence[256];
+    char message[256];
     *known = parameter_set(d, &operation->properties, (void *)(uintptr_t)operation->parameters,
-                           setting, (struct refusal){sentence, sizeof sentence});
-    if (*known || !sentence[0])
+                           setting, (struct validation){message, sizeof message});
+    if (*known || !message[0])
         return true;
-    return refuse(run->refusal, "%s: %s", d->name, sentence);
+    return invalid(run->validation, "%s: %s", d->name, message);
 }
 
 /* Parameters of a convolution that its weights tell, [Co][Ci/groups][kH][kW]. */
@@ -108,8 +108,8 @@ static bool apply_settings(const struct run *run, struct resolved *r, bool forwa
             !apply_one(run, r->operation.descriptor, &r->operation, setting, &known))
             return false;
         if (!known && !known_forward && !run->settings.partial && !forward_only)
-            return refuse(run->refusal, "%s: there is no parameter \"%s\"",
-                          r->operation.descriptor->name, setting->name);
+            return invalid(run->validation, "%s: there is no parameter \"%s\"",
+                           r->operation.descriptor->name, setting->name);
     }
     uint32_t bits = run->settings.padding_bits;
     r->operation.properties.padding |= bits;
@@ -124,13 +124,13 @@ static bool image_shape(const struct run *run, const struct named_array *array,
 {
     uint32_t full[4] = {1, 1, 1, 1};
     if (array->rank > 4)
-        return refuse(run->refusal, "%s has rank %u; an image has at most 4", array->name,
-                      array->rank);
+        return invalid(run->validation, "%s has rank %u; an image has at most 4", array->name,
+                       array->rank);
     for (uint32_t i = 0; i < array->rank; i++)
         full[4 - array->rank + i] = array->shape[i];
     for (int i = 0; i < 4; i++)
         if (full[i] == 0)
-            return refuse(run->refusal, "%s has an extent of 0", array->name);
+            return invalid(run->validation, "%s has an extent of 0", array->name);
     *shape = (struct glcnn_image_descriptor){.width = full[3],
                                              .height = full[2],
                                              .feature_channels = full[1],
@@ -148,8 +148,8 @@ static bool input_shapes(const struct run *run, const struct operation *operatio
             continue;
         const struct named_array *array = run_image_input(run, operation, i);
         if (!array && !argument->optional)
-            return refuse(run->refusal, "%s: the input %s is missing", operation->descriptor->name,
-                          argument->name);
+            return invalid(run->validation, "%s: the input %s is missing",
+                           operation->descriptor->name, argument->name);
         if (array && !image_shape(run, array, &shapes->images[i]))
             return false;
     }
@@ -161,14 +161,14 @@ static bool result_shape(const struct run *run, struct operation *operation, str
 {
     const struct glcnn_descriptor *d = operation->descriptor;
     int index = descriptor_place(d, PLACE_DESTINATION);
-    char sentence[400];
+    char message[400];
     if (index < 0)
         return true;
     const struct glcnn_addressing set = operation->properties;
     if (!geometry_result(operation, shapes, &shapes->images[index],
-                         (struct refusal){sentence, sizeof sentence}) &&
+                         (struct validation){message, sizeof message}) &&
         !run->settings.destination_width)
-        return refuse(run->refusal, "%s: %s", d->name, sentence);
+        return invalid(run->validation, "%s: %s", d->name, message);
     if (run->settings.destination_width && !(d->flags & IS_GRADIENT)) {
         operation->properties.primary.offset = set.primary.offset;
         operation->properties.kernel_offset_x = set.kernel_offset_x;
@@ -212,10 +212,10 @@ static void broadcast_shape(const struct glcnn_source_properties *p,
 static bool resolve_geometry(const struct run *run, struct operation *operation,
                              const struct shapes *shapes, const struct operation *forward)
 {
-    char sentence[400];
+    char message[400];
     return geometry_resolve(operation, shapes, forward,
-                            (struct refusal){sentence, sizeof sentence}) ||
-           refuse(run->refusal, "%s: %s", operation->descriptor->name, sentence);
+                            (struct validation){message, sizeof message}) ||
+           invalid(run->validation, "%s: %s", operation->descriptor->name, message);
 }
 
 /* Sources of the forward encode. Of two that a binary kernel has, a gradient kernel needs one,
@@ -252,8 +252,8 @@ static bool resolve_forward(const struct run *run, struct resolved *r)
     struct glcnn_image_descriptor result;
     int to = descriptor_place(d, PLACE_DESTINATION);
     if (!source || !gradient)
-        return refuse(run->refusal, "%s: the input %s is missing", r->operation.descriptor->name,
-                      source ? "source_gradient" : "source_image");
+        return invalid(run->validation, "%s: the input %s is missing",
+                       r->operation.descriptor->name, source ? "source_gradient" : "source_image");
     if (!image_shape(run, gradient, &result) || !forward_sources(run, r, source, &result) ||
         !result_shape(run, &r->forward, &r->forward_shapes))
         return false;
@@ -266,27 +266,28 @@ static bool check_gradient_shape(const struct run *run, const struct resolved *r
 {
     const struct glcnn_descriptor *d = r->operation.descriptor;
     struct resolved natural = *r;
-    char sentence[400];
+    char message[400];
     int to = descriptor_place(r->forward.descriptor, PLACE_DESTINATION);
     const struct glcnn_image_descriptor *given = &r->forward_shapes.images[to];
     struct glcnn_image_descriptor wanted;
     uint32_t width = run->settings.destination_width, height = run->settings.destination_height;
     if (!geometry_result(&natural.forward, &natural.forward_shapes, &wanted,
-                         (struct refusal){sentence, sizeof sentence}))
-        return width ? true : refuse(run->refusal, "%s: %s", r->forward.descriptor->name, sentence);
+                         (struct validation){message, sizeof message}))
+        return width ? true
+                     : invalid(run->validation, "%s: %s", r->forward.descriptor->name, message);
     wanted.width = width ? width : wanted.width;
     wanted.height = height ? height : wanted.height;
     if (given->width == wanted.width && given->height == wanted.height &&
         given->feature_channels >= wanted.feature_channels)
         return true;
     const struct axis *x = &r->forward.window.x;
-    return refuse(run->refusal,
-                  "%s: source gradient is %ux%u with %u channels but a %ux%u source with kernel "
-                  "%d, stride %d, offset %d needs %ux%u with %u channels",
-                  d->name, given->width, given->height, given->feature_channels,
-                  r->forward_shapes.images[0].width, r->forward_shapes.images[0].height, x->size,
-                  x->stride, r->forward.properties.primary.offset.x, wanted.width, wanted.height,
-                  wanted.feature_channels);
+    return invalid(run->validation,
+                   "%s: source gradient is %ux%u with %u channels but a %ux%u source with kernel "
+                   "%d, stride %d, offset %d needs %ux%u with %u channels",
+                   d->name, given->width, given->height, given->feature_channels,
+                   r->forward_shapes.images[0].width, r->forward_shapes.images[0].height, x->size,
+                   x->stride, r->forward.properties.primary.offset.x, wanted.width, wanted.height,
+                   wanted.feature_channels);
 }
 
 /* A destination's range was the forward kernel's: the gradient's own is all of it. */
@@ -332,7 +333,7 @@ bool resolve(const struct run *run, const struct glcnn_descriptor *descriptor, s
     struct operation *o = &r->operation;
     *r = (struct resolved){.has_forward = descriptor->forward != NULL};
     if (descriptor->parameters_size > sizeof r->parameters)
-        return refuse(run->refusal, "%s: too many parameters", descriptor->name);
+        return invalid(run->validation, "%s: too many parameters", descriptor->name);
     if (!begin_operation(run, descriptor, o, r->parameters))
         return false;
     if (r->has_forward && !begin_operation(run, descriptor_find(descriptor->forward), &r->forward,

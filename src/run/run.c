@@ -78,11 +78,11 @@ static bool check_vectors(struct run *run, struct operation *o)
         size_t length = vector_length(run, o, i);
         o->vectors[i] = (struct vector_view){.count = length};
         if (!array && argument->input && argument->place == PLACE_CALL && !argument->optional)
-            return refuse(run->refusal, "%s: the input %s is missing", o->descriptor->name,
-                          argument->name);
+            return invalid(run->validation, "%s: the input %s is missing", o->descriptor->name,
+                           argument->name);
         if (array && !array->computed && array_count(array) != length)
-            return refuse(run->refusal, "%s: %s has %zu elements; %zu are needed",
-                          o->descriptor->name, argument->name, array_count(array), length);
+            return invalid(run->validation, "%s: %s has %zu elements; %zu are needed",
+                           o->descriptor->name, argument->name, array_count(array), length);
         o->given[i] = length > 0 && (array || argument->output || argument->place == PLACE_KERNEL ||
                                      argument->place == PLACE_STATE_OR_KERNEL);
     }
@@ -144,7 +144,7 @@ struct named_array *run_output(struct run *run, struct resolved *r, size_t index
 
 glcnn_status run_out_of_memory(const struct run *run)
 {
-    refuse(run->refusal, "out of memory");
+    invalid(run->validation, "out of memory");
     return GLCNN_OUT_OF_MEMORY;
 }
 
@@ -152,7 +152,7 @@ glcnn_status run_out_of_memory(const struct run *run)
 
 glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descriptor)
 {
-    char sentence[400];
+    char message[400];
     struct resolved *r = calloc(1, sizeof *r);
     if (!r)
         return run_out_of_memory(run);
@@ -163,8 +163,8 @@ glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descript
     if (status == GLCNN_SUCCESS) {
         r->operation.samples = run_samples(r);
         if (descriptor->check &&
-            !descriptor->check(&r->operation, (struct refusal){sentence, sizeof sentence})) {
-            refuse(run->refusal, "%s: %s", descriptor->name, sentence);
+            !descriptor->check(&r->operation, (struct validation){message, sizeof message})) {
+            invalid(run->validation, "%s: %s", descriptor->name, message);
             status = GLCNN_INVALID_ARGUMENT;
         }
     }

@@ -55,7 +55,7 @@ struct run {
     void *explain_user;
     struct run_settings settings;
     struct argument_map *map; /* inputs, and outputs once computed */
-    struct refusal refusal;
+    struct validation validation;
 };
 
 /* Resolves everything but storage and vectors: the operation, its forward operation for a

@@ -259,7 +259,7 @@ glcnn_status run_device(struct run *run, struct resolved *r)
     if (status == GLCNN_SUCCESS && !run->explain)
         status = read_outputs(run, r, &d);
     if (status != GLCNN_SUCCESS && run->device->error[0])
-        refuse(run->refusal, "%s", run->device->error);
+        invalid(run->validation, "%s", run->device->error);
     for (size_t i = 0; i < MAX_ARGUMENTS; i++) {
         glcnn_image_destroy(&d.images[i]);
         glcnn_buffer_destroy(&d.buffers[i]);

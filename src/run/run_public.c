@@ -31,26 +31,26 @@ static const char *argument_name(const struct glcnn_descriptor *d, const char *n
 }
 
 static glcnn_status take_input(const struct glcnn_descriptor *d, const struct glcnn_array *input,
-                               struct argument_map *map, struct refusal refusal)
+                               struct argument_map *map, struct validation validation)
 {
     const char *name = argument_name(d, input->name);
     if (!name)
-        return refuse(refusal, "%s has no input \"%s\"", d->name,
-                      input->name ? input->name : "(NULL)"),
+        return invalid(validation, "%s has no input \"%s\"", d->name,
+                       input->name ? input->name : "(NULL)"),
                GLCNN_INVALID_ARGUMENT;
     if (argument_map_find(map, name))
-        return refuse(refusal, "%s: the input %s is given twice", d->name, name),
+        return invalid(validation, "%s: the input %s is given twice", d->name, name),
                GLCNN_INVALID_ARGUMENT;
     if (input->rank > GLCNN_MAX_RANK || !input->data)
-        return refuse(refusal, "%s: %s has rank %u (at most %d) or no data", d->name, name,
-                      input->rank, GLCNN_MAX_RANK),
+        return invalid(validation, "%s: %s has rank %u (at most %d) or no data", d->name, name,
+                       input->rank, GLCNN_MAX_RANK),
                GLCNN_INVALID_ARGUMENT;
     struct named_array *array = argument_map_add(map, name, input->rank, input->shape);
     if (!array)
-        return refuse(refusal, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
+        return invalid(validation, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
     size_t count = array_count(array);
     if (count == 0)
-        return refuse(refusal, "%s: %s has no elements", d->name, name), GLCNN_INVALID_ARGUMENT;
+        return invalid(validation, "%s: %s has no elements", d->name, name), GLCNN_INVALID_ARGUMENT;
     for (size_t i = 0; i < count; i++)
         array->data[inner_index(array, i)] = input->data[i];
     return GLCNN_SUCCESS;
@@ -59,7 +59,7 @@ static glcnn_status take_input(const struct glcnn_descriptor *d, const struct gl
 /* One allocation: the array structs, then all data. */
 static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct argument_map *map,
                                  struct glcnn_array **outputs, size_t *output_count,
-                                 struct refusal refusal)
+                                 struct validation validation)
 {
     size_t elements = 0, count = 0;
     for (size_t i = 0; i < map->count; i++)
@@ -69,7 +69,7 @@ static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct argume
         }
     struct glcnn_array *made = calloc(1, (count + 1) * sizeof *made + elements * sizeof(float));
     if (!made)
-        return refuse(refusal, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
+        return invalid(validation, "%s: out of memory", d->name), GLCNN_OUT_OF_MEMORY;
     float *data = (float *)(void *)(made + count + 1);
     for (size_t i = 0, at = 0; i < map->count; i++) {
         const struct named_array *from = &map->arrays[i];
@@ -90,13 +90,14 @@ static glcnn_status give_outputs(const struct glcnn_descriptor *d, struct argume
     return GLCNN_SUCCESS;
 }
 
-static bool check_format(const char *name, glcnn_channel_format format, struct refusal refusal)
+static bool check_format(const char *name, glcnn_channel_format format,
+                         struct validation validation)
 {
     if (format == GLCNN_CHANNEL_FORMAT_NONE || format == GLCNN_CHANNEL_FORMAT_FLOAT32 ||
         format == GLCNN_CHANNEL_FORMAT_FLOAT16)
         return true;
-    return refuse(refusal, "%s: format %d is neither float32 (4) nor float16 (3)", name,
-                  (int)format);
+    return invalid(validation, "%s: format %d is neither float32 (4) nor float16 (3)", name,
+                   (int)format);
 }
 
 glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcnn_setting *settings,
@@ -106,10 +107,10 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
 {
     static const struct glcnn_run_options defaults;
     const struct glcnn_descriptor *d = descriptor_find(name);
-    struct refusal refusal = {error, GLCNN_ERROR_LENGTH};
-    refuse(refusal, "%s", "");
+    struct validation validation = {error, GLCNN_ERROR_LENGTH};
+    invalid(validation, "%s", "");
     if (!outputs || !output_count)
-        return refuse(refusal, "glcnn_run: outputs or output_count is NULL"),
+        return invalid(validation, "glcnn_run: outputs or output_count is NULL"),
                GLCNN_INVALID_ARGUMENT;
     *outputs = NULL;
     *output_count = 0;
@@ -118,36 +119,37 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
     if (!d) {
         char text[SUGGESTION];
         descriptor_suggest(name, text);
-        return refuse(refusal, "there is no kernel named \"%s\"%s", name ? name : "(NULL)", text),
+        return invalid(validation, "there is no kernel named \"%s\"%s", name ? name : "(NULL)",
+                       text),
                GLCNN_INVALID_ARGUMENT;
     }
     if ((!settings && setting_count) || (!inputs && input_count) ||
         (!device && !options->reference))
-        return refuse(refusal, "glcnn_run: device, settings or inputs is NULL"),
+        return invalid(validation, "glcnn_run: device, settings or inputs is NULL"),
                GLCNN_INVALID_ARGUMENT;
-    if (!check_format(name, options->format, refusal))
+    if (!check_format(name, options->format, validation))
         return GLCNN_INVALID_ARGUMENT;
     struct argument_map map = {0};
     struct run run = {.device = options->reference ? NULL : device,
                       .format = options->format,
                       .more_commits = options->commits ? options->commits - 1 : 0,
                       .map = &map,
-                      .refusal = refusal};
+                      .validation = validation};
     glcnn_status status = GLCNN_SUCCESS;
     if (!run_settings_read(settings, setting_count, &run.settings)) {
-        refuse(refusal,
-               "%s: destination_width and destination_height go together; these, align, "
-               "remainder and exclude_edges are whole numbers of 0 or more, and every "
-               "setting has a name",
-               name);
+        invalid(validation,
+                "%s: destination_width and destination_height go together; these, align, "
+                "remainder and exclude_edges are whole numbers of 0 or more, and every "
+                "setting has a name",
+                name);
         status = GLCNN_INVALID_ARGUMENT;
     }
     for (size_t i = 0; i < input_count && status == GLCNN_SUCCESS; i++)
-        status = take_input(d, &inputs[i], &map, refusal);
+        status = take_input(d, &inputs[i], &map, validation);
     if (status == GLCNN_SUCCESS)
         status = run_kernel(&run, d);
     if (status == GLCNN_SUCCESS)
-        status = give_outputs(d, &map, outputs, output_count, refusal);
+        status = give_outputs(d, &map, outputs, output_count, validation);
     argument_map_free(&map);
     return status;
 }

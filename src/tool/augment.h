@@ -24,7 +24,7 @@ struct augment {
     "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"
 /* clang-format on */
 
-/* Reads words that commas part, each once; an empty text is none. False, with a sentence in `error`
+/* Reads words that commas part, each once; an empty text is none. False, with a message in `error`
  * that begins with the word, where one is not known or its value is out of range; *augment is then
  * as it was. */
 bool augment_read(const char *text, struct augment *augment, char error[GLCNN_ERROR_LENGTH]);

@@ -100,7 +100,7 @@ void bench_run_step(struct bench_report *report, const struct bench_row *row,
                     struct bench_result *result);
 /* Sets the median and the spread; sorts the samples. */
 void bench_set_times(struct bench_result *result, double *samples, size_t count);
-/* Says that a row failed, or was left out, with the sentence that it has or the device's. */
+/* Says that a row failed, or was left out, with the message that it has or the device's. */
 void bench_fail(struct bench_result *result, const glcnn_device *device, glcnn_status status);
 
 /* Counts the passes of a call or step and adds them to the trace. */

@@ -1,5 +1,5 @@
 /* Opening a device. The library tells a failure twice, by status and to the log: errors of the log
- * are kept for the sentence that ends the command, and shown at once only where the user wants all
+ * are kept for the message that ends the command, and shown at once only where the user wants all
  * of the log. */
 #include "tool.h"
 

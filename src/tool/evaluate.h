@@ -7,16 +7,16 @@
 #include "score.h"
 
 /* Runs one epoch of a loader that is not shuffled through an inference runner of its batch and
- * counts it. `probabilities` has room for a batch. False, and a sentence, if that fails. */
+ * counts it. `probabilities` has room for a batch. False, and a message, if that fails. */
 bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
                     struct score *score, char error[GLCNN_ERROR_LENGTH]);
 
-/* False, and a sentence that names the first, if pictures of that part had probabilities that are not
+/* False, and a message that names the first, if pictures of that part had probabilities that are not
  * finite. */
 bool evaluate_is_finite(const struct score *score, const struct pictures *pictures,
                         glcnn_data_part part, char error[GLCNN_ERROR_LENGTH]);
 
-/* The sentence: of `count` pictures the first is `name`. */
+/* The message: of `count` pictures the first is `name`. */
 void evaluate_tell_not_finite(const char *name, uint32_t count, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

@@ -19,7 +19,7 @@ struct features_parameters {
 };
 
 /* Opens or makes the file, and keeps other runs from it; what it has of another key is given up.
- * *features is the caller's. False, and a sentence: the file would be too long, cannot be had, is
+ * *features is the caller's. False, and a message: the file would be too long, cannot be had, is
  * another run's at the moment, or is no such file, and then it is left alone. */
 bool features_open(const struct features_parameters *parameters, struct features **features,
                    char error[GLCNN_ERROR_LENGTH]);
@@ -28,7 +28,7 @@ void features_close(struct features **features);
 
 /* Are the features of that picture there, whole? */
 bool features_have(struct features *features, uint32_t slot, uint64_t picture);
-/* False, and a sentence, if that fails; features_read also of a slot that is not whole. */
+/* False, and a message, if that fails; features_read also of a slot that is not whole. */
 bool features_write(struct features *features, uint32_t slot, uint64_t picture, const float *values,
                     char error[GLCNN_ERROR_LENGTH]);
 bool features_read(struct features *features, uint32_t slot, float *values,

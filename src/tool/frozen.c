@@ -129,7 +129,7 @@ static uint32_t slot_of(const struct frozen_feed *feed, const struct glcnn_data_
     return batch->indices[n] == UINT32_MAX ? NO_SLOT : feed->slots[batch->indices[n]];
 }
 
-/* Computes what a batch lacks of what has slots. False: the device or `error` has the sentence. */
+/* Computes what a batch lacks of what has slots. False: the device or `error` has the message. */
 static bool keep_batch(struct frozen_feed *feed, const struct glcnn_data_batch *batch,
                        char error[GLCNN_ERROR_LENGTH])
 {

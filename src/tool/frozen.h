@@ -21,7 +21,7 @@ struct frozen_parameters {
     uint64_t cache_limit;
     /* Other processes that make features too, each at its speed, and hear of this one: called after
      * each batch, and then, with `more` false, as long as one of all has more. False, and a
-     * sentence, if they cannot be reached. NULL: there are none. */
+     * message, if they cannot be reached. NULL: there are none. */
     bool (*tell)(void *user, bool more, bool *any, char error[GLCNN_ERROR_LENGTH]);
     void *user;
 };
@@ -52,7 +52,7 @@ struct frozen {
 };
 
 /* Makes both parts, and what features there are to keep. Release with frozen_close, after a failure
- * too. False, and a sentence, if it fails; that features cannot be kept is no failure. */
+ * too. False, and a message, if it fails; that features cannot be kept is no failure. */
 bool frozen_open(const struct frozen_parameters *parameters, struct frozen *frozen,
                  char error[GLCNN_ERROR_LENGTH]);
 void frozen_close(struct frozen *frozen);

@@ -71,7 +71,7 @@ static int fail(const struct import *i, const char *error)
     return complain(i->command, EXIT_FAILED, "%s", error);
 }
 
-/* The command's option for one of glcnn_onnx_options that the sentence names. */
+/* The command's option for one of glcnn_onnx_options that the message names. */
 static const char *own_option(const char *error)
 {
     static const char *const names[][2] = {{"option width sets", " (--size)"},
@@ -85,7 +85,7 @@ static const char *own_option(const char *error)
     return "";
 }
 
-/* What is wrong with the file, whether the sentence names it or not. */
+/* What is wrong with the file, whether the message names it or not. */
 static int fail_file(const struct import *i, const char *error)
 {
     return strstr(error, i->path)
@@ -230,7 +230,7 @@ static int check_lines(const struct import *i, uint32_t classes, const char *tex
                     line_number(text, lines[k - 1]));
 }
 
-/* A name for each class, or no more than a sentence. */
+/* A name for each class, or no more than a message. */
 static int take_classes(struct import *i, uint32_t classes)
 {
     char error[GLCNN_ERROR_LENGTH];

@@ -74,6 +74,7 @@ static const struct trait traits[] = {
     {TRAIT(spin_waits), {"no", "yes: sleeps between polls"}},
     {TRAIT(async_uploads), {"no", "yes, for uploads"}},
     {TRAIT(submits_dispatches), {"many at once", "one by one"}},
+    {TRAIT(miscomputes_8x8), {"no", "yes: other work groups are made"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
 };
 #define TRAITS (sizeof traits / sizeof *traits)

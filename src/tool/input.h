@@ -26,7 +26,7 @@ struct input {
 };
 
 /* For batches of one size. Release with input_destroy, after a failure too. False: the device has
- * the sentence. */
+ * the message. */
 bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
                   const struct input_parameters *parameters, struct input *input);
 void input_destroy(struct input *input);
@@ -35,7 +35,7 @@ void input_destroy(struct input *input);
 glcnn_channel_format input_format(const struct input *input);
 
 /* Uploads a batch, interleaved and not normalised, and begins what is done to it. What the network
- * is to take belongs to the input, until the next run. NULL: the device has the sentence. */
+ * is to take belongs to the input, until the next run. NULL: the device has the message. */
 glcnn_image *input_run(struct input *input, const struct glcnn_data_batch *batch);
 
 #endif

@@ -26,7 +26,7 @@ static const char details[] =
     "them; secondary_kernel_width and the like are for one that is encoded without a state. It "
     "prints a line for each implementation that was passed over with the reason, one for each that "
     "was taken, and the passes with their shaders and invocations. Nothing runs; --verbose of other "
-    "commands prints the same sentences for what does run. --as takes a GPU as its driver names it "
+    "commands prints the same messages for what does run. --as takes a GPU as its driver names it "
     "(Mali-G52, V3D 4.2) or a family (mali-bifrost, v3d); limits stay those of the device.\n"
     "\n"
     "  glcnn kernels pooling_max_gradient --explain -p kernel_width=3 \\\n"

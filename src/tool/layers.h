@@ -21,7 +21,7 @@ struct layers {
 };
 
 /* Chooses by the words above, and settles it in the model's network: training styles, stops of
- * gradients, flags of normalisations. To be called before anything trains. False, and a sentence:
+ * gradients, flags of normalisations. To be called before anything trains. False, and a message:
  * no such words, or no such layer. */
 bool layers_choose(struct model *model, const char *words, struct layers *layers,
                    char error[GLCNN_ERROR_LENGTH]);

@@ -36,7 +36,7 @@ static int print_version(print_function *print)
     return EXIT_GOOD;
 }
 
-/* NULL, after a sentence, if there is none. */
+/* NULL, after a message, if there is none. */
 static const struct tool_command *find_command(const char *name)
 {
     const char *names[COMMANDS];

@@ -1,14 +1,14 @@
 /* A network that classifies pictures, of nets.h or of a file, with what training and inference need
  * around it: the loss, the nodes of its gradient, and graphs with the images that they take.
  *
- * Functions that return false have left their sentence with the device. */
+ * Functions that return false have left their message with the device. */
 #ifndef GLCNN_TOOL_MODEL_H
 #define GLCNN_TOOL_MODEL_H
 
 #include "input.h"
 #include "nets.h"
 
-/* Why a call of this room failed: the device's sentence, or that there is no memory where the device
+/* Why a call of this room failed: the device's message, or that there is no memory where the device
  * was not asked. Never "". */
 const char *model_failure(const glcnn_device *device);
 
@@ -29,7 +29,7 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
                   uint32_t batch, struct model *model);
 /* The same of a network that there is, which the model takes over, also on failure: it has one
  * input, and one image that no filter reads, the scores or their soft max. False: it is none, with a
- * sentence. */
+ * message. */
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 /* The same of a network that is not a classifier, only to be written: without a loss. */
@@ -61,7 +61,7 @@ bool model_drops(const struct model *model);
 /* The learning rate of all layers from the next step on. */
 void model_set_learning_rate(struct model *model, float rate);
 
-/* Finds the images of a batch. NULL: a sentence in `error`, or "" there and one of the device. */
+/* Finds the images of a batch. NULL: a message in `error`, or "" there and one of the device. */
 typedef glcnn_image *(*runner_finder)(void *user, const struct glcnn_data_batch *batch,
                                       char error[GLCNN_ERROR_LENGTH]);
 
@@ -79,7 +79,7 @@ struct runner {
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;
     void *user;
-    char error[GLCNN_ERROR_LENGTH]; /* of the finder; "": the device has the sentence */
+    char error[GLCNN_ERROR_LENGTH]; /* of the finder; "": the device has the message */
 };
 
 /* Layers train by the data sources that they have. training: of the graph's descriptor all but
@@ -106,10 +106,10 @@ bool runner_run(struct runner *runner, const float *images, const uint32_t *labe
 bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
                       const uint32_t *labels, float *result);
 /* Runs a batch of a loader without reading the result, which belongs to the runner until its next
- * run. NULL: the device has the sentence. */
+ * run. NULL: the device has the message. */
 glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch);
 /* Writes images [batch][height][width][channels] into what a finder may return. NULL: the device has
- * the sentence. */
+ * the message. */
 glcnn_image *runner_write(struct runner *runner, const float *images);
 /* Extent and channels of the result of inference, which are known once a batch of zeros has run. */
 bool runner_extent(struct runner *runner, struct form *form);

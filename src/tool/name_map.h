@@ -11,7 +11,7 @@ struct name_map {
 };
 
 /* Reads lines "TENSOR LABEL.VECTOR", with spaces between; what follows a # is passed over. False, and
- * a sentence with the line's number: it is no such file. Release with name_map_free. */
+ * a message with the line's number: it is no such file. Release with name_map_free. */
 bool name_map_read(const char *path, struct name_map *map, char error[GLCNN_ERROR_LENGTH]);
 void name_map_free(struct name_map *map);
 

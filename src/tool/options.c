@@ -154,7 +154,7 @@ int complain(const struct tool_command *command, int status, const char *format,
     va_start(arguments, format);
     vsnprintf(complaint, sizeof complaint, format, arguments);
     va_end(arguments);
-    if (!complaint[0]) /* what fails without a sentence had no memory for one */
+    if (!complaint[0]) /* what fails without a message had no memory for one */
         snprintf(complaint, sizeof complaint, "not enough memory");
     print_error("glcnn %s: %s%s%s\n", command->name, complainer ? complainer : "",
                 complainer ? ": " : "", complaint);

@@ -32,7 +32,7 @@ struct pictures {
     uint32_t passed;                  /* of these passed over */
 };
 
-/* Release with pictures_close, after a failure too. False, and a sentence: no such data, or nothing
+/* Release with pictures_close, after a failure too. False, and a message: no such data, or nothing
  * to validate with. */
 bool pictures_open(const struct pictures_options *options, struct pictures *pictures,
                    char error[GLCNN_ERROR_LENGTH]);
@@ -53,7 +53,7 @@ bool pictures_load(const struct pictures *pictures,
                    const struct glcnn_data_loader_parameters *parameters,
                    glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
 /* Has a runner take the batches of such loaders, augmented, where `augment` is not NULL, and
- * normalised as `saved` has it. False: the device has the sentence. */
+ * normalised as `saved` has it. False: the device has the message. */
 bool pictures_take(const struct pictures *pictures, const struct saved *saved,
                    const struct augment *augment, uint64_t seed, struct runner *runner);
 

@@ -123,10 +123,10 @@ void ranks_close(struct ranks *ranks)
         ranks->library.destroy(&ranks->mpi);
 }
 
-void ranks_fail(struct ranks *ranks, const char *sentence)
+void ranks_fail(struct ranks *ranks, const char *message)
 {
     if (ranks->mpi)
-        ranks->library.fail(ranks->mpi, sentence);
+        ranks->library.fail(ranks->mpi, message);
 }
 
 bool ranks_leads(const struct ranks *ranks)
@@ -182,7 +182,7 @@ void ranks_divide(uint32_t total, const double *speeds, uint32_t count, uint32_t
     }
 }
 
-/* What each rank has, [size]. False, and a sentence, if the others cannot be reached. */
+/* What each rank has, [size]. False, and a message, if the others cannot be reached. */
 static bool gather(struct ranks *ranks, double value, double *all, char error[GLCNN_ERROR_LENGTH])
 {
     for (uint32_t i = 0; i < ranks->size; i++)

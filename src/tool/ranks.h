@@ -33,12 +33,12 @@ struct ranks {
 /* Joins the others where a launcher of MPI has started this process as one of several. All but
  * rank 0 are mute from then on, but for what fails, which tells its rank. wait_seconds: see
  * glcnn/mpi.h; is_told: whether a signal has told the process to end, which it says where it waits.
- * False, and a sentence, if it fails. */
+ * False, and a message, if it fails. */
 bool ranks_open(struct ranks *ranks, double wait_seconds, bool (*is_told)(void),
                 char error[GLCNN_ERROR_LENGTH]);
 void ranks_close(struct ranks *ranks);
 /* Tells the others that this rank has failed. */
-void ranks_fail(struct ranks *ranks, const char *sentence);
+void ranks_fail(struct ranks *ranks, const char *message);
 
 /* Is this the process that prints and writes files? */
 bool ranks_leads(const struct ranks *ranks);
@@ -50,14 +50,14 @@ void ranks_choose_device(const struct ranks *ranks, struct tool_device *tool);
 /* Parts of `total` in proportion to `speeds`, each at least 1, the largest remainders first; `total`
  * is `count` at least. */
 void ranks_divide(uint32_t total, const double *speeds, uint32_t count, uint32_t *parts);
-/* Sets batch, first and share: of all ranks alike, or by the speed of each. False, and a sentence,
+/* Sets batch, first and share: of all ranks alike, or by the speed of each. False, and a message,
  * if there are fewer images than ranks or the others cannot be reached. */
 bool ranks_share_batch(struct ranks *ranks, uint32_t batch, double speed,
                        char error[GLCNN_ERROR_LENGTH]);
 
 /* Replaces values by their sums over all ranks. */
 bool ranks_sum(struct ranks *ranks, double *values, size_t count, char error[GLCNN_ERROR_LENGTH]);
-/* Have all ranks the same? `what` they must have in common. False, and a sentence that names the
+/* Have all ranks the same? `what` they must have in common. False, and a message that names the
  * first rank that differs from this one. */
 bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,
                  char error[GLCNN_ERROR_LENGTH]);

@@ -22,12 +22,12 @@ struct saved {
     char **owned;                                     /* the names, where saved_read made them */
 };
 
-/* From a file's metadata. False, *saved all zero and a sentence if it is no such file. */
+/* From a file's metadata. False, *saved all zero and a message if it is no such file. */
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
 void saved_free(struct saved *saved);
 
 /* Makes the file's network, without its weights, with as many classes as `form` has where that is
- * not NULL: the head is another then. False, and a sentence, if it cannot be. */
+ * not NULL: the head is another then. False, and a message, if it cannot be. */
 bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,
                 uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH]);
 /* The same, as the file has it and with its weights, and what runs it on pictures. */

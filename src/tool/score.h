@@ -34,7 +34,7 @@ double score_loss(const struct score *score); /* the mean */
 /* Prints, for people, accuracy by class and the confusion matrix; of more classes than fit, the
  * worst confusions. */
 void score_print(const struct score *score, const char *const *names);
-/* Draws the matrix as SVG. False, with a sentence, if the file cannot be written. */
+/* Draws the matrix as SVG. False, with a message, if the file cannot be written. */
 bool score_draw(const struct score *score, const char *const *names, const char *path,
                 char error[GLCNN_ERROR_LENGTH]);
 /* All of it. */

@@ -1,6 +1,6 @@
 /* The glcnn command: what its parts share. The tool uses the public headers only.
  *
- * Results go to standard output; sentences about what failed, to standard error.
+ * Results go to standard output; messages about what failed, to standard error.
  *
  * Room: The command glcnn. Uses only the public headers and examples/support/. */
 #ifndef GLCNN_TOOL_H
@@ -54,12 +54,12 @@ enum { OPTIONS_DONE = -1, OPTIONS_WRONG = -2 };
 int next_option(const struct tool_command *command, int argc, char *argv[]);
 /* Prints the command's --help. */
 void print_help(const struct tool_command *command);
-/* Prints the sentence as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
+/* Prints the message as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
 int complain(const struct tool_command *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Has complaints begin with a name, of one of several processes; it must live on. */
 void complain_as(const char *name);
-/* The sentence of the last complaint, "" before the first. */
+/* The message of the last complaint, "" before the first. */
 const char *last_complaint(void);
 /* complain of a wrong command line: "there is no WHAT "WORD"; did you mean NAME? There are ...", of
  * `count` names. */
@@ -100,7 +100,7 @@ struct tool_device {
 bool device_reads_wait(const char *text, uint32_t *seconds);
 /* Takes an option of DEVICE_OPTIONS; false if it is none. */
 bool read_device_option(struct tool_device *tool, int letter);
-/* Opens tool->device. Returns EXIT_GOOD, or the status to end with; tool->error has the sentence.
+/* Opens tool->device. Returns EXIT_GOOD, or the status to end with; tool->error has the message.
  */
 int device_open(struct tool_device *tool);
 

@@ -18,7 +18,7 @@ struct train_curves {
 
 /* False: not enough memory, and nothing is added. */
 bool curve_add(struct curve *curve, double x, double loss, double accuracy);
-/* Draws both; path NULL: nothing. False, and a sentence, if it cannot be written. */
+/* Draws both; path NULL: nothing. False, and a message, if it cannot be written. */
 bool train_curves_write(const struct train_curves *curves, const char *path, const char *title,
                         char error[GLCNN_ERROR_LENGTH]);
 void train_curves_free(struct train_curves *curves);

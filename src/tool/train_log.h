@@ -19,7 +19,7 @@ struct train_log {
 /* Begins the log, path NULL: none, of a run that has made `first` steps already. A log that is
  * there keeps its lines up to that step, and what a run wrote behind its last checkpoint is taken
  * out: the run that goes on writes it again. Lines that are missing between its first and that step
- * are told in gap_first and gap_last. False, and a sentence, if that cannot be done. */
+ * are told in gap_first and gap_last. False, and a message, if that cannot be done. */
 bool train_log_open(struct train_log *log, const char *path, uint64_t first,
                     char error[GLCNN_ERROR_LENGTH]);
 
@@ -34,7 +34,7 @@ void train_log_write(struct train_log *log, const struct train_log_line *line);
 /* Brings what is written to the disk: no checkpoint is there before the lines of its steps. */
 void train_log_sync(struct train_log *log);
 
-/* False, and a sentence, if a line could not be written. */
+/* False, and a message, if a line could not be written. */
 bool train_log_close(struct train_log *log, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

@@ -55,7 +55,7 @@ struct session {
 
 /* Functions that give an int give a status of tool.h, and have printed what was wrong. */
 
-/* Prints the sentence, and where the device was lost what the checkpoint has; gives EXIT_FAILED. */
+/* Prints the message, and where the device was lost what the checkpoint has; gives EXIT_FAILED. */
 int session_fail(const struct session *s, const char *error);
 int session_fail_device(const struct session *s);
 
@@ -94,12 +94,12 @@ int session_open_model(struct session *s);
 int session_open_runners(struct session *s);
 
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
- * optimizer. `tells`: what was read of files is printed. False, and a sentence, if it fails. */
+ * optimizer. `tells`: what was read of files is printed. False, and a message, if it fails. */
 bool session_make_model(const struct session *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH]);
 
 /* What trains all of it, on augmented pictures. memory: as runner_create_training's. False: the
- * device has the sentence. */
+ * device has the message. */
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
@@ -130,7 +130,7 @@ int session_save(struct session *s);
 /* The same into another file, by the first rank only. */
 int session_write_checkpoint(struct session *s, const char *path);
 
-/* The loss scale as the last step left it, into the settings. False: the device has the sentence.
+/* The loss scale as the last step left it, into the settings. False: the device has the message.
  */
 bool session_take_scale(struct session *s);
 
@@ -155,19 +155,19 @@ void session_end(struct session *s);
 /* ---- A step (train.c, train_speed.c, train_divergence.c) ---- */
 
 /* One step on the loader's next batch, of number `step`. *loss is the mean over the batch of all
- * ranks; *right, if not NULL, how many of it were classified right. False, and a sentence, if it
+ * ranks; *right, if not NULL, how many of it were classified right. False, and a message, if it
  * fails. */
 bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
 
 /* How many images a second a model like the session's trains on, in steps of zeros that are then
- * forgotten (train_speed.c). False, and a sentence, if it fails. */
+ * forgotten (train_speed.c). False, and a message, if it fails. */
 bool session_measure(const struct session *s, double *speed, char error[GLCNN_ERROR_LENGTH]);
 
 /* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
  * the steps behind the last checkpoint are repeated, with every result kept. Writes a clause of a
- * sentence, "" where that would take too long or shows nothing. */
+ * message, "" where that would take too long or shows nothing. */
 void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH]);
 /* Has the first rank say so where a step's plan takes more bytes than are free. */
 void session_tell_memory(const struct session *s, uint64_t planned);

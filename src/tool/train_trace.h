@@ -26,7 +26,7 @@ void train_trace_step(struct train_trace *trace, size_t step);
 void train_trace_bucket(void *user, const struct glcnn_mpi_event *event);
 /* The step that is over, in seconds of CLOCK_MONOTONIC. */
 void train_trace_end_step(struct train_trace *trace, double begun, double done);
-/* Writes the file and frees. False, and a sentence, if it fails. */
+/* Writes the file and frees. False, and a message, if it fails. */
 bool train_trace_write(struct train_trace *trace, char error[GLCNN_ERROR_LENGTH]);
 
 /* Seconds of CLOCK_MONOTONIC. */

@@ -7,7 +7,7 @@
 # From the Mesa of this machine's Debian, or trixie's in a root of its own, since a board of today
 # has that one (root alone can do it; Mali's driver needs an OpenCL compiler to be built there and
 # is left out). 5 minutes on 2 cores, 1 or 2 GB in FOLDER; nothing else is changed but for packages
-# that are installed. Exits 77 with a sentence where something cannot be had.
+# that are installed. Exits 77 with a message where something cannot be had.
 
 set -u
 [ $# -ge 1 ] || {
@@ -21,7 +21,7 @@ root=$folder/root                   # trixie's
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 PATH=/usr/sbin:/usr/bin:/sbin:/bin # Debian's Python, which has the modules of the package
 
-exec 3>&1 # for the sentence, where the rest goes to the log
+exec 3>&1 # for the message, where the rest goes to the log
 
 skip() {
     echo "$*" >&3

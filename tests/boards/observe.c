@@ -12,7 +12,7 @@
  *   linked      N  good|refused  milliseconds, its shader's too  statistics, or nothing
  *   label       N  the name that the program was given
  *   dispatch    N                       its first dispatch begins; V3D compiles only now
- *   dispatched  N  milliseconds  statistics    of the first, and of each that compiled anew
+ *   dispatched  N  milliseconds  statistics    of the first, and of each that was compiled again
  *   uses        N  dispatches           one line each at the end
  *
  * Milliseconds are those of the processor. A link or first dispatch that takes OBSERVE_SECONDS of
@@ -236,7 +236,7 @@ static void GL_APIENTRY my_use_program(GLuint program)
     use_program(program);
 }
 
-/* A later dispatch, with other textures bound, may make the driver compile anew. */
+/* A later dispatch, with other textures bound, may make the driver compile again. */
 static void GL_APIENTRY my_dispatch_compute(GLuint x, GLuint y, GLuint z)
 {
     struct linked *linked = &programs[current];

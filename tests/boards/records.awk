@@ -38,7 +38,7 @@ function id(number) {
     return run_of_file * 1000000 + number
 }
 
-# A program that was compiled anew for other textures keeps the worse of its statistics.
+# A program that was compiled again for other textures keeps the worse of its statistics.
 function observe(p, took, text) {
     delete open[p]
     cpu[p] += took
@@ -172,7 +172,7 @@ function cycles(text,   i, j, n, names, v, best, line) {
     return line ? line : "-"
 }
 
-# ir3 counts halves and wholes; the others one kind of register.
+# ir3 counts half and full registers, the others one kind.
 function registers(text,   full) {
     full = value(text, "full")
     if (full == "")

@@ -178,33 +178,33 @@ static glcnn_status convert(struct frames *frames, uint32_t index, float values[
     return status;
 }
 
-static void blame(const char *sentence)
+static void blame(const char *message)
 {
-    printf("wrong: %s\n", sentence);
+    printf("wrong: %s\n", message);
     wrong++;
 }
 
 static void judge(float values[BARS][RGB], bool colors, const struct matrix *m,
                   const struct range *r)
 {
-    char sentence[160];
+    char message[160];
     double expected[RGB];
     for (int b = 0; b < BARS; b++)
         for (int c = 0; c < RGB; c++) {
             expect(b, colors, m, r, expected);
             if (fabs((double)values[b][c] - expected[c]) <= TOLERANCE)
                 continue;
-            snprintf(sentence, sizeof sentence, "bar %d is %.7f %.7f %.7f, not %.7f %.7f %.7f", b,
+            snprintf(message, sizeof message, "bar %d is %.7f %.7f %.7f, not %.7f %.7f %.7f", b,
                      (double)values[b][0], (double)values[b][1], (double)values[b][2], expected[0],
                      expected[1], expected[2]);
-            blame(sentence);
+            blame(message);
             return;
         }
     printf("exact\n");
     exact++;
 }
 
-/* Frames until every buffer has had one. False, with the sentence told. */
+/* Frames until every buffer has had one. False, with the message told. */
 static bool look(struct frames *frames, float values[BARS][RGB])
 {
     struct camera *camera = frames->camera;

@@ -18,16 +18,16 @@
 
 /* ---- Calls ---- */
 
-static bool fail(struct fault_run *run, glcnn_status status, const char *call, const char *sentence)
+static bool fail(struct fault_run *run, glcnn_status status, const char *call, const char *message)
 {
-    if (!sentence)
-        sentence = glcnn_device_error(run->device);
+    if (!message)
+        message = glcnn_device_error(run->device);
     bool again = run->failed != GLCNN_SUCCESS && run->retries;
     if (run->failed == GLCNN_SUCCESS || again) {
         snprintf(run->call, sizeof run->call, "%s", call);
-        snprintf(run->sentence, sizeof run->sentence, "%s", sentence);
-        run->told = strlen(sentence) > 10;
-        run->undefined |= strstr(sentence, "undefined") != NULL;
+        snprintf(run->message, sizeof run->message, "%s", message);
+        run->told = strlen(message) > 10;
+        run->undefined |= strstr(message, "undefined") != NULL;
     }
     if (run->failed == GLCNN_SUCCESS)
         run->failed = status;
@@ -38,15 +38,15 @@ static bool fail(struct fault_run *run, glcnn_status status, const char *call, c
     return true;
 }
 
-/* A call that can be made again where it failed. `sentence`: where it is, NULL for the device's. */
-#define STEP_SAYING(sentence, call)                                                                \
+/* A call that can be made again where it failed. `message`: where it is, NULL for the device's. */
+#define STEP_SAYING(message, call)                                                                 \
     do {                                                                                           \
         glcnn_status status_ = call;                                                               \
         if (status_ == GLCNN_SUCCESS)                                                              \
             break;                                                                                 \
-        if (!fail(run, status_, #call, sentence) || (status_ = call) != GLCNN_SUCCESS) {           \
+        if (!fail(run, status_, #call, message) || (status_ = call) != GLCNN_SUCCESS) {            \
             if (run->retries)                                                                      \
-                fail(run, status_, #call, sentence);                                               \
+                fail(run, status_, #call, message);                                                \
             goto end;                                                                              \
         }                                                                                          \
     } while (0)
@@ -256,10 +256,10 @@ end:
         glcnn_buffer_destroy(&vectors[i]);
 }
 
-/* Parts of images of halves, views, temporary images and recorded transfers. */
+/* Parts of float16 images, views, temporary images and recorded transfers. */
 static void run_transfer(struct fault_run *run)
 {
-    const struct glcnn_image_descriptor halves = {4, 3, 8, 2, GLCNN_CHANNEL_FORMAT_FLOAT16};
+    const struct glcnn_image_descriptor float16 = {4, 3, 8, 2, GLCNN_CHANNEL_FORMAT_FLOAT16};
     const struct glcnn_image_transfer part = {.layout = GLCNN_LAYOUT_CHANNELS_HEIGHT_WIDTH,
                                               .x = 1,
                                               .channel_offset = 4,
@@ -272,7 +272,7 @@ static void run_transfer(struct fault_run *run)
     fill(values, 4 * 3 * 8 * 2, 6);
     for (int i = 0; i < 36; i++)
         bytes[i] = (uint16_t)(0x3c00 + i);
-    STEP(glcnn_image_create(run->device, &halves, &image));
+    STEP(glcnn_image_create(run->device, &float16, &image));
     STEP(glcnn_image_write_bytes(image, &part, bytes, sizeof bytes));
     STEP(glcnn_image_batch_view(image, 0, &one));
     STEP(glcnn_image_channel_view(one, 4, 4, &some));
@@ -280,7 +280,7 @@ static void run_transfer(struct fault_run *run)
     STEP(glcnn_buffer_create(run->device, sizeof values + sizeof found, &out));
     STEP(glcnn_buffer_write(in, 0, sizeof values, values));
     STEP(glcnn_command_buffer_create(run->device, &commands));
-    STEP(glcnn_temporary_image_create(commands, &halves, &temporary));
+    STEP(glcnn_temporary_image_create(commands, &float16, &temporary));
     STEP(glcnn_image_encode_write(commands, temporary, NULL, in, 0));
     STEP(glcnn_image_encode_read(commands, temporary, NULL, out, 0));
     STEP(glcnn_image_encode_read(commands, some, NULL, out, sizeof values));
@@ -434,7 +434,7 @@ static bool describe(struct training *t)
     return glcnn_network_status(t->network) == GLCNN_SUCCESS && t->end_count > 0;
 }
 
-/* A network keeps its first failure, so it is made anew to try again. */
+/* A network keeps its first failure, so another is made to try again. */
 static glcnn_status make_network(glcnn_device *device, struct training *t)
 {
     glcnn_network_destroy(&t->network);

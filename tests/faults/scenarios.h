@@ -13,11 +13,11 @@ struct fault_run {
     bool retries;       /* what failed is tried once more, with nothing failing any more */
 
     glcnn_status failed; /* the first failure, GLCNN_SUCCESS where there was none */
-    char call[96], sentence[512];
-    bool told;       /* the failure has a sentence */
-    bool gone_wrong; /* a call failed that had no fault left in it: `call` and `sentence` */
+    char call[96], message[512];
+    bool told;       /* the failure has a message */
+    bool gone_wrong; /* a call failed that had no fault left in it: `call` and `message` */
     bool warned;     /* a device was opened that runs nothing, with a warning that says so */
-    bool undefined;  /* the sentence says that what was computed is undefined */
+    bool undefined;  /* the message says that what was computed is undefined */
     bool ended;      /* the scenario came to its end */
     float results[MOST_RESULTS];
     size_t result_count;
@@ -26,7 +26,7 @@ struct fault_run {
 struct fault_scenario {
     const char *name;
     void (*run)(struct fault_run *run);
-    bool fresh;      /* each run on a device of its own: programs are made anew */
+    bool fresh;      /* each run on a device of its own: programs are made again */
     bool deviceless; /* makes its own devices, or needs none */
 };
 

@@ -1,6 +1,6 @@
 /* Fuzz target of libFuzzer: any bytes, read as a kernel and as a network. "make fuzz" runs it.
  *
- * What fails has a sentence and leaves nothing. What succeeds can be written down, and what that
+ * What fails has a message and leaves nothing. What succeeds can be written down, and what that
  * gives is read and written to the same bytes. Nothing is executed.
  */
 #include <glcnn/glcnn.h>
@@ -84,7 +84,7 @@ static bool pass_through(const struct kind *kind, const uint8_t *data, size_t si
     glcnn_status status = kind->read(data, size, &object, error);
     require((status == GLCNN_SUCCESS) == (object != NULL), "an object and a failure", error);
     if (status != GLCNN_SUCCESS) {
-        require(strlen(error) > 10, "a failure without a sentence", error);
+        require(strlen(error) > 10, "a failure without a message", error);
         require(status == GLCNN_MALFORMED_DATA || status == GLCNN_LIMIT_EXCEEDED,
                 glcnn_status_text(status), error);
         return false;

@@ -1,7 +1,7 @@
 /* Fuzz target of libFuzzer: any bytes, read as an ONNX model, with a batch and without, and with
  * a head that is added to it. "make fuzz" runs it.
  *
- * What fails has a sentence and leaves nothing. What succeeds is written down again, unless it says
+ * What fails has a message and leaves nothing. What succeeds is written down again, unless it says
  * why not, and what that gives is read as a network of as many filters. Nothing is executed.
  */
 #include <glcnn/glcnn.h>
@@ -44,7 +44,7 @@ static bool read_model(const uint8_t *data, size_t size, bool without_batch, uin
     glcnn_status status = glcnn_onnx_read(device, data, size, &options, network, record, error);
     require((status == GLCNN_SUCCESS) == (*network != NULL), "a network and a failure", error);
     require((status == GLCNN_SUCCESS) == (*record != NULL), "a record and a failure", error);
-    require(status == GLCNN_SUCCESS || strlen(error) > 10, "a failure without a sentence", error);
+    require(status == GLCNN_SUCCESS || strlen(error) > 10, "a failure without a message", error);
     require(status == GLCNN_SUCCESS || status == GLCNN_MALFORMED_DATA ||
                 status == GLCNN_UNSUPPORTED || status == GLCNN_LIMIT_EXCEEDED,
             glcnn_status_text(status), error);
@@ -62,7 +62,7 @@ static void look_at(const uint8_t *data, size_t size, bool without_batch, uint32
         return;
     glcnn_status status = glcnn_onnx_write(network, record, NULL, 0, &bytes, &length, error);
     require((status == GLCNN_SUCCESS) == (bytes != NULL), "bytes and a failure", error);
-    require(bytes || strlen(error) > 10, "a failure without a sentence", error);
+    require(bytes || strlen(error) > 10, "a failure without a message", error);
     if (bytes) {
         require(read_model(bytes, length, without_batch, 0, &again, &second), "not read again", "");
         require(filters_of(network) == filters_of(again), "other filters", "");

@@ -1,6 +1,6 @@
 /* Fuzz target of libFuzzer: any bytes, read as a picture. "make fuzz" runs it.
  *
- * What fails has a sentence. What has a head gives pixels or a sentence, the same pixels each time.
+ * What fails has a message. What has a head gives pixels or a message, the same pixels each time.
  */
 #include <glcnn/data.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void require(bool holds, const char *what, const char *error)
 
 static void check_outcome(glcnn_status status, const char *error)
 {
-    require(status == GLCNN_SUCCESS || strlen(error) > 10, "a failure without a sentence", error);
+    require(status == GLCNN_SUCCESS || strlen(error) > 10, "a failure without a message", error);
     require(status == GLCNN_SUCCESS || status == GLCNN_MALFORMED_DATA, glcnn_status_text(status),
             error);
 }

@@ -1,7 +1,7 @@
 /* Fuzz target of libFuzzer: any bytes, read as a table with and without labels: CSV, .npz, and
  * images of .npy and IDX. "make fuzz" runs it.
  *
- * What fails has a sentence. What succeeds gives an epoch of finite numbers and labels of its
+ * What fails has a message. What succeeds gives an epoch of finite numbers and labels of its
  * classes.
  */
 #include <glcnn/data.h>
@@ -70,7 +70,7 @@ static void check_outcome(glcnn_status status, glcnn_data_set *data, glcnn_data_
                           const char *error)
 {
     require((status == GLCNN_SUCCESS) == (data != NULL), "data and a failure", error);
-    require(data || strlen(error) > 10, "a failure without a sentence", error);
+    require(data || strlen(error) > 10, "a failure without a message", error);
     require(status != GLCNN_OUT_OF_MEMORY && status != GLCNN_INVALID_ARGUMENT,
             glcnn_status_text(status), error);
     if (data)

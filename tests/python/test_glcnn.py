@@ -17,7 +17,7 @@ from glcnn import Optimizer, Status, _c, kernels
 
 
 def refused(test, status, words):
-    """A context in which glcnn.Error of that status is raised, with the words in its sentence."""
+    """A context in which glcnn.Error of that status is raised, with the words in its message."""
     class Check:
         def __enter__(self):
             self.context = test.assertRaisesRegex(glcnn.Error, words)

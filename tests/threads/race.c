@@ -83,7 +83,7 @@ static struct result run(void *(*function)(void *), unsigned (*meanwhile)(void))
     return sum;
 }
 
-/* The owner reads its own sentence while others are refused. */
+/* The owner reads its own message while others are refused. */
 static unsigned fail_as_owner(void)
 {
     unsigned wrong = 0;

@@ -21,7 +21,7 @@
  *     uint8_t numbers[batch][8]
  *
  * with glcnn_image_write_bytes or glcnn_image_encode_write for each batch, and a recorded graph
- * draws anew at each execution. An image with a value there that is not in 0 .. 1 becomes NaN.
+ * draws again at each execution. An image with a value there that is not in 0 .. 1 becomes NaN.
  *
  * Both take any number of channels and pictures of up to 4096 pixels a side. There is no gradient:
  * their nodes' results stop gradients. Networks for inference are written without them.

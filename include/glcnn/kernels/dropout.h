@@ -16,7 +16,7 @@
  * counted [row][column][channel], is kept if word i mod 4 of counter (i / 4, image, encode, 0) and
  * key (seed mod 2^32, seed / 2^32), shifted right by 8 and divided by 2^24, is below
  * keep_probability. `encode` counts the encodes of this kernel object and the commits that replay
- * them, from 0: each draws a new mask, and a kernel made anew draws the same masks again.
+ * them, from 0: each draws a new mask, and a new kernel draws the same masks again.
  * Where a MPS client may differ (spec 12.31 and 12.40): its masks do, as its generator is not
  * known; and a text of a later MPS hints at one state for a batch, where here each image has one.
  *

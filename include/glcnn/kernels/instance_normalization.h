@@ -14,7 +14,7 @@
  *
  * The gradient kernel needs the state that a forward encode filled. It takes gamma, beta, epsilon,
  * mean and variance from it (an element for each channel of each image, images one after the other),
- * computes statistics anew from the source image where the state has none, and leaves
+ * computes statistics from the source image where the state has none, and leaves
  * gradient_for_gamma and gradient_for_beta in it (glcnn_state_vector): each encode sets them, none
  * adds to what an earlier one left. There is one state for each image of a batch, so the batch's
  * states are added up by whoever updates gamma and beta. For an image that holds several images the

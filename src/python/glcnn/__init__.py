@@ -12,7 +12,7 @@
     classes = net.predict(more).argmax(1)
 
 Arrays are NumPy's, images [N][C][H][W]. What fails raises glcnn.Error, with the library's status and
-its sentence. A device and all that is made on it belong to one thread at a time; each thread has a
+its message. A device and all that is made on it belong to one thread at a time; each thread has a
 default device of its own. The headers in include/glcnn are the manual of what is behind all this.
 
 Room: The package for Python. Uses only the public headers, through ctypes.

@@ -12,16 +12,16 @@ from . import _c
 
 
 class Error(Exception):
-    """What the library refused or could not do: `status`, and the sentence that says why."""
+    """What the library refused or could not do: `status`, and the message that says why."""
 
-    def __init__(self, status: int, sentence: str):
-        super().__init__(sentence)
+    def __init__(self, status: int, message: str):
+        super().__init__(message)
         self.status = _c.Status(status)
 
 
-def refuse(sentence: str) -> Error:
+def refuse(message: str) -> Error:
     """The exception of an argument that the package itself refuses."""
-    return Error(_c.Status.INVALID_ARGUMENT, sentence)
+    return Error(_c.Status.INVALID_ARGUMENT, message)
 
 
 def whole(name: str, value: Any, low: int = 0, high: int = 2 ** 32 - 1) -> int:
@@ -111,8 +111,8 @@ def text(name: Optional[bytes]) -> Optional[str]:
 
 def call(function: Any, *arguments: Any) -> None:
     """Calls a function whose last argument is `error`; raises what it says there."""
-    sentence = ctypes.create_string_buffer(_c.ERROR_LENGTH)
-    status = function(*arguments, sentence)
+    message = ctypes.create_string_buffer(_c.ERROR_LENGTH)
+    status = function(*arguments, message)
     if status:
-        said = sentence.value.decode(errors="replace")
+        said = message.value.decode(errors="replace")
         raise Error(status, said or c.glcnn_status_text(status).decode())

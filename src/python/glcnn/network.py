@@ -502,7 +502,7 @@ def _shape(handle: str, shape: Any) -> Shape:
 
 
 def _not_finite(output: Any) -> str:
-    """A sentence of the images whose output is not finite; "" where there is none."""
+    """A message of the images whose output is not finite; "" where there is none."""
     wrong = numpy.flatnonzero(~numpy.isfinite(output).all(axis=(1, 2, 3)))
     if not wrong.size:
         return ""

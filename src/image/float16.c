@@ -1,9 +1,9 @@
 /* 16-bit floats: bits are moved, and rounding is left to a float32 addition. */
-#include "image/half.h"
+#include "image/float16.h"
 
 #include <string.h>
 
-#define REBIAS        ((uint32_t)(127 - 15) << 23) /* from a half's exponent to a float's */
+#define REBIAS        ((uint32_t)(127 - 15) << 23) /* of an exponent, float16 to float32 */
 #define INFINITY_BITS 0x7f800000u
 
 static float float_of(uint32_t bits)
@@ -20,7 +20,7 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* Without sign. A half below 2^-14 is its mantissa in steps of 2^-24: with the exponent of 2^-14
+/* Without sign. A value below 2^-14 is its mantissa in steps of 2^-24: with the exponent of 2^-14
  * put in front it is 2^-14 too large, and the subtraction is exact. */
 static uint32_t widen(uint32_t magnitude)
 {
@@ -47,32 +47,32 @@ static uint32_t narrow(uint32_t bits)
     return (bits - REBIAS + 0xfff + (bits >> 13 & 1)) >> 13;
 }
 
-float half_to_float(uint16_t half)
+float float16_to_float(uint16_t bits)
 {
-    return float_of((uint32_t)(half & 0x8000) << 16 | widen(half & 0x7fff));
+    return float_of((uint32_t)(bits & 0x8000) << 16 | widen(bits & 0x7fff));
 }
 
-uint16_t half_from_float(float value)
+uint16_t float16_from_float(float value)
 {
     uint32_t bits = bits_of(value);
     return (uint16_t)(bits >> 16 & 0x8000) | (uint16_t)narrow(bits & 0x7fffffff);
 }
 
-void halves_to_floats(const void *halves, float *floats, size_t count)
+void float16_to_floats(const void *float16, float *floats, size_t count)
 {
-    const char *from = halves;
+    const char *from = float16;
     for (size_t i = 0; i < count; i++) {
-        uint16_t half;
-        memcpy(&half, from + 2 * i, sizeof half);
-        floats[i] = half_to_float(half);
+        uint16_t bits;
+        memcpy(&bits, from + 2 * i, sizeof bits);
+        floats[i] = float16_to_float(bits);
     }
 }
 
-void halves_from_floats(void *halves, const float *floats, size_t count)
+void float16_from_floats(void *float16, const float *floats, size_t count)
 {
-    char *to = halves;
+    char *to = float16;
     for (size_t i = 0; i < count; i++) {
-        uint16_t half = half_from_float(floats[i]);
-        memcpy(to + 2 * i, &half, sizeof half);
+        uint16_t bits = float16_from_float(floats[i]);
+        memcpy(to + 2 * i, &bits, sizeof bits);
     }
 }

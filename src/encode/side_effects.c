@@ -1,5 +1,5 @@
-/* What encodes leave behind in states and images: marks that planning makes, which a failure puts
- * back, and what is taken and counted once passes are appended, which cannot fail. */
+/* Side effects of encodes on states and images: planning marks what is written, and a failure rolls
+ * that back; once the passes are appended the rest is committed, which cannot fail. */
 #include <string.h>
 
 #include "encode/encode.h"
@@ -30,7 +30,7 @@ static void mark_state(struct call *call)
                                           o->images[source].images;
 }
 
-void footprint_mark(struct call *call)
+void effects_mark(struct call *call)
 {
     if (call->arguments.state)
         mark_state(call);
@@ -38,41 +38,41 @@ void footprint_mark(struct call *call)
         image_root(call->arguments.destination)->written = true;
 }
 
-void footprint_keep(const struct call *call, struct footprint *kept)
+void effects_save(const struct call *call, struct saved_effects *saved)
 {
     const struct glcnn_state *state = call->arguments.state;
-    *kept = (struct footprint){.vector_count = 0};
+    *saved = (struct saved_effects){.vector_count = 0};
     if (call->arguments.destination)
-        kept->written = image_root(call->arguments.destination)->written;
+        saved->written = image_root(call->arguments.destination)->written;
     if (!state)
         return;
-    memcpy(kept->vectors, state->vectors, sizeof kept->vectors);
-    kept->vector_count = state->vector_count;
-    kept->samples = state->samples;
-    for (size_t i = 0; i < kept->vector_count; i++)
-        buffer_retain(kept->vectors[i].buffer);
+    memcpy(saved->vectors, state->vectors, sizeof saved->vectors);
+    saved->vector_count = state->vector_count;
+    saved->samples = state->samples;
+    for (size_t i = 0; i < saved->vector_count; i++)
+        buffer_retain(saved->vectors[i].buffer);
 }
 
-void footprint_put_back(const struct call *call, struct footprint *kept)
+void effects_roll_back(const struct call *call, struct saved_effects *saved)
 {
     struct glcnn_state *state = call->arguments.state;
     if (call->arguments.destination)
-        image_root(call->arguments.destination)->written = kept->written;
+        image_root(call->arguments.destination)->written = saved->written;
     if (!state)
         return;
     for (size_t i = 0; i < state->vector_count; i++)
         glcnn_buffer_destroy(&state->vectors[i].buffer);
-    memcpy(state->vectors, kept->vectors, sizeof state->vectors);
-    state->vector_count = kept->vector_count;
-    state->samples = kept->samples;
-    kept->vector_count = 0; /* the references are the state's again */
+    memcpy(state->vectors, saved->vectors, sizeof state->vectors);
+    state->vector_count = saved->vector_count;
+    state->samples = saved->samples;
+    saved->vector_count = 0; /* the references are the state's again */
 }
 
-void footprint_drop(struct footprint *kept)
+void effects_release(struct saved_effects *saved)
 {
-    for (size_t i = 0; i < kept->vector_count; i++)
-        glcnn_buffer_destroy(&kept->vectors[i].buffer);
-    kept->vector_count = 0;
+    for (size_t i = 0; i < saved->vector_count; i++)
+        glcnn_buffer_destroy(&saved->vectors[i].buffer);
+    saved->vector_count = 0;
 }
 
 /* ---- The state that a forward encode makes ---- */
@@ -85,7 +85,7 @@ static bool makes_state(const struct call *call)
 
 /* Vectors of its own that a forward kernel used go along in the state: its gradient uses the same.
  */
-glcnn_status footprint_lend(struct call *call)
+glcnn_status effects_share_vectors(struct call *call)
 {
     const struct argument *argument;
     if (!makes_state(call))
@@ -95,12 +95,12 @@ glcnn_status footprint_lend(struct call *call)
         struct glcnn_buffer *own = call->kernel->vectors[i];
         if (argument->place == PLACE_STATE_OR_KERNEL && own && call->operation.given[i] &&
             call->operation.vectors[i].buffer == own)
-            status = state_lend(call->arguments.state, argument->name, own);
+            status = state_borrow(call->arguments.state, argument->name, own);
     }
     return status;
 }
 
-void footprint_capture(struct call *call)
+void effects_commit(struct call *call)
 {
     const struct glcnn_image_descriptor *shapes = call->shapes.images;
     const struct glcnn_descriptor *d = call->kernel->descriptor;
@@ -150,7 +150,7 @@ static bool reads_state(const struct call *call)
     return false;
 }
 
-void footprint_count_reads(const struct call *calls, size_t count)
+void effects_count_reads(const struct call *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const struct glcnn_descriptor *d = calls[i].kernel->descriptor;
