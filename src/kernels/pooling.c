@@ -178,6 +178,9 @@ static void plan_direct(struct plan *plan, const struct implementation *row, con
         pass_indices(pass, p);
     else
         pooling_pass_padding(pass, p->operation);
+    if (keeps_indices && p->source->storage->producer &&
+        plan->device->info.traits.submits_dispatches)
+        pass_define(pass, "MAKES_SOURCE", 1);
     if (are_inside(&p->window.x, p->x, p->width, p->source->width) &&
         are_inside(&p->window.y, p->y, p->height, p->source->height))
         pass_define(pass, "ALL_INSIDE", 1);
@@ -330,8 +333,8 @@ static const struct implementation_list *const average_gradient_lists[] = {
     &pooling_gradient_list, &pooling_average_gradient_pixels, NULL};
 static const struct implementation_list *const l2_norm_gradient_lists[] = {&pooling_gradient_list,
                                                                            &pooling_list, NULL};
-static const struct implementation_list *const max_gradient_lists[] = {&pooling_gradient_list,
-                                                                       NULL};
+static const struct implementation_list *const max_gradient_lists[] = {
+    &pooling_gradient_list, &pooling_max_gradient_pixels, NULL};
 
 enum {
     FORWARD_FLAGS = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_FUSED,
@@ -438,6 +441,8 @@ const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
                    .optional = true,
                    .filled_by = "pooling_max"}},
     .length = index_count,
+    .fusion = pooling_max_fusion,
+    .fuse = pooling_fuse_max,
     .implementations = max_gradient_lists,
     .plan = plan_max_gradient};
 
@@ -477,6 +482,8 @@ const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
                    .optional = true,
                    .filled_by = "dilated_pooling_max"}},
     .length = index_count,
+    .fusion = pooling_max_fusion,
+    .fuse = pooling_fuse_max,
     .implementations = max_gradient_lists,
     .plan = plan_max_gradient};
 
