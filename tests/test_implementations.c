@@ -179,7 +179,8 @@ static void expect_phrase(const struct implementation *row, const struct conditi
 static void expect_reasons(const struct implementation_list *list)
 {
     const struct implementation *row;
-    for (size_t i = 0; (row = implementation_at(list, i)); i++) {
+    struct implementation_walk walk = implementation_walk_of(list);
+    while ((row = implementation_next(&walk))) {
         expect_phrase(row, &row->supported);
         expect_phrase(row, &row->profitable);
         CU_ASSERT(row->plan || row->form);

@@ -497,18 +497,28 @@ static size_t call_method(int method, const struct single *s)
     }
 }
 
+static void test_arguments_fit_into_operations(void)
+{
+    for (const struct glcnn_descriptor *const *d = glcnn_registry; *d; d++) {
+        size_t count = 0;
+        while ((*d)->arguments[count].name)
+            count++;
+        CU_ASSERT(count <= MAX_ARGUMENTS);
+    }
+}
+
 static void test_kernels_without_gradient_say_so(void)
 {
     size_t found = 0;
     for (const struct glcnn_descriptor *const *d = glcnn_registry; *d; d++) {
         if (!has_node(*d) || gradients_expected(*d) > 0)
             continue;
-        CU_ASSERT_PTR_NOT_NULL_FATAL((*d)->without_gradient);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(descriptor_without_gradient(*d));
         for (int method = 0; method < 4; method++) {
             struct single s = make_single(*d);
             size_t nodes = count_nodes(s.net);
             CU_ASSERT_EQUAL(call_method(method, &s), 0);
-            check_refused(s.net, nodes, (*d)->without_gradient);
+            check_refused(s.net, nodes, descriptor_without_gradient(*d));
             glcnn_network_destroy(&s.net);
         }
         found++;
@@ -1002,6 +1012,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_sources_are_checked),
         UNIT_TEST(test_networks_do_not_mix),
         UNIT_TEST(test_gradients_of_every_kernel),
+        UNIT_TEST(test_arguments_fit_into_operations),
         UNIT_TEST(test_kernels_without_gradient_say_so),
         UNIT_TEST(test_singular_methods_refuse_several),
         UNIT_TEST(test_gradients_have_no_gradient),

@@ -158,7 +158,7 @@ GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char 
 
 /* The index of the first value with which a vector of that name ("weights", "variance" ...) computes
  * nonsense; `count` where there is none. Values are finite, within 1e19 of 0, so that their squares are
- * float32, and a variance is not below 0. *expected, if not NULL, has that as a part of a sentence.
+ * float32, and a variance is not below 0. *expected, if not NULL, has that as a part of a message.
  * `vector` NULL: values need only be finite. Checkpoints and ONNX models are read, and checkpoints
  * written, by this. Thread-safety: safe. */
 GLCNN_API size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
@@ -328,6 +328,8 @@ struct glcnn_kernel_info {
     const char *name, *mps_class, *text; /* mps_class NULL: MPS has none */
     const char *gradient;                /* name of the gradient kernel, NULL if there is none */
     const char *without_gradient;        /* then: why, a message */
+    bool is_random;     /* each encode draws numbers, by its seed and glcnn_kernel_encode_count */
+    bool is_transposed; /* enlarges: its strides are steps of the result */
     size_t argument_count, parameter_count;
     const struct glcnn_argument_info *arguments;
     const struct glcnn_parameter_info *parameters;

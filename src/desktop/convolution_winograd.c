@@ -269,10 +269,7 @@ static void plan_deep_gradients(const struct operation *o, struct plan *plan,
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_vector_of(pass, "vec4", "points", &d->gradients, VECTOR_WRITE);
     pass_vector_of(pass, "vec4", "sums", &d->sums, VECTOR_WRITE);
-    pass_int(pass, "begin_x", w->x.begin);
-    pass_int(pass, "begin_y", w->y.begin);
-    pass_int(pass, "end_x", w->x.end);
-    pass_int(pass, "end_y", w->y.end);
+    pass_results(pass, w);
     pass_tiles(pass, &d->tiles, first);
     share_transform(pass, p->slices, tile_count(&d->tiles, first));
 }

@@ -159,7 +159,7 @@ static void plan_tiles(struct plan *plan, const struct implementation *row, cons
         pass_library(pass, "pooling/window_norm.glsl");
         pass_texture(pass, "source", &o->images[IMAGE]);
     } else {
-        pooling_pass_source_size(pass, &o->images[IMAGE]);
+        pass_source_size(pass, &o->images[IMAGE]);
     }
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_window(pass, &o->window);

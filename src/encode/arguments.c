@@ -282,11 +282,11 @@ static glcnn_status find_state_vector(struct call *call, int index, size_t lengt
     bool ready = vector && (argument->output || vector->filled);
     if (!ready && argument->optional)
         return GLCNN_SUCCESS;
+    const char *filler = descriptor_filler(call->kernel->descriptor, argument);
     if (!ready)
         return device_fail(call->kernel->device, GLCNN_INVALID_STATE,
                            "%s: the state has no %s yet; encode %s first", name_of(call),
-                           argument->name,
-                           argument->filled_by ? argument->filled_by : "the kernel that fills it");
+                           argument->name, filler ? filler : "the kernel that fills it");
     if (vector->buffer->size != length * 4)
         return device_fail(call->kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: the state's %s has %zu elements; %zu are needed", name_of(call),

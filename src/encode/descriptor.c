@@ -23,6 +23,19 @@ void descriptor_suggest(const char *name, char text[SUGGESTION])
     glcnn_suggest(name ? name : "", name ? strlen(name) : 0, names, count, text, SUGGESTION);
 }
 
+/* ---- Arguments ---- */
+
+const struct argument descriptor_image_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {0}};
+
+const struct argument descriptor_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {0}};
+
 int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name)
 {
     for (int i = 0; i < MAX_ARGUMENTS && descriptor->arguments[i].name; i++)
@@ -39,10 +52,37 @@ int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_pl
     return -1;
 }
 
+const struct argument *descriptor_argument_at(const struct glcnn_descriptor *descriptor,
+                                              size_t index)
+{
+    const struct argument *argument = descriptor->arguments;
+    while (argument->name && index-- > 0)
+        argument++;
+    return argument->name ? argument : NULL;
+}
+
+const char *descriptor_filler(const struct glcnn_descriptor *descriptor,
+                              const struct argument *argument)
+{
+    return argument->forward_fills ? descriptor->forward : argument->filled_by;
+}
+
+/* ---- What graphs ask ---- */
+
+const char *descriptor_without_gradient(const struct glcnn_descriptor *descriptor)
+{
+    return descriptor->forward ? "it is a gradient itself" : descriptor->without_gradient;
+}
+
 bool descriptor_always(const void *parameters)
 {
     (void)parameters;
     return true;
+}
+
+void descriptor_plan(const struct operation *operation, struct plan *plan)
+{
+    implementation_plan(plan, operation->descriptor->implementations[0], operation);
 }
 
 struct operands operation_operands(const struct operation *operation)

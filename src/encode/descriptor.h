@@ -49,6 +49,7 @@ struct argument {
     bool input;  /* read; both for one that is updated in place */
     bool optional;
     const char *filled_by; /* kernel that computes it where it is not given */
+    bool forward_fills;    /* the same: the kernel whose gradient this one's kernel is */
     double neutral;        /* value of a kernel's vector until it is set */
     enum argument_values values;
 };
@@ -230,14 +231,15 @@ struct fused_name;
 
 struct glcnn_descriptor {
     const char *name, *mps_class, *text;
-    const char *family;   /* parameters of kernels of one family are interchangeable */
-    const char *gradient; /* name, or NULL and a reason */
-    const char *without_gradient;
-    const char *forward; /* of a gradient kernel: the kernel whose gradient it is */
+    const char *family;           /* parameters of kernels of one family are interchangeable */
+    const char *gradient;         /* name, or NULL and a reason */
+    const char *without_gradient; /* of a gradient kernel it need not be said */
+    const char *forward;          /* of a gradient kernel: the kernel whose gradient it is */
     unsigned flags;
-    size_t parameters_size;                   /* of the family's parameters; 0: none */
-    const struct parameter *parameters;       /* name NULL at the end; may be NULL */
-    struct argument arguments[MAX_ARGUMENTS]; /* name NULL at the end */
+    const void *form;                   /* what the family says of this one of its kernels */
+    size_t parameters_size;             /* of the family's parameters; 0: none */
+    const struct parameter *parameters; /* name NULL at the end; may be NULL */
+    const struct argument *arguments;   /* MAX_ARGUMENTS at most; name NULL at the end */
 
     /* For graphs. The kernel that the whole batch goes through first where there is a state, or
      * NULL; and what sets the defaults of a node that differ from the kernel's, or NULL. They may
@@ -310,18 +312,27 @@ void descriptor_suggest(const char *name, char text[SUGGESTION]);
 int descriptor_argument(const struct glcnn_descriptor *descriptor, const char *name);
 int descriptor_place(const struct glcnn_descriptor *descriptor, enum argument_place place);
 /* Argument `index`; NULL beyond the last. */
-static inline const struct argument *
-descriptor_argument_at(const struct glcnn_descriptor *descriptor, size_t index)
-{
-    return index < MAX_ARGUMENTS && descriptor->arguments[index].name
-               ? &descriptor->arguments[index]
-               : NULL;
-}
-/* For descriptors' keeps_zero. */
+const struct argument *descriptor_argument_at(const struct glcnn_descriptor *descriptor,
+                                              size_t index);
+/* The kernel that computes an argument where it is not given; NULL: none. */
+const char *descriptor_filler(const struct glcnn_descriptor *descriptor,
+                              const struct argument *argument);
+/* Why there is no gradient; NULL where there is one. */
+const char *descriptor_without_gradient(const struct glcnn_descriptor *descriptor);
+
+/* For descriptors: the arguments of a kernel that makes an image of one, and of its gradient; and
+ * keeps_zero. */
+extern const struct argument descriptor_image_arguments[], descriptor_gradient_arguments[];
 bool descriptor_always(const void *parameters);
+/* For `plan`: by the first of the descriptor's lists, whose problem is the operation. */
+void descriptor_plan(const struct operation *operation, struct plan *plan);
 static inline bool descriptor_broadcasts(const struct glcnn_descriptor *descriptor)
 {
     return descriptor->flags & IS_BINARY && descriptor->flags & HAS_STRIDE;
+}
+static inline bool operation_is_gradient(const struct operation *operation)
+{
+    return operation->descriptor->flags & IS_GRADIENT;
 }
 /* What a gradient kernel differentiates by, and is given. */
 struct operands operation_operands(const struct operation *operation);

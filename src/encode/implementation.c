@@ -46,83 +46,117 @@ static const struct implementation *desktop_rows(const struct implementation_lis
     return NULL;
 }
 
-const struct implementation *implementation_at(const struct implementation_list *list, size_t index)
+struct implementation_walk implementation_walk_of(const struct implementation_list *list)
 {
-    const struct implementation *row = desktop_rows(list);
-    for (; row && row->name; row++)
-        if (index-- == 0)
-            return row;
-    for (row = list->rows; row->name; row++)
-        if (index-- == 0)
-            return row;
-    return NULL;
+    const struct implementation *first = desktop_rows(list);
+    return first ? (struct implementation_walk){first, list->rows}
+                 : (struct implementation_walk){list->rows, NULL};
+}
+
+const struct implementation *implementation_next(struct implementation_walk *walk)
+{
+    if (!walk->next->name && walk->then) {
+        walk->next = walk->then;
+        walk->then = NULL;
+    }
+    return walk->next->name ? walk->next++ : NULL;
 }
 
 /* ---- Choice ---- */
+
+/* Why a row is passed over. */
+enum obstacle {
+    NO_OBSTACLE,
+    FEW_REGISTERS,
+    NARROW_SUBGROUPS,
+    NO_SHARED_MEMORY,
+    FAST_IMAGE_STORES,
+    COSTLY_PIXELS,
+    DISPATCHES_TOGETHER,
+    FEW_BUFFERS,
+    UNSUPPORTED,
+    REFUSED_BY_DRIVER,
+    UNPROFITABLE
+};
 
 static bool holds(const struct condition *condition, const void *problem)
 {
     return !condition->holds || condition->holds(problem);
 }
 
-/* Whether a row may be taken at all. */
-static bool is_open(const struct glcnn_device *device, const struct implementation *row,
-                    const void *problem)
+/* What of a row's needs the traits do not meet. */
+static enum obstacle lacks(const struct glcnn_device_traits *traits,
+                           const struct implementation *row)
 {
-    return holds(&row->supported, problem) && row->buffers <= device->info.limits.storage_blocks &&
-           !program_is_refused(device, row->name);
-}
-
-/* What of a row's needs the device does not meet, as the end of "which needs"; false: it meets all. */
-static bool lacks(const struct glcnn_device *device, const struct implementation *row,
-                  char phrase[PHRASE])
-{
-    const struct glcnn_device_traits *traits = &device->info.traits;
     if (row->registers > traits->registers)
-        snprintf(phrase, PHRASE, "registers for %u vec4 values, and this GPU has %u",
-                 row->registers, traits->registers);
-    else if (row->width > traits->width)
-        snprintf(phrase, PHRASE, "subgroups of %u invocations, and this GPU has %u", row->width,
-                 traits->width);
-    else if (row->shared_memory && !traits->shared_memory)
-        snprintf(phrase, PHRASE, "shared memory on the chip");
-    else if (row->slow_image_stores && !traits->slow_image_stores)
-        snprintf(phrase, PHRASE, "image stores that cost more than loads");
-    else if (row->recomputes_pixels && !traits->recomputes_pixels)
-        snprintf(phrase, PHRASE, "pixels that cost less to recompute than to store");
-    else if (row->submits_dispatches && !traits->submits_dispatches)
-        snprintf(phrase, PHRASE, "a driver that submits dispatches one by one");
+        return FEW_REGISTERS;
+    if (row->width > traits->width)
+        return NARROW_SUBGROUPS;
+    if (row->shared_memory && !traits->shared_memory)
+        return NO_SHARED_MEMORY;
+    if (row->slow_image_stores && !traits->slow_image_stores)
+        return FAST_IMAGE_STORES;
+    if (row->recomputes_pixels && !traits->recomputes_pixels)
+        return COSTLY_PIXELS;
+    return row->submits_dispatches && !traits->submits_dispatches ? DISPATCHES_TOGETHER
+                                                                  : NO_OBSTACLE;
+}
+
+/* What forbids to take a row, even one that is forced. */
+static enum obstacle is_closed(const struct glcnn_device *device, const struct implementation *row,
+                               const void *problem)
+{
+    if (row->buffers > device->info.limits.storage_blocks)
+        return FEW_BUFFERS;
+    if (!holds(&row->supported, problem))
+        return UNSUPPORTED;
+    return program_is_refused(device, row->name) ? REFUSED_BY_DRIVER : NO_OBSTACLE;
+}
+
+static enum obstacle forbids(const struct plan *plan, const struct implementation *row,
+                             const void *problem)
+{
+    enum obstacle lacking = lacks(&plan->device->info.traits, row);
+    return lacking ? lacking : is_closed(plan->device, row, problem);
+}
+
+/* The end of a message about a row, after "which needs" or "which gains only with". */
+static const char *phrase_of(enum obstacle obstacle, const struct glcnn_device *device,
+                             const struct implementation *row, char text[PHRASE])
+{
+    static const char *const phrases[] = {
+        [NO_SHARED_MEMORY] = "shared memory on the chip",
+        [FAST_IMAGE_STORES] = "image stores that cost more than loads",
+        [COSTLY_PIXELS] = "pixels that cost less to recompute than to store",
+        [DISPATCHES_TOGETHER] = "a driver that submits dispatches one by one",
+        [UNSUPPORTED] = "another problem",
+        [REFUSED_BY_DRIVER] = "a driver that runs its program",
+        [UNPROFITABLE] = "other sizes"};
+    if (obstacle == FEW_REGISTERS)
+        snprintf(text, PHRASE, "registers for %u vec4 values, and this GPU has %u", row->registers,
+                 device->info.traits.registers);
+    else if (obstacle == NARROW_SUBGROUPS)
+        snprintf(text, PHRASE, "subgroups of %u invocations, and this GPU has %u", row->width,
+                 device->info.traits.width);
+    else if (obstacle == FEW_BUFFERS)
+        snprintf(text, PHRASE, "%u storage blocks in a shader, and this GPU has %u", row->buffers,
+                 device->info.limits.storage_blocks);
+    else if (obstacle == UNSUPPORTED && row->supported.phrase)
+        return row->supported.phrase;
+    else if (obstacle == UNPROFITABLE && row->profitable.phrase)
+        return row->profitable.phrase;
     else
-        return false;
-    return true;
+        return phrases[obstacle];
+    return text;
 }
 
-static bool may_be_taken(const struct plan *plan, const struct implementation *row,
-                         const void *problem)
-{
-    char phrase[PHRASE];
-    return !lacks(plan->device, row, phrase) && is_open(plan->device, row, problem);
-}
-
-/* Tells why a row is passed over. */
 static void log_passed_over(const struct plan *plan, const struct implementation *row,
-                            const void *problem)
+                            enum obstacle obstacle)
 {
-    const struct glcnn_device *device = plan->device;
-    const char *verb = "needs", *of_problem = NULL;
-    char phrase[PHRASE] = "a driver that runs its program";
-    bool lacking = lacks(device, row, phrase);
-    if (!lacking && row->buffers > device->info.limits.storage_blocks)
-        snprintf(phrase, sizeof phrase, "%u storage blocks in a shader, and this GPU has %u",
-                 row->buffers, device->info.limits.storage_blocks);
-    else if (!lacking && !holds(&row->supported, problem))
-        of_problem = row->supported.phrase ? row->supported.phrase : "another problem";
-    else if (!lacking && !program_is_refused(device, row->name)) {
-        verb = "gains only with";
-        of_problem = row->profitable.phrase ? row->profitable.phrase : "other sizes";
-    }
+    char text[PHRASE];
     device_log(plan->device, GLCNN_LOG_DEBUG, "%s: not %s, which %s %s", plan_display_name(plan),
-               row->name, verb, of_problem ? of_problem : phrase);
+               row->name, obstacle == UNPROFITABLE ? "gains only with" : "needs",
+               phrase_of(obstacle, plan->device, row, text));
 }
 
 static const struct implementation *
@@ -130,8 +164,9 @@ forced_row(const struct plan *plan, const struct implementation_list *list, cons
 {
     const char *forced = plan->device->forced_implementations;
     const struct implementation *row;
-    for (size_t i = 0; forced && (row = implementation_at(list, i)); i++)
-        if (is_named(forced, row->name) && is_open(plan->device, row, problem))
+    struct implementation_walk walk = implementation_walk_of(list);
+    while (forced && (row = implementation_next(&walk)))
+        if (is_named(forced, row->name) && !is_closed(plan->device, row, problem))
             return row;
     return NULL;
 }
@@ -149,11 +184,12 @@ static void expect_to_run(struct plan *plan, const struct implementation_list *l
                           const void *problem)
 {
     const struct implementation *last = last_row(list), *first;
-    size_t i = 0;
+    struct implementation_walk walk = implementation_walk_of(list);
     if (!program_is_refused(plan->device, last->name))
         return;
-    while ((first = implementation_at(list, i)) != last && !holds(&first->supported, problem))
-        i++;
+    do
+        first = implementation_next(&walk);
+    while (first != last && !holds(&first->supported, problem));
     plan_fail(
         plan, GLCNN_SHADER_ERROR,
         "%s: the driver of %s accepts the programs of all implementations, from %s to %s, and "
@@ -166,11 +202,13 @@ static const struct implementation *
 usual_row(struct plan *plan, const struct implementation_list *list, const void *problem)
 {
     const struct implementation *row, *last = last_row(list);
-    for (size_t i = 0; (row = implementation_at(list, i)) != last; i++) {
-        if (may_be_taken(plan, row, problem) && holds(&row->profitable, problem))
+    struct implementation_walk walk = implementation_walk_of(list);
+    while ((row = implementation_next(&walk)) != last) {
+        enum obstacle obstacle = forbids(plan, row, problem);
+        if (!obstacle && holds(&row->profitable, problem))
             return row;
         if (plan->device->log)
-            log_passed_over(plan, row, problem);
+            log_passed_over(plan, row, obstacle ? obstacle : UNPROFITABLE);
     }
     expect_to_run(plan, list, problem);
     return last;
@@ -186,8 +224,9 @@ static void ask(const struct plan *plan, const struct implementation_list *list,
     const struct implementation *row;
     tuned->rows[0] = usual;
     tuned->row_count = 1;
-    for (size_t i = 0; (row = implementation_at(list, i)); i++)
-        if (row != usual && tuned->row_count < TUNED_ROWS && may_be_taken(plan, row, problem))
+    struct implementation_walk walk = implementation_walk_of(list);
+    while ((row = implementation_next(&walk)))
+        if (row != usual && tuned->row_count < TUNED_ROWS && !forbids(plan, row, problem))
             tuned->rows[tuned->row_count++] = row;
     if (tuned->row_count > 1)
         tuned->list = list;
@@ -202,8 +241,7 @@ static const struct implementation *tuned_row(const struct plan *plan,
     const struct tuned *tuned = plan->tuned;
     for (size_t i = 0; i < tuned->count; i++)
         if (tuned->decided[i].list == list)
-            return may_be_taken(plan, tuned->decided[i].row, problem) ? tuned->decided[i].row
-                                                                      : usual;
+            return forbids(plan, tuned->decided[i].row, problem) ? usual : tuned->decided[i].row;
     if (tuned->asks && !tuned->list)
         ask(plan, list, problem, usual);
     return usual;
@@ -254,7 +292,8 @@ typedef void (*visitor)(void *user, const struct implementation *row);
 static void each_row_of(const struct implementation_list *list, visitor visit, void *user)
 {
     const struct implementation *row;
-    for (size_t i = 0; (row = implementation_at(list, i)); i++)
+    struct implementation_walk walk = implementation_walk_of(list);
+    while ((row = implementation_next(&walk)))
         visit(user, row);
 }
 

@@ -48,9 +48,13 @@ struct implementation_list {
 /* Rows of src/desktop, each list by the name of the one that it stands before; NULL at the end. */
 extern const struct implementation_list *const glcnn_desktop_registry[];
 
-/* Row number `index` of a list, desktop rows first; NULL beyond the last. */
-const struct implementation *implementation_at(const struct implementation_list *list,
-                                               size_t index);
+/* A walk over the rows of a list, desktop rows first: from its start, and to the next row, NULL beyond
+ * the last. */
+struct implementation_walk {
+    const struct implementation *next, *then; /* `then`: what follows the desktop rows */
+};
+struct implementation_walk implementation_walk_of(const struct implementation_list *list);
+const struct implementation *implementation_next(struct implementation_walk *walk);
 
 /* The row to plan with; never NULL. The last row is not asked about the problem, and stands in where
  * the plan has failed. At log level debug each row that is passed over is told with its reason. */

@@ -70,9 +70,12 @@ static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
         return false;
     for (size_t i = 0; i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *a = &d->arguments[i];
-        rows[i] = (struct glcnn_argument_info){
-            a->name,   argument_is_image(a),        a->input,
-            a->output, a->optional || a->filled_by, argument_is_float32(a)};
+        rows[i] = (struct glcnn_argument_info){a->name,
+                                               argument_is_image(a),
+                                               a->input,
+                                               a->output,
+                                               a->optional || descriptor_filler(d, a),
+                                               argument_is_float32(a)};
         info->argument_count = i + 1;
     }
     info->arguments = rows;
@@ -84,10 +87,13 @@ static size_t name_implementations(const struct glcnn_descriptor *d, const char 
 {
     size_t count = 0;
     const struct implementation *row;
-    for (const struct implementation_list *const *list = d->implementations; list && *list; list++)
-        for (size_t i = 0; (row = implementation_at(*list, i)); i++, count++)
+    for (const struct implementation_list *const *list = d->implementations; list && *list;
+         list++) {
+        struct implementation_walk walk = implementation_walk_of(*list);
+        for (; (row = implementation_next(&walk)); count++)
             if (names)
                 names[count] = row->name;
+    }
     return count;
 }
 
@@ -121,7 +127,9 @@ static struct glcnn_kernel_info *build(size_t count)
                                                .mps_class = d->mps_class,
                                                .text = d->text,
                                                .gradient = d->gradient,
-                                               .without_gradient = d->without_gradient};
+                                               .without_gradient = descriptor_without_gradient(d),
+                                               .is_random = d->flags & DRAWS_RANDOM,
+                                               .is_transposed = d->flags & IS_BACKWARDS};
         good = add_arguments(&tables[i], d) && add_parameters(&tables[i], d) &&
                add_implementations(&tables[i], d);
     }

@@ -55,6 +55,20 @@ glcnn_status kernel_create_with(struct glcnn_device *device,
                                 const struct glcnn_descriptor *descriptor, const void *parameters,
                                 glcnn_kernel **kernel);
 
+/* Defines glcnn_NAME_create of a kernel with default parameters; and of one that is given its
+ * parameters, a structure STRUCT. */
+#define DEFINE_KERNEL_CREATE(NAME)                                                                 \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
+    {                                                                                              \
+        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
+    }
+#define DEFINE_KERNEL_CREATE_WITH(NAME, STRUCT)                                                    \
+    glcnn_status glcnn_##NAME##_create(glcnn_device *device, const struct STRUCT *parameters,      \
+                                       glcnn_kernel **kernel)                                      \
+    {                                                                                              \
+        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
+    }
+
 /* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);
 /* Length of such a vector, with `channels` (0: not known) of the source: by the parameters, else

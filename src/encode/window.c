@@ -21,6 +21,20 @@ static void pass_size(struct pass *pass, const struct axis *x, const struct axis
     (constant ? pass_define : pass_int)(pass, "KERNEL_HEIGHT", y->size);
 }
 
+void pass_results(struct pass *pass, const struct window *window)
+{
+    pass_int(pass, "begin_x", window->x.begin);
+    pass_int(pass, "begin_y", window->y.begin);
+    pass_int(pass, "end_x", window->x.end);
+    pass_int(pass, "end_y", window->y.end);
+}
+
+void pass_source_size(struct pass *pass, const struct image_view *source)
+{
+    pass_int(pass, "source_width", (int32_t)source->width);
+    pass_int(pass, "source_height", (int32_t)source->height);
+}
+
 void pass_window(struct pass *pass, const struct window *window)
 {
     const struct axis *x = &window->x, *y = &window->y;
@@ -33,10 +47,7 @@ void pass_window(struct pass *pass, const struct window *window)
     pass_define(pass, "stride_y", y->stride);
     pass_define(pass, "dilation_x", x->dilation);
     pass_define(pass, "dilation_y", y->dilation);
-    pass_int(pass, "begin_x", x->begin);
-    pass_int(pass, "begin_y", y->begin);
-    pass_int(pass, "end_x", x->end);
-    pass_int(pass, "end_y", y->end);
+    pass_results(pass, window);
     pass_int(pass, "shift_x", x->shift);
     pass_int(pass, "shift_y", y->shift);
 }

@@ -13,6 +13,10 @@ struct pass *plan_pixels(struct plan *plan, const struct operation *operation, c
  * KERNEL_WIDTH and KERNEL_HEIGHT (constants of small windows only), and EDGE_CLAMP if the edge mode
  * is clamp. */
 void pass_window(struct pass *pass, const struct window *window);
+/* Uniforms begin_x, begin_y, end_x and end_y: the results that there are. */
+void pass_results(struct pass *pass, const struct window *window);
+/* Uniforms source_width and source_height, of an image that the pass does not read. */
+void pass_source_size(struct pass *pass, const struct image_view *source);
 /* The destination must be as wide and high as the result. For descriptors' `check`. */
 bool check_result_size(const struct image_view *destination,
                        const struct glcnn_image_descriptor *result, struct validation validation);

@@ -100,8 +100,9 @@ size_t glcnn_gradient_filters_with_sources(glcnn_filter_node *node,
     const struct glcnn_descriptor *d = node->kernel->descriptor;
     struct network_mark mark = network_mark(node->network);
     size_t count = gradient_count(node);
+    const char *without = descriptor_without_gradient(d);
     if (count == 0)
-        return fail(node, d->without_gradient ? d->without_gradient : "there is none");
+        return fail(node, without ? without : "there is none");
     const char *reason = d->undifferentiable ? d->undifferentiable(node->kernel->parameters) : NULL;
     if (reason)
         return fail(node, reason);

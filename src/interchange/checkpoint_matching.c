@@ -64,7 +64,8 @@ static void widen(const struct dtype *dtype, const uint8_t *bytes, size_t count,
 
 static bool is_transposed(const struct parameter *p)
 {
-    return strcmp(glcnn_kernel_name(p->kernel), "convolution_transpose") == 0;
+    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(glcnn_kernel_name(p->kernel));
+    return info && info->is_transposed;
 }
 
 /* What PyTorch's tensor for the parameter is like. Ours is [outputs][height][width][inputs]. */

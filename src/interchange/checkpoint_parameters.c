@@ -21,9 +21,14 @@ static const struct vector_kind {
 
 const char *const checkpoint_moments[MOMENTS] = {"first", "second"};
 
+static const struct glcnn_kernel_info *info_of(const glcnn_kernel *kernel)
+{
+    return glcnn_kernel_info_by_name(glcnn_kernel_name(kernel));
+}
+
 static bool takes_vector(const glcnn_kernel *kernel, const char *name)
 {
-    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(glcnn_kernel_name(kernel));
+    const struct glcnn_kernel_info *info = info_of(kernel);
     for (size_t i = 0; info && i < info->argument_count; i++)
         if (strcmp(info->arguments[i].name, name) == 0)
             return !info->arguments[i].is_image && info->arguments[i].is_input;
@@ -73,11 +78,6 @@ void parameter_find_shape(struct parameter *p)
         return;
     p->rank = 4;
     memcpy(p->shape, (uint64_t[]){outputs, height, width, p->count / taps}, sizeof p->shape);
-}
-
-static bool is_neuron(const glcnn_kernel *kernel)
-{
-    return strcmp(glcnn_kernel_name(kernel), "neuron") == 0;
 }
 
 /* ---- The list ---- */
@@ -171,11 +171,13 @@ static glcnn_status append_moments(struct parameters *list, const struct paramet
     return status;
 }
 
-/* Channels of a normalisation or a neuron that has not met its first image. */
+/* Channels of a normalisation or a neuron that has not met its first image. Those of a neuron behind
+ * weights follow from the weights. */
 static uint32_t expected_channels(const glcnn_kernel *kernel)
 {
     const struct glcnn_data_source *source = glcnn_kernel_data_source(kernel);
-    bool follows = takes_vector(kernel, "gamma") || is_neuron(kernel);
+    bool follows = takes_vector(kernel, "gamma") ||
+                   (takes_vector(kernel, SLOPES) && !takes_vector(kernel, "weights"));
     return source && follows ? source->feature_channels : 0;
 }
 
@@ -316,8 +318,9 @@ static void set_time_step(glcnn_kernel *kernel, uint32_t value)
 
 static bool get_encodes(glcnn_kernel *kernel, uint32_t *value)
 {
+    const struct glcnn_kernel_info *info = info_of(kernel);
     *value = glcnn_kernel_encode_count(kernel);
-    return strcmp(glcnn_kernel_name(kernel), "dropout") == 0;
+    return info && info->is_random;
 }
 
 const struct checkpoint_counter checkpoint_counters[CHECKPOINT_COUNTERS] = {

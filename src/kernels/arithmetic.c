@@ -5,7 +5,6 @@
 #include "kernels/arithmetic.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "encode/kernel.h"
 #include "encode/number.h"
@@ -15,17 +14,9 @@
 #define BLOCK 64 /* elements summed by one invocation, about */
 #define PAIR  2u /* columns of one invocation */
 
-/* Each operation has a family of its own: a state of one is of no use to the gradient of another.
- */
-static const char *const families[] = {"add",     "subtract", "multiply", "divide",
-                                       "maximum", "minimum",  "power"};
-
 enum operation_kind arithmetic_kind(const struct operation *o)
 {
-    int kind = ADD;
-    while (kind < POWER && strcmp(families[kind], o->descriptor->family) != 0)
-        kind++;
-    return (enum operation_kind)kind;
+    return *(const enum operation_kind *)o->descriptor->form;
 }
 
 /* ---- What gradients are of, and given ---- */
@@ -54,11 +45,6 @@ static struct operands quotient_operands(const void *parameters)
 
 /* ---- Vectors of the state ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static bool is_clamped(const struct operation *o)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
@@ -76,11 +62,11 @@ bool arithmetic_has_shares(const struct operation *o)
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
-    const struct image_view *view = &o->images[is_gradient(o) ? GRADIENT : RESULT];
+    const struct image_view *view = &o->images[operation_is_gradient(o) ? GRADIENT : RESULT];
     bool mask = (int)index == descriptor_argument(o->descriptor, "clamp_mask");
-    bool wanted =
-        mask ? is_clamped(o)
-             : !is_gradient(o) || p->is_secondary_source_filter || arithmetic_kind(o) != DIVIDE;
+    bool wanted = mask ? is_clamped(o)
+                       : !operation_is_gradient(o) || p->is_secondary_source_filter ||
+                             arithmetic_kind(o) != DIVIDE;
     size_t pixels = (size_t)view->width * view->height * view->images;
     return wanted
                ? pixels * slice_count(view->channels) * (mask || arithmetic_has_shares(o) ? 1 : 4)
@@ -294,10 +280,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     pass_define(pass, "BLOCK_Y", (int)b->height);
     if (b->channels)
         pass_define(pass, "SUM_CHANNELS", 1);
-    pass_int(pass, "begin_x", o->window.x.begin);
-    pass_int(pass, "begin_y", o->window.y.begin);
-    pass_int(pass, "end_x", o->window.x.end);
-    pass_int(pass, "end_y", o->window.y.end);
+    pass_results(pass, &o->window);
     pass->work = BLOCK * 16;
     return partial;
 }
@@ -452,313 +435,206 @@ static const struct parameter gradient_parameters[] = {
      FIELD(is_secondary_source_filter), 0, 0, 1, NULL},
     {0}};
 
-/* Of forward kernels: values of the two sources, and what else is left for the gradient. */
-#define FORWARD_ARGUMENTS(FIRST, SECOND, ...)                                                      \
-    .arguments = {                                                                                 \
-        {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = FIRST},           \
-        {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = SECOND},    \
-        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
-        {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},            \
-        __VA_ARGS__}
-/* Of the gradient kernels of forward kernel NAME. */
-#define GRADIENT_ARGUMENTS(NAME, FIRST, SECOND, ...)                                               \
-    .arguments = {                                                                                 \
-        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
-        {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = FIRST},        \
-        {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},              \
-        {.name = "secondary_image",                                                                \
-         .place = PLACE_FORWARD,                                                                   \
-         .input = true,                                                                            \
-         .optional = true,                                                                         \
-         .values = SECOND},                                                                        \
-        {.name = "clamp_mask",                                                                     \
-         .place = PLACE_STATE,                                                                     \
-         .input = true,                                                                            \
-         .optional = true,                                                                         \
-         .filled_by = NAME},                                                                       \
-        __VA_ARGS__}
+/* What a gradient reads of its state. */
+#define LEFT_BY_FORWARD(NAME, OPTIONAL)                                                            \
+    {                                                                                              \
+        .name = NAME, .place = PLACE_STATE, .input = true, .optional = OPTIONAL,                   \
+        .forward_fills = true                                                                      \
+    }
+
+static const struct argument sum_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument sum_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    {0}};
+
+static const struct argument quotient_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_POSITIVE},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument quotient_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image",
+     .place = PLACE_FORWARD,
+     .input = true,
+     .optional = true,
+     .values = VALUES_POSITIVE},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    LEFT_BY_FORWARD("quotient", true),
+    {0}};
+
+static const struct argument extreme_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument extreme_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    LEFT_BY_FORWARD("primary_share", false),
+    {0}};
+
+static const struct argument power_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_POSITIVE},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "clamp_mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "base", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument power_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_POSITIVE},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    LEFT_BY_FORWARD("clamp_mask", true),
+    LEFT_BY_FORWARD("base", false),
+    {0}};
+
+/* What all forward kernels have alike, and all their gradients. Each has a family of its own: a state
+ * of one is of no use to the gradient of another. */
+#define FORWARD(NAME, KIND)                                                                        \
+    .name = NAME, .family = NAME, .form = &(const enum operation_kind){KIND},                      \
+    .gradient = NAME "_gradient", .parameters_size = sizeof(struct glcnn_arithmetic_parameters),   \
+    .parameters = parameters, .length = length, .check = check, .fusion = forward_fusion,          \
+    .fuse = fuse_sum, .implementations = pointwise_implementations, .plan = plan_forward
+
+#define GRADIENT_OF(NAME, KIND, FLAGS)                                                             \
+    .name = NAME "_gradient", .family = NAME, .form = &(const enum operation_kind){KIND},          \
+    .forward = NAME,                                                                               \
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED | (FLAGS),           \
+    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),                                 \
+    .parameters = gradient_parameters, .length = length, .check = check,                           \
+    .fusion = gradient_fusion, .implementations = pointwise_implementations, .plan = plan_gradient
+
+enum { FORWARD_FLAGS = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED };
 
 const struct glcnn_descriptor glcnn_kernel_add = {
-    .name = "add",
     .mps_class = "MPSCNNAdd",
     .text = "sum of two images",
-    .family = "add",
-    .gradient = "add_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED | IS_SUM,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
+    FORWARD("add", ADD),
+    .flags = FORWARD_FLAGS | IS_SUM,
+    .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
-    .name = "add_gradient",
     .mps_class = "MPSCNNAddGradient",
     .text = "gradient of add by one source",
-    .family = "add",
-    .without_gradient = "it is a gradient itself",
-    .forward = "add",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED | MAY_COPY,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("add", ADD, MAY_COPY),
+    .arguments = sum_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS("add", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_subtract = {
-    .name = "subtract",
     .mps_class = "MPSCNNSubtract",
     .text = "difference of two images",
-    .family = "subtract",
-    .gradient = "subtract_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
+    FORWARD("subtract", SUBTRACT),
+    .flags = FORWARD_FLAGS,
+    .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
-    .name = "subtract_gradient",
     .mps_class = "MPSCNNSubtractGradient",
     .text = "gradient of subtract by one source",
-    .family = "subtract",
-    .without_gradient = "it is a gradient itself",
-    .forward = "subtract",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED | MAY_COPY,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("subtract", SUBTRACT, MAY_COPY),
+    .arguments = sum_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS("subtract", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_multiply = {
-    .name = "multiply",
     .mps_class = "MPSCNNMultiply",
     .text = "product of two images",
-    .family = "multiply",
-    .gradient = "multiply_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
+    FORWARD("multiply", MULTIPLY),
+    .flags = FORWARD_FLAGS,
+    .arguments = sum_arguments,
     .keeps_zero = keeps_zero,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
-    .name = "multiply_gradient",
     .mps_class = "MPSCNNMultiplyGradient",
     .text = "gradient of multiply by one source",
-    .family = "multiply",
-    .without_gradient = "it is a gradient itself",
-    .forward = "multiply",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("multiply", MULTIPLY, 0),
+    .arguments = sum_gradient_arguments,
     .operands = product_operands,
-    GRADIENT_ARGUMENTS("multiply", VALUES_SYMMETRIC, VALUES_SYMMETRIC, {0}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_divide = {
-    .name = "divide",
     .mps_class = "MPSCNNDivide",
     .text = "quotient of two images",
-    .family = "divide",
-    .gradient = "divide_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_SYMMETRIC, VALUES_POSITIVE,
-                      {.name = "quotient", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
+    FORWARD("divide", DIVIDE),
+    .flags = FORWARD_FLAGS,
+    .arguments = quotient_arguments,
 };
-
 const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
-    .name = "divide_gradient",
     .text = "gradient of divide by one source",
-    .family = "divide",
-    .without_gradient = "it is a gradient itself",
-    .forward = "divide",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("divide", DIVIDE, 0),
+    .arguments = quotient_gradient_arguments,
     .operands = quotient_operands,
-    GRADIENT_ARGUMENTS("divide", VALUES_SYMMETRIC, VALUES_POSITIVE,
-                       {.name = "quotient",
-                        .place = PLACE_STATE,
-                        .input = true,
-                        .optional = true,
-                        .filled_by = "divide"}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_maximum = {
-    .name = "maximum",
     .text = "the larger of two images",
-    .family = "maximum",
-    .gradient = "maximum_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(
-        VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
+    FORWARD("maximum", MAXIMUM),
+    .flags = FORWARD_FLAGS,
+    .arguments = extreme_arguments,
     .keeps_zero = keeps_zero,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
-    .name = "maximum_gradient",
     .text = "gradient of maximum by one source",
-    .family = "maximum",
-    .without_gradient = "it is a gradient itself",
-    .forward = "maximum",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("maximum", MAXIMUM, 0),
+    .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS(
-        "maximum", VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "maximum"}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_minimum = {
-    .name = "minimum",
     .text = "the smaller of two images",
-    .family = "minimum",
-    .gradient = "minimum_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(
-        VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
+    FORWARD("minimum", MINIMUM),
+    .flags = FORWARD_FLAGS,
+    .arguments = extreme_arguments,
     .keeps_zero = keeps_zero,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
 };
-
 const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
-    .name = "minimum_gradient",
     .text = "gradient of minimum by one source",
-    .family = "minimum",
-    .without_gradient = "it is a gradient itself",
-    .forward = "minimum",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("minimum", MINIMUM, 0),
+    .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
-    GRADIENT_ARGUMENTS(
-        "minimum", VALUES_SYMMETRIC, VALUES_SYMMETRIC,
-        {.name = "primary_share", .place = PLACE_STATE, .input = true, .filled_by = "minimum"}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_power = {
-    .name = "power",
     .text = "one image to the power of another",
-    .family = "power",
-    .gradient = "power_gradient",
-    .flags = IS_BINARY | HAS_STRIDE | MAKES_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = parameters,
-    FORWARD_ARGUMENTS(VALUES_POSITIVE, VALUES_SYMMETRIC,
-                      {.name = "base", .place = PLACE_STATE, .output = true, .optional = true}),
-    .length = length,
-    .check = check,
-    .fusion = forward_fusion,
-    .fuse = fuse_sum,
-    .implementations = pointwise_implementations,
-    .plan = plan_forward,
+    FORWARD("power", POWER),
+    .flags = FORWARD_FLAGS,
+    .arguments = power_arguments,
 };
-
 const struct glcnn_descriptor glcnn_kernel_power_gradient = {
-    .name = "power_gradient",
     .text = "gradient of power by one source",
-    .family = "power",
-    .without_gradient = "it is a gradient itself",
-    .forward = "power",
-    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,
-    .parameters_size = sizeof(struct glcnn_arithmetic_parameters),
-    .parameters = gradient_parameters,
+    GRADIENT_OF("power", POWER, 0),
+    .arguments = power_gradient_arguments,
     .operands = quotient_operands,
-    GRADIENT_ARGUMENTS("power", VALUES_POSITIVE, VALUES_SYMMETRIC,
-                       {.name = "base", .place = PLACE_STATE, .input = true, .filled_by = "power"}),
-    .length = length,
-    .check = check,
-    .fusion = gradient_fusion,
-    .implementations = pointwise_implementations,
-    .plan = plan_gradient,
 };
 
 /* ---- Constructors ---- */
 
 struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
 {
-    struct glcnn_arithmetic_parameters *p = NULL;
-    for (int i = ADD; i <= POWER && !p; i++)
-        p = kernel_parameters(kernel, families[i]);
-    return p;
+    bool is_one = kernel && kernel->descriptor->length == length; /* of whichever family */
+    return is_one ? kernel->parameters : NULL;
 }
 
 static glcnn_status create_gradient(glcnn_device *device, const struct glcnn_descriptor *descriptor,
@@ -770,85 +646,19 @@ static glcnn_status create_gradient(glcnn_device *device, const struct glcnn_des
     return status;
 }
 
-glcnn_status glcnn_add_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_add, kernel);
-}
+#define DEFINE_CREATE(NAME)                                                                        \
+    DEFINE_KERNEL_CREATE(NAME)                                                                     \
+    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
+        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
+    {                                                                                              \
+        return create_gradient(device, &glcnn_kernel_##NAME##_gradient,                            \
+                               is_secondary_source_filter, kernel);                                \
+    }
 
-glcnn_status glcnn_add_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                       glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_add_gradient, is_secondary_source_filter, kernel);
-}
-
-glcnn_status glcnn_subtract_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_subtract, kernel);
-}
-
-glcnn_status glcnn_subtract_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                            glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_subtract_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_multiply_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_multiply, kernel);
-}
-
-glcnn_status glcnn_multiply_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                            glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_multiply_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_divide_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_divide, kernel);
-}
-
-glcnn_status glcnn_divide_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                          glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_divide_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_maximum_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_maximum, kernel);
-}
-
-glcnn_status glcnn_maximum_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                           glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_maximum_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_minimum_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_minimum, kernel);
-}
-
-glcnn_status glcnn_minimum_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                           glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_minimum_gradient, is_secondary_source_filter,
-                           kernel);
-}
-
-glcnn_status glcnn_power_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_power, kernel);
-}
-
-glcnn_status glcnn_power_gradient_create(glcnn_device *device, bool is_secondary_source_filter,
-                                         glcnn_kernel **kernel)
-{
-    return create_gradient(device, &glcnn_kernel_power_gradient, is_secondary_source_filter,
-                           kernel);
-}
+DEFINE_CREATE(add)
+DEFINE_CREATE(subtract)
+DEFINE_CREATE(multiply)
+DEFINE_CREATE(divide)
+DEFINE_CREATE(maximum)
+DEFINE_CREATE(minimum)
+DEFINE_CREATE(power)

@@ -150,24 +150,39 @@ static const struct parameter color_parameters[] = {
      NULL},
     {0}};
 
-#define AUGMENTATION(KIND, TEXT)                                                                   \
-    .name = "augment_" #KIND, .text = TEXT, .family = "augment_" #KIND,                            \
-    .without_gradient = "pictures are not trained; let its result stop gradients",                 \
-    .flags = IS_BINARY, .parameters_size = sizeof(struct glcnn_augment_##KIND##_parameters),       \
-    .parameters = KIND##_parameters,                                                               \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},       \
-                  {.name = "image_numbers",                                                        \
-                   .place = PLACE_SECONDARY,                                                       \
-                   .input = true,                                                                  \
-                   .values = VALUES_BYTE}},                                                        \
-    .check = check, .plan = plan_##KIND
+static const struct argument arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "image_numbers", .place = PLACE_SECONDARY, .input = true, .values = VALUES_BYTE},
+    {0}};
+
+static const char without_gradient[] = "pictures are not trained; let its result stop gradients";
 
 const struct glcnn_descriptor glcnn_kernel_augment_geometry = {
-    AUGMENTATION(geometry, "images at random mirrored, shifted, turned and enlarged")};
+    .name = "augment_geometry",
+    .text = "images at random mirrored, shifted, turned and enlarged",
+    .family = "augment_geometry",
+    .without_gradient = without_gradient,
+    .flags = IS_BINARY,
+    .parameters_size = sizeof(struct glcnn_augment_geometry_parameters),
+    .parameters = geometry_parameters,
+    .arguments = arguments,
+    .check = check,
+    .plan = plan_geometry,
+};
 
-const struct glcnn_descriptor glcnn_kernel_augment_color = {AUGMENTATION(
-    color, "images at random in brightness and contrast, with noise, a square cut out")};
+const struct glcnn_descriptor glcnn_kernel_augment_color = {
+    .name = "augment_color",
+    .text = "images at random in brightness and contrast, with noise, a square cut out",
+    .family = "augment_color",
+    .without_gradient = without_gradient,
+    .flags = IS_BINARY,
+    .parameters_size = sizeof(struct glcnn_augment_color_parameters),
+    .parameters = color_parameters,
+    .arguments = arguments,
+    .check = check,
+    .plan = plan_color,
+};
 
 /* ---- Constructors ---- */
 
@@ -181,17 +196,5 @@ struct glcnn_augment_color_parameters *glcnn_augment_color(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "augment_color");
 }
 
-glcnn_status
-glcnn_augment_geometry_create(glcnn_device *device,
-                              const struct glcnn_augment_geometry_parameters *parameters,
-                              glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_augment_geometry, parameters, kernel);
-}
-
-glcnn_status glcnn_augment_color_create(glcnn_device *device,
-                                        const struct glcnn_augment_color_parameters *parameters,
-                                        glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_augment_color, parameters, kernel);
-}
+DEFINE_KERNEL_CREATE_WITH(augment_geometry, glcnn_augment_geometry_parameters)
+DEFINE_KERNEL_CREATE_WITH(augment_color, glcnn_augment_color_parameters)

@@ -25,7 +25,7 @@ bool batch_normalization_is_fixed(const struct operation *o)
 
 static uint32_t channels_of(const struct operation *o)
 {
-    return o->images[o->descriptor->flags & IS_GRADIENT ? D_SOURCE : N_SOURCE].channels;
+    return o->images[operation_is_gradient(o) ? D_SOURCE : N_SOURCE].channels;
 }
 
 static size_t length(const struct operation *o, size_t index)
@@ -233,31 +233,42 @@ static const struct parameter parameters[] = {
          .values = VALUES_POSITIVE},                                                               \
         NEURON_DATA_ARGUMENT
 
-#define COMMON                                                                                     \
-    .family = "batch_normalization",                                                               \
-    .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),                        \
-    .parameters = parameters, .length = length
+static const struct argument statistics_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "mean", .place = PLACE_STATE, .output = true},
+    {.name = "variance", .place = PLACE_STATE, .output = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics = {
     .name = "batch_normalization_statistics",
     .mps_class = "MPSCNNBatchNormalizationStatistics",
     .text = "mean and variance of each channel over a batch, into a state",
-    COMMON,
+    .family = "batch_normalization",
+    .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),
+    .parameters = parameters,
+    .length = length,
     .without_gradient = "batch_normalization_gradient differentiates through the statistics",
     .flags =
         NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE | STARTS_STATE | COUNTS_SAMPLES,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "mean", .place = PLACE_STATE, .output = true},
-                  {.name = "variance", .place = PLACE_STATE, .output = true}},
+    .arguments = statistics_arguments,
     .implementations = normalization_implementations,
     .plan = plan_statistics,
 };
+
+static const struct argument forward_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    PARAMETER_ARGUMENTS,
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
     .name = "batch_normalization",
     .mps_class = "MPSCNNBatchNormalization",
     .text = "gamma (x - mean) / sqrt(variance + epsilon) + beta, then a neuron",
-    COMMON,
+    .family = "batch_normalization",
+    .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),
+    .parameters = parameters,
+    .length = length,
     .gradient = "batch_normalization_gradient",
     .flags = MAKES_STATE | SHARED_STATE,
     .collector = "batch_normalization_statistics",
@@ -265,9 +276,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
     .averager = "batch_normalization_running_statistics",
     .neuron = neuron_of,
     .keeps_zero = descriptor_always,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  PARAMETER_ARGUMENTS},
+    .arguments = forward_arguments,
     .check = check_normalize,
     .fusion = fusion,
     .prepare_fusion = prepare_fusion,
@@ -276,48 +285,60 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization = {
     .plan = plan_normalize,
 };
 
+static const struct argument statistics_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    PARAMETER_ARGUMENTS,
+    {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
+    {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics_gradient = {
     .name = "batch_normalization_statistics_gradient",
     .mps_class = "MPSCNNBatchNormalizationStatisticsGradient",
     .text = "gradients for gamma and beta over a batch, into a state",
-    COMMON,
-    .without_gradient = "it is a gradient itself",
+    .family = "batch_normalization",
+    .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),
+    .parameters = parameters,
+    .length = length,
     .forward = "batch_normalization",
     .flags = IS_GRADIENT | NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE |
              PIXEL_MANUAL | READS_FUSED,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  PARAMETER_ARGUMENTS,
-                  {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
-                  {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true}},
+    .arguments = statistics_gradient_arguments,
     .check = check_statistics_gradient,
     .implementations = normalization_implementations,
     .plan = plan_statistics_gradient,
 };
 
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    PARAMETER_ARGUMENTS,
+    {.name = "gradient_for_gamma",
+     .place = PLACE_STATE,
+     .input = true,
+     .optional = true,
+     .filled_by = "batch_normalization_statistics_gradient"},
+    {.name = "gradient_for_beta",
+     .place = PLACE_STATE,
+     .input = true,
+     .optional = true,
+     .filled_by = "batch_normalization_statistics_gradient"},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
     .name = "batch_normalization_gradient",
     .mps_class = "MPSCNNBatchNormalizationGradient",
     .text = "gradient of batch_normalization through its statistics",
-    COMMON,
-    .without_gradient = "it is a gradient itself",
+    .family = "batch_normalization",
+    .parameters_size = sizeof(struct glcnn_batch_normalization_parameters),
+    .parameters = parameters,
+    .length = length,
     .forward = "batch_normalization",
     .flags = IS_GRADIENT | SHARED_STATE | PIXEL_MANUAL | READS_FUSED,
     .collector = "batch_normalization_statistics_gradient",
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  PARAMETER_ARGUMENTS,
-                  {.name = "gradient_for_gamma",
-                   .place = PLACE_STATE,
-                   .input = true,
-                   .optional = true,
-                   .filled_by = "batch_normalization_statistics_gradient"},
-                  {.name = "gradient_for_beta",
-                   .place = PLACE_STATE,
-                   .input = true,
-                   .optional = true,
-                   .filled_by = "batch_normalization_statistics_gradient"}},
+    .arguments = gradient_arguments,
     .check = check_gradient,
     .fusion = gradient_fusion,
     .prepare_fusion = prepare_fusion_gradient,

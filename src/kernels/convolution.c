@@ -7,14 +7,9 @@ extern const struct glcnn_descriptor glcnn_kernel_convolution;
 
 /* ---- Lengths of vectors ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static const struct glcnn_source_properties *source_properties(const struct operation *o)
 {
-    return is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
+    return operation_is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
 }
 
 static size_t weight_count(const struct operation *o)
@@ -165,7 +160,7 @@ bool convolution_gradient_check(const struct operation *o, struct validation val
 static void connect_all(struct operation *o)
 {
     struct glcnn_source_properties *source =
-        is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
+        operation_is_gradient(o) ? &o->properties.secondary : &o->properties.primary;
     source->offset.x = (int32_t)source->kernel_width / 2;
     source->offset.y = (int32_t)source->kernel_height / 2;
     source->edge_mode = GLCNN_EDGE_MODE_ZERO;
@@ -252,6 +247,23 @@ const struct implementation_list *const convolution_implementations[] = {
     &convolution_data_implementations,        &fully_connected_data_implementations,
     &fully_connected_weights_implementations, NULL};
 
+const struct argument convolution_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "weights", .place = PLACE_KERNEL, .input = true},
+    {.name = "biases", .place = PLACE_KERNEL, .input = true, .optional = true},
+    NEURON_DATA_ARGUMENT,
+    {0}};
+
+const struct argument convolution_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true, .optional = true},
+    {.name = "weights", .place = PLACE_KERNEL, .input = true},
+    {.name = "gradient_for_weights", .place = PLACE_STATE, .output = true},
+    {.name = "gradient_for_biases", .place = PLACE_STATE, .output = true},
+    {0}};
+
 #define FORWARD_FLAGS (MAKES_STATE | SHARED_STATE | READS_NEURONS)
 #define GRADIENT_FLAGS                                                                             \
     (IS_GRADIENT | SHARED_STATE | MODIFIES_STATE | DENSE_MANUAL | READS_NEURONS | TRAINS_IN_PART)
@@ -262,11 +274,13 @@ const struct glcnn_descriptor glcnn_kernel_convolution = {
     .text = "weighted sum over a window and the channels of a group",
     .family = "convolution",
     .gradient = "convolution_gradient",
-    CONVOLUTION_TRAITS(undifferentiable),
+    .undifferentiable = undifferentiable,
+    .neuron = convolution_neuron,
+    .keeps_zero = descriptor_always,
     .flags = CONVOLUTION_WINDOW | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_parameters,
-    CONVOLUTION_ARGUMENTS,
+    .arguments = convolution_arguments,
     .shape = convolution_result_shape,
     .length = convolution_length,
     .lacks = convolution_lacks,
@@ -287,12 +301,11 @@ const struct glcnn_descriptor glcnn_kernel_convolution_gradient = {
     .mps_class = "MPSCNNConvolutionGradient",
     .text = "gradients of convolution for its source, weights and biases",
     .family = "convolution",
-    .without_gradient = "it is a gradient itself",
     .forward = "convolution",
     .flags = CONVOLUTION_WINDOW | GRADIENT_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_gradient_parameters,
-    CONVOLUTION_GRADIENT_ARGUMENTS,
+    .arguments = convolution_gradient_arguments,
     .length = convolution_gradient_length,
     .check = convolution_gradient_check,
     .reads_gradient_once = reads_gradient_once,
@@ -306,11 +319,13 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .text = "weighted sum over all pixels and channels",
     .family = "fully_connected",
     .gradient = "fully_connected_gradient",
-    CONVOLUTION_TRAITS(convolution_undifferentiable),
+    .undifferentiable = convolution_undifferentiable,
+    .neuron = convolution_neuron,
+    .keeps_zero = descriptor_always,
     .flags = HAS_WINDOW | FORWARD_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = connected_parameters,
-    CONVOLUTION_ARGUMENTS,
+    .arguments = convolution_arguments,
     .prepare = connect_all,
     .shape = convolution_result_shape,
     .length = convolution_length,
@@ -325,12 +340,11 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected_gradient = {
     .mps_class = "MPSCNNFullyConnectedGradient",
     .text = "gradients of fully_connected for its source, weights and biases",
     .family = "fully_connected",
-    .without_gradient = "it is a gradient itself",
     .forward = "fully_connected",
     .flags = HAS_WINDOW | GRADIENT_FLAGS,
     .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = connected_gradient_parameters,
-    CONVOLUTION_GRADIENT_ARGUMENTS,
+    .arguments = convolution_gradient_arguments,
     .prepare = connect_all,
     .length = convolution_gradient_length,
     .check = connected_gradient_check,

@@ -68,39 +68,7 @@ void convolution_trainable_layer(const struct operation *operation, struct train
 /* For graphs. */
 const char *convolution_undifferentiable(const void *parameters);
 struct neuron_traits convolution_neuron(const void *parameters);
-#define CONVOLUTION_TRAITS(UNDIFFERENTIABLE)                                                       \
-    .undifferentiable = UNDIFFERENTIABLE, .neuron = convolution_neuron,                            \
-    .keeps_zero = descriptor_always
-
-#define CONVOLUTION_VECTOR(NAME, OPTIONAL)                                                         \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_KERNEL, .input = true, .optional = OPTIONAL                   \
-    }
-#define CONVOLUTION_SUM(NAME)                                                                      \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_STATE, .output = true                                         \
-    }
-
-#define CONVOLUTION_ARGUMENTS                                                                      \
-    .arguments = {                                                                                 \
-        {.name = "source_image", .place = PLACE_SOURCE, .input = true},                            \
-        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
-        CONVOLUTION_VECTOR("weights", false),                                                      \
-        CONVOLUTION_VECTOR("biases", true),                                                        \
-        NEURON_DATA_ARGUMENT,                                                                      \
-    }
-#define CONVOLUTION_GRADIENT_ARGUMENTS                                                             \
-    .arguments = {                                                                                 \
-        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
-        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
-        {.name = "destination_gradient",                                                           \
-         .place = PLACE_DESTINATION,                                                               \
-         .output = true,                                                                           \
-         .optional = true},                                                                        \
-        CONVOLUTION_VECTOR("weights", false),                                                      \
-        CONVOLUTION_SUM("gradient_for_weights"),                                                   \
-        CONVOLUTION_SUM("gradient_for_biases"),                                                    \
-    }
+extern const struct argument convolution_arguments[], convolution_gradient_arguments[];
 
 /* Defines glcnn_NAME_create of glcnn_kernel_NAME. */
 #define DEFINE_CONVOLUTION_CREATE(NAME)                                                            \

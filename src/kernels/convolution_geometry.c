@@ -1,14 +1,9 @@
 /* What the numbers of a convolution come to: its channels, windows and trainable channels. */
 #include "kernels/convolution.h"
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 const struct image_view *convolution_source(const struct operation *o)
 {
-    return &o->images[is_gradient(o) ? IMAGE : SOURCE];
+    return &o->images[operation_is_gradient(o) ? IMAGE : SOURCE];
 }
 
 struct channels convolution_channels(const struct operation *o)

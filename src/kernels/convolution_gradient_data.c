@@ -45,6 +45,7 @@ static const struct vector_view *data_biases(const struct operation *o)
 struct data_problem {
     const struct operation *operation;
     struct plan *plan;
+    const struct implementation **sum_row; /* that plans all phases at once, where one does */
 };
 
 /* ---- The phases of a stride ---- */
@@ -79,17 +80,18 @@ static bool phase_sum(const struct operation *o, const uint32_t phase[2], struct
 }
 
 /* Calls `visit` for the sum of each phase until one says false; true: none did. */
-static bool each_phase(const struct operation *o, struct plan *plan,
-                       bool (*visit)(struct plan *plan, const struct packing *p,
+static bool each_phase(const struct data_problem *problem,
+                       bool (*visit)(const struct data_problem *problem, const struct packing *p,
                                      const struct sum *sum))
 {
+    const struct operation *o = problem->operation;
     const uint32_t strides[2] = {(uint32_t)o->window.x.stride, (uint32_t)o->window.y.stride};
     uint32_t phase[2];
     struct packing p;
     struct sum sum;
     for (phase[1] = 0; phase[1] < strides[1]; phase[1]++)
         for (phase[0] = 0; phase[0] < strides[0]; phase[0]++)
-            if (phase_sum(o, phase, &p, &sum) && !visit(plan, &p, &sum))
+            if (phase_sum(o, phase, &p, &sum) && !visit(problem, &p, &sum))
                 return false;
     return true;
 }
@@ -102,9 +104,10 @@ static bool can_reverse(const void *data_problem)
            o->window.edge_mode == GLCNN_EDGE_MODE_ZERO;
 }
 
-static bool plan_phase(struct plan *plan, const struct packing *p, const struct sum *sum)
+static bool plan_phase(const struct data_problem *problem, const struct packing *p,
+                       const struct sum *sum)
 {
-    plan_sum(plan, p, sum);
+    plan_sum(problem->plan, p, sum);
     return true;
 }
 
@@ -113,22 +116,22 @@ static void plan_separate_phases(struct plan *plan, const struct implementation 
                                  const void *data_problem)
 {
     (void)row;
-    each_phase(((const struct data_problem *)data_problem)->operation, plan, plan_phase);
+    (void)plan;
+    each_phase(data_problem, plan_phase);
 }
 
 /* ---- All phases in one pass ---- */
 
-static const struct implementation *sum_row(struct plan *plan, const struct packing *p,
-                                            const struct sum *sum)
+/* By a row that can take all phases at once, whichever it is; that of the first plans all. */
+static bool takes_phases(const struct data_problem *problem, const struct packing *p,
+                         const struct sum *sum)
 {
-    return implementation_choose(plan, &convolution_sum_implementations,
-                                 &(const struct sum_problem){p, sum, plan});
-}
-
-/* By a row that can take all phases at once, whichever it is. */
-static bool takes_phases(struct plan *plan, const struct packing *p, const struct sum *sum)
-{
-    const struct sum_form *form = sum_row(plan, p, sum)->form;
+    const struct implementation *row =
+        implementation_choose(problem->plan, &convolution_sum_implementations,
+                              &(const struct sum_problem){p, sum, problem->plan});
+    const struct sum_form *form = row->form;
+    if (!*problem->sum_row)
+        *problem->sum_row = row;
     return form->takes_phases;
 }
 
@@ -137,7 +140,7 @@ static bool can_batch_phases(const void *data_problem)
     const struct data_problem *problem = data_problem;
     const struct operation *o = problem->operation;
     return can_reverse(problem) && o->window.x.stride * o->window.y.stride > 1 &&
-           each_phase(o, problem->plan, takes_phases);
+           each_phase(problem, takes_phases);
 }
 
 /* The layer's window along an axis as `phases` has it, from the first pixel of the region on.
@@ -161,20 +164,21 @@ static void set_phases(struct axis *axis, uint32_t origin, uint32_t extent, uint
 static void plan_batched_phases(struct plan *plan, const struct implementation *whole,
                                 const void *data_problem)
 {
-    const struct operation *o = ((const struct data_problem *)data_problem)->operation;
+    const struct data_problem *problem = data_problem;
+    const struct operation *o = problem->operation;
     const uint32_t corner[2] = {0, 0};
     struct packing p;
     struct sum sum;
     struct phases phases;
     struct window w = convolution_data_window(o);
     phase_sum(o, corner, &p, &sum);
-    const struct implementation *row = sum_row(plan, &p, &sum);
     set_phases(&w.x, o->region_x, o->region_width, sum.extent, &phases, 0);
     set_phases(&w.y, o->region_y, o->region_height, sum.extent, &phases, 1);
     sum.window = w;
     sum.phases = &phases;
     p = packing_of(o, true);
     size_t first = plan->pass_count;
+    const struct implementation *row = *problem->sum_row;
     row->plan(plan, row, &(const struct sum_problem){&p, &sum, plan});
     plan_implementation(plan, first, whole);
 }
@@ -202,8 +206,7 @@ static void plan_data_gathered(struct plan *plan, const struct implementation *r
     bool clamped = w.edge_mode == GLCNN_EDGE_MODE_CLAMP;
     pass_int(pass, "tap_step_x", clamped ? 1 : tap_step(&w.x));
     pass_int(pass, "tap_step_y", clamped ? 1 : tap_step(&w.y));
-    pass_int(pass, "source_width", (int32_t)o->images[IMAGE].width);
-    pass_int(pass, "source_height", (int32_t)o->images[IMAGE].height);
+    pass_source_size(pass, &o->images[IMAGE]);
     pass->work = p.elements * 16;
 }
 
@@ -225,6 +228,7 @@ const struct implementation_list convolution_data_implementations = {
 
 void plan_data(const struct operation *o, struct plan *plan)
 {
+    const struct implementation *sum_row = NULL;
     implementation_plan(plan, &convolution_data_implementations,
-                        &(const struct data_problem){o, plan});
+                        &(const struct data_problem){o, plan, &sum_row});
 }

@@ -104,10 +104,7 @@ struct pass *plan_weights_pass(struct plan *plan, const struct implementation *r
     pass_axes(pass, w);
     if (w->edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
-    pass_int(pass, "begin_x", w->x.begin);
-    pass_int(pass, "begin_y", w->y.begin);
-    pass_int(pass, "end_x", w->x.end);
-    pass_int(pass, "end_y", w->y.end);
+    pass_results(pass, w);
     pass_int(pass, "slice_total", (int32_t)problem->packing.slices);
     return pass;
 }

@@ -37,16 +37,21 @@ static double decode_uint8_table(const struct glcnn_convolution_weights *w, size
     return w->table[((const uint8_t *)w->weights)[index]];
 }
 
-#define TYPES 4
-
-static const decoder decoders[TYPES] = {decode_float32, decode_float16, decode_uint8_linear,
-                                        decode_uint8_table};
+static const decoder decoders[] = {
+    [GLCNN_CONVOLUTION_WEIGHTS_FLOAT32] = decode_float32,
+    [GLCNN_CONVOLUTION_WEIGHTS_FLOAT16] = decode_float16,
+    [GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR] = decode_uint8_linear,
+    [GLCNN_CONVOLUTION_WEIGHTS_UINT8_TABLE] = decode_uint8_table,
+};
+#define TYPES (int)(sizeof decoders / sizeof *decoders)
+_Static_assert(TYPES == GLCNN_CONVOLUTION_WEIGHTS_UINT8_TABLE + 1,
+               "the last type has the last row");
 
 static glcnn_status check_type(const glcnn_kernel *kernel,
                                const struct glcnn_convolution_weights *w)
 {
     const char *name = kernel->descriptor->name;
-    if ((unsigned)w->type >= TYPES)
+    if ((int)w->type < 0 || (int)w->type >= TYPES)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: weights are of type %d; there are types 0 to %d", name,
                            (int)w->type, TYPES - 1);

@@ -155,16 +155,6 @@ static const struct implementation_list gradient_rows = {
 static const struct implementation_list *const forward_implementations[] = {&forward_rows, NULL};
 static const struct implementation_list *const gradient_implementations[] = {&gradient_rows, NULL};
 
-static void plan_forward(const struct operation *o, struct plan *plan)
-{
-    implementation_plan(plan, &forward_rows, o);
-}
-
-static void plan_gradient(const struct operation *o, struct plan *plan)
-{
-    implementation_plan(plan, &gradient_rows, o);
-}
-
 /* ---- Descriptors ---- */
 
 static const struct parameter parameters[] = {
@@ -186,10 +176,9 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization = {
     .parameters = parameters,
     .gradient = "cross_channel_normalization_gradient",
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
-    .plan = plan_forward,
+    .plan = descriptor_plan,
 };
 
 const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient = {
@@ -199,14 +188,11 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .family = "cross_channel_normalization",
     .parameters_size = sizeof(numbers),
     .parameters = parameters,
-    .without_gradient = "it is a gradient itself",
     .forward = "cross_channel_normalization",
     .flags = IS_GRADIENT | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .implementations = gradient_implementations,
-    .plan = plan_gradient,
+    .plan = descriptor_plan,
 };
 
 /* ---- Constructors ---- */

@@ -24,7 +24,7 @@ static bool check_probability(float p, struct validation validation)
 
 static const struct image_view *masked_view(const struct operation *o)
 {
-    return &o->images[o->descriptor->flags & IS_GRADIENT ? IMAGE : SOURCE];
+    return &o->images[operation_is_gradient(o) ? IMAGE : SOURCE];
 }
 
 struct extent dropout_mask_extent(const struct operation *o)
@@ -138,10 +138,7 @@ static void plan_masked(struct plan *plan, const struct implementation *row, con
         o->given[MASK] ? o->vectors[MASK] : plan_scratch_vector(plan, length(o, MASK));
     plan_mask(o, plan, &mask);
     plan_implementation(plan, first, row);
-    struct pass *pass = plan_pointwise(plan, o, "dropout/dropout.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "dropout/dropout.comp");
     pass_mask(pass, o, &mask);
 }
 
@@ -187,12 +184,7 @@ static void plan_gradient_masked(struct plan *plan, const struct implementation 
                                  const void *operation)
 {
     const struct operation *o = operation;
-    struct pass *pass =
-        plan_pointwise(plan, o, "dropout/dropout_gradient.comp", &o->images[DESTINATION]);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    struct pass *pass = plan_pointwise_gradient(plan, o, "dropout/dropout_gradient.comp");
     pass_mask(pass, o, &o->vectors[GRADIENT_MASK]);
     if (are_gradient_words(o))
         pass_implementation(pass, row);
@@ -221,16 +213,6 @@ static const struct implementation_list *const forward_implementations[] = {&row
 static const struct implementation_list *const gradient_implementations[] = {&gradient_rows,
                                                                              &pointwise_rows, NULL};
 
-static void plan_dropout(const struct operation *o, struct plan *plan)
-{
-    implementation_plan(plan, &rows, o);
-}
-
-static void plan_dropout_gradient(const struct operation *o, struct plan *plan)
-{
-    implementation_plan(plan, &gradient_rows, o);
-}
-
 /* ---- Descriptors ---- */
 
 static const struct parameter parameters[] = {
@@ -246,6 +228,12 @@ static const struct parameter parameters[] = {
      offsetof(struct glcnn_dropout_parameters, mask_stride_in_feature_channels), 1, 0, 1, NULL},
     {0}};
 
+static const struct argument forward_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_dropout = {
     .name = "dropout",
     .mps_class = "MPSCNNDropout",
@@ -256,33 +244,34 @@ const struct glcnn_descriptor glcnn_kernel_dropout = {
     .keeps_zero = descriptor_always,
     .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "mask", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = forward_arguments,
     .length = length,
     .check = check,
     .implementations = forward_implementations,
-    .plan = plan_dropout,
+    .plan = descriptor_plan,
 };
+
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mask", .place = PLACE_STATE, .input = true, .forward_fills = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
     .name = "dropout_gradient",
     .mps_class = "MPSCNNDropoutGradient",
     .text = "gradient of dropout, by the mask of its state",
     .family = "dropout",
-    .without_gradient = "it is a gradient itself",
     .forward = "dropout",
     .flags = IS_GRADIENT | NEEDS_STATE | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_dropout_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "mask", .place = PLACE_STATE, .input = true, .filled_by = "dropout"}},
+    .arguments = gradient_arguments,
     .length = length,
     .check = check,
     .implementations = gradient_implementations,
-    .plan = plan_dropout_gradient,
+    .plan = descriptor_plan,
 };
 
 /* ---- Constructors ---- */

@@ -3,19 +3,14 @@
 
 #include "encode/window.h"
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 const struct image_view *elements_source(const struct operation *o)
 {
-    return &o->images[is_gradient(o) ? ELEMENT_IMAGE : ELEMENT_SOURCE];
+    return &o->images[operation_is_gradient(o) ? ELEMENT_IMAGE : ELEMENT_SOURCE];
 }
 
 const struct image_view *elements_result(const struct operation *o)
 {
-    return &o->images[is_gradient(o) ? ELEMENT_GRADIENT : ELEMENT_RESULT];
+    return &o->images[operation_is_gradient(o) ? ELEMENT_GRADIENT : ELEMENT_RESULT];
 }
 
 /* ---- Checks ---- */
@@ -38,36 +33,46 @@ bool elements_check_state(const struct operation *o, struct validation validatio
 
 /* ---- Passes ---- */
 
-void pass_results(struct pass *pass, const struct operation *o)
-{
-    pass_int(pass, "begin_x", o->window.x.begin);
-    pass_int(pass, "begin_y", o->window.y.begin);
-    pass_int(pass, "end_x", o->window.x.end);
-    pass_int(pass, "end_y", o->window.y.end);
-}
-
 struct pass *plan_elements(const struct operation *o, struct plan *plan, const char *shader)
 {
-    const struct image_view *to = &o->images[is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
+    const struct image_view *to =
+        &o->images[operation_is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
     struct pass *pass = plan_pixels(plan, o, shader, to);
-    pass_texture(pass, is_gradient(o) ? "gradient" : "source", &o->images[ELEMENT_SOURCE]);
+    pass_texture(pass, operation_is_gradient(o) ? "gradient" : "source",
+                 &o->images[ELEMENT_SOURCE]);
     pass_image(pass, "destination", to);
-    if (is_gradient(o))
-        pass_results(pass, o);
+    if (operation_is_gradient(o))
+        pass_results(pass, &o->window);
     return pass;
 }
 
 struct pass *plan_rearranged(const struct operation *o, struct plan *plan, const char *place)
 {
-    const struct image_view *to = &o->images[is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
+    const struct image_view *to =
+        &o->images[operation_is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
     struct pass *pass = plan_pixels(plan, o, "slice/rearranged.comp", to);
     pass_texture(pass, "source", &o->images[ELEMENT_SOURCE]);
     pass_image(pass, "destination", to);
     pass_library(pass, place);
     pass->work = 64;
-    if (!is_gradient(o))
+    if (!operation_is_gradient(o))
         return pass;
     pass_define(pass, "GRADIENT", 1);
-    pass_results(pass, o);
+    pass_results(pass, &o->window);
     return pass;
 }
+
+/* ---- For descriptors ---- */
+
+const struct argument element_pair_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true},
+    {0}};
+
+const struct argument element_pair_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true},
+    {0}};

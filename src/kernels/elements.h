@@ -29,8 +29,6 @@ bool elements_check_size(const struct operation *operation, struct validation va
 /* Gradients follow their states. */
 bool elements_check_state(const struct operation *operation, struct validation validation);
 
-/* Uniforms begin_x, end_x and in y of a gradient: the results that count. */
-void pass_results(struct pass *pass, const struct operation *operation);
 /* The pass over the result with texture "source" and image "destination", or of a gradient
  * "gradient" and "destination" with the results that count. */
 struct pass *plan_elements(const struct operation *operation, struct plan *plan,
@@ -41,25 +39,7 @@ struct pass *plan_elements(const struct operation *operation, struct plan *plan,
 struct pass *plan_rearranged(const struct operation *operation, struct plan *plan,
                              const char *place);
 
-/* For descriptors. */
-#define ELEMENT_ARGUMENTS                                                                          \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}}
-#define ELEMENT_GRADIENT_ARGUMENTS                                                                 \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}}
-
-/* The same of kernels of two sources; the gradient is by source_image, or by the other. */
-#define ELEMENT_PAIR_ARGUMENTS                                                                     \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},       \
-                  {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true}}
-#define ELEMENT_PAIR_GRADIENT_ARGUMENTS                                                            \
-    .arguments = {                                                                                 \
-        {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},                         \
-        {.name = "source_image", .place = PLACE_SECONDARY, .input = true},                         \
-        {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},              \
-        {.name = "secondary_image", .place = PLACE_FORWARD, .input = true, .optional = true}}
+/* For descriptors of two sources, and of their gradients, which are by source_image or by the other. */
+extern const struct argument element_pair_arguments[], element_pair_gradient_arguments[];
 
 #endif

@@ -2,8 +2,6 @@
  * makes them red, green and blue; what they share is one shader. */
 #include "kernels/frame.h"
 
-#include <string.h>
-
 #include "encode/kernel.h"
 #include "encode/window.h"
 
@@ -112,10 +110,15 @@ static bool check_nv12(const struct operation *o, struct validation validation)
 
 /* ---- Colours ---- */
 
+bool frame_is_rgb(const struct operation *o)
+{
+    return *(const bool *)o->descriptor->form;
+}
+
 struct levels frame_levels(const struct operation *o)
 {
     const struct glcnn_frame_parameters *p = o->parameters;
-    bool is_rgb = strcmp(o->descriptor->name, "frame_rgb") == 0;
+    bool is_rgb = frame_is_rgb(o);
     bool full = p->range == GLCNN_COLOR_RANGE_USUAL ? is_rgb : p->range == GLCNN_COLOR_RANGE_FULL;
     return full ? (struct levels){1, 0, 1, -128.0 / 255}
                 : (struct levels){255.0 / 219, -16.0 / 219, 255.0 / 224, -128.0 / 224};
@@ -218,37 +221,79 @@ static const struct parameter rows[] = {
      NULL},
     {0}};
 
-#define ARGUMENTS                                                                                  \
-    {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_BYTE},         \
-        {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},                 \
-        {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},                  \
-    {                                                                                              \
-        .name = "deviation", .place = PLACE_KERNEL, .input = true, .optional = true, .neutral = 1, \
-        .values = VALUES_POSITIVE                                                                  \
-    }
+/* The arguments of formats of one plane. */
+static const struct argument arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_BYTE},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},
+    {.name = "deviation",
+     .place = PLACE_KERNEL,
+     .input = true,
+     .optional = true,
+     .neutral = 1,
+     .values = VALUES_POSITIVE},
+    {0}};
+static const struct argument nv12_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_BYTE},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},
+    {.name = "deviation",
+     .place = PLACE_KERNEL,
+     .input = true,
+     .optional = true,
+     .neutral = 1,
+     .values = VALUES_POSITIVE},
+    {.name = "chroma_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_BYTE},
+    {0}};
 
-#define FRAMES(KIND, TEXT)                                                                         \
-    .name = "frame_" #KIND, .text = TEXT, .family = "frame",                                       \
-    .without_gradient = "frames are not trained; let its result stop gradients",                   \
-    .parameters_size = sizeof(struct glcnn_frame_parameters), .parameters = rows, .shape = shape,  \
-    .length = length, .check = check_##KIND, .plan = plan_##KIND
+static const char without_gradient[] = "frames are not trained; let its result stop gradients";
+
+static const bool rgb = true, luma_and_chroma = false;
 
 const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
-    FRAMES(rgb, "frames of red, green and blue cropped, scaled and normalised"),
-    .arguments = {ARGUMENTS},
+    .name = "frame_rgb",
+    .form = &rgb,
+    .text = "frames of red, green and blue cropped, scaled and normalised",
+    .family = "frame",
+    .without_gradient = without_gradient,
+    .parameters_size = sizeof(struct glcnn_frame_parameters),
+    .parameters = rows,
+    .arguments = arguments,
+    .shape = shape,
+    .length = length,
+    .check = check_rgb,
+    .plan = plan_rgb,
 };
 
 const struct glcnn_descriptor glcnn_kernel_frame_yuyv = {
-    FRAMES(yuyv, "frames of YUYV as red, green and blue, cropped, scaled and normalised"),
-    .arguments = {ARGUMENTS},
+    .name = "frame_yuyv",
+    .form = &luma_and_chroma,
+    .text = "frames of YUYV as red, green and blue, cropped, scaled and normalised",
+    .family = "frame",
+    .without_gradient = without_gradient,
+    .parameters_size = sizeof(struct glcnn_frame_parameters),
+    .parameters = rows,
+    .arguments = arguments,
+    .shape = shape,
+    .length = length,
+    .check = check_yuyv,
+    .plan = plan_yuyv,
 };
 
 const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
-    FRAMES(nv12, "frames of NV12 as red, green and blue, cropped, scaled and normalised"),
+    .name = "frame_nv12",
+    .form = &luma_and_chroma,
+    .text = "frames of NV12 as red, green and blue, cropped, scaled and normalised",
+    .family = "frame",
+    .without_gradient = without_gradient,
     .flags = IS_BINARY,
-    .arguments =
-        {ARGUMENTS,
-         {.name = "chroma_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_BYTE}},
+    .parameters_size = sizeof(struct glcnn_frame_parameters),
+    .parameters = rows,
+    .arguments = nv12_arguments,
+    .shape = shape,
+    .length = length,
+    .check = check_nv12,
+    .plan = plan_nv12,
 };
 
 /* ---- Constructors ---- */
@@ -258,14 +303,6 @@ struct glcnn_frame_parameters *glcnn_frame(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "frame");
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
-                                       const struct glcnn_frame_parameters *parameters,            \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
-    }
-
-DEFINE_CREATE(frame_rgb)
-DEFINE_CREATE(frame_yuyv)
-DEFINE_CREATE(frame_nv12)
+DEFINE_KERNEL_CREATE_WITH(frame_rgb, glcnn_frame_parameters)
+DEFINE_KERNEL_CREATE_WITH(frame_yuyv, glcnn_frame_parameters)
+DEFINE_KERNEL_CREATE_WITH(frame_nv12, glcnn_frame_parameters)

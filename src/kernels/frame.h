@@ -25,6 +25,8 @@ struct crop {
     uint32_t x, y, width, height;
 };
 
+/* Red, green and blue, not luma and chroma. */
+bool frame_is_rgb(const struct operation *operation);
 struct levels frame_levels(const struct operation *operation);
 struct shares frame_shares(const struct operation *operation);
 struct crop frame_crop(const struct operation *operation);

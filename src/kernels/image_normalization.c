@@ -18,29 +18,29 @@ static size_t length(const struct operation *o, size_t index)
 
 static void plan(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass =
-        plan_pointwise(plan, o, "normalization/image_normalization.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "normalization/image_normalization.comp");
     pass_vector(pass, "mean", &o->vectors[MEAN], VECTOR_READ);
     pass_vector(pass, "deviation", &o->vectors[DEVIATION], VECTOR_READ);
 }
+
+static const struct argument arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},
+    {.name = "deviation",
+     .place = PLACE_KERNEL,
+     .input = true,
+     .optional = true,
+     .neutral = 1,
+     .values = VALUES_POSITIVE},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_image_normalization = {
     .name = "image_normalization",
     .text = "each channel less its mean, divided by its deviation: of pictures",
     .family = "image_normalization",
     .without_gradient = "pictures are not trained; let its result stop gradients",
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "mean", .place = PLACE_KERNEL, .input = true, .optional = true},
-                  {.name = "deviation",
-                   .place = PLACE_KERNEL,
-                   .input = true,
-                   .optional = true,
-                   .neutral = 1,
-                   .values = VALUES_POSITIVE}},
+    .arguments = arguments,
     .length = length,
     .implementations = pointwise_implementations,
     .plan = plan,

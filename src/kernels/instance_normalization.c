@@ -21,15 +21,10 @@ float instance_normalization_epsilon(const struct operation *o)
     return p->epsilon;
 }
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 struct places instance_normalization_places(const struct operation *o)
 {
-    return is_gradient(o) ? (struct places){G_SOURCE, G_GAMMA, G_MEAN}
-                          : (struct places){SOURCE, GAMMA, MEAN};
+    return operation_is_gradient(o) ? (struct places){G_SOURCE, G_GAMMA, G_MEAN}
+                                    : (struct places){SOURCE, GAMMA, MEAN};
 }
 
 static size_t length(const struct operation *o, size_t index)
@@ -41,7 +36,7 @@ static size_t length(const struct operation *o, size_t index)
 
 bool instance_normalization_has_statistics(const struct operation *o)
 {
-    return is_gradient(o) && o->given[G_MEAN] && o->given[G_VARIANCE];
+    return operation_is_gradient(o) && o->given[G_MEAN] && o->given[G_VARIANCE];
 }
 
 static bool check_gradient(const struct operation *o, struct validation validation)
@@ -109,60 +104,66 @@ static const struct parameter parameters[] = {
      NULL},
     {0}};
 
-#define GAMMA_AND_BETA                                                                             \
-    {.name = "gamma",                                                                              \
-     .place = PLACE_STATE_OR_KERNEL,                                                               \
-     .input = true,                                                                                \
-     .optional = true,                                                                             \
-     .neutral = 1},                                                                                \
-    {                                                                                              \
-        .name = "beta", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true            \
-    }
-
-#define STATISTIC(NAME)                                                                            \
-    {                                                                                              \
-        .name = NAME, .place = PLACE_STATE, .input = true, .optional = true,                       \
-        .filled_by = "instance_normalization"                                                      \
-    }
-
-#define COMMON                                                                                     \
-    .family = "instance_normalization",                                                            \
-    .parameters_size = sizeof(struct glcnn_instance_normalization_parameters),                     \
-    .parameters = parameters, .length = length
+static const struct argument forward_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "gamma",
+     .place = PLACE_STATE_OR_KERNEL,
+     .input = true,
+     .optional = true,
+     .neutral = 1},
+    {.name = "beta", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true},
+    {.name = "mean", .place = PLACE_STATE, .output = true, .optional = true},
+    {.name = "variance", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_instance_normalization = {
     .name = "instance_normalization",
     .mps_class = "MPSCNNInstanceNormalization",
     .text = "gamma (x - mean) / sqrt(variance + epsilon) + beta, each image by itself",
-    COMMON,
+    .family = "instance_normalization",
+    .parameters_size = sizeof(struct glcnn_instance_normalization_parameters),
+    .parameters = parameters,
+    .length = length,
     .gradient = "instance_normalization_gradient",
     .keeps_zero = descriptor_always,
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  GAMMA_AND_BETA,
-                  {.name = "mean", .place = PLACE_STATE, .output = true, .optional = true},
-                  {.name = "variance", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = forward_arguments,
     .implementations = normalization_implementations,
     .plan = plan_normalize,
 };
+
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "gamma",
+     .place = PLACE_STATE_OR_KERNEL,
+     .input = true,
+     .optional = true,
+     .neutral = 1},
+    {.name = "beta", .place = PLACE_STATE_OR_KERNEL, .input = true, .optional = true},
+    {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
+    {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true},
+    {.name = "mean", .place = PLACE_STATE, .input = true, .optional = true, .forward_fills = true},
+    {.name = "variance",
+     .place = PLACE_STATE,
+     .input = true,
+     .optional = true,
+     .forward_fills = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
     .name = "instance_normalization_gradient",
     .mps_class = "MPSCNNInstanceNormalizationGradient",
     .text = "gradient of instance_normalization, and for gamma and beta",
-    COMMON,
-    .without_gradient = "it is a gradient itself",
+    .family = "instance_normalization",
+    .parameters_size = sizeof(struct glcnn_instance_normalization_parameters),
+    .parameters = parameters,
+    .length = length,
     .forward = "instance_normalization",
     .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  GAMMA_AND_BETA,
-                  {.name = "gradient_for_gamma", .place = PLACE_STATE, .output = true},
-                  {.name = "gradient_for_beta", .place = PLACE_STATE, .output = true},
-                  STATISTIC("mean"),
-                  STATISTIC("variance")},
+    .arguments = gradient_arguments,
     .check = check_gradient,
     .implementations = normalization_implementations,
     .plan = plan_gradient,
@@ -190,8 +191,4 @@ glcnn_status glcnn_instance_normalization_create(
         kernel, normalization_load(*kernel, data_source->number_of_feature_channels, arrays));
 }
 
-glcnn_status glcnn_instance_normalization_gradient_create(glcnn_device *device,
-                                                          glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_instance_normalization_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE(instance_normalization_gradient)

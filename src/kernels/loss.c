@@ -302,6 +302,18 @@ static const struct parameter parameters[] = {
      NULL},
     {0}};
 
+static const struct argument arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_UNIT},
+    {.name = "labels", .place = PLACE_LABELS, .input = true, .values = VALUES_UNIT},
+    {.name = "label_weights",
+     .place = PLACE_LABEL_WEIGHTS,
+     .input = true,
+     .optional = true,
+     .values = VALUES_ZERO_ONE},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "loss", .place = PLACE_LOSS, .output = true, .optional = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_loss = {
     .name = "loss",
     .mps_class = "MPSCNNLoss",
@@ -310,16 +322,7 @@ const struct glcnn_descriptor glcnn_kernel_loss = {
     .without_gradient = "it computes the first gradient itself",
     .parameters_size = sizeof(struct glcnn_loss_parameters),
     .parameters = parameters,
-    .arguments =
-        {{.name = "source_image", .place = PLACE_SOURCE, .input = true, .values = VALUES_UNIT},
-         {.name = "labels", .place = PLACE_LABELS, .input = true, .values = VALUES_UNIT},
-         {.name = "label_weights",
-          .place = PLACE_LABEL_WEIGHTS,
-          .input = true,
-          .optional = true,
-          .values = VALUES_ZERO_ONE},
-         {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-         {.name = "loss", .place = PLACE_LOSS, .output = true, .optional = true}},
+    .arguments = arguments,
     .image_shape = loss_shape,
     .check = check,
     .implementations = loss_implementations,

@@ -55,7 +55,7 @@ void pass_product(struct pass *pass, const struct product *p)
     pass_int(pass, "first", p->first);
     pass_int(pass, "last", p->last);
     if (p->form != RESULT)
-        pass_results(pass, p->operation);
+        pass_results(pass, &p->operation->window);
     pass->work = (uint32_t)(p->last > p->first ? p->last - p->first : 1) * 8;
 }
 
@@ -113,7 +113,7 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication = {
     .gradient = "matrix_multiplication_gradient",
     .flags = IS_BINARY | MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_matrix_multiplication_parameters),
-    ELEMENT_PAIR_ARGUMENTS,
+    .arguments = element_pair_arguments,
     .keeps_zero = descriptor_always,
     .shape = shape,
     .check = check,
@@ -125,13 +125,12 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
     .name = "matrix_multiplication_gradient",
     .text = "gradient of matrix_multiplication by one source",
     .family = "matrix_multiplication",
-    .without_gradient = "it is a gradient itself",
     .forward = "matrix_multiplication",
     .flags = IS_BINARY | IS_GRADIENT | NEEDS_STATE,
     .operands = operands,
     .parameters_size = sizeof(struct glcnn_matrix_multiplication_parameters),
     .parameters = gradient_rows,
-    ELEMENT_PAIR_GRADIENT_ARGUMENTS,
+    .arguments = element_pair_gradient_arguments,
     .check = elements_check_state,
     .implementations = implementations,
     .plan = plan_gradient,
@@ -144,10 +143,7 @@ struct glcnn_matrix_multiplication_parameters *glcnn_matrix_multiplication(glcnn
     return kernel_parameters(kernel, "matrix_multiplication");
 }
 
-glcnn_status glcnn_matrix_multiplication_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_matrix_multiplication, kernel);
-}
+DEFINE_KERNEL_CREATE(matrix_multiplication)
 
 glcnn_status glcnn_matrix_multiplication_gradient_create(glcnn_device *device,
                                                          bool is_secondary_source_filter,

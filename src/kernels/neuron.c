@@ -147,18 +147,10 @@ glcnn_status neuron_set(glcnn_kernel *kernel, struct glcnn_neuron_descriptor *to
                              kernel->descriptor->name, message);
 }
 
-static bool is_type(glcnn_neuron_type type)
-{
-    unsigned count = 0;
-    while (neuron_type_names[count])
-        count++;
-    return (unsigned)type < count;
-}
-
 /* A type that there is not is left to the neuron's own kernel, which refuses it. */
 struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
 {
-    if (!is_type(n->type))
+    if ((unsigned)n->type >= TYPES)
         return (struct neuron_traits){.present = true, .has_slopes = true};
     double far = neuron_value(n, 0, 4);
     return (struct neuron_traits){.present = n->type != GLCNN_NEURON_TYPE_NONE,
@@ -170,15 +162,10 @@ struct neuron_traits neuron_traits(const struct glcnn_neuron_descriptor *n)
 
 /* ---- Passes ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static size_t length(const struct operation *o, size_t index)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    uint32_t channels = o->images[is_gradient(o) ? IMAGE : SOURCE].channels;
+    uint32_t channels = o->images[operation_is_gradient(o) ? IMAGE : SOURCE].channels;
     (void)index;
     return neuron_data_length(&p->neuron, p->shares_data ? 1 : channels);
 }
@@ -211,10 +198,7 @@ static void pass_neuron_alone(struct pass *pass, const struct glcnn_neuron_descr
 static void plan_neuron(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "neuron/neuron.comp");
     pass_neuron_alone(pass, &p->neuron, &o->images[RESULT]);
     pass_neuron_data(pass, &p->neuron, &o->vectors[SLOPES]);
 }
@@ -222,12 +206,7 @@ static void plan_neuron(const struct operation *o, struct plan *plan)
 static void plan_neuron_gradient(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    struct pass *pass =
-        plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    struct pass *pass = plan_pointwise_gradient(plan, o, "neuron/neuron_gradient.comp");
     pass_neuron_alone(pass, &p->neuron, &o->images[DESTINATION]);
     pass_neuron_data(pass, &p->neuron, &o->vectors[GRADIENT_SLOPES]);
 }
@@ -237,19 +216,20 @@ static enum fusion fusion(const struct operation *o, struct plan *plan)
     const struct glcnn_neuron_parameters *p = o->parameters;
     if (neuron_traits(&p->neuron).has_slopes)
         return FUSION_NONE;
-    return pointwise_fusion_of(o, plan, &o->images[is_gradient(o) ? IMAGE : SOURCE],
-                               &o->images[is_gradient(o) ? GRADIENT : RESULT]);
+    return pointwise_fusion_of(o, plan, &o->images[operation_is_gradient(o) ? IMAGE : SOURCE],
+                               &o->images[operation_is_gradient(o) ? GRADIENT : RESULT]);
 }
 
 static void fuse(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     const struct glcnn_neuron_parameters *p = o->parameters;
-    fused_texture(name, pass, "_source", &o->images[is_gradient(o) ? IMAGE : SOURCE]);
-    if (is_gradient(o))
+    fused_texture(name, pass, "_source", &o->images[operation_is_gradient(o) ? IMAGE : SOURCE]);
+    if (operation_is_gradient(o))
         fused_texture(name, pass, "_gradient", &o->images[GRADIENT]);
     pass_fused_neuron(pass, name, &p->neuron);
-    pass_template(pass, is_gradient(o) ? "neuron/gradient_fused.glsl" : "neuron/value_fused.glsl",
-                  fused_name(name, ""));
+    pass_template(
+        pass, operation_is_gradient(o) ? "neuron/gradient_fused.glsl" : "neuron/value_fused.glsl",
+        fused_name(name, ""));
 }
 
 static const struct pixel_block one = {1}, fourteen = {14};
@@ -342,6 +322,12 @@ static struct neuron_traits neuron_of(const void *kernel_parameters)
     return neuron_traits(&p->neuron);
 }
 
+static const struct argument forward_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    NEURON_DATA_ARGUMENT,
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_neuron = {
     .name = "neuron",
     .mps_class = "MPSCNNNeuron",
@@ -356,21 +342,25 @@ const struct glcnn_descriptor glcnn_kernel_neuron = {
     .fuse = fuse,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  NEURON_DATA_ARGUMENT},
+    .arguments = forward_arguments,
     .length = length,
     .check = check,
     .implementations = pointwise_implementations,
     .plan = plan_neuron,
 };
 
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    NEURON_DATA_ARGUMENT,
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .name = "neuron_gradient",
     .mps_class = "MPSCNNNeuronGradient",
     .text = "gradient of neuron",
     .family = "neuron",
-    .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | PIXEL_MANUAL | READS_FUSED,
     .collector = "neuron_slope_gradient",
@@ -379,28 +369,28 @@ const struct glcnn_descriptor glcnn_kernel_neuron_gradient = {
     .fuse = fuse,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  NEURON_DATA_ARGUMENT},
+    .arguments = gradient_arguments,
     .length = length,
     .check = check,
     .implementations = pointwise_implementations,
     .plan = plan_neuron_gradient,
 };
 
+static const struct argument slope_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
     .name = "neuron_slope_gradient",
     .text = "gradient for the slopes of a neuron of type prelu, scale or shift, into a state",
     .family = "neuron",
-    .without_gradient = "it is a gradient itself",
     .forward = "neuron",
     .flags = IS_GRADIENT | NEEDS_STATE | MODIFIES_STATE | PIXEL_MANUAL,
     .parameters_size = sizeof(struct glcnn_neuron_parameters),
     .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "gradient_for_neuron_data", .place = PLACE_STATE, .output = true}},
+    .arguments = slope_arguments,
     .length = length,
     .check = check_slopes,
     .implementations = slope_tables,
@@ -441,7 +431,4 @@ glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
     return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
 }
 
-glcnn_status glcnn_neuron_slope_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_neuron_slope_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE(neuron_slope_gradient)

@@ -18,8 +18,7 @@ int optimizer_result_index(const struct operation *o)
 
 static const struct argument *argument_of(const struct operation *o, int index)
 {
-    const struct argument *argument = &o->descriptor->arguments[index];
-    return index < MAX_ARGUMENTS && argument->name ? argument : NULL;
+    return descriptor_argument_at(o->descriptor, (size_t)index);
 }
 
 /* Of all pairs of arguments only values and result may be one buffer, if one of them is written. */
@@ -185,36 +184,28 @@ static const struct scalar adam_scalars[] = {SHARED_SCALARS,
                                              {"epsilon", epsilon},
                                              {0}};
 
-static void refresh(struct pass *pass, const struct glcnn_optimizer_parameters *p,
-                    const struct scalar *scalars)
+/* How an optimizer updates: its descriptor's form. */
+struct update {
+    const char *shader;
+    const struct scalar *scalars;
+    bool counts_steps; /* in time_step */
+};
+
+static void refresh(struct glcnn_kernel *kernel, struct pass *pass)
 {
-    for (; scalars->name; scalars++)
-        pass_update_float(pass, scalars->name, (float)scalars->value(p));
+    const struct glcnn_optimizer_parameters *p = kernel->parameters;
+    const struct update *update = kernel->descriptor->form;
+    for (const struct scalar *s = update->scalars; s->name; s++)
+        pass_update_float(pass, s->name, (float)s->value(p));
     pass_update_int(pass, "apply_clipping", p->apply_gradient_clipping);
     pass_update_int(pass, "nesterov", p->use_nesterov_momentum);
 }
 
-static void refresh_descent(struct glcnn_kernel *kernel, struct pass *pass)
-{
-    refresh(pass, kernel->parameters, descent_scalars);
-}
-
-static void refresh_rms_prop(struct glcnn_kernel *kernel, struct pass *pass)
-{
-    refresh(pass, kernel->parameters, rms_prop_scalars);
-}
-
-/* A pass of the step that another pass has begun. */
-static void refresh_adam_within(struct glcnn_kernel *kernel, struct pass *pass)
-{
-    refresh(pass, kernel->parameters, adam_scalars);
-}
-
-static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
+static void begin_step(struct glcnn_kernel *kernel, struct pass *pass)
 {
     struct glcnn_optimizer_parameters *p = kernel->parameters;
     p->time_step++;
-    refresh(pass, p, adam_scalars);
+    refresh(kernel, pass);
 }
 
 /* ---- Passes ---- */
@@ -222,14 +213,14 @@ static void refresh_adam(struct glcnn_kernel *kernel, struct pass *pass)
 /* Four elements an invocation where the vectors divide by four. */
 #define WIDTH 4
 
-static struct pass *plan_update(const struct operation *o, struct plan *plan, const char *shader,
-                                const struct scalar *scalars, pass_refresh again)
+static struct pass *plan_update(const struct operation *o, struct plan *plan)
 {
+    const struct update *update = o->descriptor->form;
     const struct vector_view *values = &o->vectors[VALUES],
                              *result = &o->vectors[optimizer_result_index(o)];
     if (values->buffer != result->buffer)
         plan_copy_vector(plan, values, result);
-    struct pass *pass = plan_pass(plan, shader);
+    struct pass *pass = plan_pass(plan, update->shader);
     bool wide = values->count % WIDTH == 0;
     const char *type = wide ? "vec4" : "float";
     pass_vector_of(pass, type, "gradient", &o->vectors[GRADIENT], VECTOR_READ);
@@ -241,42 +232,27 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan, co
         pass_define(pass, "WIDE", 1);
     if (plan->command_buffer->skips_nan)
         pass_define(pass, "SKIPS_NAN", 1);
-    for (const struct scalar *s = scalars; s->name; s++)
+    for (const struct scalar *s = update->scalars; s->name; s++)
         pass_float(pass, s->name, 0);
     pass_int(pass, "apply_clipping", 0);
     pass_int(pass, "nesterov", 0);
     pass_grid(pass, (uint32_t)(wide ? values->count / WIDTH : values->count), 1, 1);
     pass_local(pass, 64, 1, 1);
-    pass->refresh = again;
+    pass->refresh = update->counts_steps && !o->continues_step ? begin_step : refresh;
     return pass;
 }
 
-static void plan_descent_part(const struct operation *o, struct plan *plan)
+static void plan_part(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_update(o, plan, "optimizer/optimizer_stochastic_gradient_descent.comp",
-                                    descent_scalars, refresh_descent);
-    if (o->given[FIRST])
+    struct pass *pass = plan_update(o, plan);
+    if (argument_of(o, FIRST)->optional && o->given[FIRST])
         pass_define(pass, "MOMENTUM", 1);
-    refresh_descent(o->kernel, pass);
-}
-
-static void plan_rms_prop_part(const struct operation *o, struct plan *plan)
-{
-    refresh_rms_prop(o->kernel, plan_update(o, plan, "optimizer/optimizer_rms_prop.comp",
-                                            rms_prop_scalars, refresh_rms_prop));
-}
-
-static void plan_adam_part(const struct operation *o, struct plan *plan)
-{
-    pass_refresh again = o->continues_step ? refresh_adam_within : refresh_adam;
-    struct pass *pass = plan_update(o, plan, "optimizer/optimizer_adam.comp", adam_scalars, again);
     if (plan->status == GLCNN_SUCCESS)
-        again(o->kernel, pass);
+        pass->refresh(o->kernel, pass);
 }
 
 /* Vectors longer than a storage block take a step in parts. */
-static void plan_in_parts(const struct operation *o, struct plan *plan,
-                          void (*plan_part)(const struct operation *o, struct plan *plan))
+static void plan_step(const struct operation *o, struct plan *plan)
 {
     struct operation part = *o;
     size_t count = o->vectors[VALUES].count, most = plan_part_elements(plan);
@@ -292,21 +268,6 @@ static void plan_in_parts(const struct operation *o, struct plan *plan,
         plan_part(&part, plan);
         part.continues_step = true;
     }
-}
-
-static void plan_descent(const struct operation *o, struct plan *plan)
-{
-    plan_in_parts(o, plan, plan_descent_part);
-}
-
-static void plan_rms_prop(const struct operation *o, struct plan *plan)
-{
-    plan_in_parts(o, plan, plan_rms_prop_part);
-}
-
-static void plan_adam(const struct operation *o, struct plan *plan)
-{
-    plan_in_parts(o, plan, plan_adam_part);
 }
 
 /* ---- Descriptors ---- */
@@ -398,6 +359,18 @@ static const struct optimizer_methods adam_methods = {.state_vectors = two_vecto
 
 #define ENDS_BACKWARD_PASS "it ends the backward pass"
 
+static const struct argument descent_arguments[] = {
+    {.name = "gradient", .place = PLACE_CALL, .input = true},
+    {.name = "values", .place = PLACE_CALL, .input = true},
+    {.name = "momentum",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .optional = true,
+     .values = VALUES_SYMMETRIC},
+    {.name = "result", .place = PLACE_CALL, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent = {
     .name = "optimizer_stochastic_gradient_descent",
     .mps_class = "MPSNNOptimizerStochasticGradientDescent",
@@ -405,21 +378,27 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_stochastic_gradient_descent
     .family = "optimizer",
     .without_gradient = ENDS_BACKWARD_PASS,
     .flags = WITHOUT_PIXELS,
+    .form = &(const struct update){.shader = "optimizer/optimizer_stochastic_gradient_descent.comp",
+                                   .scalars = descent_scalars},
     .parameters_size = sizeof(struct glcnn_optimizer_parameters),
     .parameters = descent_parameters,
-    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
-                  {.name = "values", .place = PLACE_CALL, .input = true},
-                  {.name = "momentum",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .optional = true,
-                   .values = VALUES_SYMMETRIC},
-                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .arguments = descent_arguments,
     .optimizer = &descent_methods,
     .check = check,
-    .plan = plan_descent,
+    .plan = plan_step,
 };
+
+static const struct argument rms_prop_arguments[] = {
+    {.name = "gradient", .place = PLACE_CALL, .input = true},
+    {.name = "values", .place = PLACE_CALL, .input = true},
+    {.name = "sum_of_squares",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_POSITIVE},
+    {.name = "result", .place = PLACE_CALL, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
     .name = "optimizer_rms_prop",
     .mps_class = "MPSNNOptimizerRMSProp",
@@ -427,20 +406,32 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_rms_prop = {
     .family = "optimizer",
     .without_gradient = ENDS_BACKWARD_PASS,
     .flags = WITHOUT_PIXELS,
+    .form = &(const struct update){.shader = "optimizer/optimizer_rms_prop.comp",
+                                   .scalars = rms_prop_scalars},
     .parameters_size = sizeof(struct glcnn_optimizer_parameters),
     .parameters = rms_prop_parameters,
-    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
-                  {.name = "values", .place = PLACE_CALL, .input = true},
-                  {.name = "sum_of_squares",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .values = VALUES_POSITIVE},
-                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .arguments = rms_prop_arguments,
     .optimizer = &rms_prop_methods,
     .check = check,
-    .plan = plan_rms_prop,
+    .plan = plan_step,
 };
+
+static const struct argument adam_arguments[] = {
+    {.name = "gradient", .place = PLACE_CALL, .input = true},
+    {.name = "values", .place = PLACE_CALL, .input = true},
+    {.name = "first_moment",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_SYMMETRIC},
+    {.name = "second_moment",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_POSITIVE},
+    {.name = "result", .place = PLACE_CALL, .output = true},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .name = "optimizer_adam",
     .mps_class = "MPSNNOptimizerAdam",
@@ -448,24 +439,15 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .family = "optimizer",
     .without_gradient = ENDS_BACKWARD_PASS,
     .flags = WITHOUT_PIXELS,
+    .form = &(const struct update){.shader = "optimizer/optimizer_adam.comp",
+                                   .scalars = adam_scalars,
+                                   .counts_steps = true},
     .parameters_size = sizeof(struct glcnn_optimizer_parameters),
     .parameters = adam_parameters,
-    .arguments = {{.name = "gradient", .place = PLACE_CALL, .input = true},
-                  {.name = "values", .place = PLACE_CALL, .input = true},
-                  {.name = "first_moment",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .values = VALUES_SYMMETRIC},
-                  {.name = "second_moment",
-                   .place = PLACE_CALL,
-                   .input = true,
-                   .output = true,
-                   .values = VALUES_POSITIVE},
-                  {.name = "result", .place = PLACE_CALL, .output = true}},
+    .arguments = adam_arguments,
     .optimizer = &adam_methods,
     .check = check,
-    .plan = plan_adam,
+    .plan = plan_step,
 };
 
 /* ---- Constructors ---- */

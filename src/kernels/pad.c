@@ -44,7 +44,7 @@ static struct walks slice_walks(const void *parameters, const struct image_view 
 
 struct walks pad_walks_of(const struct operation *o)
 {
-    bool pads = strcmp(o->descriptor->family, "pad") == 0;
+    bool pads = *(const bool *)o->descriptor->form;
     return (pads ? pad_walks : slice_walks)(o->parameters, elements_source(o));
 }
 
@@ -210,15 +210,18 @@ static const struct parameter slice_rows[] = {
               65536),
     {0}};
 
+static const bool pads = true, slices = false;
+
 const struct glcnn_descriptor glcnn_kernel_pad = {
     .name = "pad",
+    .form = &pads,
     .text = "more pixels and channels around the source: a constant, mirrored or repeated",
     .family = "pad",
     .gradient = "pad_gradient",
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_pad_parameters),
     .parameters = pad_rows,
-    ELEMENT_ARGUMENTS,
+    .arguments = descriptor_image_arguments,
     .keeps_zero = keeps_zero,
     .shape = shape,
     .check = pad_check,
@@ -227,27 +230,28 @@ const struct glcnn_descriptor glcnn_kernel_pad = {
 
 const struct glcnn_descriptor glcnn_kernel_pad_gradient = {
     .name = "pad_gradient",
+    .form = &pads,
     .text = "gradient of pad",
     .family = "pad",
-    .without_gradient = "it is a gradient itself",
     .forward = "pad",
     .flags = IS_GRADIENT | NEEDS_STATE,
     .parameters_size = sizeof(struct glcnn_pad_parameters),
     .parameters = pad_rows,
-    ELEMENT_GRADIENT_ARGUMENTS,
+    .arguments = descriptor_gradient_arguments,
     .check = elements_check_state,
     .plan = plan_gradient,
 };
 
 const struct glcnn_descriptor glcnn_kernel_strided_slice = {
     .name = "strided_slice",
+    .form = &slices,
     .text = "every step-th column, row and channel of an image, from any on, in either direction",
     .family = "strided_slice",
     .gradient = "strided_slice_gradient",
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_strided_slice_parameters),
     .parameters = slice_rows,
-    ELEMENT_ARGUMENTS,
+    .arguments = descriptor_image_arguments,
     .keeps_zero = descriptor_always,
     .shape = shape,
     .check = slice_check,
@@ -256,14 +260,14 @@ const struct glcnn_descriptor glcnn_kernel_strided_slice = {
 
 const struct glcnn_descriptor glcnn_kernel_strided_slice_gradient = {
     .name = "strided_slice_gradient",
+    .form = &slices,
     .text = "gradient of strided_slice",
     .family = "strided_slice",
-    .without_gradient = "it is a gradient itself",
     .forward = "strided_slice",
     .flags = IS_GRADIENT | NEEDS_STATE,
     .parameters_size = sizeof(struct glcnn_strided_slice_parameters),
     .parameters = slice_rows,
-    ELEMENT_GRADIENT_ARGUMENTS,
+    .arguments = descriptor_gradient_arguments,
     .check = elements_check_state,
     .plan = plan_gradient,
 };
@@ -280,25 +284,7 @@ struct glcnn_strided_slice_parameters *glcnn_strided_slice(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "strided_slice");
 }
 
-glcnn_status glcnn_pad_create(glcnn_device *device, const struct glcnn_pad_parameters *parameters,
-                              glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_pad, parameters, kernel);
-}
-
-glcnn_status glcnn_strided_slice_create(glcnn_device *device,
-                                        const struct glcnn_strided_slice_parameters *parameters,
-                                        glcnn_kernel **kernel)
-{
-    return kernel_create_with(device, &glcnn_kernel_strided_slice, parameters, kernel);
-}
-
-glcnn_status glcnn_pad_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_pad_gradient, kernel);
-}
-
-glcnn_status glcnn_strided_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_strided_slice_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE_WITH(pad, glcnn_pad_parameters)
+DEFINE_KERNEL_CREATE_WITH(strided_slice, glcnn_strided_slice_parameters)
+DEFINE_KERNEL_CREATE(pad_gradient)
+DEFINE_KERNEL_CREATE(strided_slice_gradient)

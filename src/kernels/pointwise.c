@@ -1,5 +1,6 @@
 /* The pass of kernels whose results read one source pixel each, and its implementations. */
 #include "encode/window.h"
+#include "kernels/elements.h"
 #include "kernels/pointwise.h"
 
 #define COLUMNS 4u /* of an invocation, at most */
@@ -113,4 +114,30 @@ void pass_gather(struct pass *pass, const struct operation *operation,
     pass_window(pass, &window);
     if (direct)
         pass_define(pass, "DIRECT", 1);
+}
+
+/* ---- Whole passes ---- */
+
+struct pass *plan_pointwise_result(struct plan *plan, const struct operation *o, const char *shader)
+{
+    const struct image_view *result = &o->images[ELEMENT_RESULT];
+    struct pass *pass = plan_pointwise(plan, o, shader, result);
+    pass_texture(pass, "source", &o->images[ELEMENT_SOURCE]);
+    pass_image(pass, "destination", result);
+    pass_window(pass, &o->window);
+    return pass;
+}
+
+struct pass *plan_pointwise_gradient(struct plan *plan, const struct operation *o,
+                                     const char *shader)
+{
+    const struct image_view *gradient = &o->images[ELEMENT_GRADIENT];
+    const struct image_view *source = &o->images[ELEMENT_IMAGE];
+    const struct image_view *destination = &o->images[ELEMENT_DESTINATION];
+    struct pass *pass = plan_pointwise(plan, o, shader, destination);
+    pass_texture(pass, "gradient", gradient);
+    pass_texture(pass, "source", source);
+    pass_image(pass, "destination", destination);
+    pass_gather(pass, o, gradient, source);
+    return pass;
 }

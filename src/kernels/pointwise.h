@@ -18,6 +18,14 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
                           const struct image_view *destination, uint32_t most);
 
+/* plan_pointwise of a kernel that has, or begins with, descriptor_image_arguments: with texture
+ * "source", image "destination" and the window. Of a gradient's, descriptor_gradient_arguments: with
+ * textures "gradient" and "source", image "destination" and pass_gather. */
+struct pass *plan_pointwise_result(struct plan *plan, const struct operation *operation,
+                                   const char *shader);
+struct pass *plan_pointwise_gradient(struct plan *plan, const struct operation *operation,
+                                     const char *shader);
+
 /* For descriptors: what both choose from. */
 extern const struct implementation_list pointwise_rows;
 extern const struct implementation_list *const pointwise_implementations[];

@@ -18,7 +18,10 @@
  *   pooling_gradient_gather      a pixel an invocation, which walks the windows that read it:
  *                                pooling_..._gradient.comp
  *
- * None of these asks anything of the device, so Mali, V3D, Adreno and llvmpipe take the same: the
+ * Lists "pooling_average_gradient_pixels" and "pooling_max_gradient_pixels": whether the readers make
+ * the gradient of windows that do not overlap.
+ *
+ * None of the first two asks anything of the device, so Mali, V3D, Adreno and llvmpipe take the same: the
  * gradient of max pooling takes pooling_max_gradient_disjoint.comp for 2x2 windows at stride 2, which
  * store each pixel once without a search, and pooling_max_gradient_indices.comp for 3x3 windows at
  * stride 2, which overlap. Rows that share memory, of large desktop GPUs, stand before both lists. No
@@ -118,7 +121,7 @@ size_t pooling_index_count(const struct window *w, const struct image_view *sour
 /* A gradient whose addressing the user set, in place of a state, may have other windows. */
 static size_t index_count(const struct operation *o, size_t index)
 {
-    if (index == INDICES && !(o->descriptor->flags & IS_GRADIENT))
+    if (index == INDICES && !operation_is_gradient(o))
         return pooling_index_count(&o->window, &o->images[SOURCE], &o->images[RESULT]);
     bool follows = index == GRADIENT_INDICES && o->state_driven;
     return follows ? pooling_index_count(&o->window, &o->images[IMAGE], &o->images[GRADIENT]) : 0;
@@ -134,12 +137,6 @@ void pooling_pass_padding(struct pass *pass, const struct operation *o)
         pass_define(pass, "WHOLE_WINDOW", 1);
     pass_int(pass, "zero_pad_x", pad[0]);
     pass_int(pass, "zero_pad_y", pad[1]);
-}
-
-void pooling_pass_source_size(struct pass *pass, const struct image_view *source)
-{
-    pass_int(pass, "source_width", (int32_t)source->width);
-    pass_int(pass, "source_height", (int32_t)source->height);
 }
 
 /* All of `count` windows from `begin` on, along an axis. */
@@ -253,7 +250,7 @@ static void plan_separable(struct plan *plan, const struct implementation *row, 
         pass_library(pass, "pooling/norm_of_squares.glsl");
         pass_texture(pass, "source", p->source);
     } else {
-        pooling_pass_source_size(pass, p->source);
+        pass_source_size(pass, p->source);
     }
     pass->work = (uint32_t)p->window.x.size * 8;
 }
@@ -268,11 +265,17 @@ const struct implementation_list pooling_list = {
 
 /* ---- Plans ---- */
 
-static void plan_result(const struct operation *o, struct plan *plan,
-                        enum pooling_reduction reduction)
+/* A maximum leaves argmax indices, or reads them, where it is given the vector of them. */
+static enum pooling_reduction reduction_of(const struct operation *o, int indices)
+{
+    enum pooling_reduction reduction = *(const enum pooling_reduction *)o->descriptor->form;
+    return reduction == POOLING_MAX && o->given[indices] ? POOLING_MAX_INDICES : reduction;
+}
+
+static void plan_forward(const struct operation *o, struct plan *plan)
 {
     const struct pooling p = {.operation = o,
-                              .reduction = reduction,
+                              .reduction = reduction_of(o, INDICES),
                               .window = o->window,
                               .source = &o->images[SOURCE],
                               .result = &o->images[RESULT],
@@ -283,34 +286,10 @@ static void plan_result(const struct operation *o, struct plan *plan,
     implementation_plan(plan, &pooling_list, &p);
 }
 
-static void plan_average(const struct operation *o, struct plan *plan)
+static void plan_gradient(const struct operation *o, struct plan *plan)
 {
-    plan_result(o, plan, POOLING_AVERAGE);
-}
-
-static void plan_l2_norm(const struct operation *o, struct plan *plan)
-{
-    plan_result(o, plan, POOLING_L2_NORM);
-}
-
-static void plan_max(const struct operation *o, struct plan *plan)
-{
-    plan_result(o, plan, o->given[INDICES] ? POOLING_MAX_INDICES : POOLING_MAX);
-}
-
-static void plan_average_gradient(const struct operation *o, struct plan *plan)
-{
-    pooling_plan_gradient(o, plan, POOLING_AVERAGE);
-}
-
-static void plan_l2_norm_gradient(const struct operation *o, struct plan *plan)
-{
-    pooling_plan_gradient(o, plan, POOLING_L2_NORM);
-}
-
-static void plan_max_gradient(const struct operation *o, struct plan *plan)
-{
-    pooling_plan_gradient(o, plan, o->given[GRADIENT_INDICES] ? POOLING_MAX_INDICES : POOLING_MAX);
+    const struct pooling_gradient p = {o, reduction_of(o, GRADIENT_INDICES)};
+    implementation_plan(plan, &pooling_gradient_list, &p);
 }
 
 /* ---- Descriptors ---- */
@@ -336,156 +315,120 @@ static const struct implementation_list *const l2_norm_gradient_lists[] = {&pool
 static const struct implementation_list *const max_gradient_lists[] = {
     &pooling_gradient_list, &pooling_max_gradient_pixels, NULL};
 
+static const struct argument max_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument max_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "indices",
+     .place = PLACE_STATE,
+     .input = true,
+     .optional = true,
+     .forward_fills = true},
+    {0}};
+
 enum {
     FORWARD_FLAGS = HAS_WINDOW | HAS_STRIDE | MAKES_STATE | READS_FUSED,
     GRADIENT_FLAGS = HAS_WINDOW | HAS_STRIDE | IS_GRADIENT | READS_FUSED
 };
 
+/* What all forward kernels have alike, and all their gradients. */
+#define FORWARD(NAME)                                                                              \
+    .name = NAME, .family = "pooling", .gradient = NAME "_gradient",                               \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
+    .node_defaults = node_defaults, .keeps_zero = descriptor_always, .implementations = lists,     \
+    .plan = plan_forward
+
+#define GRADIENT_OF(NAME)                                                                          \
+    .name = NAME "_gradient", .family = "pooling", .forward = NAME,                                \
+    .parameters_size = sizeof(struct glcnn_pooling_parameters), .parameters = parameters,          \
+    .plan = plan_gradient
+
 const struct glcnn_descriptor glcnn_kernel_pooling_average = {
-    .name = "pooling_average",
     .mps_class = "MPSCNNPoolingAverage",
     .text = "mean over a window",
-    .family = "pooling",
-    .gradient = "pooling_average_gradient",
+    FORWARD("pooling_average"),
+    .form = &(const enum pooling_reduction){POOLING_AVERAGE},
     .flags = FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_average};
+    .arguments = descriptor_image_arguments,
+};
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {
-    .name = "pooling_average_gradient",
     .mps_class = "MPSCNNPoolingAverageGradient",
     .text = "gradient of pooling_average",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "pooling_average",
+    GRADIENT_OF("pooling_average"),
+    .form = &(const enum pooling_reduction){POOLING_AVERAGE},
     .flags = GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .fusion = pooling_average_fusion,
     .fuse = pooling_fuse_average,
     .implementations = average_gradient_lists,
-    .plan = plan_average_gradient};
+};
 
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm = {
-    .name = "pooling_l2_norm",
     .mps_class = "MPSCNNPoolingL2Norm",
     .text = "square root of the sum of squares over a window",
-    .family = "pooling",
-    .gradient = "pooling_l2_norm_gradient",
+    FORWARD("pooling_l2_norm"),
+    .form = &(const enum pooling_reduction){POOLING_L2_NORM},
     .flags = FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_l2_norm};
+    .arguments = descriptor_image_arguments,
+};
 const struct glcnn_descriptor glcnn_kernel_pooling_l2_norm_gradient = {
-    .name = "pooling_l2_norm_gradient",
     .mps_class = "MPSCNNPoolingL2NormGradient",
     .text = "gradient of pooling_l2_norm",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "pooling_l2_norm",
+    GRADIENT_OF("pooling_l2_norm"),
+    .form = &(const enum pooling_reduction){POOLING_L2_NORM},
     .flags = GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .implementations = l2_norm_gradient_lists,
-    .plan = plan_l2_norm_gradient};
+};
 
 const struct glcnn_descriptor glcnn_kernel_pooling_max = {
-    .name = "pooling_max",
     .mps_class = "MPSCNNPoolingMax",
     .text = "largest value of a window",
-    .family = "pooling",
-    .gradient = "pooling_max_gradient",
+    FORWARD("pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = FORWARD_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = max_arguments,
     .length = index_count,
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_max};
+};
 const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
-    .name = "pooling_max_gradient",
     .mps_class = "MPSCNNPoolingMaxGradient",
     .text = "gradient of pooling_max",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "pooling_max",
+    GRADIENT_OF("pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = GRADIENT_FLAGS,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices",
-                   .place = PLACE_STATE,
-                   .input = true,
-                   .optional = true,
-                   .filled_by = "pooling_max"}},
+    .arguments = max_gradient_arguments,
     .length = index_count,
     .fusion = pooling_max_fusion,
     .fuse = pooling_fuse_max,
     .implementations = max_gradient_lists,
-    .plan = plan_max_gradient};
+};
 
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max = {
-    .name = "dilated_pooling_max",
     .mps_class = "MPSCNNDilatedPoolingMax",
     .text = "largest value of a window with spaced taps",
-    .family = "pooling",
-    .gradient = "dilated_pooling_max_gradient",
+    FORWARD("dilated_pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = FORWARD_FLAGS | HAS_DILATION,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true}},
+    .arguments = max_arguments,
     .length = index_count,
-    .node_defaults = node_defaults,
-    .keeps_zero = descriptor_always,
-    .implementations = lists,
-    .plan = plan_max};
+};
 const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
-    .name = "dilated_pooling_max_gradient",
     .mps_class = "MPSCNNDilatedPoolingMaxGradient",
     .text = "gradient of dilated_pooling_max",
-    .family = "pooling",
-    .without_gradient = "it is a gradient itself",
-    .forward = "dilated_pooling_max",
+    GRADIENT_OF("dilated_pooling_max"),
+    .form = &(const enum pooling_reduction){POOLING_MAX},
     .flags = GRADIENT_FLAGS | HAS_DILATION,
-    .parameters_size = sizeof(struct glcnn_pooling_parameters),
-    .parameters = parameters,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
-                  {.name = "indices",
-                   .place = PLACE_STATE,
-                   .input = true,
-                   .optional = true,
-                   .filled_by = "dilated_pooling_max"}},
+    .arguments = max_gradient_arguments,
     .length = index_count,
     .fusion = pooling_max_fusion,
     .fuse = pooling_fuse_max,
     .implementations = max_gradient_lists,
-    .plan = plan_max_gradient};
+};
 
 /* ---- Constructors ---- */
 

@@ -60,10 +60,8 @@ bool pooling_touches(const struct axis *axis, uint32_t size);
 /* Do two ping-pong passes gain over one pass over whole windows? By the texels that each reads in all,
  * and that one invocation of the one pass reads. */
 bool pooling_separable_gains(double one_pass, double two_passes, double longest);
-/* To a pass: what averages count (pooling/average.glsl), and the size of a source that it does not
- * read. */
+/* To a pass: what averages count (pooling/average.glsl). */
 void pooling_pass_padding(struct pass *pass, const struct operation *operation);
-void pooling_pass_source_size(struct pass *pass, const struct image_view *source);
 /* To a pass of a gradient: the argmax indices of its state. */
 void pooling_pass_indices(struct pass *pass, const struct operation *operation);
 /* For the descriptors of gradients: their readers may make them (producer fusion). */
@@ -75,8 +73,5 @@ void pooling_fuse_average(const struct operation *operation, struct pass *pass,
                           struct fused_name *name);
 void pooling_fuse_max(const struct operation *operation, struct pass *pass,
                       struct fused_name *name);
-/* Plans the gradient of a kernel. */
-void pooling_plan_gradient(const struct operation *operation, struct plan *plan,
-                           enum pooling_reduction reduction);
 
 #endif

@@ -176,7 +176,7 @@ static void plan_indices(struct plan *plan, const struct implementation *row, co
     pooling_pass_indices(pass, o);
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_window(pass, &o->window);
-    pooling_pass_source_size(pass, &o->images[IMAGE]);
+    pass_source_size(pass, &o->images[IMAGE]);
     struct reach columns = pass_reach(pass, x, o->region_x, 1, "TAP_X");
     struct reach rows = pass_reach(pass, y, o->region_y, OWNED_ROWS, "TAP_Y");
     pass_define(pass, "FROM_X", columns.from);
@@ -325,7 +325,7 @@ static void separable_average(struct plan *plan, const struct implementation *ro
     plan_columns(plan, row, o, "pooling/pooling_average_gradient_columns.comp", &part);
     struct pass *rows =
         plan_rows(plan, row, o, "pooling/pooling_average_gradient_rows.comp", &part);
-    pooling_pass_source_size(rows, &o->images[IMAGE]);
+    pass_source_size(rows, &o->images[IMAGE]);
 }
 
 static void separable_l2_norm(struct plan *plan, const struct implementation *row,
@@ -360,13 +360,13 @@ static void separable_max(struct plan *plan, const struct implementation *row,
     pass->work = (uint32_t)o->window.x.size * 16;
     pass = plan_argmax_pass(plan, row, o, "pooling/pooling_max_argmax_rows.comp", &windows);
     pass_texture(pass, "best", &best);
-    pooling_pass_source_size(pass, source);
+    pass_source_size(pass, source);
     pass_int(pass, "first_row", kept.first);
     pass->work = (uint32_t)o->window.y.size * 16;
     pass = plan_columns(plan, row, o, "pooling/pooling_max_gradient_columns.comp", &best);
     pass_texture(pass, "argmax_row", &windows);
     pass = plan_rows(plan, row, o, "pooling/pooling_max_gradient_rows.comp", &best);
-    pooling_pass_source_size(pass, source);
+    pass_source_size(pass, source);
     pass_texture(pass, "argmax_column", &columns);
     pass_int(pass, "first_kept", kept.first);
     pass_int(pass, "last_kept", (int32_t)kept.count - 1);
@@ -389,7 +389,7 @@ static void gather_average(struct plan *plan, const struct implementation *row,
                            const struct operation *o)
 {
     struct pass *pass = plan_gather_pass(plan, row, o, "pooling/pooling_average_gradient.comp");
-    pooling_pass_source_size(pass, &o->images[IMAGE]);
+    pass_source_size(pass, &o->images[IMAGE]);
     pooling_pass_padding(pass, o);
     pass->prefers_large_groups = windows_at(o) == 1;
 }
@@ -416,7 +416,7 @@ static void gather_max(struct plan *plan, const struct implementation *row,
     pass->work = (uint32_t)(x->size * y->size) * 8;
     pass = plan_gather_pass(plan, row, o, "pooling/pooling_max_gradient.comp");
     pass_texture(pass, "argmax", &argmax);
-    pooling_pass_source_size(pass, &o->images[IMAGE]);
+    pass_source_size(pass, &o->images[IMAGE]);
     pass->work = 64;
 }
 
@@ -444,13 +444,6 @@ const struct implementation_list pooling_gradient_list = {
          .plan = plan_separable},
         {"pooling_gradient_gather", .plan = plan_gather},
         {0}}};
-
-void pooling_plan_gradient(const struct operation *o, struct plan *plan,
-                           enum pooling_reduction reduction)
-{
-    const struct pooling_gradient p = {o, reduction};
-    implementation_plan(plan, &pooling_gradient_list, &p);
-}
 
 /* ---- Gradients made by the passes that read them (producer fusion) ---- */
 

@@ -2,12 +2,8 @@
  * image's numbers, and its gradient the pass of the inverse one. */
 #include "kernels/rearrange.h"
 
-#include <string.h>
-
 #include "encode/kernel.h"
 #include "kernels/elements.h"
-
-static const char *const block_families[] = {"depth_to_space", "space_to_depth"};
 
 /* ---- Axes in another order ---- */
 
@@ -105,18 +101,13 @@ static bool shuffle_check(const struct operation *o, struct validation validatio
 
 /* ---- Passes ---- */
 
-static bool is_gradient(const struct operation *o)
-{
-    return o->descriptor->flags & IS_GRADIENT;
-}
-
 static void plan_transpose(const struct operation *o, struct plan *plan)
 {
     static const char *const names[] = {"FROM_C", "FROM_Y", "FROM_X"};
     struct pass *pass = plan_rearranged(o, plan, "slice/place_transposed.glsl");
     const int *order = transpose_order(o);
     for (int axis = 0; axis < 3; axis++)
-        if (is_gradient(o))
+        if (operation_is_gradient(o))
             pass_define(pass, names[axis], order[axis]);
         else
             pass_define(pass, names[order[axis]], axis);
@@ -127,8 +118,8 @@ static void plan_transpose(const struct operation *o, struct plan *plan)
 /* Whether the kernel makes depth of space: the one does it forwards, the other in its gradient. */
 static void plan_blocks(const struct operation *o, struct plan *plan)
 {
-    bool deepens = strcmp(o->descriptor->family, "space_to_depth") == 0;
-    bool to_space = deepens == is_gradient(o);
+    bool deepens = *(const bool *)o->descriptor->form;
+    bool to_space = deepens == operation_is_gradient(o);
     struct pass *pass = plan_rearranged(
         o, plan, to_space ? "slice/place_in_depth.glsl" : "slice/place_in_space.glsl");
     uint32_t pixel_channels = deepens ? elements_source(o)->channels : elements_result(o)->channels;
@@ -143,8 +134,8 @@ static void plan_shuffle(const struct operation *o, struct plan *plan)
 {
     struct pass *pass = plan_rearranged(o, plan, "slice/place_shuffled.glsl");
     uint32_t groups = groups_in(o), others = elements_source(o)->channels / groups;
-    pass_define(pass, "GROUPS", (int)(is_gradient(o) ? others : groups));
-    pass_int(pass, "span", (int32_t)(is_gradient(o) ? groups : others));
+    pass_define(pass, "GROUPS", (int)(operation_is_gradient(o) ? others : groups));
+    pass_int(pass, "span", (int32_t)(operation_is_gradient(o) ? groups : others));
 }
 
 /* ---- Descriptors ---- */
@@ -167,60 +158,117 @@ static const struct parameter shuffle_rows[] = {
      offsetof(struct glcnn_channel_shuffle_parameters, groups), 1, 1, 65536, NULL},
     {0}};
 
-#define FORWARD(NAME, TEXT, KIND, PARAMETERS)                                                      \
-    .name = NAME, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",                      \
-    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_##PARAMETERS##_parameters),       \
-    ELEMENT_ARGUMENTS, .keeps_zero = descriptor_always, .shape = KIND##_shape
-
-#define BACKWARD(NAME, KIND, PARAMETERS)                                                           \
-    .name = NAME "_gradient", .text = "gradient of " NAME, .family = NAME,                         \
-    .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_GRADIENT | NEEDS_STATE,                                                            \
-    .parameters_size = sizeof(struct glcnn_##PARAMETERS##_parameters), ELEMENT_GRADIENT_ARGUMENTS, \
-    .check = elements_check_state
+static const bool deepens = true, spreads = false;
 
 const struct glcnn_descriptor glcnn_kernel_transpose = {
-    FORWARD("transpose", "channels, rows and columns in another order", transpose, transpose),
+    .name = "transpose",
+    .text = "channels, rows and columns in another order",
+    .family = "transpose",
+    .gradient = "transpose_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_transpose_parameters),
     .parameters = transpose_rows,
+    .arguments = descriptor_image_arguments,
+    .keeps_zero = descriptor_always,
+    .shape = transpose_shape,
     .check = elements_check_size,
     .plan = plan_transpose,
 };
 const struct glcnn_descriptor glcnn_kernel_transpose_gradient = {
-    BACKWARD("transpose", transpose, transpose),
+    .name = "transpose_gradient",
+    .text = "gradient of transpose",
+    .family = "transpose",
+    .forward = "transpose",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_transpose_parameters),
     .parameters = transpose_rows,
+    .arguments = descriptor_gradient_arguments,
+    .check = elements_check_state,
     .plan = plan_transpose,
 };
+
 const struct glcnn_descriptor glcnn_kernel_depth_to_space = {
-    FORWARD("depth_to_space", "blocks of channels as blocks of pixels", depth_to_space, block),
+    .name = "depth_to_space",
+    .form = &spreads,
+    .text = "blocks of channels as blocks of pixels",
+    .family = "depth_to_space",
+    .gradient = "depth_to_space_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_block_parameters),
     .parameters = block_rows,
+    .arguments = descriptor_image_arguments,
+    .keeps_zero = descriptor_always,
+    .shape = depth_to_space_shape,
     .check = depth_to_space_check,
     .plan = plan_blocks,
 };
 const struct glcnn_descriptor glcnn_kernel_depth_to_space_gradient = {
-    BACKWARD("depth_to_space", depth_to_space, block),
+    .name = "depth_to_space_gradient",
+    .form = &spreads,
+    .text = "gradient of depth_to_space",
+    .family = "depth_to_space",
+    .forward = "depth_to_space",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_block_parameters),
     .parameters = block_rows,
+    .arguments = descriptor_gradient_arguments,
+    .check = elements_check_state,
     .plan = plan_blocks,
 };
+
 const struct glcnn_descriptor glcnn_kernel_space_to_depth = {
-    FORWARD("space_to_depth", "blocks of pixels as blocks of channels", space_to_depth, block),
+    .name = "space_to_depth",
+    .form = &deepens,
+    .text = "blocks of pixels as blocks of channels",
+    .family = "space_to_depth",
+    .gradient = "space_to_depth_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_block_parameters),
     .parameters = block_rows,
+    .arguments = descriptor_image_arguments,
+    .keeps_zero = descriptor_always,
+    .shape = space_to_depth_shape,
     .check = space_to_depth_check,
     .plan = plan_blocks,
 };
 const struct glcnn_descriptor glcnn_kernel_space_to_depth_gradient = {
-    BACKWARD("space_to_depth", space_to_depth, block),
+    .name = "space_to_depth_gradient",
+    .form = &deepens,
+    .text = "gradient of space_to_depth",
+    .family = "space_to_depth",
+    .forward = "space_to_depth",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_block_parameters),
     .parameters = block_rows,
+    .arguments = descriptor_gradient_arguments,
+    .check = elements_check_state,
     .plan = plan_blocks,
 };
+
 const struct glcnn_descriptor glcnn_kernel_channel_shuffle = {
-    FORWARD("channel_shuffle", "a channel of each group by turns", shuffle, channel_shuffle),
+    .name = "channel_shuffle",
+    .text = "a channel of each group by turns",
+    .family = "channel_shuffle",
+    .gradient = "channel_shuffle_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_channel_shuffle_parameters),
     .parameters = shuffle_rows,
+    .arguments = descriptor_image_arguments,
+    .keeps_zero = descriptor_always,
+    .shape = shuffle_shape,
     .check = shuffle_check,
     .plan = plan_shuffle,
 };
 const struct glcnn_descriptor glcnn_kernel_channel_shuffle_gradient = {
-    BACKWARD("channel_shuffle", shuffle, channel_shuffle),
+    .name = "channel_shuffle_gradient",
+    .text = "gradient of channel_shuffle",
+    .family = "channel_shuffle",
+    .forward = "channel_shuffle",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_channel_shuffle_parameters),
     .parameters = shuffle_rows,
+    .arguments = descriptor_gradient_arguments,
+    .check = elements_check_state,
     .plan = plan_shuffle,
 };
 
@@ -233,8 +281,8 @@ struct glcnn_transpose_parameters *glcnn_transpose(glcnn_kernel *kernel)
 
 struct glcnn_block_parameters *glcnn_block(glcnn_kernel *kernel)
 {
-    struct glcnn_block_parameters *parameters = kernel_parameters(kernel, block_families[0]);
-    return parameters ? parameters : kernel_parameters(kernel, block_families[1]);
+    struct glcnn_block_parameters *parameters = kernel_parameters(kernel, "depth_to_space");
+    return parameters ? parameters : kernel_parameters(kernel, "space_to_depth");
 }
 
 struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_kernel *kernel)
@@ -242,16 +290,10 @@ struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_kernel *ker
     return kernel_parameters(kernel, "channel_shuffle");
 }
 
-#define DECLARE(NAME)                                                                              \
-    glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);                     \
-    }
-
-DECLARE(transpose)
-DECLARE(depth_to_space)
-DECLARE(space_to_depth)
-DECLARE(channel_shuffle)
+DEFINE_KERNEL_CREATE(transpose_gradient)
+DEFINE_KERNEL_CREATE(depth_to_space_gradient)
+DEFINE_KERNEL_CREATE(space_to_depth_gradient)
+DEFINE_KERNEL_CREATE(channel_shuffle_gradient)
 
 glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order order,
                                     glcnn_kernel **kernel)

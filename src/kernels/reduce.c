@@ -9,34 +9,11 @@
 
 #include "encode/kernel.h"
 #include "encode/window.h"
-
-static const struct reduction reductions[] = {
-    {"reduce_row_min", ROW, MINIMUM, false},
-    {"reduce_row_max", ROW, MAXIMUM, false},
-    {"reduce_row_mean", ROW, MEAN, false},
-    {"reduce_row_sum", ROW, SUM, false},
-    {"reduce_column_min", COLUMN, MINIMUM, false},
-    {"reduce_column_max", COLUMN, MAXIMUM, false},
-    {"reduce_column_mean", COLUMN, MEAN, false},
-    {"reduce_column_sum", COLUMN, SUM, false},
-    {"reduce_feature_channels_min", CHANNELS, MINIMUM, false},
-    {"reduce_feature_channels_max", CHANNELS, MAXIMUM, false},
-    {"reduce_feature_channels_mean", CHANNELS, MEAN, false},
-    {"reduce_feature_channels_sum", CHANNELS, SUM, true},
-    {"reduce_feature_channels_argument_min", CHANNELS, ARGUMENT_MINIMUM, false},
-    {"reduce_feature_channels_argument_max", CHANNELS, ARGUMENT_MAXIMUM, false},
-    {"reduce_feature_channels_and_weights_mean", CHANNELS, MEAN, false},
-    {"reduce_feature_channels_and_weights_sum", CHANNELS, SUM, false},
-    {NULL, ROW, SUM, false},
-};
+#include "kernels/elements.h"
 
 const struct reduction *reduction_of(const struct operation *o)
 {
-    const struct glcnn_descriptor *d = o->descriptor;
-    const struct reduction *r = reductions;
-    while (r->name && strcmp(r->name, d->forward ? d->forward : d->name) != 0)
-        r++;
-    return r;
+    return o->descriptor->form;
 }
 
 /* ---- Geometry ---- */
@@ -123,19 +100,12 @@ static bool weights_check(const struct operation *o, struct validation validatio
         weights->channels);
 }
 
-static bool gradient_check(const struct operation *o, struct validation validation)
-{
-    if (o->state_driven)
-        return true;
-    return invalid(validation, "it follows its state; no addressing can be set by hand");
-}
-
 /* ---- Passes ---- */
 
 int32_t reduce_mean_count(const struct operation *o)
 {
     const struct window *w = &o->window;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     int32_t channels = (int32_t)o->images[gradient ? DESTINATION : SOURCE].channels;
     return reduction_of(o)->axis == CHANNELS ? channels : w->x.size * w->y.size;
 }
@@ -143,7 +113,10 @@ int32_t reduce_mean_count(const struct operation *o)
 float reduce_scale(const struct operation *o)
 {
     const struct glcnn_reduce_parameters *p = o->parameters;
-    return reduction_of(o)->has_weight ? p->weight : 1;
+    const struct reduction *r = reduction_of(o);
+    bool has_weight =
+        r->axis == CHANNELS && r->quantity == SUM && !(o->descriptor->flags & IS_BINARY);
+    return has_weight ? p->weight : 1;
 }
 
 static void pass_scale(struct pass *pass, const struct operation *o)
@@ -214,10 +187,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     pass_int(pass, "first_y", w->y.first);
     pass_int(pass, "size_x", w->x.size);
     pass_int(pass, "size_y", w->y.size);
-    pass_int(pass, "begin_x", w->x.begin);
-    pass_int(pass, "begin_y", w->y.begin);
-    pass_int(pass, "end_x", w->x.end);
-    pass_int(pass, "end_y", w->y.end);
+    pass_results(pass, w);
     pass->prefers_large_groups = true;
 }
 
@@ -255,103 +225,97 @@ static const struct parameter sum_weights_rows[] = {
      FIELD_BOOL, FIELD(do_weighted_sum_by_non_zero_weights), 0, 0, 1, NULL},
     {0}};
 
-#define SOURCE_ARGUMENT                                                                            \
-    {                                                                                              \
-        .name = "source_image", .place = PLACE_SOURCE, .input = true                               \
-    }
-#define RESULT_ARGUMENT                                                                            \
-    {                                                                                              \
-        .name = "destination_image", .place = PLACE_DESTINATION, .output = true                    \
-    }
-#define REDUCTION(NAME, MPS, TEXT, ROWS)                                                           \
+static const struct argument weights_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_ZERO_ONE},
+    {0}};
+
+/* The kinds of rows of the table below. */
+#define REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)                                           \
     .name = NAME, .mps_class = "MPSNNReduce" MPS, .text = TEXT, .family = NAME,                    \
+    .form = &(const struct reduction){AXIS, QUANTITY},                                             \
     .parameters_size = sizeof(struct glcnn_reduce_parameters), .parameters = ROWS,                 \
     .prepare = prepare, .shape = shape, .plan = plan_forward
 
-#define EXTREME(NAME, MPS, TEXT)                                                                   \
-    REDUCTION(NAME, MPS, TEXT, rows),                                                              \
-        .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},                                           \
-        .without_gradient = "MPS has none; of minima and maxima pooling alone has one",            \
-        .check = forward_check
-#define ARGUMENT(NAME, MPS, TEXT)                                                                  \
-    REDUCTION(NAME, MPS, TEXT, rows),                                                              \
-        .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},                                           \
-        .without_gradient = "a channel's number does not change with its value",                   \
-        .check = forward_check
-#define LINEAR(NAME, MPS, TEXT, ROWS)                                                              \
-    REDUCTION(NAME, MPS, TEXT, ROWS), .arguments = {SOURCE_ARGUMENT, RESULT_ARGUMENT},             \
-                                      .gradient = NAME "_gradient", .flags = MAKES_STATE,          \
-                                      .check = forward_check
-#define WITH_WEIGHTS(NAME, MPS, TEXT, ROWS)                                                        \
-    REDUCTION(NAME, MPS, TEXT, ROWS),                                                              \
-        .flags = IS_BINARY,                                                                        \
-        .arguments = {SOURCE_ARGUMENT,                                                             \
-                      RESULT_ARGUMENT,                                                             \
-                      {.name = "secondary_image",                                                  \
-                       .place = PLACE_SECONDARY,                                                   \
-                       .input = true,                                                              \
-                       .values = VALUES_ZERO_ONE}},                                                \
-        .without_gradient = "MPS has none; multiply and the reduction without weights have one",   \
-        .check = weights_check
+#define EXTREME(NAME, AXIS, QUANTITY, MPS, TEXT)                                                   \
+    .without_gradient = "MPS has none; of minima and maxima pooling alone has one",                \
+    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, rows)
 
-#define BACKWARD(NAME, ROWS)                                                                       \
+#define ARGUMENT(NAME, AXIS, QUANTITY, MPS, TEXT)                                                  \
+    .without_gradient = "a channel's number does not change with its value",                       \
+    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, rows)
+
+#define LINEAR(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)                                              \
+    .gradient = NAME "_gradient", .flags = MAKES_STATE, .arguments = descriptor_image_arguments,   \
+    .check = forward_check, REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)
+
+#define WITH_WEIGHTS(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)                                        \
+    .without_gradient = "MPS has none; multiply and the reduction without weights have one",       \
+    .flags = IS_BINARY, .arguments = weights_arguments, .check = weights_check,                    \
+    REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)
+
+#define GRADIENT_OF(NAME, AXIS, QUANTITY, ROWS)                                                    \
     .name = NAME "_gradient", .text = "gradient of " NAME "; MPS has none", .family = NAME,        \
-    .without_gradient = "it is a gradient itself", .forward = NAME,                                \
+    .forward = NAME, .form = &(const struct reduction){AXIS, QUANTITY},                            \
     .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce_parameters), \
-    .parameters = ROWS,                                                                            \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .check = gradient_check, .plan = plan_gradient
+    .parameters = ROWS, .arguments = descriptor_gradient_arguments, .check = elements_check_state, \
+    .plan = plan_gradient
 
 const struct glcnn_descriptor glcnn_kernel_reduce_row_min = {
-    EXTREME("reduce_row_min", "RowMin", "smallest value of each row")};
+    EXTREME("reduce_row_min", ROW, MINIMUM, "RowMin", "smallest value of each row")};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_max = {
-    EXTREME("reduce_row_max", "RowMax", "largest value of each row")};
+    EXTREME("reduce_row_max", ROW, MAXIMUM, "RowMax", "largest value of each row")};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_mean = {
-    LINEAR("reduce_row_mean", "RowMean", "mean of each row", rows)};
+    LINEAR("reduce_row_mean", ROW, MEAN, "RowMean", "mean of each row", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_sum = {
-    LINEAR("reduce_row_sum", "RowSum", "sum of each row", rows)};
+    LINEAR("reduce_row_sum", ROW, SUM, "RowSum", "sum of each row", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_mean_gradient = {
-    BACKWARD("reduce_row_mean", rows)};
+    GRADIENT_OF("reduce_row_mean", ROW, MEAN, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_sum_gradient = {
-    BACKWARD("reduce_row_sum", rows)};
+    GRADIENT_OF("reduce_row_sum", ROW, SUM, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_min = {
-    EXTREME("reduce_column_min", "ColumnMin", "smallest value of each column")};
+    EXTREME("reduce_column_min", COLUMN, MINIMUM, "ColumnMin", "smallest value of each column")};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_max = {
-    EXTREME("reduce_column_max", "ColumnMax", "largest value of each column")};
+    EXTREME("reduce_column_max", COLUMN, MAXIMUM, "ColumnMax", "largest value of each column")};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_mean = {
-    LINEAR("reduce_column_mean", "ColumnMean", "mean of each column", rows)};
+    LINEAR("reduce_column_mean", COLUMN, MEAN, "ColumnMean", "mean of each column", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_sum = {
-    LINEAR("reduce_column_sum", "ColumnSum", "sum of each column", rows)};
+    LINEAR("reduce_column_sum", COLUMN, SUM, "ColumnSum", "sum of each column", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_mean_gradient = {
-    BACKWARD("reduce_column_mean", rows)};
+    GRADIENT_OF("reduce_column_mean", COLUMN, MEAN, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_sum_gradient = {
-    BACKWARD("reduce_column_sum", rows)};
+    GRADIENT_OF("reduce_column_sum", COLUMN, SUM, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_min = {
-    EXTREME("reduce_feature_channels_min", "FeatureChannelsMin", "smallest of a pixel's channels")};
+    EXTREME("reduce_feature_channels_min", CHANNELS, MINIMUM, "FeatureChannelsMin",
+            "smallest of a pixel's channels")};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_max = {
-    EXTREME("reduce_feature_channels_max", "FeatureChannelsMax", "largest of a pixel's channels")};
-const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_argument_min = {
-    ARGUMENT("reduce_feature_channels_argument_min", "FeatureChannelsArgumentMin",
-             "number of a pixel's smallest channel, the first of equals")};
-const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_argument_max = {
-    ARGUMENT("reduce_feature_channels_argument_max", "FeatureChannelsArgumentMax",
-             "number of a pixel's largest channel, the first of equals")};
-const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_mean = {LINEAR(
-    "reduce_feature_channels_mean", "FeatureChannelsMean", "mean of a pixel's channels", rows)};
-const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum = {LINEAR(
-    "reduce_feature_channels_sum", "FeatureChannelsSum", "sum of a pixel's channels", sum_rows)};
+    EXTREME("reduce_feature_channels_max", CHANNELS, MAXIMUM, "FeatureChannelsMax",
+            "largest of a pixel's channels")};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_argument_min = {ARGUMENT(
+    "reduce_feature_channels_argument_min", CHANNELS, ARGUMENT_MINIMUM,
+    "FeatureChannelsArgumentMin", "number of a pixel's smallest channel, the first of equals")};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_argument_max = {ARGUMENT(
+    "reduce_feature_channels_argument_max", CHANNELS, ARGUMENT_MAXIMUM,
+    "FeatureChannelsArgumentMax", "number of a pixel's largest channel, the first of equals")};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_mean = {
+    LINEAR("reduce_feature_channels_mean", CHANNELS, MEAN, "FeatureChannelsMean",
+           "mean of a pixel's channels", rows)};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum = {
+    LINEAR("reduce_feature_channels_sum", CHANNELS, SUM, "FeatureChannelsSum",
+           "sum of a pixel's channels", sum_rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_mean_gradient = {
-    BACKWARD("reduce_feature_channels_mean", rows)};
+    GRADIENT_OF("reduce_feature_channels_mean", CHANNELS, MEAN, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum_gradient = {
-    BACKWARD("reduce_feature_channels_sum", sum_rows)};
-const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_mean = {
-    WITH_WEIGHTS("reduce_feature_channels_and_weights_mean", "FeatureChannelsAndWeightsMean",
-                 "mean of a pixel's channels times weights", mean_weights_rows)};
-const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_sum = {
-    WITH_WEIGHTS("reduce_feature_channels_and_weights_sum", "FeatureChannelsAndWeightsSum",
-                 "sum of a pixel's channels times weights", sum_weights_rows)};
+    GRADIENT_OF("reduce_feature_channels_sum", CHANNELS, SUM, sum_rows)};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_mean = {WITH_WEIGHTS(
+    "reduce_feature_channels_and_weights_mean", CHANNELS, MEAN, "FeatureChannelsAndWeightsMean",
+    "mean of a pixel's channels times weights", mean_weights_rows)};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_sum = {WITH_WEIGHTS(
+    "reduce_feature_channels_and_weights_sum", CHANNELS, SUM, "FeatureChannelsAndWeightsSum",
+    "sum of a pixel's channels times weights", sum_weights_rows)};
 
 /* ---- Constructors ---- */
 
@@ -361,31 +325,25 @@ struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel)
     return reduces ? kernel->parameters : NULL;
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-
-DEFINE_CREATE(reduce_row_min)
-DEFINE_CREATE(reduce_row_max)
-DEFINE_CREATE(reduce_row_mean)
-DEFINE_CREATE(reduce_row_sum)
-DEFINE_CREATE(reduce_row_mean_gradient)
-DEFINE_CREATE(reduce_row_sum_gradient)
-DEFINE_CREATE(reduce_column_min)
-DEFINE_CREATE(reduce_column_max)
-DEFINE_CREATE(reduce_column_mean)
-DEFINE_CREATE(reduce_column_sum)
-DEFINE_CREATE(reduce_column_mean_gradient)
-DEFINE_CREATE(reduce_column_sum_gradient)
-DEFINE_CREATE(reduce_feature_channels_min)
-DEFINE_CREATE(reduce_feature_channels_max)
-DEFINE_CREATE(reduce_feature_channels_mean)
-DEFINE_CREATE(reduce_feature_channels_sum)
-DEFINE_CREATE(reduce_feature_channels_argument_min)
-DEFINE_CREATE(reduce_feature_channels_argument_max)
-DEFINE_CREATE(reduce_feature_channels_and_weights_mean)
-DEFINE_CREATE(reduce_feature_channels_and_weights_sum)
-DEFINE_CREATE(reduce_feature_channels_mean_gradient)
-DEFINE_CREATE(reduce_feature_channels_sum_gradient)
+DEFINE_KERNEL_CREATE(reduce_row_min)
+DEFINE_KERNEL_CREATE(reduce_row_max)
+DEFINE_KERNEL_CREATE(reduce_row_mean)
+DEFINE_KERNEL_CREATE(reduce_row_sum)
+DEFINE_KERNEL_CREATE(reduce_row_mean_gradient)
+DEFINE_KERNEL_CREATE(reduce_row_sum_gradient)
+DEFINE_KERNEL_CREATE(reduce_column_min)
+DEFINE_KERNEL_CREATE(reduce_column_max)
+DEFINE_KERNEL_CREATE(reduce_column_mean)
+DEFINE_KERNEL_CREATE(reduce_column_sum)
+DEFINE_KERNEL_CREATE(reduce_column_mean_gradient)
+DEFINE_KERNEL_CREATE(reduce_column_sum_gradient)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_min)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_max)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_mean)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_sum)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_min)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_max)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_mean)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_sum)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_mean_gradient)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_sum_gradient)

@@ -10,10 +10,8 @@ enum axis_reduced { ROW, COLUMN, CHANNELS };
 enum quantity { SUM, MEAN, MINIMUM, MAXIMUM, ARGUMENT_MINIMUM, ARGUMENT_MAXIMUM };
 
 struct reduction {
-    const char *name;
     enum axis_reduced axis;
     enum quantity quantity;
-    bool has_weight; /* the parameter */
 };
 
 enum { SOURCE, RESULT, WEIGHTS };      /* arguments of a forward kernel */

@@ -3,7 +3,6 @@
 #include "kernels/resize.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "encode/kernel.h"
 #include "encode/number.h"
@@ -12,11 +11,9 @@
 #define MOST_PIXELS 16384 /* a side */
 #define MOST_TERM   4096  /* of a scale's fraction */
 
-static const char *const families[] = {"resize_nearest", "resize_linear"};
-
 bool resize_is_linear(const struct operation *o)
 {
-    return strcmp(o->descriptor->family, families[1]) == 0;
+    return *(const bool *)o->descriptor->form;
 }
 
 /* ---- Positions ---- */
@@ -143,7 +140,7 @@ static bool check(const struct operation *o, struct validation validation)
 static void plan_resize(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_resize_parameters *p = o->parameters;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     struct pass *pass = plan_elements(
         o, plan, gradient ? "upsampling/resize_gradient.comp" : "upsampling/resize.comp");
     struct both_positions at = resize_positions(o);
@@ -205,47 +202,75 @@ static const struct parameter nearest_rows[] = {SIZES,
                                                 {0}};
 static const struct parameter linear_rows[] = {SIZES, {0}};
 
-#define FORWARD(NAME, TEXT, KIND)                                                                  \
-    .name = NAME, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",                      \
-    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_resize_parameters),               \
-    .parameters = KIND##_rows, ELEMENT_ARGUMENTS, .keeps_zero = descriptor_always, .shape = shape, \
-    .check = check, .plan = plan_resize
-
-#define BACKWARD(NAME, KIND)                                                                       \
-    .name = NAME "_gradient", .text = "gradient of " NAME, .family = NAME,                         \
-    .without_gradient = "it is a gradient itself", .forward = NAME,                                \
-    .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_resize_parameters), \
-    .parameters = KIND##_rows, ELEMENT_GRADIENT_ARGUMENTS, .check = elements_check_state,          \
-    .plan = plan_resize
+static const bool linear = true, nearest = false;
 
 const struct glcnn_descriptor glcnn_kernel_resize_nearest = {
-    FORWARD("resize_nearest", "another size, each pixel the nearest of the source", nearest)};
+    .name = "resize_nearest",
+    .form = &nearest,
+    .text = "another size, each pixel the nearest of the source",
+    .family = "resize_nearest",
+    .gradient = "resize_nearest_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_resize_parameters),
+    .parameters = nearest_rows,
+    .arguments = descriptor_image_arguments,
+    .keeps_zero = descriptor_always,
+    .shape = shape,
+    .check = check,
+    .plan = plan_resize,
+};
 const struct glcnn_descriptor glcnn_kernel_resize_nearest_gradient = {
-    BACKWARD("resize_nearest", nearest)};
+    .name = "resize_nearest_gradient",
+    .form = &nearest,
+    .text = "gradient of resize_nearest",
+    .family = "resize_nearest",
+    .forward = "resize_nearest",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_resize_parameters),
+    .parameters = nearest_rows,
+    .arguments = descriptor_gradient_arguments,
+    .check = elements_check_state,
+    .plan = plan_resize,
+};
+
 const struct glcnn_descriptor glcnn_kernel_resize_linear = {
-    FORWARD("resize_linear", "another size, with linear interpolation between pixels", linear)};
+    .name = "resize_linear",
+    .form = &linear,
+    .text = "another size, with linear interpolation between pixels",
+    .family = "resize_linear",
+    .gradient = "resize_linear_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_resize_parameters),
+    .parameters = linear_rows,
+    .arguments = descriptor_image_arguments,
+    .keeps_zero = descriptor_always,
+    .shape = shape,
+    .check = check,
+    .plan = plan_resize,
+};
 const struct glcnn_descriptor glcnn_kernel_resize_linear_gradient = {
-    BACKWARD("resize_linear", linear)};
+    .name = "resize_linear_gradient",
+    .form = &linear,
+    .text = "gradient of resize_linear",
+    .family = "resize_linear",
+    .forward = "resize_linear",
+    .flags = IS_GRADIENT | NEEDS_STATE,
+    .parameters_size = sizeof(struct glcnn_resize_parameters),
+    .parameters = linear_rows,
+    .arguments = descriptor_gradient_arguments,
+    .check = elements_check_state,
+    .plan = plan_resize,
+};
 
 /* ---- Constructors ---- */
 
 struct glcnn_resize_parameters *glcnn_resize(glcnn_kernel *kernel)
 {
-    struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, families[0]);
-    return parameters ? parameters : kernel_parameters(kernel, families[1]);
+    struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, "resize_nearest");
+    return parameters ? parameters : kernel_parameters(kernel, "resize_linear");
 }
 
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device,                                       \
-                                       const struct glcnn_resize_parameters *parameters,           \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
-    }                                                                                              \
-    glcnn_status glcnn_##NAME##_gradient_create(glcnn_device *device, glcnn_kernel **kernel)       \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME##_gradient, kernel);                     \
-    }
-
-DEFINE_CREATE(resize_nearest)
-DEFINE_CREATE(resize_linear)
+DEFINE_KERNEL_CREATE_WITH(resize_nearest, glcnn_resize_parameters)
+DEFINE_KERNEL_CREATE_WITH(resize_linear, glcnn_resize_parameters)
+DEFINE_KERNEL_CREATE(resize_nearest_gradient)
+DEFINE_KERNEL_CREATE(resize_linear_gradient)

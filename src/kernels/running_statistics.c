@@ -132,6 +132,17 @@ static const struct parameter parameters[] = {
      9007199254740992.0, NULL},
     {0}};
 
+static const struct argument vector_arguments[] = {
+    {.name = "mean", .place = PLACE_CALL, .input = true},
+    {.name = "variance", .place = PLACE_CALL, .input = true, .values = VALUES_POSITIVE},
+    {.name = "running_mean", .place = PLACE_CALL, .input = true, .output = true},
+    {.name = "running_variance",
+     .place = PLACE_CALL,
+     .input = true,
+     .output = true,
+     .values = VALUES_POSITIVE},
+    {0}};
+
 const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistics = {
     .name = "batch_normalization_running_statistics",
     .text = "running averages of a batch's means and unbiased variances",
@@ -141,15 +152,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistic
     .parameters_size = sizeof(struct glcnn_running_statistics_parameters),
     .parameters = parameters,
     .averages = &averages,
-    .arguments =
-        {{.name = "mean", .place = PLACE_CALL, .input = true},
-         {.name = "variance", .place = PLACE_CALL, .input = true, .values = VALUES_POSITIVE},
-         {.name = "running_mean", .place = PLACE_CALL, .input = true, .output = true},
-         {.name = "running_variance",
-          .place = PLACE_CALL,
-          .input = true,
-          .output = true,
-          .values = VALUES_POSITIVE}},
+    .arguments = vector_arguments,
     .check = check,
     .plan = plan,
 };

@@ -36,21 +36,13 @@ static bool slice_gradient_check(const struct operation *o, struct validation va
 
 static void plan_copy(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_pointwise(plan, o, "neuron/neuron.comp", &o->images[RESULT]);
-    pass_texture(pass, "source", &o->images[SOURCE]);
-    pass_image(pass, "destination", &o->images[RESULT]);
-    pass_window(pass, &o->window);
+    struct pass *pass = plan_pointwise_result(plan, o, "neuron/neuron.comp");
     pass_neuron(pass, &unchanged);
 }
 
 static void plan_copy_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass =
-        plan_pointwise(plan, o, "neuron/neuron_gradient.comp", &o->images[DESTINATION]);
-    pass_texture(pass, "gradient", &o->images[GRADIENT]);
-    pass_texture(pass, "source", &o->images[IMAGE]);
-    pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
+    struct pass *pass = plan_pointwise_gradient(plan, o, "neuron/neuron_gradient.comp");
     pass_neuron(pass, &unchanged);
 }
 
@@ -173,8 +165,7 @@ const struct glcnn_descriptor glcnn_kernel_slice = {
     .gradient = "slice_gradient",
     .shape = slice_shape,
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = pointwise_implementations,
     .plan = plan_copy,
     .keeps_zero = descriptor_always,
@@ -186,10 +177,7 @@ const struct glcnn_descriptor glcnn_kernel_slice_gradient = {
     .family = "slice",
     .forward = "slice",
     .flags = IS_GRADIENT | PIXEL_MANUAL,
-    .without_gradient = "it is a gradient itself",
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .check = slice_gradient_check,
     .implementations = pointwise_implementations,
     .plan = plan_copy_gradient,
@@ -202,8 +190,7 @@ const struct glcnn_descriptor glcnn_kernel_concatenation = {
     .family = "concatenation",
     .gradient = "concatenation_gradient",
     .flags = MAKES_STATE | GATHERS,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = pointwise_implementations,
     .plan = plan_copy,
     .keeps_zero = descriptor_always,
@@ -216,10 +203,7 @@ const struct glcnn_descriptor glcnn_kernel_concatenation_gradient = {
     .family = "concatenation",
     .forward = "concatenation",
     .flags = IS_GRADIENT | PIXEL_MANUAL,
-    .without_gradient = "it is a gradient itself",
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .check = slice_gradient_check,
     .implementations = pointwise_implementations,
     .plan = plan_copy_gradient,
@@ -234,8 +218,7 @@ const struct glcnn_descriptor glcnn_kernel_reshape = {
     .flags = MAKES_STATE,
     .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .shape = reshape_shape,
     .check = reshape_check,
     .plan = plan_reshape,
@@ -245,14 +228,11 @@ const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
     .name = "reshape_gradient",
     .text = "gradient of reshape; MPS has none",
     .family = "reshape",
-    .without_gradient = "it is a gradient itself",
     .forward = "reshape",
     .flags = IS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_gradient_arguments,
     .check = reshape_gradient_check,
     .plan = plan_reshape_gradient,
 };
@@ -264,30 +244,11 @@ struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
     return kernel_parameters(kernel, "reshape");
 }
 
-glcnn_status glcnn_slice_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_slice, kernel);
-}
-
-glcnn_status glcnn_slice_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_slice_gradient, kernel);
-}
-
-glcnn_status glcnn_concatenation_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_concatenation, kernel);
-}
-
-glcnn_status glcnn_concatenation_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_concatenation_gradient, kernel);
-}
-
-glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_reshape_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE(slice)
+DEFINE_KERNEL_CREATE(slice_gradient)
+DEFINE_KERNEL_CREATE(concatenation)
+DEFINE_KERNEL_CREATE(concatenation_gradient)
+DEFINE_KERNEL_CREATE(reshape_gradient)
 
 glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
                                   uint32_t feature_channels, glcnn_kernel **kernel)

@@ -76,11 +76,11 @@ static const struct implementation_list *const log_gradient_implementations[] = 
                                                                                  NULL};
 
 static struct pass *plan_channels(const struct operation *o, struct plan *plan,
-                                  const struct implementation_list *list,
                                   const struct image_view *destination)
 {
     uint32_t slices = slice_count(destination->channels);
-    const struct implementation *row = implementation_choose(plan, list, &slices);
+    const struct implementation *row =
+        implementation_choose(plan, o->descriptor->implementations[0], &slices);
     const struct form *form = row->form;
     struct pass *pass = plan_pixels(plan, o, row->shader, destination);
     pass_implementation(pass, row);
@@ -97,49 +97,36 @@ static struct pass *plan_channels(const struct operation *o, struct plan *plan,
     return pass;
 }
 
-static struct pass *plan_forward(const struct operation *o, struct plan *plan)
+static void pass_kind(struct pass *pass, const struct operation *o)
 {
-    struct pass *pass = plan_channels(o, plan, &forward_rows, &o->images[RESULT]);
+    const bool *is_logarithm = o->descriptor->form;
+    if (*is_logarithm)
+        pass_define(pass, "LOGARITHM", 1);
+}
+
+static void plan_forward(const struct operation *o, struct plan *plan)
+{
+    struct pass *pass = plan_channels(o, plan, &o->images[RESULT]);
     pass_texture(pass, "source", &o->images[SOURCE]);
-    return pass;
+    pass_kind(pass, o);
 }
 
 /* A gradient that follows its state reads the result where it reads G, since both have the forward
  * result's addressing; one addressed by hand has an offset for each. */
-static struct pass *plan_gradient(const struct operation *o, struct plan *plan,
-                                  const struct implementation_list *list)
+static void plan_gradient(const struct operation *o, struct plan *plan)
 {
-    struct pass *pass = plan_channels(o, plan, list, &o->images[DESTINATION]);
+    struct pass *pass = plan_channels(o, plan, &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_texture(pass, "result", &o->images[FORWARD_RESULT]);
-    pass_int(pass, "source_width", (int32_t)o->images[DESTINATION].width);
-    pass_int(pass, "source_height", (int32_t)o->images[DESTINATION].height);
+    pass_source_size(pass, &o->images[DESTINATION]);
     if (!o->state_driven)
         pass_define(pass, "BY_HAND", 1);
-    return pass;
-}
-
-static void plan_soft_max(const struct operation *o, struct plan *plan)
-{
-    plan_forward(o, plan);
-}
-
-static void plan_log_soft_max(const struct operation *o, struct plan *plan)
-{
-    pass_define(plan_forward(o, plan), "LOGARITHM", 1);
-}
-
-static void plan_soft_max_gradient(const struct operation *o, struct plan *plan)
-{
-    plan_gradient(o, plan, &gradient_rows);
-}
-
-static void plan_log_soft_max_gradient(const struct operation *o, struct plan *plan)
-{
-    pass_define(plan_gradient(o, plan, &log_gradient_rows), "LOGARITHM", 1);
+    pass_kind(pass, o);
 }
 
 /* ---- Descriptors ---- */
+
+static const bool plain = false, logarithm = true;
 
 const struct glcnn_descriptor glcnn_kernel_soft_max = {
     .name = "soft_max",
@@ -148,28 +135,29 @@ const struct glcnn_descriptor glcnn_kernel_soft_max = {
     .family = "soft_max",
     .gradient = "soft_max_gradient",
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
-    .plan = plan_soft_max,
+    .plan = plan_forward,
+    .form = &plain,
 };
+
+static const struct argument gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_PROBABILITY},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_soft_max_gradient = {
     .name = "soft_max_gradient",
     .mps_class = "MPSCNNSoftMaxGradient",
     .text = "gradient of soft_max; source_image is the forward result",
     .family = "soft_max",
-    .without_gradient = "it is a gradient itself",
     .forward = "soft_max",
     .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image",
-                   .place = PLACE_SECONDARY,
-                   .input = true,
-                   .values = VALUES_PROBABILITY},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = gradient_arguments,
     .implementations = gradient_implementations,
-    .plan = plan_soft_max_gradient,
+    .plan = plan_gradient,
+    .form = &plain,
 };
 
 const struct glcnn_descriptor glcnn_kernel_log_soft_max = {
@@ -179,48 +167,34 @@ const struct glcnn_descriptor glcnn_kernel_log_soft_max = {
     .family = "soft_max",
     .gradient = "log_soft_max_gradient",
     .flags = MAKES_STATE,
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = descriptor_image_arguments,
     .implementations = forward_implementations,
-    .plan = plan_log_soft_max,
+    .plan = plan_forward,
+    .form = &logarithm,
 };
+
+static const struct argument log_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_SYMMETRIC},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {0}};
 
 const struct glcnn_descriptor glcnn_kernel_log_soft_max_gradient = {
     .name = "log_soft_max_gradient",
     .mps_class = "MPSCNNLogSoftMaxGradient",
     .text = "gradient of log_soft_max; source_image is the forward result",
     .family = "soft_max",
-    .without_gradient = "it is a gradient itself",
     .forward = "log_soft_max",
     .flags = IS_GRADIENT | NEEDS_RESULT | PIXEL_MANUAL,
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
-                  {.name = "source_image",
-                   .place = PLACE_SECONDARY,
-                   .input = true,
-                   .values = VALUES_SYMMETRIC},
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},
+    .arguments = log_gradient_arguments,
     .implementations = log_gradient_implementations,
-    .plan = plan_log_soft_max_gradient,
+    .plan = plan_gradient,
+    .form = &logarithm,
 };
 
 /* ---- Constructors ---- */
 
-glcnn_status glcnn_soft_max_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_soft_max, kernel);
-}
-
-glcnn_status glcnn_soft_max_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_soft_max_gradient, kernel);
-}
-
-glcnn_status glcnn_log_soft_max_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_log_soft_max, kernel);
-}
-
-glcnn_status glcnn_log_soft_max_gradient_create(glcnn_device *device, glcnn_kernel **kernel)
-{
-    return kernel_create(device, &glcnn_kernel_log_soft_max_gradient, kernel);
-}
+DEFINE_KERNEL_CREATE(soft_max)
+DEFINE_KERNEL_CREATE(soft_max_gradient)
+DEFINE_KERNEL_CREATE(log_soft_max)
+DEFINE_KERNEL_CREATE(log_soft_max_gradient)

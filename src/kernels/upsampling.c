@@ -43,7 +43,7 @@ void upsampling_map(const struct operation *o, struct mapping axes[2])
 {
     const struct glcnn_upsampling_parameters *p = o->parameters;
     const struct glcnn_addressing *q = &o->properties;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
     const struct glcnn_offset *offset = gradient ? &q->secondary.offset : &q->primary.offset;
     int32_t first_x = gradient ? q->primary.offset.x + q->kernel_offset_x : (int32_t)o->region_x;
@@ -111,10 +111,7 @@ static void plan_gradient(const struct operation *o, struct plan *plan, const ch
     pass_mapping(pass, o);
     pass_int(pass, "size_x", (int32_t)o->images[IMAGE].width);
     pass_int(pass, "size_y", (int32_t)o->images[IMAGE].height);
-    pass_int(pass, "begin_x", o->window.x.begin);
-    pass_int(pass, "begin_y", o->window.y.begin);
-    pass_int(pass, "end_x", o->window.x.end);
-    pass_int(pass, "end_y", o->window.y.end);
+    pass_results(pass, &o->window);
     pass_int(pass, "shift_x", o->window.x.shift);
     pass_int(pass, "shift_y", o->window.y.shift);
     uint64_t taps = (uint64_t)p->scale_factor_x * p->scale_factor_y * 4;
@@ -171,7 +168,7 @@ static bool check_axis(int64_t size, int64_t factor, int64_t offset, struct vali
 static bool check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_upsampling_parameters *p = o->parameters;
-    bool gradient = o->descriptor->flags & IS_GRADIENT;
+    bool gradient = operation_is_gradient(o);
     const struct image_view *source = &o->images[gradient ? IMAGE : SOURCE];
     const struct glcnn_offset *offset =
         gradient ? &o->properties.secondary.offset : &o->properties.primary.offset;
@@ -209,33 +206,61 @@ static const struct parameter bilinear_parameters[] = {
      offsetof(struct glcnn_upsampling_parameters, asymmetric), 0, 0, 1, NULL},
     {0}};
 
-#define FORWARD(NAME, KIND, MPS, TEXT)                                                             \
-    .name = NAME, .mps_class = MPS, .text = TEXT, .family = NAME, .gradient = NAME "_gradient",    \
-    .flags = MAKES_STATE, .parameters_size = sizeof(struct glcnn_upsampling_parameters),           \
-    .parameters = KIND##_parameters,                                                               \
-    .arguments = {{.name = "source_image", .place = PLACE_SOURCE, .input = true},                  \
-                  {.name = "destination_image", .place = PLACE_DESTINATION, .output = true}},      \
-    .shape = enlarge, .check = check, .plan = plan_##KIND
-
-#define BACKWARD(NAME, KIND, MPS)                                                                  \
-    .name = NAME "_gradient", .mps_class = MPS "Gradient", .text = "gradient of " NAME,            \
-    .family = NAME, .without_gradient = "it is a gradient itself", .forward = NAME,                \
-    .flags = IS_GRADIENT, .parameters_size = sizeof(struct glcnn_upsampling_parameters),           \
-    .parameters = KIND##_parameters,                                                               \
-    .arguments = {{.name = "source_gradient", .place = PLACE_SOURCE, .input = true},               \
-                  {.name = "source_image", .place = PLACE_SECONDARY, .input = true},               \
-                  {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true}},   \
-    .check = check, .plan = plan_##KIND##_gradient
-
-const struct glcnn_descriptor glcnn_kernel_upsampling_nearest = {FORWARD(
-    "upsampling_nearest", nearest, "MPSCNNUpsamplingNearest", "every pixel repeated in blocks")};
+const struct glcnn_descriptor glcnn_kernel_upsampling_nearest = {
+    .name = "upsampling_nearest",
+    .mps_class = "MPSCNNUpsamplingNearest",
+    .text = "every pixel repeated in blocks",
+    .family = "upsampling_nearest",
+    .gradient = "upsampling_nearest_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_upsampling_parameters),
+    .parameters = nearest_parameters,
+    .arguments = descriptor_image_arguments,
+    .shape = enlarge,
+    .check = check,
+    .plan = plan_nearest,
+};
 const struct glcnn_descriptor glcnn_kernel_upsampling_nearest_gradient = {
-    BACKWARD("upsampling_nearest", nearest, "MPSCNNUpsamplingNearest")};
+    .name = "upsampling_nearest_gradient",
+    .mps_class = "MPSCNNUpsamplingNearestGradient",
+    .text = "gradient of upsampling_nearest",
+    .family = "upsampling_nearest",
+    .forward = "upsampling_nearest",
+    .flags = IS_GRADIENT,
+    .parameters_size = sizeof(struct glcnn_upsampling_parameters),
+    .parameters = nearest_parameters,
+    .arguments = descriptor_gradient_arguments,
+    .check = check,
+    .plan = plan_nearest_gradient,
+};
+
 const struct glcnn_descriptor glcnn_kernel_upsampling_bilinear = {
-    FORWARD("upsampling_bilinear", bilinear, "MPSCNNUpsamplingBilinear",
-            "enlarged with linear interpolation between pixels")};
+    .name = "upsampling_bilinear",
+    .mps_class = "MPSCNNUpsamplingBilinear",
+    .text = "enlarged with linear interpolation between pixels",
+    .family = "upsampling_bilinear",
+    .gradient = "upsampling_bilinear_gradient",
+    .flags = MAKES_STATE,
+    .parameters_size = sizeof(struct glcnn_upsampling_parameters),
+    .parameters = bilinear_parameters,
+    .arguments = descriptor_image_arguments,
+    .shape = enlarge,
+    .check = check,
+    .plan = plan_bilinear,
+};
 const struct glcnn_descriptor glcnn_kernel_upsampling_bilinear_gradient = {
-    BACKWARD("upsampling_bilinear", bilinear, "MPSCNNUpsamplingBilinear")};
+    .name = "upsampling_bilinear_gradient",
+    .mps_class = "MPSCNNUpsamplingBilinearGradient",
+    .text = "gradient of upsampling_bilinear",
+    .family = "upsampling_bilinear",
+    .forward = "upsampling_bilinear",
+    .flags = IS_GRADIENT,
+    .parameters_size = sizeof(struct glcnn_upsampling_parameters),
+    .parameters = bilinear_parameters,
+    .arguments = descriptor_gradient_arguments,
+    .check = check,
+    .plan = plan_bilinear_gradient,
+};
 
 /* ---- Constructors ---- */
 

@@ -2,7 +2,6 @@
 #include "kernels/frame.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "reference/reference.h"
 
@@ -43,7 +42,7 @@ static void swap_pixel(const struct operation *o, double pixel[3])
 {
     const struct glcnn_frame_parameters *p = o->parameters;
     if (p->swapped)
-        swap(strcmp(o->descriptor->name, "frame_rgb") == 0 ? &pixel[0] : &pixel[1], &pixel[2]);
+        swap(frame_is_rgb(o) ? &pixel[0] : &pixel[1], &pixel[2]);
 }
 
 /* How much of result X is pixel p of `size`, which become `count`. */

@@ -141,8 +141,8 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
     bool good = r && resolve(run, d, r);
     for (size_t i = 0; good && i < MAX_ARGUMENTS && d->arguments[i].name; i++) {
         const struct argument *argument = &d->arguments[i];
-        bool wanted = !argument_is_image(argument) && argument->input && !argument->filled_by &&
-                      (!argument->optional || with_optional);
+        bool wanted = !argument_is_image(argument) && argument->input &&
+                      !descriptor_filler(d, argument) && (!argument->optional || with_optional);
         uint32_t length = 0;
         if (!wanted)
             continue;

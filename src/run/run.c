@@ -42,7 +42,8 @@ static size_t vector_length(struct run *run, const struct operation *o, size_t i
     return o->descriptor->length ? o->descriptor->length(o, index) : 0;
 }
 
-static glcnn_status fill_one(struct run *run, const struct argument *argument, size_t length)
+static glcnn_status fill_one(struct run *run, const struct argument *argument, const char *filler,
+                             size_t length)
 {
     struct run inner = *run;
     const uint32_t shape = (uint32_t)length;
@@ -50,7 +51,7 @@ static glcnn_status fill_one(struct run *run, const struct argument *argument, s
         return argument_map_add(run->map, argument->name, 1, &shape) ? GLCNN_SUCCESS
                                                                      : run_out_of_memory(run);
     inner.settings.partial = true;
-    return run_kernel(&inner, descriptor_find(argument->filled_by));
+    return run_kernel(&inner, descriptor_find(filler));
 }
 
 /* Runs the kernels that fill inputs which were not given and are of use. */
@@ -58,10 +59,11 @@ static glcnn_status fill_missing(struct run *run, const struct operation *o)
 {
     const struct argument *argument;
     for (size_t i = 0; (argument = descriptor_argument_at(o->descriptor, i)); i++) {
-        if (!argument->filled_by || !argument->input ||
-            argument_map_find(run->map, argument->name) || vector_length(run, o, i) == 0)
+        const char *filler = descriptor_filler(o->descriptor, argument);
+        if (!filler || !argument->input || argument_map_find(run->map, argument->name) ||
+            vector_length(run, o, i) == 0)
             continue;
-        glcnn_status status = fill_one(run, argument, vector_length(run, o, i));
+        glcnn_status status = fill_one(run, argument, filler, vector_length(run, o, i));
         if (status != GLCNN_SUCCESS)
             return status;
     }

@@ -222,7 +222,8 @@ static bool keep_dropouts(struct choosing *c)
     bool *behind = calloc(c->count + 1, sizeof *behind);
     for (size_t i = 0; behind && i < c->count; i++) {
         struct mark *m = &c->marks[i];
-        m->live = m->live || (m->counts && is_kernel(m, "dropout") && drops_for_live(c, i, behind));
+        m->live =
+            m->live || (m->counts && model_filter_drops(m->filter) && drops_for_live(c, i, behind));
     }
     bool good = behind;
     free(behind);

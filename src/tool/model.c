@@ -157,10 +157,19 @@ static bool has_slopes(glcnn_kernel *kernel)
     return p && glcnn_neuron_has_slopes(p->neuron.type);
 }
 
+static const struct glcnn_kernel_info *info_of(glcnn_filter_node *filter)
+{
+    return glcnn_kernel_info_by_name(glcnn_kernel_name(glcnn_filter_node_kernel(filter)));
+}
+
+bool model_filter_drops(glcnn_filter_node *filter)
+{
+    return info_of(filter)->is_random;
+}
+
 bool model_filter_has_weights(glcnn_filter_node *filter)
 {
-    const struct glcnn_kernel_info *info =
-        glcnn_kernel_info_by_name(glcnn_kernel_name(glcnn_filter_node_kernel(filter)));
+    const struct glcnn_kernel_info *info = info_of(filter);
     for (size_t i = 0; i < info->argument_count; i++)
         if (strcmp(info->arguments[i].name, "weights") == 0 ||
             strcmp(info->arguments[i].name, "gamma") == 0)
@@ -214,7 +223,7 @@ static void note_copy(struct copying *c, glcnn_image_node *of, glcnn_image_node 
 static glcnn_image_node *copy_filter(struct copying *c, glcnn_filter_node *filter,
                                      glcnn_image_node *const *sources, size_t count)
 {
-    if (!c->drops && is_kernel(filter, "dropout"))
+    if (!c->drops && model_filter_drops(filter))
         return sources[0];
     glcnn_filter_node *copy = glcnn_filter_node_create_with_kernel(
         c->part->network, glcnn_filter_node_kernel(filter), sources, count);
@@ -295,7 +304,7 @@ bool model_drops(const struct model *model)
 {
     glcnn_filter_node *filter;
     for (size_t i = 0; (filter = glcnn_network_filter(model->network, i)) != NULL; i++)
-        if (is_kernel(filter, "dropout"))
+        if (model_filter_drops(filter))
             return true;
     return false;
 }

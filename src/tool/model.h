@@ -41,6 +41,8 @@ void model_destroy(struct model *model);
  * fully connected layer. NULL: there is none such. */
 glcnn_filter_node *model_head(const glcnn_network *network);
 
+/* Does the filter drop values at random while a network is trained? */
+bool model_filter_drops(glcnn_filter_node *filter);
 /* Has the filter vectors that training changes? */
 bool model_filter_has_weights(glcnn_filter_node *filter);
 

@@ -1,6 +1,5 @@
 /* The network that glcnn train trains, and what runs it. */
 #include <stdio.h>
-#include <string.h>
 
 #include "train_session.h"
 #include "train_start.h"
@@ -43,7 +42,7 @@ static void part_masks(const struct session *s, struct model *model)
     for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++) {
         uint64_t seed = 0;
         glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
-        if (s->ranks.rank == 0 || strcmp(glcnn_kernel_name(kernel), "dropout") != 0)
+        if (s->ranks.rank == 0 || !model_filter_drops(node))
             continue;
         glcnn_kernel_get_uint64(kernel, "seed", &seed);
         glcnn_kernel_set_uint64(kernel, "seed", seed + s->ranks.rank);
