@@ -4,11 +4,13 @@
 #include "tests/graphs.h"
 
 #include "device/device.h"
+#include "device/traits.h"
 #include "kernels/neuron.h"
 
 #define BATCH      3
 #define STEPS      3
 #define MOST_TYPES 64 /* of neurons */
+#define WEIGHTS    8192
 
 /* relu(normalised(conv(x)) + normalised(conv(x))), of which both branches and the neuron's gradient
  * are read pixel for pixel, then pooling, which reads pixels of the sum's neuron, and three connected
@@ -17,6 +19,7 @@ struct net {
     glcnn_network *net;
     glcnn_image_node *image, *labels, *sum;
     glcnn_filter_node *loss;
+    glcnn_channel_format format; /* of its graph's images */
 };
 
 static struct glcnn_convolution_descriptor square(uint32_t size, uint32_t from, uint32_t to)
@@ -153,9 +156,48 @@ static struct net make_producers(void)
     return n;
 }
 
+/* A sum of two normalised branches, whose neuron and that's gradient read it, before convolutions: of
+ * the convolutions of one source the gradients add up. */
+static struct net make_residual(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = first_layer(&n);
+    glcnn_image_node *a = glcnn_batch_normalization_node(convolve(x, 3, 6, 6), 1e-5f, NULL, NULL);
+    glcnn_image_node *b = glcnn_batch_normalization_node(convolve(x, 1, 6, 6), 1e-5f, NULL, NULL);
+    x = convolve(glcnn_neuron_relu_node(glcnn_add_node(a, b), 0), 3, 6, 6);
+    end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
+    return n;
+}
+
+/* Two normalisations that windows side by side read. */
+static struct net make_pooled(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = windows(glcnn_pooling_max_node(first_layer(&n), 5, 2, 5, 2));
+    x = glcnn_batch_normalization_node(convolve(x, 3, 6, 6), 1e-5f, &gelu, NULL);
+    x = windows(glcnn_pooling_average_node(x, 1, 3, 1, 3));
+    end_net(&n, connect(x, 2, 6, CNN_CLASSES));
+    return n;
+}
+
+/* A product with one pixel of each channel, which all pixels of the other image read. */
+static struct net make_broadcast(void)
+{
+    struct net n = begin_net();
+    glcnn_image_node *x = convolve(n.image, 3, 1, 6);
+    glcnn_image_node *gate =
+        convolve(glcnn_pooling_average_node(x, CNN_SIDE, CNN_SIDE, 1, 1), 1, 6, 6);
+    gate = frozen_neuron(windows(gate), &gelu);
+    x = glcnn_multiply_node(x, gate);
+    GOOD(glcnn_kernel_set(kernel_of(x), "secondary_stride_in_pixels_x", 0));
+    GOOD(glcnn_kernel_set(kernel_of(x), "secondary_stride_in_pixels_y", 0));
+    end_net(&n, connect(x, CNN_SIDE, 6, CNN_CLASSES));
+    return n;
+}
+
 /* What training leaves, and what it takes. */
 struct outcome {
-    float losses[STEPS * BATCH], sum[BATCH * 6 * CNN_SIDE * CNN_SIDE];
+    float losses[STEPS * BATCH], sum[BATCH * 6 * CNN_SIDE * CNN_SIDE], weights[WEIGHTS];
     size_t dispatches;
     struct glcnn_memory_plan memory;
 };
@@ -187,6 +229,23 @@ static void run_steps(const struct net *n, glcnn_graph *graph, bool with_sum, st
     destroy_images(sources, 2);
 }
 
+/* All that training changes, kernel by kernel. */
+static void keep_weights(glcnn_network *net, float to[WEIGHTS])
+{
+    static const char *const names[] = {"weights", "gamma", "beta", "mean", "variance"};
+    size_t used = 0;
+    glcnn_filter_node *node;
+    for (size_t i = 0; (node = glcnn_network_filter(net, i)); i++)
+        for (size_t v = 0; v < sizeof names / sizeof *names; v++) {
+            glcnn_buffer *buffer = glcnn_kernel_vector(glcnn_filter_node_kernel(node), names[v]);
+            size_t count = buffer ? vector_count(buffer) : 0;
+            CU_ASSERT_TRUE_FATAL(used + count <= WEIGHTS);
+            if (buffer)
+                GOOD(glcnn_buffer_read(buffer, 0, count * sizeof *to, to + used));
+            used += count;
+        }
+}
+
 static void open_with(const char *implementations)
 {
     fixture_close();
@@ -201,9 +260,11 @@ static struct outcome train_net(struct net *n, bool with_sum)
     glcnn_graph *graph;
     if (with_sum)
         export_image(n->sum);
-    GOOD_FATAL(glcnn_training_graph_create(n->loss, NULL, NULL, &graph));
+    const struct glcnn_graph_descriptor descriptor = {.format = n->format};
+    GOOD_FATAL(glcnn_training_graph_create(n->loss, NULL, &descriptor, &graph));
     run_steps(n, graph, with_sum, &outcome);
     glcnn_graph_destroy(&graph);
+    keep_weights(n->net, outcome.weights);
     glcnn_network_destroy(&n->net);
     unsetenv("GLCNN_IMPLEMENTATIONS");
     return outcome;
@@ -405,6 +466,57 @@ static void test_a_trait_asks_for_recomputing(void)
     CU_ASSERT(!can_fuse() || saved.dispatches < stored.dispatches);
 }
 
+/* ---- Devices that submit each dispatch ---- */
+
+static struct outcome train_on_board(const char *implementations, struct net make(void),
+                                     glcnn_channel_format format)
+{
+    open_with(implementations);
+    device->info.traits = traits_find("Panfrost", "Mali-G52 (Panfrost)");
+    struct net n = make();
+    n.format = format;
+    return train_net(&n, false);
+}
+
+/* The passes that are saved where each reader reads each pixel once; the bits stay. */
+static void check_on_board(struct net make(void), size_t saved)
+{
+    static const char unfused[] = "pixels_stored,gradients_stored,pooling_average_gradient_stored,"
+                                  "pooling_max_gradient_stored";
+    static const glcnn_channel_format formats[] = {GLCNN_CHANNEL_FORMAT_FLOAT32,
+                                                   GLCNN_CHANNEL_FORMAT_FLOAT16};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct outcome stored = train_on_board(unfused, make, formats[i]);
+        struct outcome fused = train_on_board("", make, formats[i]);
+        CU_ASSERT_EQUAL(fused.dispatches + saved, stored.dispatches);
+        CU_ASSERT(memcmp(fused.losses, stored.losses, sizeof stored.losses) == 0);
+        CU_ASSERT(memcmp(fused.weights, stored.weights, sizeof stored.weights) == 0);
+        CU_ASSERT(stored.losses[0] != stored.losses[(STEPS - 1) * BATCH]);
+    }
+}
+
+/* The neuron's pass makes both normalised branches and their sum, and the normalisation before them
+ * reads the sum of gradients of two convolutions. The neuron's gradient, which four passes read, is
+ * stored. */
+static void test_a_board_adds_normalised_branches_in_the_neuron(void)
+{
+    check_on_board(make_residual, 4);
+}
+
+/* Both normalisations, and the gradients of both poolings, of which one filled columns that no window
+ * reads. */
+static void test_a_board_pools_what_it_normalises(void)
+{
+    check_on_board(make_pooled, 5);
+}
+
+/* What a convolution or all pixels read is stored. */
+static void test_a_board_stores_what_is_read_often(void)
+{
+    check_on_board(make_read_for_many, 0);
+    check_on_board(make_broadcast, 0);
+}
+
 /* Its readers then read what is stored. */
 static void test_an_exported_image_is_stored(void)
 {
@@ -457,6 +569,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_every_neuron_twice_in_a_pass),
         UNIT_TEST(test_every_producer_twice_in_a_pass),
         UNIT_TEST(test_a_trait_asks_for_recomputing),
+        UNIT_TEST(test_a_board_adds_normalised_branches_in_the_neuron),
+        UNIT_TEST(test_a_board_pools_what_it_normalises),
+        UNIT_TEST(test_a_board_stores_what_is_read_often),
         UNIT_TEST(test_a_long_chain_is_stored_in_between),
         UNIT_TEST(test_an_exported_image_is_stored),
         CU_TEST_INFO_NULL};

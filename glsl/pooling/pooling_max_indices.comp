@@ -1,6 +1,8 @@
 // out(X) = largest tap of window X, as pooling_max.comp finds it; indices(X) = the place of that tap,
 // column + 8 * row, for each channel, and of the four one number in base 64, which a float holds. With
 // CLAMPED it is the place of the pixel that the tap stands for, unless taps are ALL_INSIDE.
+// MAKES_SOURCE: the source is made here, with few registers: each tap is compared with care at once,
+// so that nothing makes pixels twice.
 // needs lib/compare.glsl
 float packed_places(vec4 places, ivec2 X) {
 #if defined(CLAMPED) && !defined(ALL_INSIDE)
@@ -38,10 +40,14 @@ void invocation(ivec2 at, int slice, int image) {
     for (int q = 0; q < KERNEL_HEIGHT; q++)
         for (int p = 0; p < KERNEL_WIDTH; p++) {
             vec4 value = source_edge(first.x + dilation_x * p, first.y + dilation_y * q, slice, image);
+#ifdef MAKES_SOURCE
+            bvec4 better = wins(value, best);
+#else
             bvec4 better = greaterThan(value, best);
+            sum += value;
+#endif
             best = mix(best, value, better);
             places = mix(places, vec4(q * 8 + p), better);
-            sum += value;
         }
     if (may_have_nan(sum))
         store_with_care(at, first, slice, image);

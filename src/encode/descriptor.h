@@ -163,7 +163,9 @@ enum descriptor_flags {
      * where they read it once. */
     READS_NEURONS = 4194304,
     /* Makes gradients for the weights of some output channels, the operation's `trainable`. */
-    TRAINS_IN_PART = 8388608
+    TRAINS_IN_PART = 8388608,
+    /* Its result may be what it is given first, pixel for pixel (FUSION_COPY). */
+    MAY_COPY = 16777216
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals
@@ -213,11 +215,16 @@ struct averager_methods {
 
 /* How the passes that read a result can make it themselves. */
 enum fusion {
-    FUSION_NONE,  /* not at all: it must be stored */
-    FUSION_COPY,  /* it is the source, pixel for pixel */
-    FUSION_PIXELS /* each pixel is made of pixels in the same place, by the descriptor's
-                         `fuse` */
+    FUSION_NONE,   /* not at all: it must be stored */
+    FUSION_COPY,   /* it is the source, pixel for pixel */
+    FUSION_PIXELS, /* each pixel is made of pixels in the same place, by the descriptor's `fuse` */
+    FUSION_ONCE    /* so, where no pass reads a pixel more than about once, and all together move no
+                      more memory than if it were stored */
 };
+/* For the rows of lists that choose this: what `form` points to. */
+extern const enum fusion fusion_forms[];
+enum fusion fusion_choose(struct plan *plan, const struct implementation_list *list,
+                          const void *problem);
 
 /* What a reader calls the texture that it makes, and of which part of the result. */
 struct fused_name;
@@ -358,6 +365,8 @@ void fused_texture(struct fused_name *name, struct pass *pass, const char *suffi
                    const struct image_view *source);
 /* The sizes of NAME_source, where the result is made of no texture that is as large. */
 void fused_size(struct fused_name *name, struct pass *pass);
+/* NAME_first_layer and NAME_layer_stride of the reader's part, in layers of the result. */
+void fused_layers(struct fused_name *name, struct pass *pass);
 /* The first channel of the reader's part. */
 uint32_t fused_channel(const struct fused_name *name);
 

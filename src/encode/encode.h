@@ -9,6 +9,13 @@
 #include "encode/kernel.h"
 #include "encode/state.h"
 
+/* What the passes that read a result leave to producer fusion. */
+struct fusion_limits {
+    enum fusion most;           /* all of them may make it so */
+    uint32_t textures, buffers; /* each has room for so many */
+    uint32_t readers;           /* how many passes they are; counted for FUSION_ONCE */
+};
+
 /* What an encode takes from its kernel. Whoever wants an encode to differ changes the settings that
  * go with it and not the kernel, which is the user's. */
 struct encode_settings {
@@ -18,10 +25,8 @@ struct encode_settings {
     const struct glcnn_kernel *vectors_of;
     struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
     const float *gradient_scale; /* of a loss: a factor of its gradient, at each commit; NULL: 1 */
-    /* May readers make the result, in place of passes that store it? With how many textures and
-     * buffers each at most. */
-    enum fusion may_fuse;
-    uint32_t most_textures, most_buffers;
+    struct fusion_limits fusion; /* whether readers may make the result, in place of passes that
+                                    store it */
 };
 
 struct encode_settings encode_settings_of(const struct glcnn_kernel *kernel);

@@ -274,12 +274,6 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
     row->plan(plan, row, problem);
 }
 
-bool implementation_decide(struct plan *plan, const struct implementation_list *list,
-                           const void *problem)
-{
-    return *(const bool *)implementation_choose(plan, list, problem)->form;
-}
-
 void pass_implementation(struct pass *pass, const struct implementation *row)
 {
     pass->owner.implementation = row->name;

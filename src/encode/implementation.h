@@ -64,9 +64,6 @@ const struct implementation *implementation_choose(struct plan *plan,
 /* Chooses a row, and plans by it. */
 void implementation_plan(struct plan *plan, const struct implementation_list *list,
                          const void *problem);
-/* For lists of two rows that are yes and no, each a bool behind `form`: the answer. */
-bool implementation_decide(struct plan *plan, const struct implementation_list *list,
-                           const void *problem);
 /* Says that the pass is planned by a row, so that the next can be taken if it does not run. */
 void pass_implementation(struct pass *pass, const struct implementation *row);
 /* The same of all passes from number `first` on, whatever they were said to be. */

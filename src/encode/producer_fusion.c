@@ -88,6 +88,12 @@ void fused_size(struct fused_name *as, struct pass *pass)
     pass_int(pass, fused_name(as, "_source_images"), (int32_t)view->images);
 }
 
+void fused_layers(struct fused_name *as, struct pass *pass)
+{
+    pass_int(pass, fused_name(as, "_first_layer"), (int32_t)as->view->first_layer);
+    pass_int(pass, fused_name(as, "_layer_stride"), (int32_t)as->view->layer_stride);
+}
+
 static void bind_copy(struct fused_producer *producer, struct pass *pass, const char *name,
                       const struct image_view *view)
 {
@@ -113,6 +119,14 @@ static void bind_pixels(struct fused_producer *producer, struct pass *pass, cons
     pass->lacks_names = pass->lacks_names || as.missing;
 }
 
+const enum fusion fusion_forms[] = {FUSION_NONE, FUSION_COPY, FUSION_PIXELS, FUSION_ONCE};
+
+enum fusion fusion_choose(struct plan *plan, const struct implementation_list *list,
+                          const void *problem)
+{
+    return *(const enum fusion *)implementation_choose(plan, list, problem)->form;
+}
+
 /* A copy that stores float16 rounds what it reads of float32: its readers cannot read that instead. */
 static bool rounds(const struct operation *o)
 {
@@ -125,7 +139,7 @@ static bool is_by_name(const struct operation *o, enum fusion fusion)
 {
     const struct fused_producer *source =
         o->images[descriptor_place(o->descriptor, PLACE_SOURCE)].storage->producer;
-    return fusion == FUSION_PIXELS || (source && source->by_name);
+    return fusion != FUSION_COPY || (source && source->by_name);
 }
 
 static struct fused_operation *fused_make(const struct call *call, enum fusion fusion)
@@ -146,31 +160,48 @@ static struct fused_operation *fused_make(const struct call *call, enum fusion f
 /* Readers have three sources at most, and things of their own. */
 #define SHARES 4
 
-/* Can all readers bind it? */
-static bool fits(struct fused_operation *fused, const struct encode_settings *settings)
+static double bytes_of(const struct image_view *view)
+{
+    return (double)view->width * view->height * slice_count(view->channels) * view->images *
+           texel_of(view->storage->format)->size;
+}
+
+/* Do `readers` passes that make the result by `pass`'s textures move no more bytes than one that
+ * stores it and as many that read it? A pass counts as much as an image that is read. */
+static bool saves_memory(const struct pass *pass, const struct image_view *result, uint32_t readers)
+{
+    double read = 0, size = bytes_of(result);
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        read += bytes_of(&pass->textures[i].view);
+    return readers * read <= read + size + readers * size + size;
+}
+
+/* Can all readers bind it, and is that no loss? */
+static bool fits(struct fused_operation *fused, enum fusion fusion,
+                 const struct fusion_limits *limits)
 {
     const struct operation *o = &fused->operation;
     struct pass pass = {.shader = ""};
-    fused->producer.bind(&fused->producer, &pass, "",
-                         &o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)]);
+    const struct image_view *result =
+        &o->images[descriptor_place(o->descriptor, PLACE_DESTINATION)];
+    fused->producer.bind(&fused->producer, &pass, "", result);
     fused->producer.textures = pass.texture_count;
     fused->producer.buffers = pass.buffer_count;
-    return (!fused->producer.by_name || settings->may_fuse == FUSION_PIXELS) && !pass.overflow &&
-           pass.texture_count <= settings->most_textures &&
-           pass.buffer_count <= settings->most_buffers &&
+    return (!fused->producer.by_name || limits->most >= FUSION_PIXELS) && !pass.overflow &&
+           pass.texture_count <= limits->textures && pass.buffer_count <= limits->buffers &&
            pass.library_count <= PASS_LIBRARIES / SHARES &&
-           pass.uniform_count <= PASS_UNIFORMS / SHARES;
+           pass.uniform_count <= PASS_UNIFORMS / SHARES &&
+           (fusion != FUSION_ONCE || saves_memory(&pass, result, limits->readers));
 }
 
 bool fuse_result(const struct call *call, struct plan *plan)
 {
     const struct operation *o = &call->operation;
-    const struct encode_settings *settings = call->settings;
+    const struct fusion_limits *limits = &call->settings->fusion;
     enum fusion fusion = FUSION_NONE;
-    if (settings->may_fuse != FUSION_NONE && o->descriptor->fusion)
+    if (limits->most != FUSION_NONE && o->descriptor->fusion)
         fusion = o->descriptor->fusion(o, plan);
-    if (fusion == FUSION_NONE || fusion > settings->may_fuse ||
-        (fusion == FUSION_COPY && rounds(o)))
+    if (fusion == FUSION_NONE || fusion > limits->most || (fusion == FUSION_COPY && rounds(o)))
         return false;
     struct fused_operation *fused = fused_make(call, fusion);
     if (!fused) {
@@ -180,7 +211,7 @@ bool fuse_result(const struct call *call, struct plan *plan)
     size_t first = plan->pass_count;
     if (o->descriptor->prepare_fusion)
         fused->operation.prepared = o->descriptor->prepare_fusion(o, plan);
-    if (!fits(fused, settings)) {
+    if (!fits(fused, fusion, limits)) {
         release_fused(fused);
         plan->pass_count = first;
         plan_drop_amended(plan);

@@ -296,6 +296,17 @@ static bool overlaps(const struct glcnn_filter_node *n)
            (p->kernel_width > p->stride_in_pixels_x || p->kernel_height > p->stride_in_pixels_y);
 }
 
+/* One pixel of a source, or one channel, may be read by all results. */
+static bool broadcasts(const struct glcnn_filter_node *n)
+{
+    const struct glcnn_kernel *kernel = n->forward ? n->forward->kernel : n->kernel;
+    const struct glcnn_source_properties *p = &kernel->properties.primary,
+                                         *q = &kernel->properties.secondary;
+    return descriptor_broadcasts(kernel->descriptor) &&
+           !(p->stride_in_pixels_x && p->stride_in_pixels_y && p->stride_in_feature_channels &&
+             q->stride_in_pixels_x && q->stride_in_pixels_y && q->stride_in_feature_channels);
+}
+
 static bool may_read_fused(const struct glcnn_kernel *kernel)
 {
     return kernel->descriptor->flags & (READS_FUSED | READS_NEURONS);
@@ -383,6 +394,46 @@ static bool reads(const struct graph_filter *f, const struct glcnn_image_node *i
     return false;
 }
 
+/* Registers for the sums of a collector, and for what makes a pixel besides. */
+#define COLLECTOR_REGISTERS 12
+
+/* Passes of the filter that read the image, each pixel about once; 0: they read some pixels often,
+ * as where all results read one, or all pixels of a window read its gradient, or lack registers. */
+static uint32_t passes_of_reader(const struct recording *r, const struct graph_filter *f,
+                                 const struct glcnn_image_node *image)
+{
+    const struct glcnn_filter_node *n = f->node;
+    bool lacks = f->collects && r->graph->device->info.traits.registers < COLLECTOR_REGISTERS;
+    unsigned flags = n->kernel->descriptor->flags;
+    unsigned all = f->collects ? flags & n->collector->descriptor->flags : flags;
+    bool spreads = flags & HAS_WINDOW && flags & IS_GRADIENT && n->sources[0] == image;
+    if (!(all & READS_FUSED) || overlaps(n) || broadcasts(n) || spreads || lacks)
+        return 0;
+    uint32_t places = 0;
+    for (size_t s = 0; s < n->source_count; s++)
+        places += n->sources[s] == image;
+    return f->collects ? 2 * places : places;
+}
+
+/* Passes that read the image so, or what hands it on as it is; 0: some read pixels often. */
+static uint32_t passes_reading_once(const struct recording *r, const struct glcnn_image_node *image)
+{
+    uint32_t passes = 0;
+    for (size_t i = 0; i < r->graph->filter_count; i++) {
+        const struct graph_filter *f = &r->graph->filters[i];
+        if (!reads(f, image))
+            continue;
+        bool hands_on =
+            f->node->kernel->descriptor->flags & MAY_COPY && f->node->sources[0] == image;
+        uint32_t own = hands_on ? passes_reading_once(r, graph_filter_result(f))
+                                : passes_of_reader(r, f, image);
+        if (own == 0)
+            return 0;
+        passes += own;
+    }
+    return passes;
+}
+
 /* GLCNN_DEBUG=verify makes what is not stored of the images that it was recorded with. The user's
  * change: what is made of these is stored. */
 static bool is_stored_to_verify(const struct recording *r, const struct graph_filter *f)
@@ -398,31 +449,49 @@ static bool is_chosen_to_be_stored(const struct recording *r, const struct glcnn
     return r->sub_batches > 1 || (r->stored && r->stored[image->index]);
 }
 
-/* How the readers of a result may make it: what is wanted is stored. */
-static void choose_fusion(const struct recording *r, const struct graph_filter *f,
-                          struct encode_settings *settings)
+/* How all readers of a result may make it: what is wanted is stored. */
+static enum fusion most_by_readers(const struct recording *r, const struct graph_filter *f)
 {
     const struct glcnn_image_node *result = graph_filter_result(f);
-    const struct glcnn_limits *limits = &r->graph->device->info.limits;
-    struct bindings most = {least(PASS_TEXTURES, limits->texture_units),
-                            least(PASS_BUFFERS, limits->storage_blocks)};
-    const struct bindings limit = most;
-    settings->may_fuse = FUSION_PIXELS;
-    for (size_t i = 0; i < r->graph->filter_count; i++) {
-        const struct graph_filter *reader = &r->graph->filters[i];
-        if (!reads(reader, result))
-            continue;
-        struct bindings left = left_by_reader(r, reader, result, limit);
-        most.textures = least(most.textures, left.textures);
-        most.buffers = least(most.buffers, left.buffers);
-        if (!reads_fused(reader, result, f->node->kernel))
-            settings->may_fuse = FUSION_COPY;
-    }
-    settings->most_textures = most.textures;
-    settings->most_buffers = most.buffers;
     if (r->graph->wanted[result->index] || is_chosen_to_be_stored(r, result) ||
         !r->command_buffer->deferred || is_stored_to_verify(r, f))
-        settings->may_fuse = FUSION_NONE;
+        return FUSION_NONE;
+    for (size_t i = 0; i < r->graph->filter_count; i++) {
+        const struct graph_filter *reader = &r->graph->filters[i];
+        if (reads(reader, result) && !reads_fused(reader, result, f->node->kernel))
+            return FUSION_COPY;
+    }
+    return FUSION_PIXELS;
+}
+
+static struct bindings left_by_readers(const struct recording *r,
+                                       const struct glcnn_image_node *image)
+{
+    const struct glcnn_limits *limits = &r->graph->device->info.limits;
+    const struct bindings limit = {least(PASS_TEXTURES, limits->texture_units),
+                                   least(PASS_BUFFERS, limits->storage_blocks)};
+    struct bindings most = limit;
+    for (size_t i = 0; i < r->graph->filter_count; i++) {
+        if (!reads(&r->graph->filters[i], image))
+            continue;
+        struct bindings left = left_by_reader(r, &r->graph->filters[i], image, limit);
+        most.textures = least(most.textures, left.textures);
+        most.buffers = least(most.buffers, left.buffers);
+    }
+    return most;
+}
+
+static struct fusion_limits fusion_limits_of(const struct recording *r,
+                                             const struct graph_filter *f)
+{
+    const struct glcnn_image_node *result = graph_filter_result(f);
+    struct bindings left = left_by_readers(r, result);
+    struct fusion_limits limits = {most_by_readers(r, f), left.textures, left.buffers, 0};
+    if (limits.most == FUSION_PIXELS)
+        limits.readers = passes_reading_once(r, result);
+    if (limits.readers > 0)
+        limits.most = FUSION_ONCE;
+    return limits;
 }
 
 /* What is recomputed is fused or stored as it was at first: its readers get the same bits. */
@@ -430,15 +499,9 @@ static void set_fusion(const struct recording *r, const struct graph_filter *f,
                        struct encode_settings *settings)
 {
     struct made_image *made = &r->made[graph_filter_result(f)->index];
-    if (!made->made) {
-        choose_fusion(r, f, settings);
-        made->may_fuse = settings->may_fuse;
-        made->most_textures = settings->most_textures;
-        made->most_buffers = settings->most_buffers;
-    }
-    settings->may_fuse = made->may_fuse;
-    settings->most_textures = made->most_textures;
-    settings->most_buffers = made->most_buffers;
+    if (!made->made)
+        made->fusion_limits = fusion_limits_of(r, f);
+    settings->fusion = made->fusion_limits;
 }
 
 static void keep_made(const struct recording *r, const struct graph_filter *f)

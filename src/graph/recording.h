@@ -49,8 +49,7 @@ struct record_step {
 struct made_image {
     bool made, fused; /* fused: into its readers, with so many textures and buffers each */
     uint32_t textures, buffers;
-    enum fusion may_fuse;
-    uint32_t most_textures, most_buffers; /* for `may_fuse` */
+    struct fusion_limits fusion_limits;
     uint32_t segment;
     size_t first_pass;             /* in the command buffer, of the first encode */
     uint64_t size;                 /* bytes */

@@ -516,9 +516,10 @@ static const struct argument power_gradient_arguments[] = {
     .parameters = parameters, .length = length, .check = check, .fusion = forward_fusion,          \
     .fuse = fuse_sum, .implementations = pointwise_implementations, .plan = plan_forward
 
-#define GRADIENT_OF(NAME, KIND)                                                                    \
+#define GRADIENT_OF(NAME, KIND, FLAGS)                                                             \
     .name = NAME "_gradient", .family = NAME, .form = &(const enum operation_kind){KIND},          \
-    .forward = NAME, .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED,    \
+    .forward = NAME,                                                                               \
+    .flags = IS_BINARY | HAS_STRIDE | IS_GRADIENT | NEEDS_STATE | READS_FUSED | (FLAGS),           \
     .parameters_size = sizeof(struct glcnn_arithmetic_parameters),                                 \
     .parameters = gradient_parameters, .length = length, .check = check,                           \
     .fusion = gradient_fusion, .implementations = pointwise_implementations, .plan = plan_gradient
@@ -536,7 +537,7 @@ const struct glcnn_descriptor glcnn_kernel_add = {
 const struct glcnn_descriptor glcnn_kernel_add_gradient = {
     .mps_class = "MPSCNNAddGradient",
     .text = "gradient of add by one source",
-    GRADIENT_OF("add", ADD),
+    GRADIENT_OF("add", ADD, MAY_COPY),
     .arguments = sum_gradient_arguments,
     .operands = sum_operands,
 };
@@ -552,7 +553,7 @@ const struct glcnn_descriptor glcnn_kernel_subtract = {
 const struct glcnn_descriptor glcnn_kernel_subtract_gradient = {
     .mps_class = "MPSCNNSubtractGradient",
     .text = "gradient of subtract by one source",
-    GRADIENT_OF("subtract", SUBTRACT),
+    GRADIENT_OF("subtract", SUBTRACT, MAY_COPY),
     .arguments = sum_gradient_arguments,
     .operands = sum_operands,
 };
@@ -568,7 +569,7 @@ const struct glcnn_descriptor glcnn_kernel_multiply = {
 const struct glcnn_descriptor glcnn_kernel_multiply_gradient = {
     .mps_class = "MPSCNNMultiplyGradient",
     .text = "gradient of multiply by one source",
-    GRADIENT_OF("multiply", MULTIPLY),
+    GRADIENT_OF("multiply", MULTIPLY, 0),
     .arguments = sum_gradient_arguments,
     .operands = product_operands,
 };
@@ -582,7 +583,7 @@ const struct glcnn_descriptor glcnn_kernel_divide = {
 };
 const struct glcnn_descriptor glcnn_kernel_divide_gradient = {
     .text = "gradient of divide by one source",
-    GRADIENT_OF("divide", DIVIDE),
+    GRADIENT_OF("divide", DIVIDE, 0),
     .arguments = quotient_gradient_arguments,
     .operands = quotient_operands,
 };
@@ -596,7 +597,7 @@ const struct glcnn_descriptor glcnn_kernel_maximum = {
 };
 const struct glcnn_descriptor glcnn_kernel_maximum_gradient = {
     .text = "gradient of maximum by one source",
-    GRADIENT_OF("maximum", MAXIMUM),
+    GRADIENT_OF("maximum", MAXIMUM, 0),
     .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
 };
@@ -610,7 +611,7 @@ const struct glcnn_descriptor glcnn_kernel_minimum = {
 };
 const struct glcnn_descriptor glcnn_kernel_minimum_gradient = {
     .text = "gradient of minimum by one source",
-    GRADIENT_OF("minimum", MINIMUM),
+    GRADIENT_OF("minimum", MINIMUM, 0),
     .arguments = extreme_gradient_arguments,
     .operands = sum_operands,
 };
@@ -623,7 +624,7 @@ const struct glcnn_descriptor glcnn_kernel_power = {
 };
 const struct glcnn_descriptor glcnn_kernel_power_gradient = {
     .text = "gradient of power by one source",
-    GRADIENT_OF("power", POWER),
+    GRADIENT_OF("power", POWER, 0),
     .arguments = power_gradient_arguments,
     .operands = quotient_operands,
 };

@@ -172,8 +172,7 @@ static enum fusion gradient_fusion(const struct operation *o, struct plan *plan)
     if (batch_normalization_is_fixed(o) || neuron_traits(&parameters_of(o)->neuron).has_slopes ||
         !pointwise_is_direct(o, &o->images[G_GRADIENT], &o->images[G_SOURCE]))
         return FUSION_NONE;
-    return implementation_decide(plan, &normalization_gradients, NULL) ? FUSION_PIXELS
-                                                                       : FUSION_NONE;
+    return fusion_choose(plan, &normalization_gradients, NULL);
 }
 
 static struct image_view prepare_fusion_gradient(const struct operation *o, struct plan *plan)

@@ -64,13 +64,13 @@ static const struct implementation_list coefficient_implementations = {
                                     {"coefficients_image", .form = &from_image},
                                     {0}}};
 
-static const bool recomputed = true, stored = false;
-
 const struct implementation_list normalization_gradients = {
     "normalization_gradient_pixels",
     (const struct implementation[]){
-        {"gradients_recomputed", .recomputes_pixels = true, .form = &recomputed},
-        {"gradients_stored", .form = &stored},
+        {"gradients_recomputed", .recomputes_pixels = true, .form = &fusion_forms[FUSION_PIXELS]},
+        {"gradients_recomputed_once", .submits_dispatches = true,
+         .form = &fusion_forms[FUSION_ONCE]},
+        {"gradients_stored", .form = &fusion_forms[FUSION_NONE]},
         {0}}};
 
 const struct implementation_list *const normalization_implementations[] = {

@@ -12,6 +12,16 @@ static uint32_t columns_at_once(uint32_t width, uint32_t most)
     return least(width >= 12 ? 4 : width >= 6 ? 2 : 1, most);
 }
 
+/* Sources that the pass makes itself, where registers are few: each takes those of a column. */
+static uint32_t sources_made(const struct plan *plan, const struct operation *o)
+{
+    uint32_t made = 0;
+    if (plan->device->info.traits.submits_dispatches)
+        for (size_t i = 0; i < MAX_ARGUMENTS; i++)
+            made += o->images[i].storage && o->images[i].storage->producer;
+    return made;
+}
+
 /* Whether the compiler knows how many columns an invocation has, and may unroll their loop. */
 static const bool unrolled = true, looped = false;
 
@@ -24,7 +34,9 @@ const struct implementation_list pointwise_rows = {
 struct pass *plan_columns(struct plan *plan, const struct operation *operation, const char *shader,
                           const struct image_view *destination, uint32_t most)
 {
-    uint32_t columns = columns_at_once(operation->region_width, most);
+    uint32_t made = sources_made(plan, operation);
+    uint32_t columns =
+        columns_at_once(operation->region_width, most > made ? most / (1 + made) : 1);
     const struct implementation *row = implementation_choose(plan, &pointwise_rows, NULL);
     struct pass *pass = plan_pass(plan, shader);
     pass_implementation(pass, row);
@@ -47,13 +59,13 @@ struct pass *plan_pointwise(struct plan *plan, const struct operation *operation
 
 /* ---- Producer fusion ---- */
 
-static const bool recomputed = true, stored = false;
-
 const struct implementation_list pointwise_pixels = {
     "pointwise_pixels",
     (const struct implementation[]){
-        {"pixels_recomputed", .buffers = 16, .recomputes_pixels = true, .form = &recomputed},
-        {"pixels_stored", .form = &stored},
+        {"pixels_recomputed", .buffers = 16, .recomputes_pixels = true,
+         .form = &fusion_forms[FUSION_PIXELS]},
+        {"pixels_recomputed_once", .submits_dispatches = true, .form = &fusion_forms[FUSION_ONCE]},
+        {"pixels_stored", .form = &fusion_forms[FUSION_NONE]},
         {0}}};
 
 const struct implementation_list *const pointwise_implementations[] = {&pointwise_rows,
@@ -83,9 +95,8 @@ bool pointwise_is_direct(const struct operation *operation, const struct image_v
 enum fusion pointwise_fusion_of(const struct operation *operation, struct plan *plan,
                                 const struct image_view *source, const struct image_view *result)
 {
-    return pointwise_is_direct(operation, result, source) &&
-                   implementation_decide(plan, &pointwise_pixels, NULL)
-               ? FUSION_PIXELS
+    return pointwise_is_direct(operation, result, source)
+               ? fusion_choose(plan, &pointwise_pixels, NULL)
                : FUSION_NONE;
 }
 

@@ -18,7 +18,10 @@
  *   pooling_gradient_gather      a pixel an invocation, which walks the windows that read it:
  *                                pooling_..._gradient.comp
  *
- * None of these asks anything of the device, so Mali, V3D, Adreno and llvmpipe take the same: the
+ * Lists "pooling_average_gradient_pixels" and "pooling_max_gradient_pixels": whether the readers make
+ * the gradient of windows that do not overlap.
+ *
+ * None of the first two asks anything of the device, so Mali, V3D, Adreno and llvmpipe take the same: the
  * gradient of max pooling takes pooling_max_gradient_disjoint.comp for 2x2 windows at stride 2, which
  * store each pixel once without a search, and pooling_max_gradient_indices.comp for 3x3 windows at
  * stride 2, which overlap. Rows that share memory, of large desktop GPUs, stand before both lists. No
@@ -172,6 +175,9 @@ static void plan_direct(struct plan *plan, const struct implementation *row, con
         pass_indices(pass, p);
     else
         pooling_pass_padding(pass, p->operation);
+    if (keeps_indices && p->source->storage->producer &&
+        plan->device->info.traits.submits_dispatches)
+        pass_define(pass, "MAKES_SOURCE", 1);
     if (are_inside(&p->window.x, p->x, p->width, p->source->width) &&
         are_inside(&p->window.y, p->y, p->height, p->source->height))
         pass_define(pass, "ALL_INSIDE", 1);
@@ -306,8 +312,8 @@ static const struct implementation_list *const average_gradient_lists[] = {
     &pooling_gradient_list, &pooling_average_gradient_pixels, NULL};
 static const struct implementation_list *const l2_norm_gradient_lists[] = {&pooling_gradient_list,
                                                                            &pooling_list, NULL};
-static const struct implementation_list *const max_gradient_lists[] = {&pooling_gradient_list,
-                                                                       NULL};
+static const struct implementation_list *const max_gradient_lists[] = {
+    &pooling_gradient_list, &pooling_max_gradient_pixels, NULL};
 
 static const struct argument max_arguments[] = {
     {.name = "source_image", .place = PLACE_SOURCE, .input = true},
@@ -397,6 +403,8 @@ const struct glcnn_descriptor glcnn_kernel_pooling_max_gradient = {
     .flags = GRADIENT_FLAGS,
     .arguments = max_gradient_arguments,
     .length = index_count,
+    .fusion = pooling_max_fusion,
+    .fuse = pooling_fuse_max,
     .implementations = max_gradient_lists,
 };
 
@@ -417,6 +425,8 @@ const struct glcnn_descriptor glcnn_kernel_dilated_pooling_max_gradient = {
     .flags = GRADIENT_FLAGS | HAS_DILATION,
     .arguments = max_gradient_arguments,
     .length = index_count,
+    .fusion = pooling_max_fusion,
+    .fuse = pooling_fuse_max,
     .implementations = max_gradient_lists,
 };
 

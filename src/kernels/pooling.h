@@ -64,10 +64,14 @@ bool pooling_separable_gains(double one_pass, double two_passes, double longest)
 void pooling_pass_padding(struct pass *pass, const struct operation *operation);
 /* To a pass of a gradient: the argmax indices of its state. */
 void pooling_pass_indices(struct pass *pass, const struct operation *operation);
-/* For the descriptor of the gradient of averages: its readers may make it (producer fusion). */
-extern const struct implementation_list pooling_average_gradient_pixels;
+/* For the descriptors of gradients: their readers may make them (producer fusion). */
+extern const struct implementation_list pooling_average_gradient_pixels,
+    pooling_max_gradient_pixels;
 enum fusion pooling_average_fusion(const struct operation *operation, struct plan *plan);
+enum fusion pooling_max_fusion(const struct operation *operation, struct plan *plan);
 void pooling_fuse_average(const struct operation *operation, struct pass *pass,
                           struct fused_name *name);
+void pooling_fuse_max(const struct operation *operation, struct pass *pass,
+                      struct fused_name *name);
 
 #endif

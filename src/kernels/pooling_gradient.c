@@ -445,7 +445,7 @@ const struct implementation_list pooling_gradient_list = {
         {"pooling_gradient_gather", .plan = plan_gather},
         {0}}};
 
-/* ---- Gradients of averages by the passes that read them (producer fusion) ---- */
+/* ---- Gradients made by the passes that read them (producer fusion) ---- */
 
 /* Each pixel has one window at most, and every tap lies inside. */
 static bool has_one_window(const struct axis *axis, uint32_t source_size)
@@ -456,33 +456,52 @@ static bool has_one_window(const struct axis *axis, uint32_t source_size)
     return of.end > 0 && is_tiling(&of, source_size);
 }
 
-static bool is_fused(const void *problem)
+static bool is_disjoint(const void *problem)
 {
     const struct operation *o = problem;
     return has_one_window(&o->window.x, o->images[IMAGE].width) &&
            has_one_window(&o->window.y, o->images[IMAGE].height);
 }
 
-static const enum fusion by_pixels = FUSION_PIXELS, by_none = FUSION_NONE;
+static bool is_disjoint_with_indices(const void *problem)
+{
+    const struct operation *o = problem;
+    return o->given[GRADIENT_INDICES] && is_disjoint(problem);
+}
+
+#define DISJOINT "windows inside the image that do not overlap"
 
 /* A pixel is one of the gradient that arrives, so a store costs more than to recompute it. */
 const struct implementation_list pooling_average_gradient_pixels = {
     "pooling_average_gradient_pixels",
     (const struct implementation[]){
         {"pooling_average_gradient_recomputed", .registers = 32, .slow_image_stores = true,
-         .supported = {is_fused, "windows inside the image that do not overlap"},
-         .form = &by_pixels},
-        {"pooling_average_gradient_stored", .form = &by_none},
+         .supported = {is_disjoint, DISJOINT}, .form = &fusion_forms[FUSION_PIXELS]},
+        {"pooling_average_gradient_recomputed_once", .submits_dispatches = true,
+         .supported = {is_disjoint, DISJOINT}, .form = &fusion_forms[FUSION_ONCE]},
+        {"pooling_average_gradient_stored", .form = &fusion_forms[FUSION_NONE]},
+        {0}}};
+
+const struct implementation_list pooling_max_gradient_pixels = {
+    "pooling_max_gradient_pixels",
+    (const struct implementation[]){
+        {"pooling_max_gradient_recomputed_once", .submits_dispatches = true,
+         .supported = {is_disjoint_with_indices, "argmax indices in the state, and " DISJOINT},
+         .form = &fusion_forms[FUSION_ONCE]},
+        {"pooling_max_gradient_stored", .form = &fusion_forms[FUSION_NONE]},
         {0}}};
 
 enum fusion pooling_average_fusion(const struct operation *o, struct plan *plan)
 {
-    const enum fusion *form =
-        implementation_choose(plan, &pooling_average_gradient_pixels, o)->form;
-    return *form;
+    return fusion_choose(plan, &pooling_average_gradient_pixels, o);
 }
 
-void pooling_fuse_average(const struct operation *o, struct pass *pass, struct fused_name *name)
+enum fusion pooling_max_fusion(const struct operation *o, struct plan *plan)
+{
+    return fusion_choose(plan, &pooling_max_gradient_pixels, o);
+}
+
+static void fuse_windows(const struct operation *o, struct pass *pass, struct fused_name *name)
 {
     const struct axis *x = &o->window.x, *y = &o->window.y;
     fused_size(name, pass);
@@ -495,5 +514,19 @@ void pooling_fuse_average(const struct operation *o, struct pass *pass, struct f
     pass_int(pass, fused_name(name, "_begin_y"), y->begin);
     pass_int(pass, fused_name(name, "_end_x"), x->end);
     pass_int(pass, fused_name(name, "_end_y"), y->end);
+    pass_template(pass, "pooling/fused_windows.glsl", fused_name(name, ""));
+}
+
+void pooling_fuse_average(const struct operation *o, struct pass *pass, struct fused_name *name)
+{
+    fuse_windows(o, pass, name);
     pass_template(pass, "pooling/average_gradient_fused.glsl", fused_name(name, ""));
+}
+
+void pooling_fuse_max(const struct operation *o, struct pass *pass, struct fused_name *name)
+{
+    fuse_windows(o, pass, name);
+    fused_layers(name, pass);
+    pass_vector(pass, fused_name(name, "_indices"), &o->vectors[GRADIENT_INDICES], VECTOR_READ);
+    pass_template(pass, "pooling/max_gradient_fused.glsl", fused_name(name, ""));
 }
