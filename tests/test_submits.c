@@ -1,10 +1,12 @@
-/* Gradients of convolutions in few passes, which devices take on which each dispatch is a submit: how
- * many fewer a step has, and that it leaves the bits that it leaves by the passes of other devices. */
+/* Training steps of few passes, which devices take on which each dispatch is a submit. How many those of
+ * the tool's networks have; and of the gradients of convolutions, that they leave the bits that they
+ * leave by the passes of other devices. */
 #include "tests/graphs.h"
 
 #include "device/traits.h"
 #include "graph/compile.h"
 #include "graph/node.h"
+#include "tool/model.h"
 
 #define BATCH   320 /* more rows than are added up in one run of chunks */
 #define SIDE    12
@@ -178,9 +180,70 @@ static void test_what_reads_gradients_comes_behind(void)
     check_way(&(struct way){.renderer = "Mali-G52", .shared = true});
 }
 
+/* ---- The tool's networks ---- */
+
+#define TRAINED 64 /* images of a batch */
+#define BLOCKS  16 /* storage blocks of a shader, as Mesa's drivers have them */
+
+/* Of a recorded step: nothing is compiled. */
+static size_t passes_of_step(const char *net, const struct form *form)
+{
+    struct model model;
+    glcnn_kernel *optimizer = NULL;
+    glcnn_graph *graph = NULL;
+    struct compiled *compiled = NULL;
+    CU_ASSERT_TRUE_FATAL(model_create(device, net_find(net), form, TRAINED, &model));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.05f, &optimizer));
+    glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
+    GOOD_FATAL(glcnn_training_graph_create(model.loss, optimizer,
+                                           &(struct glcnn_graph_descriptor){0}, &graph));
+    const struct glcnn_image_descriptor sources[] = {
+        {.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32,
+         .width = form->width,
+         .height = form->height,
+         .feature_channels = form->channels,
+         .number_of_images = TRAINED},
+        {.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32,
+         .width = 1,
+         .height = 1,
+         .feature_channels = form->classes,
+         .number_of_images = TRAINED}};
+    GOOD_FATAL(compiled_find(graph, sources, &compiled));
+    size_t passes = compiled->command_buffer->pass_count;
+    glcnn_graph_destroy(&graph);
+    glcnn_kernel_destroy(&optimizer);
+    model_destroy(&model);
+    return passes;
+}
+
+static void test_steps_of_networks_have_few_passes(void)
+{
+    static const struct form pictures = {28, 28, 1, 10};
+    static const struct {
+        const char *renderer, *net;
+        size_t most;
+    } rows[] = {{"Mali-G52", "small", 25},          {"Mali-G52", "resnet8", 89},
+                {"Mali-G52", "mobilenet-tiny", 70}, {"Mali-T860", "small", 27},
+                {"Mali-T860", "resnet8", 102},      {"Mali-T860", "mobilenet-tiny", 74},
+                {"V3D 4.2", "small", 25},           {"V3D 4.2", "resnet8", 101},
+                {"V3D 4.2", "mobilenet-tiny", 73},  {"nouveau", "resnet8", 89}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture_close();
+        CU_ASSERT_TRUE_FATAL(fixture_open());
+        device->info.traits = traits_find(rows[i].renderer, rows[i].renderer);
+        device->info.limits.storage_blocks = BLOCKS;
+        size_t passes = passes_of_step(rows[i].net, &pictures);
+        if (passes > rows[i].most)
+            fprintf(stderr, "\n  %s on %s: %zu passes, at most %zu are wanted\n", rows[i].net,
+                    rows[i].renderer, passes, rows[i].most);
+        CU_ASSERT(passes <= rows[i].most);
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_steps_of_networks_have_few_passes),
         UNIT_TEST(test_a_step_has_few_gradient_passes),
         UNIT_TEST(test_what_reads_gradients_comes_behind),
         CU_TEST_INFO_NULL,
