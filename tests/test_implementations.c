@@ -120,9 +120,15 @@ static bool came_before(size_t kernel, size_t index)
  * have tests of their own. */
 static bool is_tested_apart(const char *implementation)
 {
-    static const char *const apart[] = {
-        "pixels_",       "gradients_", "data_phases_separate",      "data_gathered",
-        "register_tile", "reduced_",   "pooling_average_gradient_", "partial_sums_last_group"};
+    static const char *const apart[] = {"pixels_",
+                                        "gradients_",
+                                        "data_phases_separate",
+                                        "data_gathered",
+                                        "register_tile",
+                                        "reduced_",
+                                        "pooling_average_gradient_",
+                                        "pooling_max_gradient_",
+                                        "partial_sums_last_group"};
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
         if (strncmp(implementation, apart[i], strlen(apart[i])) == 0)
             return true;
@@ -296,7 +302,10 @@ static double error_of(glcnn_device *on, const char *kernel, const struct check_
     double worst = 0;
     struct run run = {.map = &map, .validation = {error, sizeof error}};
     CU_ASSERT_TRUE_FATAL(check_inputs(&run, d, of, 1, settings));
-    CU_ASSERT_EQUAL_FATAL(check_run(on, d, &run, &worst), GLCNN_SUCCESS);
+    glcnn_status status = check_run(on, d, &run, &worst);
+    if (status != GLCNN_SUCCESS)
+        fprintf(stderr, "\n  %s, %s: %s\n", kernel, of->settings, error);
+    CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
     argument_map_free(&map);
     return worst;
 }

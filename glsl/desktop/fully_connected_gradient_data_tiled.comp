@@ -52,9 +52,10 @@ void find_column(int own) {
 #ifdef WHOLE
 void read_outputs(int first) {
     own_gradient = gradient(begin_x, begin_y, first / 4 + lane % VECTORS, image);
-    for (int i = 0; i < READS; i++)
+    for (int i = 0; i < READS; i++) {
         int o = first + lane / COLUMNS + 128 / COLUMNS * i;
         own_weights[i] = weights[o * weight_columns + column];
+    }
 }
 #else
 // Whether it counts is asked when it is kept: whoever asks at once waits for the read.

@@ -12,7 +12,7 @@
 #include "record/command_buffer.h"
 
 #define IMAGE_PART 8          /* one part in so many of the images' bytes is for partial sums */
-#define MOST_BYTES (2u << 20) /* of those of a pass: a longer one is worth its own */
+#define MOST_BYTES (2u << 20) /* of those of a pass that is merged: a longer one is worth its own */
 
 #define ROW_RESULTS 2 /* vectors that a pass writes at most */
 #define ROW_HEAD    2 /* words: the first invocation, where its partial sums begin */
@@ -59,7 +59,7 @@ static bool reads_partial_sums(const struct pass *pass)
     const struct pass_buffer *item = &pass->buffers[0];
     return pass->buffer_count > 1 && pass->buffer_count <= 1 + ROW_RESULTS &&
            item->access == VECTOR_READ && item->view.buffer &&
-           buffer_wants_place(item->view.buffer) && partial_sums_size(pass) <= MOST_BYTES;
+           buffer_wants_place(item->view.buffer);
 }
 
 static bool can_be_row(const struct pass *pass)
@@ -96,10 +96,17 @@ static bool must_follow(const struct merging *m, const struct pass *pass)
     return false;
 }
 
-static bool has_place_for(const struct merging *m, const struct pass *pass)
+static bool is_alike(const struct merging *m, const struct pass *pass)
 {
     return can_be_row(pass) && strcmp(pass->entry.shader, m->like->entry.shader) == 0 &&
-           results_memory(pass) == m->memory && m->size + partial_sums_size(pass) <= m->most;
+           results_memory(pass) == m->memory;
+}
+
+static bool has_place_for(const struct merging *m, const struct pass *pass)
+{
+    size_t size = partial_sums_size(pass);
+    return !m->count || (m->size <= m->most && size <= MOST_BYTES &&
+                         partial_sums_size(m->like) <= MOST_BYTES && m->size + size <= m->most);
 }
 
 /* From pass `first` on, until one uses what they write. */
@@ -107,7 +114,7 @@ static void list_passes(struct merging *m, size_t first)
 {
     const struct glcnn_command_buffer *buffer = m->buffer;
     for (size_t i = first; i < buffer->pass_count && !must_follow(m, &buffer->passes[i]); i++) {
-        if (!has_place_for(m, &buffer->passes[i]))
+        if (!is_alike(m, &buffer->passes[i]) || !has_place_for(m, &buffer->passes[i]))
             continue;
         m->passes[m->count++] = i;
         m->size += partial_sums_size(&buffer->passes[i]);
@@ -139,7 +146,8 @@ static void write_rows(struct merging *m)
     for (size_t i = 0; i < m->count; i++) {
         struct glcnn_buffer *partial_sums = m->buffer->passes[m->passes[i]].buffers[0].view.buffer;
         write_row(m, i, offset);
-        buffer_put_within(partial_sums, m->partial_sums, offset);
+        if (m->count > 1)
+            buffer_put_within(partial_sums, m->partial_sums, offset);
         offset += partial_sums_size(&m->buffer->passes[m->passes[i]]);
     }
 }
@@ -192,13 +200,21 @@ static glcnn_status record(struct merging *m)
 
 /* ---- All of it ---- */
 
+/* The partial sums of one pass stay where they are. */
+static glcnn_status join_memory(struct merging *m)
+{
+    if (m->count == 1) {
+        m->partial_sums = buffer_retain(m->like->buffers[0].view.buffer);
+        return GLCNN_SUCCESS;
+    }
+    m->buffer->held_size += m->size;
+    return buffer_create_unallocated(m->buffer->device, m->size, &m->partial_sums);
+}
+
 static glcnn_status merge(struct merging *m)
 {
-    glcnn_status status = buffer_create_unallocated(m->buffer->device, m->size, &m->partial_sums);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    m->buffer->held_size += m->size;
-    return record(m);
+    glcnn_status status = join_memory(m);
+    return status == GLCNN_SUCCESS ? record(m) : status;
 }
 
 static void release(struct merging *m)
@@ -222,10 +238,9 @@ static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first
         status = device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
     else
         list_passes(&m, first);
-    if (status == GLCNN_SUCCESS && m.count > 1) {
+    if (status == GLCNN_SUCCESS)
         status = merge(&m);
-        *left -= m.size;
-    }
+    *left -= m.count > 1 ? m.size : 0;
     release(&m);
     return status;
 }
