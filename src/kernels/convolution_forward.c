@@ -282,6 +282,12 @@ bool sum_is_short(const struct sum_problem *problem)
 }
 
 /* Few registers want steps that are constants. */
+/* What a stretch and what a phase take of registers, fewer pixels leave. */
+static uint32_t narrow_pixels(const struct sum_form *form, const struct sum *sum, uint32_t stretch)
+{
+    return stretch ? form->pixels / 2 : sum->phases ? form->pixels - 1 : form->pixels;
+}
+
 static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
                             const void *sum_problem)
 {
@@ -291,7 +297,7 @@ static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
     const struct sum_form *form = row->form;
     uint32_t stretch =
         stretch_of(additions(problem), at_least_one(sum->window.x.size) * p->components);
-    uint32_t pixels = least(stretch ? form->pixels / 2 : form->pixels, sum->extent[0]);
+    uint32_t pixels = least(narrow_pixels(form, sum, stretch), sum->extent[0]);
     struct pass *pass = plan_packed_sum(plan, row, problem, shared_taps(form, p), stretch);
     uint32_t phases = pass_phases(pass, sum->phases);
     pass_outside(pass, form->masks);
