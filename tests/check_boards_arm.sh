@@ -40,7 +40,6 @@ G57 bifrost 22- panfrost PAN_GPU_ID=9093 Mali-G57
 G72 bifrost 22- panfrost PAN_GPU_ID=6221 Mali-G72
 G310 bifrost 25- panfrost PAN_GPU_ID=ac74 Mali-G310
 G610 bifrost 25- panfrost PAN_GPU_ID=a867 Mali-G610
-G710 bifrost 25- panfrost PAN_GPU_ID=a862 Mali-G710
 V3D4.2 v3d 22- v3d V3D_42=1 V3D 4.2
 V3D7.1 v3d 25- v3d V3D_71=1 V3D 7.1
 A420 adreno 22-25 freedreno FD_GPU_ID=420 FD420

@@ -504,10 +504,11 @@ static void test_a_board_adds_normalised_branches_in_the_neuron(void)
 }
 
 /* Both normalisations, and the gradients of both poolings, of which one filled columns that no window
- * reads. */
+ * reads. Indices take a storage block: with the minimum of 4 a normalisation's sums have none to spare,
+ * and the gradient of maxima and what filled its columns are stored. */
 static void test_a_board_pools_what_it_normalises(void)
 {
-    check_on_board(make_pooled, 5);
+    check_on_board(make_pooled, device->info.limits.storage_blocks > 4 ? 5 : 3);
 }
 
 /* What a convolution or all pixels read is stored. */
