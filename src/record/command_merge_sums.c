@@ -102,11 +102,13 @@ static bool is_alike(const struct merging *m, const struct pass *pass)
            results_memory(pass) == m->memory;
 }
 
+/* The first always: a single pass takes the program of many, since how many there are depends on the
+ * batch. */
 static bool has_place_for(const struct merging *m, const struct pass *pass)
 {
     size_t size = partial_sums_size(pass);
-    return !m->count || (m->size <= m->most && size <= MOST_BYTES &&
-                         partial_sums_size(m->like) <= MOST_BYTES && m->size + size <= m->most);
+    return !m->count || (size <= MOST_BYTES && partial_sums_size(m->like) <= MOST_BYTES &&
+                         m->size + size <= m->most);
 }
 
 /* From pass `first` on, until one uses what they write. */
