@@ -82,7 +82,7 @@ void buffer_bind_part(const struct gl *gl, GLuint index, const struct glcnn_buff
                       size_t offset, size_t size);
 
 /* Gives the buffer object `*name`, made where it is 0, these bytes. Where the driver fails no other
- * buffer is touched, and the call can be made again. */
+ * buffer is touched, and the call can be repeated. */
 glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
                            const void *bytes, const char *where);
 

@@ -38,7 +38,7 @@ static bool fail(struct fault_run *run, glcnn_status status, const char *call, c
     return true;
 }
 
-/* A call that can be made again where it failed. `message`: where it is, NULL for the device's. */
+/* A call that can be repeated where it failed. `message`: where it is, NULL for the device's. */
 #define STEP_SAYING(message, call)                                                                 \
     do {                                                                                           \
         glcnn_status status_ = call;                                                               \

@@ -26,7 +26,7 @@ struct fault_run {
 struct fault_scenario {
     const char *name;
     void (*run)(struct fault_run *run);
-    bool fresh;      /* each run on a device of its own: programs are made again */
+    bool fresh;      /* each run on a device of its own: programs are compiled again */
     bool deviceless; /* makes its own devices, or needs none */
 };
 
