@@ -160,19 +160,13 @@ static struct fused_operation *fused_make(const struct call *call, enum fusion f
 /* Readers have three sources at most, and things of their own. */
 #define SHARES 4
 
-static double bytes_of(const struct image_view *view)
-{
-    return (double)view->width * view->height * slice_count(view->channels) * view->images *
-           texel_of(view->storage->format)->size;
-}
-
 /* Do `readers` passes that make the result by `pass`'s textures move no more bytes than one that
  * stores it and as many that read it? A pass counts as much as an image that is read. */
 static bool saves_memory(const struct pass *pass, const struct image_view *result, uint32_t readers)
 {
-    double read = 0, size = bytes_of(result);
+    double read = 0, size = (double)view_bytes(result);
     for (uint32_t i = 0; i < pass->texture_count; i++)
-        read += bytes_of(&pass->textures[i].view);
+        read += (double)view_bytes(&pass->textures[i].view);
     return readers * read <= read + size + readers * size + size;
 }
 

@@ -22,12 +22,6 @@ static uint64_t storage_bytes(const struct storage *storage)
            texel_of(storage->format)->size;
 }
 
-static uint64_t view_bytes(const struct image_view *view)
-{
-    return (uint64_t)view->width * view->height * slice_count(view->channels) * view->images *
-           texel_of(view->storage->format)->size;
-}
-
 static const struct rates *rates_of(const struct recording *r, const struct pass *pass)
 {
     if (stores_are_buffered(pass))

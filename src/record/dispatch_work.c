@@ -23,21 +23,13 @@ uint64_t pass_group_work(const struct pass *pass)
     return invocations_work(pass, pass->issue.program->local);
 }
 
-static uint64_t views_bytes(const struct pass_texture *items, uint32_t count)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct image_view *view = &items[i].view;
-        bytes += (uint64_t)view->width * view->height * slice_count(view->channels) * view->images *
-                 (is_float16(view) ? 8 : 16);
-    }
-    return bytes;
-}
-
 uint64_t pass_bytes(const struct pass *pass)
 {
-    uint64_t bytes = views_bytes(pass->textures, pass->texture_count) +
-                     views_bytes(pass->images, pass->image_count);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < pass->texture_count; i++)
+        bytes += view_bytes(&pass->textures[i].view);
+    for (uint32_t i = 0; i < pass->image_count; i++)
+        bytes += view_bytes(&pass->images[i].view);
     for (uint32_t i = 0; i < pass->buffer_count; i++)
         bytes += (uint64_t)pass->buffers[i].view.count * 4;
     return bytes;

@@ -191,3 +191,11 @@ void pass_local(struct pass *pass, uint32_t x, uint32_t y, uint32_t z)
     pass->local[1] = y;
     pass->local[2] = z;
 }
+
+/* ---- Views ---- */
+
+uint64_t view_bytes(const struct image_view *view)
+{
+    return (uint64_t)view->width * view->height * slice_count(view->channels) * view->images *
+           texel_of(view->storage->format)->size;
+}

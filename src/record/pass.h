@@ -54,6 +54,9 @@ struct image_view {
     bool masked; /* components beyond the last channel hold another's values: read them as 0 */
 };
 
+/* Bytes of its texels. */
+uint64_t view_bytes(const struct image_view *view);
+
 static inline struct extent view_extent(const struct image_view *view)
 {
     return (struct extent){view->width, view->height, view->channels, view->images};
