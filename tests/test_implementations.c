@@ -800,9 +800,11 @@ static glcnn_device *open_skipping(const char *without)
     return on;
 }
 
+/* Of each type of element that a program can store: int, uint and float in buffers, and images. */
 static void test_programs_that_run_pass_the_smoke_test(void)
 {
-    static const char *const kernels[] = {"dropout", "optimizer_adam", "soft_max"};
+    static const char *const kernels[] = {"augment_geometry", "dropout", "optimizer_adam",
+                                          "soft_max"};
     glcnn_device *on = open_skipping("no program has this");
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         CU_ASSERT_EQUAL(failures(on, kernels[i]), 0);

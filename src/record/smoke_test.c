@@ -110,7 +110,7 @@ static bool is_number(const void *bytes, const struct pass *pass, int buffer, in
     int32_t whole;
     memcpy(&real, bytes, sizeof real);
     memcpy(&whole, bytes, sizeof whole);
-    if (buffer >= 0 && strcmp(pass->buffers[buffer].type, "uint") == 0)
+    if (buffer >= 0 && strstr(pass->buffers[buffer].type, "int"))
         return whole == number;
     return buffer < 0 && is_unorm8(&pass->images[0]) ? roundf(255 * real) == (float)number
                                                      : real == (float)number;
