@@ -81,7 +81,8 @@ void invocation(ivec3 at) {
                 continue;
             }
 #endif
-            ivec3 row = place + ivec3(0, row_y, 0);
+            ivec3 row = place;
+            row.y += row_y; // a sum of vectors takes Midgard's compiler one register more
             for (int p = 0; p < TURNS; p++) {
                 vec4 v[READS], w[COMPONENTS];
 #ifdef SHARED_TAPS
