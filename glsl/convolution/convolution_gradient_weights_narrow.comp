@@ -2,10 +2,17 @@
 // db(k) = sum of G(X, k)
 // Partial sums as those of convolution/convolution_gradient_weights.comp, for compilers that keep few
 // values: invocation (chunk, taps, s and k) has up to TAPS taps of a row of the window for one
-// slice of inputs; beyond the last taps one more stands for the biases.
+// slice of inputs; beyond the last taps one more stands for the biases. SLIDES (stride and dilation 1):
+// a tap reads what the next one read a column before, so one read does for all.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
+#ifdef SLIDES
+#define INPUT(X, t) window[t]
+#else
+#define INPUT(X, t) input_at(row, first_x + stride_x * (X) + dilation_x * (p0 + (t)), slice)
+#endif
+
 void keep(int chunk, int k, int element, vec4 value) {
     partial_sums[(chunk * slice_total + k) * (element_count + 1) + element] = value;
 }
@@ -48,10 +55,20 @@ void sum_weights(int chunk, int k, int s, int p0, int q) {
 #endif
         ivec3 from = gradient_place(k, image) + ivec3(0, Y, 0);
         ivec3 row = source_place(slice, image) + ivec3(0, row_y, 0);
+#ifdef SLIDES
+        vec4 window[TAPS];
+        for (int t = 1; t < TAPS; t++)
+            window[t] = input_at(row, first_x + begin_x + p0 + t - 1, slice);
+#endif
         for (int X = begin_x; X < end_x; X++) {
             vec4 g = gradient_at(from, X, 0, k);
+#ifdef SLIDES
+            for (int t = 1; t < TAPS; t++)
+                window[t - 1] = window[t];
+            window[TAPS - 1] = input_at(row, first_x + X + p0 + TAPS - 1, slice);
+#endif
             for (int t = 0; t < TAPS; t++) {
-                vec4 v = input_at(row, first_x + stride_x * X + dilation_x * (p0 + t), slice);
+                vec4 v = INPUT(X, t);
                 for (int c = 0; c < COMPONENTS; c++)
                     sum[t * COMPONENTS + c] += product(g, v, c);
             }

@@ -176,9 +176,25 @@ static void plan_weights_by_taps(struct plan *plan, const struct implementation 
     pass_define(pass, "stride_x", w->x.stride);
     pass_define(pass, "dilation_x", w->x.dilation);
     pass_define(pass, "TAPS", (int)d.taps_x);
+    if (((const struct weights_form *)row->form)->slides)
+        pass_define(pass, "SLIDES", 1);
     pass_grid(pass, d.chunks, groups + 1, p->slices * p->range);
     pass_batch_axis(pass, 0);
     plan_chunks(plan, &sums);
+}
+
+/* Whether a tap reads what its neighbour read a column before. */
+static bool slides(const void *weights_problem)
+{
+    const struct weights_problem *problem = weights_problem;
+    const struct axis *x = &problem->operation->window.x;
+    return x->size > 1 && is_dense(x);
+}
+
+static bool slides_by_channel(const void *weights_problem)
+{
+    const struct weights_problem *problem = weights_problem;
+    return problem->packing.components == 1 && slides(problem);
 }
 
 /* Whether taps side by side read what their neighbours do, for a pair of slices of outputs. */
@@ -209,6 +225,15 @@ const struct implementation_list convolution_weights_implementations = {
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){7, 3, 2, PROCESSOR}},
         {"weights_wide", "convolution/convolution_gradient_weights.comp", 32,
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){3, 3, 1, SMALL_GPU}},
+        {"weights_sliding", "convolution/convolution_gradient_weights_narrow.comp", 14,
+         .supported = {slides, "windows of more than one column, without stride or dilation"},
+         .plan = plan_weights_by_taps,
+         .form = &(const struct weights_form){1, 2, 1, SMALL_GPU, true}},
+        {"weights_sliding_channel", "convolution/convolution_gradient_weights_narrow.comp", 8,
+         .supported = {slides_by_channel, "windows of more than one column, without stride or "
+                                          "dilation, each of a single channel"},
+         .plan = plan_weights_by_taps,
+         .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, true}},
         {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12,
          .plan = plan_weights_by_taps, .form = &(const struct weights_form){1, 2, 1, SMALL_GPU}},
         {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8,

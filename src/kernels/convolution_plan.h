@@ -174,6 +174,7 @@ struct chunk_size {
 struct weights_form {
     uint32_t pixels, taps, slices;
     struct chunk_size chunk;
+    bool slides; /* taps of a row keep what they read for their neighbours */
 };
 
 /* Partial sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs,
