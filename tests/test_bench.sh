@@ -126,6 +126,7 @@ int main(int argc, char *argv[])
         WANT(strcmp(get(event, "ph")->valuestring, "X") == 0 && get(event, "name")->valuestring[0]);
         WANT(number(event, "ts") >= at - 0.002 && number(event, "dur") >= 0);
         WANT(number(get(event, "args"), "dispatches") >= 1);
+        WANT(number(get(event, "args"), "operations") > 0 && number(get(event, "args"), "bytes") > 0);
         at = number(event, "ts");
         events++;
     }

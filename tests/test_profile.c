@@ -1,6 +1,7 @@
 /* Times of passes: every pass of a commit is told once, in order, by the clock of the GPU or, where
  * a driver has none, by waits. */
 #include "device/device.h"
+#include "glcnn/kernels/convolution.h"
 #include "record/command_buffer.h"
 #include "tests/cases.h"
 
@@ -119,9 +120,49 @@ static void transfers_are_told(void)
     CU_ASSERT_EQUAL_FATAL(told.count, 1);
     CU_ASSERT_STRING_EQUAL(told.kernels[0], "");
     CU_ASSERT_STRING_EQUAL(told.shaders[0], "image/image_write.comp");
+    /* 2 images of 2 slices of 6 rows of 8 pixels, and the numbers. */
+    CU_ASSERT_EQUAL(told.passes[0].bytes, 2 * 2 * 6 * 8 * 16 + sizeof values);
     CU_ASSERT_EQUAL(glcnn_device_set_profile(cases_device(), NULL, NULL), GLCNN_SUCCESS);
     glcnn_image_destroy(&image);
     CU_ASSERT_EQUAL(glcnn_device_set_profile(NULL, take, &told), GLCNN_INVALID_ARGUMENT);
+}
+
+/* 3 x 3 taps of 5 channels (slices make it 8) for each of 4 channels and 96 pixels; an implementation
+ * may add the biases to it and fill its last tiles. */
+static void multiplications_of_weights_are_counted(void)
+{
+    static const float weights[4 * 3 * 3 * 5];
+    const double least = 2.0 * 96 * 4 * 9 * 5;
+    const struct glcnn_convolution_descriptor d = {.kernel_width = 3,
+                                                   .kernel_height = 3,
+                                                   .input_feature_channels = 5,
+                                                   .output_feature_channels = 4};
+    struct told told = {.count = 0};
+    glcnn_image *image = make_image(), *result = NULL;
+    glcnn_command_buffer *commands = NULL;
+    glcnn_kernel *kernel = NULL;
+    double operations = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        glcnn_convolution_create(cases_device(), &d,
+                                 &(struct glcnn_convolution_weights){.weights = weights}, &kernel),
+        GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_command_buffer_create(cases_device(), &commands), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_kernel_encode_returning(commands, kernel,
+                                                        &(struct glcnn_encode){.source = image},
+                                                        &result, NULL),
+                          GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_device_set_profile(cases_device(), take, &told), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_command_buffer_commit(commands), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_device_set_profile(cases_device(), NULL, NULL), GLCNN_SUCCESS);
+    for (size_t i = 0; i < told.count; i++)
+        if (!strstr(told.shaders[i], "pack"))
+            operations += (double)told.passes[i].operations;
+    CU_ASSERT(operations >= least);
+    CU_ASSERT(operations <= 4 * least);
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&image);
+    glcnn_image_destroy(&result);
 }
 
 /* A device that goes while somebody asks leaves nothing behind, as valgrind sees. */
@@ -147,6 +188,8 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {UNIT_TEST(every_pass_is_told_by_the_clock_of_the_gpu),
                                         UNIT_TEST(every_pass_is_told_without_such_a_clock),
                                         UNIT_TEST(transfers_are_told),
-                                        UNIT_TEST(a_device_may_go_meanwhile), CU_TEST_INFO_NULL};
+                                        UNIT_TEST(multiplications_of_weights_are_counted),
+                                        UNIT_TEST(a_device_may_go_meanwhile),
+                                        CU_TEST_INFO_NULL};
     return cases_main("profile", tests, argc, argv);
 }

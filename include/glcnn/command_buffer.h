@@ -59,6 +59,10 @@ struct glcnn_pass_timing {
     const char *shader;         /* "convolution/convolution.comp" */
     const char *implementation; /* one of glcnn_kernel_info's, NULL where the shader has none */
     uint32_t dispatches;        /* that it was issued in: a long pass is split */
+    /* About: where it multiplies weights, a multiplication and an addition are two; elsewhere what
+     * it is reckoned as where long passes are split. */
+    uint64_t operations;
+    uint64_t bytes; /* of the images and buffers that it binds, each once */
     /* Whether the times are those of the GPU (GL_EXT_disjoint_timer_query), nanoseconds from any
      * moment; else they are wall time between two waits for the GPU, which adds some microseconds
      * to each pass. Both are 0 where the GPU tells that its clock was disturbed. */

@@ -8,6 +8,7 @@
 #include "device/clock.h"
 #include "device/device.h"
 #include "glcnn/command_buffer.h"
+#include "record/dispatch_work.h"
 
 enum { BEGIN, END, ENDS };
 
@@ -107,6 +108,8 @@ glcnn_status profile_begin(struct glcnn_device *device, const struct pass *pass)
     memcpy(m->kernel, pass->owner.name, sizeof m->kernel);
     m->timing = (struct glcnn_pass_timing){.shader = pass->shader,
                                            .implementation = pass->owner.implementation,
+                                           .operations = pass_work(pass),
+                                           .bytes = pass_bytes(pass),
                                            .gpu_clock = p->gpu_clock};
     return take_time(device, m->queries[BEGIN], &m->timing.begin);
 }

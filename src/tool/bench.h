@@ -47,6 +47,7 @@ struct bench_row {
 struct bench_pass {
     char kernel[64], shader[96], implementation[64]; /* "": none */
     uint32_t dispatches;
+    uint64_t operations, bytes;
     uint64_t begin, end; /* nanoseconds */
 };
 struct bench_passes {

@@ -15,7 +15,11 @@ static void take_pass(void *user, const struct glcnn_pass_timing *t)
         return;
     }
     struct bench_pass *pass = &items[passes->count++];
-    *pass = (struct bench_pass){.dispatches = t->dispatches, .begin = t->begin, .end = t->end};
+    *pass = (struct bench_pass){.dispatches = t->dispatches,
+                                .operations = t->operations,
+                                .bytes = t->bytes,
+                                .begin = t->begin,
+                                .end = t->end};
     snprintf(pass->kernel, sizeof pass->kernel, "%s", t->kernel);
     snprintf(pass->shader, sizeof pass->shader, "%s", t->shader);
     snprintf(pass->implementation, sizeof pass->implementation, "%s",
@@ -50,6 +54,8 @@ static cJSON *json_of_pass(const struct bench_row *row, const struct bench_pass 
     json_add_text(more, "shader", pass->shader);
     json_add_text(more, "implementation", pass->implementation[0] ? pass->implementation : NULL);
     cJSON_AddNumberToObject(more, "dispatches", pass->dispatches);
+    cJSON_AddNumberToObject(more, "operations", (double)pass->operations);
+    cJSON_AddNumberToObject(more, "bytes", (double)pass->bytes);
     return event;
 }
 
