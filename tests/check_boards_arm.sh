@@ -8,6 +8,7 @@
 #   -g GPU,...    on these alone
 #   -w RUN,...    of lenet, small, resnet8, mobilenet-tiny (a training step each) and check
 #   -f FOLDER     the *.comp of FOLDER, as GLCNN_SHADERS writes them, instead
+#   -p            closes with what a step of training is reckoned to take on boards, boards/model.py
 #   -l            lists every program, the slowest to compile first
 #   -s            closes with the ten shaders that a step of training spends most in, by GPU
 #   -t            closes with a table of the GPUs, as Markdown
@@ -25,7 +26,7 @@
 
 out=${O:-build}
 suites=bookworm,trixie,sid gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check sources=''
-listed='' shaders='' table='' fetch=1 workers=''
+listed='' shaders='' table='' model='' fetch=1 workers=''
 here=$(dirname "$0")/boards
 
 # Name, family, the first and the last version of Mesa that gives it OpenGL ES 3.1, fake device, the
@@ -67,7 +68,7 @@ skip() {
 }
 
 read_options() {
-    while getopts m:g:w:f:lstn option; do
+    while getopts m:g:w:f:lpstn option; do
         case $option in
         m) suites=$OPTARG ;;
         g) gpus=$OPTARG ;;
@@ -76,6 +77,7 @@ read_options() {
         l) listed=1 ;;
         s) shaders=10 ;;
         t) table=1 ;;
+        p) model=1 ;;
         n) fetch= ;;
         *) exit 2 ;;
         esac
@@ -372,6 +374,45 @@ print_shaders() {
     done
 }
 
+# ---- The model -----------------------------------------------------------------------------------
+
+# The suite whose compiler the model asks: the one that most boards have, else the newest.
+model_suite() { # GPU
+    for suite in trixie sid bookworm; do
+        case " $(echo $suites) " in *" $suite "*) ;; *) continue ;; esac
+        ! knows "$suite" "$1" || break
+    done
+    echo "$suite"
+}
+
+# write_steps FAMILY-FOLDER FILE: see boards/steps.c
+write_steps() {
+    in_disguise "$1/description" "$1/steps" env LD_LIBRARY_PATH="$out" "$work/steps" || {
+        tail -n 2 "$1/steps/err"
+        return 1
+    }
+    mv "$1/steps/out" "$2"
+}
+
+write_inner_loops() { # FAMILY-FOLDER
+    mkdir "$1/inner" && python3 "$here/inner_loops.py" "$1/nets" "$1/inner"
+}
+
+print_model() {
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -Iinclude -I"$out/include" -Isrc -Isrc/tool -o "$work/steps" \
+        "$here/steps.c" -L"$out" -lglcnn || return 1
+    for gpu in $(chosen_gpus); do
+        suite=$(model_suite "$gpu") family=$(about "$gpu" 2) name=$suite.$family
+        [ -e "$work/$name.steps" ] ||
+            { write_steps "$work/$name" "$work/$name.steps" && write_inner_loops "$work/$name"; } ||
+            return 1
+        on_gpu "$suite" "$gpu" "$work/$gpu.inner" "$work/$name"/inner/*.comp >/dev/null 2>&1
+        echo "$gpu $name" >>"$work/families"
+    done
+    echo
+    python3 "$here/model.py" "$work"
+}
+
 read_options "$@"
 [ -n "$(chosen_gpus)" ] || {
     echo "no GPU is called $gpus" >&2
@@ -389,4 +430,5 @@ all_runs | in_parallel one
 bad=$?
 [ -z "$table" ] || print_table
 [ -z "$shaders" ] || print_shaders
+[ -z "$model" ] || print_model || bad=1
 exit $bad

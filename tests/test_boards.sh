@@ -21,6 +21,6 @@ part() {
 }
 
 part sh tests/check_boards.sh -n -g V3D,G52,A530 -w small
-part sh tests/check_boards_arm.sh -n -m trixie -g G610,V3D7.1,A618 -w small
+part sh tests/check_boards_arm.sh -n -m trixie -g G610,V3D7.1,A618 -w small -p
 [ -n "$had" ] || exit 77
 exit $bad

@@ -258,8 +258,7 @@ static bool computes(const char *gradient, const char *name)
     return d && ((argument >= 0 && d->arguments[argument].output) || computes(d->collector, name));
 }
 
-/* Every kernel with a neuron could take slopes; few types have them. */
-static bool lacks_slopes(const struct glcnn_kernel *kernel, const char *name)
+bool lacks_slopes(const struct glcnn_kernel *kernel, const char *name)
 {
     const struct glcnn_descriptor *d = kernel->descriptor;
     return strcmp(name, "neuron_data") == 0 &&

@@ -100,6 +100,8 @@ extern const struct trained_vector {
 /* The argument of a vector of the kernel's own that a gradient is computed for; -1: it has none of
  * that name. */
 int trained_argument(const struct glcnn_kernel *kernel, const char *name);
+/* Every kernel with a neuron could take slopes, "neuron_data"; few types of neurons have them. */
+bool lacks_slopes(const struct glcnn_kernel *kernel, const char *name);
 /* Channels of all images of the network, by index, as far as parameters of filters tell; 0: only an
  * encode does. To be freed. */
 glcnn_status network_channels(const struct glcnn_network *network, uint32_t **channels);

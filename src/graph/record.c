@@ -348,13 +348,16 @@ struct bindings {
     uint32_t textures, buffers;
 };
 
-/* More than any pass of the descriptor has of its own; the one is what a sum leaves its runs in. */
-static struct bindings own_bindings(const struct glcnn_descriptor *d)
+/* More than any pass of the descriptor has of its own, with the kernel's neuron; the one is what a sum
+ * leaves its runs in. */
+static struct bindings own_bindings(const struct glcnn_descriptor *d,
+                                    const struct glcnn_kernel *kernel)
 {
     struct bindings own = {0, 1};
     const struct argument *argument;
     for (size_t i = 0; (argument = descriptor_argument_at(d, i)); i++)
-        *(argument_is_image(argument) ? &own.textures : &own.buffers) += 1;
+        if (!lacks_slopes(kernel, argument->name))
+            *(argument_is_image(argument) ? &own.textures : &own.buffers) += 1;
     return own;
 }
 
@@ -368,10 +371,10 @@ static uint32_t share(uint32_t limit, uint32_t used, uint32_t places)
 static struct bindings left_by_reader(const struct recording *r, const struct graph_filter *f,
                                       const struct glcnn_image_node *image, struct bindings limit)
 {
-    struct bindings used = own_bindings(f->node->kernel->descriptor);
+    struct bindings used = own_bindings(f->node->kernel->descriptor, f->node->kernel);
     uint32_t places = 0;
     if (f->collects) {
-        struct bindings other = own_bindings(f->node->collector->descriptor);
+        struct bindings other = own_bindings(f->node->collector->descriptor, f->node->kernel);
         used.buffers = other.buffers > used.buffers ? other.buffers : used.buffers;
     }
     for (size_t s = 0; s < f->node->source_count; s++) {

@@ -1,0 +1,173 @@
+"""What a step of training takes on boards, reckoned from what their compilers say.
+
+    model.py WORK
+
+WORK has what check_boards_arm.sh left there: GPU.inner, the record of a GPU's inner loops
+(inner_loops.py), and FAMILY.steps, the passes of a step (steps.c). Prints two tables, as Markdown:
+
+  - of each GPU what 192 multiply-adds of the innermost loops take, of the pipe that takes longest, and
+    how many pixels and weights they read;
+  - of each board and network the milliseconds of a step, what most of them go to, and beside it the
+    milliseconds of the board's processors at half of NEON's peak.
+
+A pass takes the longer of its products by the cost of its inner loop, at the clock, in all cores, and of
+its bytes by what memory gives; with the time of its dispatches added. Caches are perfect, cores always
+have work, and nothing else runs. So a step takes longer, and boards differ less than it says.
+"""
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COLUMNS = {"sums": "forward, data", "sums_1x1": "the same, 1x1",
+           "sums_by_channel": "the same, by channel", "weights": "weights",
+           "weights_1x1": "weights, 1x1", "weights_by_channel": "weights, by channel"}
+NORMAL = 192 # four pixels, three taps, four inputs, four outputs
+PEAK = 0.5 # of NEON, in a good program
+
+
+def statistics(text):
+    """{"inst": 278.0, ...}; Nouveau puts the number behind the word."""
+    text = re.sub(r"^.*?(shader: |type: \d+, )", "", text)
+    pairs = re.findall(r"([\d.]+) ([a-z][\w-]*)", text)
+    return {**{word: float(number) for number, word in pairs},
+            **{word: float(number) for word, number in re.findall(r"(\w+): ([\d.]+)", text)}}
+
+
+def spills(text):
+    found = re.search(r"(\d+):(\d+) spills", text)
+    return bool(found) and found.groups() != ("0", "0")
+
+
+def cost(one, two):
+    """What the second has more, of the unit that the driver counts in. Where it spills and the first
+    does not, loads and stores are those of the spills."""
+    a, b = statistics(one), statistics(two)
+    pipes = ["arith", "texture", "fma", "cvt", "sfu", "t"] + \
+        ([] if spills(two) else ["ldst", "ls"])
+    by_pipe = {pipe: b[pipe] - a[pipe] for pipe in pipes if pipe in a}
+    if by_pipe:
+        pipe = max(by_pipe, key=by_pipe.get)
+        return by_pipe[pipe], pipe
+    for word in "bundles", "non-nops", "instrs", "inst":
+        if word in a:
+            return b[word] - a[word], ""
+    raise SystemExit("model.py: no statistics in \"%s\"" % one)
+
+
+def inner_loops(path):
+    """By kind: cost of NORMAL multiply-adds, the pipe, reads for as many."""
+    said, labels = {}, {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            fields = line.rstrip("\n").split("\t")
+            if fields[0] in ("linked", "dispatched") and fields[-1]:
+                said[fields[1]] = fields[-1]
+            elif fields[0] == "label":
+                labels[fields[1]] = fields[2]
+    pairs = {}
+    for number, name in labels.items():
+        kind, products, reads, which = name.split(".")[0].split("-")
+        pairs.setdefault((kind, int(products), int(reads)), {})[which] = said.get(number)
+    found = {}
+    for (kind, products, reads), pair in pairs.items():
+        if pair.get("1") and pair.get("2"):
+            taken, pipe = cost(pair["1"], pair["2"])
+            found[kind] = taken * NORMAL / products, pipe, reads * NORMAL / products
+    return found
+
+
+def boards():
+    with open(os.path.join(HERE, "boards.txt"), encoding="utf-8") as lines:
+        for line in lines:
+            if not line.startswith("#"):
+                name, gpu, cores, clock, memory, dispatch, processors = \
+                    [field.strip() for field in line.split("|")][:7]
+                yield {"name": name, "gpu": gpu, "clock": float(cores) * float(clock) * 1e6,
+                       "memory": float(memory) * 1e9, "dispatch": float(dispatch) * 1e-6,
+                       "processors": sum(of_cluster(text) for text in processors.split("+"))}
+
+
+def of_cluster(text):
+    cores, products, clock = (float(number) for number in text.split("x"))
+    return cores * products * clock * 1e6 * PEAK
+
+
+def steps(path):
+    """By network, in the order of the file: (kernel, shader, dispatches, products, bytes)."""
+    found = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            net, kernel, shader, dispatches, operations, size = line.rstrip("\n").split("\t")
+            found.setdefault(net, []).append((kernel, shader, int(dispatches),
+                                              float(operations) / 2, float(size)))
+    return found
+
+
+def cost_of_pass(loops, shader):
+    """By the loops of 3x3, which stand for all; a compiler with few registers has one tap at a time."""
+    kinds = ("weights", "weights_1x1") if "gradient_weights" in shader else ("sums",)
+    return next(loops[kind][0] for kind in kinds if kind in loops)
+
+
+def is_product(kernel):
+    return "convolution" in kernel or "fully_connected" in kernel
+
+
+def reckon(board, loops, passes):
+    """Milliseconds by what they go to, and those of the processors."""
+    spent, processors = {"products": 0.0, "memory": 0.0, "dispatches": 0.0}, 0.0
+    for kernel, shader, dispatches, products, size in passes:
+        each = cost_of_pass(loops, shader) / NORMAL
+        work, memory = products * each / board["clock"], size / board["memory"]
+        spent["products" if work > memory else "memory"] += 1e3 * max(work, memory)
+        spent["dispatches"] += 1e3 * dispatches * board["dispatch"]
+        counted = products if is_product(kernel) else 0
+        processors += 1e3 * max(counted / board["processors"], memory)
+    return spent, processors
+
+
+def print_loops(loops):
+    print("| GPU |" + "".join(" %s |" % title for title in COLUMNS.values()))
+    print("| --- |" + " --- |" * len(COLUMNS))
+    for gpu, found in loops.items():
+        cells = ["%.1f %s; %.0f" % (found[kind][0], found[kind][1] or unit_of(gpu), found[kind][2])
+                 if kind in found else "–" for kind in COLUMNS]
+        print("| %s | %s |" % (gpu, " | ".join(cells)))
+
+
+def unit_of(gpu):
+    return "bundles" if gpu.startswith("T") else "instructions"
+
+
+def number(milliseconds):
+    return "%.0f" % milliseconds if milliseconds >= 20 else "%.1f" % milliseconds
+
+
+def print_steps(loops, families, work):
+    rows = [board for board in boards() if board["gpu"] in loops]
+    nets = None
+    for board in rows:
+        passes = steps(os.path.join(work, families[board["gpu"]] + ".steps"))
+        if nets is None:
+            nets = list(passes)
+            print("\n| board, GPU |" + "".join(" %s |" % net for net in nets))
+            print("| --- |" + " --- |" * len(nets))
+        cells = []
+        for net in nets:
+            spent, processors = reckon(board, loops[board["gpu"]], passes[net])
+            most = max(spent, key=spent.get)
+            cells.append("%s (%s), CPU %s" % (number(sum(spent.values())), most, number(processors)))
+        print("| %s, %s | %s |" % (board["name"], board["gpu"], " | ".join(cells)))
+
+
+def main():
+    work = sys.argv[1]
+    with open(os.path.join(work, "families"), encoding="utf-8") as lines:
+        families = dict(line.split() for line in lines)
+    loops = {gpu: inner_loops(os.path.join(work, gpu + ".inner")) for gpu in families}
+    print_loops(loops)
+    print_steps(loops, families, work)
+
+
+main()
