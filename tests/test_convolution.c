@@ -1,5 +1,6 @@
 /* Convolution where formulas give exact values: sub-pixels, and the types of weights. A folded
  * batch normalisation against one that follows the convolution. */
+#include "kernels/convolution_plan.h"
 #include "tests/fixture.h"
 
 /* ---- Sub-pixels ---- */
@@ -196,7 +197,7 @@ static void sub_pixels_divide_the_outputs(void)
 
 /* ---- Types of weights ---- */
 
-enum { OUTPUTS = 3, TAPS = 2, INPUTS = 43, WEIGHTS = OUTPUTS * TAPS * INPUTS }; /* 258 */
+enum { OUTPUTS = 3, TAPS = 2, INPUTS = 43, NUMBERS = OUTPUTS * TAPS * INPUTS }; /* 258 */
 
 static const struct glcnn_convolution_descriptor typed = {.kernel_width = 1,
                                                           .kernel_height = TAPS,
@@ -215,11 +216,11 @@ static const creator creators[] = {
 static void check_weights(const struct glcnn_convolution_weights *weights, const float *expected)
 {
     for (size_t i = 0; i < sizeof creators / sizeof *creators; i++) {
-        float values[WEIGHTS];
+        float values[NUMBERS];
         glcnn_kernel *kernel = NULL;
         GOOD_FATAL(creators[i](device, &typed, weights, &kernel));
         GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, sizeof values, values));
-        for (int j = 0; j < WEIGHTS; j++)
+        for (int j = 0; j < NUMBERS; j++)
             CU_ASSERT_EQUAL(values[j], expected[j]);
         glcnn_kernel_destroy(&kernel);
     }
@@ -229,9 +230,9 @@ static void check_weights(const struct glcnn_convolution_weights *weights, const
 static void linear_bytes(void)
 {
     static const float ranges[2 * OUTPUTS] = {-1, 1, -100, 155, 7.5F, 7.5F};
-    uint8_t bytes[WEIGHTS];
-    float expected[WEIGHTS];
-    for (int i = 0; i < WEIGHTS; i++) {
+    uint8_t bytes[NUMBERS];
+    float expected[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) {
         int k = i / (TAPS * INPUTS);
         bytes[i] = (uint8_t)(i * 77);
         expected[i] = k == 0   ? (float)((2 * bytes[i] - 255) / 255.0)
@@ -250,12 +251,12 @@ static void linear_bytes(void)
 
 static void bytes_of_a_table(void)
 {
-    float table[256], expected[WEIGHTS];
-    uint8_t bytes[WEIGHTS];
+    float table[256], expected[NUMBERS];
+    uint8_t bytes[NUMBERS];
     uint32_t seed = 9;
     for (int i = 0; i < 256; i++)
         table[i] = noise(&seed);
-    for (int i = 0; i < WEIGHTS; i++) {
+    for (int i = 0; i < NUMBERS; i++) {
         bytes[i] = (uint8_t)(255 - i % 256);
         expected[i] = table[255 - i % 256];
     }
@@ -268,9 +269,9 @@ static void bytes_of_a_table(void)
 /* Bits of 1 + i / 1024, which float16 holds; of a small one, and of one below the normal ones. */
 static void float16_weights(void)
 {
-    uint16_t bits[WEIGHTS];
-    float expected[WEIGHTS];
-    for (int i = 0; i < WEIGHTS; i++) {
+    uint16_t bits[NUMBERS];
+    float expected[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) {
         bits[i] = (uint16_t)((i % 2 ? 0xbc00 : 0x3c00) + i);
         expected[i] = (i % 2 ? -1 : 1) * (1 + (float)i / 1024);
     }
@@ -285,9 +286,9 @@ static void float16_weights(void)
 
 static void floats_are_the_type_left_out(void)
 {
-    float weights[WEIGHTS];
+    float weights[NUMBERS];
     uint32_t seed = 3;
-    for (int i = 0; i < WEIGHTS; i++)
+    for (int i = 0; i < NUMBERS; i++)
         weights[i] = noise(&seed);
     check_weights(&(struct glcnn_convolution_weights){.weights = weights}, weights);
 }
@@ -323,7 +324,7 @@ static void bytes_in_a_sum(void)
 
 static void types_need_what_decodes_them(void)
 {
-    static const uint8_t bytes[WEIGHTS];
+    static const uint8_t bytes[NUMBERS];
     glcnn_kernel *kernel = NULL;
     struct glcnn_convolution_weights w = {.weights = bytes,
                                           .type = GLCNN_CONVOLUTION_WEIGHTS_UINT8_LINEAR};
@@ -477,6 +478,28 @@ static void folding_is_for_inference(void)
         REFUSED(GLCNN_INVALID_ARGUMENT, creators[i](device, &typed, &w, &kernel));
 }
 
+/* Ten columns; what few registers read of them is not masked where no window reaches beyond. */
+static void windows_that_stay_inside(void)
+{
+    static const struct {
+        struct axis axis;
+        uint32_t extent;
+        bool inside;
+    } rows[] = {
+        {{.first = 0, .stride = 1, .size = 1, .dilation = 1}, 10, true},
+        {{.first = 0, .stride = 1, .size = 1, .dilation = 1}, 11, false},
+        {{.first = -1, .stride = 1, .size = 3, .dilation = 1}, 2, false},
+        {{.first = 0, .stride = 1, .size = 3, .dilation = 1}, 8, true},
+        {{.first = 0, .stride = 1, .size = 3, .dilation = 1}, 9, false},
+        {{.first = 1, .stride = 2, .size = 3, .dilation = 1}, 4, true},
+        {{.first = 2, .stride = 2, .size = 3, .dilation = 1}, 4, false},
+        {{.first = 0, .stride = 1, .size = 3, .dilation = 4}, 2, true},
+        {{.first = 0, .stride = 1, .size = 3, .dilation = 4}, 3, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CU_ASSERT_EQUAL(windows_stay_inside(&rows[i].axis, rows[i].extent, 0, 9), rows[i].inside);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -494,6 +517,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(folded_vectors),
         UNIT_TEST(folded_is_convolution_then_normalization),
         UNIT_TEST(folding_is_for_inference),
+        UNIT_TEST(windows_that_stay_inside),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("convolution", tests, argc, argv);

@@ -3,14 +3,22 @@
 // Partial sums as those of convolution/convolution_gradient_weights.comp, for compilers that keep few
 // values: invocation (chunk, taps, s and k) has up to TAPS taps of a row of the window for one
 // slice of inputs; beyond the last taps one more stands for the biases. SLIDES (stride and dilation 1):
-// a tap reads what the next one read a column before, so one read does for all.
+// a tap reads what the next one read a column before, so one read does for all. PAIR (windows of one
+// column, TAPS 1): two slices of inputs, of which the last may lie beyond.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
-#ifdef SLIDES
+#ifdef PAIR
+#define SUMS        2 // of COMPONENTS each
+#define INPUT(X, t) input_at(rows[t], first_x + stride_x * (X) + dilation_x * p0, slice + (t))
+#define PAIRS       (range + 1 >> 1)
+#elif defined(SLIDES)
 #define INPUT(X, t) window[t]
 #else
 #define INPUT(X, t) input_at(row, first_x + stride_x * (X) + dilation_x * (p0 + (t)), slice)
+#endif
+#ifndef PAIR
+#define SUMS TAPS
 #endif
 
 void keep(int chunk, int k, int element, vec4 value) {
@@ -40,8 +48,8 @@ void sum_biases(int chunk, int k) {
 
 void sum_weights(int chunk, int k, int s, int p0, int q) {
     int slice = min(first_slice(k) + s, source_slices - 1);
-    vec4 sum[TAPS * COMPONENTS];
-    for (int i = 0; i < TAPS * COMPONENTS; i++)
+    vec4 sum[SUMS * COMPONENTS];
+    for (int i = 0; i < SUMS * COMPONENTS; i++)
         sum[i] = vec4(0.0);
     int end = min((chunk + 1) * rows_per_chunk, row_total);
     for (int number = chunk * rows_per_chunk; number < end; number++) {
@@ -55,6 +63,11 @@ void sum_weights(int chunk, int k, int s, int p0, int q) {
 #endif
         ivec3 from = gradient_place(k, image) + ivec3(0, Y, 0);
         ivec3 row = source_place(slice, image) + ivec3(0, row_y, 0);
+#ifdef PAIR
+        ivec3 rows[2];
+        rows[0] = row;
+        rows[1] = source_place(min(slice + 1, source_slices - 1), image) + ivec3(0, row_y, 0);
+#endif
 #ifdef SLIDES
         vec4 window[TAPS];
         for (int t = 1; t < TAPS; t++)
@@ -67,7 +80,7 @@ void sum_weights(int chunk, int k, int s, int p0, int q) {
                 window[t - 1] = window[t];
             window[TAPS - 1] = input_at(row, first_x + X + p0 + TAPS - 1, slice);
 #endif
-            for (int t = 0; t < TAPS; t++) {
+            for (int t = 0; t < SUMS; t++) {
                 vec4 v = INPUT(X, t);
                 for (int c = 0; c < COMPONENTS; c++)
                     sum[t * COMPONENTS + c] += product(g, v, c);
@@ -75,14 +88,25 @@ void sum_weights(int chunk, int k, int s, int p0, int q) {
         }
     }
     int element = ((q * kernel_width + p0) * range + s) * COMPONENTS;
+#ifdef PAIR
+    for (int t = 0; t < 2; t++, element += COMPONENTS)
+        for (int c = 0; c < COMPONENTS && s + t < range; c++)
+            keep(chunk, k, element + c, sum[t * COMPONENTS + c]);
+#else
     for (int t = 0; t < TAPS; t++, element += range * COMPONENTS)
         for (int c = 0; c < COMPONENTS && p0 + t < kernel_width; c++)
             keep(chunk, k, element + c, sum[t * COMPONENTS + c]);
+#endif
 }
 
 void invocation(ivec3 at) {
+#ifdef PAIR
+    int k = whole_quotient(at.z, PAIRS);
+    int s = 2 * (at.z - k * PAIRS);
+#else
     int k = whole_quotient(at.z, range);
     int s = at.z - k * range;
+#endif
     int groups = (kernel_width + TAPS - 1) / TAPS;
     int q = whole_quotient(at.y, groups);
     if (q < kernel_height)

@@ -44,21 +44,13 @@ static uint32_t sum_tiles(const struct packing *p, const struct sum *sum)
     return groups_of(p->slices, TILE_COLUMNS) * groups_of(sum_pixels(sum), TILE_ROWS);
 }
 
-/* Along one axis: no tap lies outside of low .. high. */
-static bool stays_inside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high)
-{
-    int64_t last = axis->first + (int64_t)axis->stride * (extent - 1) +
-                   (int64_t)axis->dilation * (axis->size - 1);
-    return axis->first >= low && last <= high;
-}
-
 bool sum_reads_inside(const void *sum_problem)
 {
     const struct packing *p = ((const struct sum_problem *)sum_problem)->packing;
     const struct sum *sum = ((const struct sum_problem *)sum_problem)->sum;
     return sum_reads_vectors(sum_problem) && p->channels.inputs % TILE_DEPTH == 0 &&
-           stays_inside(&sum->window.x, sum->extent[0], sum->low[0], sum->high[0]) &&
-           stays_inside(&sum->window.y, sum->extent[1], sum->low[1], sum->high[1]);
+           windows_stay_inside(&sum->window.x, sum->extent[0], sum->low[0], sum->high[0]) &&
+           windows_stay_inside(&sum->window.y, sum->extent[1], sum->low[1], sum->high[1]);
 }
 
 bool sum_fills_unpacked_tiles(const void *sum_problem)

@@ -300,7 +300,9 @@ static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
     uint32_t pixels = least(narrow_pixels(form, sum, stretch), sum->extent[0]);
     struct pass *pass = plan_packed_sum(plan, row, problem, shared_taps(form, p), stretch);
     uint32_t phases = pass_phases(pass, sum->phases);
-    pass_outside(pass, form->masks);
+    bool inside = !sum->phases &&
+                  windows_stay_inside(&sum->window.x, sum->extent[0], sum->low[0], sum->high[0]);
+    pass_outside(pass, inside, form->masks);
     pass_define(pass, "stride_x", sum->window.x.stride);
     pass_define(pass, "dilation_x", sum->window.x.dilation);
     pass_define(pass, "PIXELS", (int)pixels);

@@ -9,7 +9,7 @@
 
 /* How the partial sums are divided among invocations. */
 struct division {
-    uint32_t taps_x, taps_y, columns, slices; /* of an invocation */
+    uint32_t taps_x, taps_y, columns, slices, inputs; /* of an invocation; inputs: slices of them */
     uint32_t rows, rows_per_chunk, chunks;
     uint32_t invocations; /* of a chunk */
     bool shared;          /* taps share their reads */
@@ -50,7 +50,7 @@ static uint32_t chunk_rows(uint32_t rows, uint32_t fewest)
 static uint32_t fewest_rows(const struct packing *p, const struct division *d, uint32_t width,
                             const struct chunk_size *size, uint32_t vec4s)
 {
-    uint32_t products = width * d->taps_x * d->taps_y * d->slices * p->components;
+    uint32_t products = width * d->taps_x * d->taps_y * d->slices * d->inputs * p->components;
     uint32_t room = vec4s / (p->slices * (p->elements + 1));
     uint32_t wanted = groups_of(size->invocations, d->invocations);
     uint32_t by_work = groups_of(size->products, products);
@@ -79,8 +79,9 @@ static struct division divide(const struct weights_problem *problem,
     const struct axis *x = &o->window.x, *y = &o->window.y;
     struct division d = {.shared = is_dense(x) && is_dense(y)};
     divide_taps(&d, form, x, y, p->components == 1);
-    d.invocations = p->slices / d.slices * p->range * groups_of((uint32_t)x->size, d.taps_x) *
-                    groups_of((uint32_t)y->size, d.taps_y);
+    d.inputs = form->pairs ? 2 : 1;
+    d.invocations = p->slices / d.slices * groups_of(p->range, d.inputs) *
+                    groups_of((uint32_t)x->size, d.taps_x) * groups_of((uint32_t)y->size, d.taps_y);
     d.rows = (uint32_t)(y->end - y->begin) * o->images[GRADIENT].images;
     uint32_t fewest = fewest_rows(p, &d, (uint32_t)(x->end - x->begin), &form->chunk,
                                   plan_workspace_vec4s(problem->plan, CHUNK_BYTES));
@@ -133,7 +134,7 @@ static struct pass *plan_division(struct plan *plan, const struct implementation
     pass_int(pass, "rows_per_chunk", (int32_t)d->rows_per_chunk);
     pass_int(pass, "row_total", (int32_t)d->rows);
     pass->work = d->rows_per_chunk * (uint32_t)(x->end - x->begin) * d->taps_x * d->taps_y *
-                 d->slices * problem->packing.components * 8;
+                 d->slices * d->inputs * problem->packing.components * 8;
     return pass;
 }
 
@@ -163,6 +164,14 @@ void plan_weights_by_rows(struct plan *plan, const struct implementation *row,
     plan_chunks(plan, &sums);
 }
 
+/* Along rows, with the windows that lie before begin as well. */
+static bool reads_inside(const struct weights_problem *problem)
+{
+    const struct operation *o = problem->operation;
+    const struct axis *x = &o->window.x;
+    return windows_stay_inside(x, (uint32_t)x->end, 0, (int32_t)o->images[IMAGE].width - 1);
+}
+
 static void plan_weights_by_taps(struct plan *plan, const struct implementation *row,
                                  const void *weights_problem)
 {
@@ -172,13 +181,17 @@ static void plan_weights_by_taps(struct plan *plan, const struct implementation 
     const struct division d = divide(problem, row->form);
     struct partial_sums sums;
     struct pass *pass = plan_division(plan, row, problem, &d, &sums);
+    const struct weights_form *form = row->form;
     uint32_t groups = groups_of((uint32_t)w->x.size, d.taps_x) * (uint32_t)w->y.size;
+    pass_outside(pass, reads_inside(problem), form->masks);
     pass_define(pass, "stride_x", w->x.stride);
     pass_define(pass, "dilation_x", w->x.dilation);
     pass_define(pass, "TAPS", (int)d.taps_x);
-    if (((const struct weights_form *)row->form)->slides)
+    if (form->slides)
         pass_define(pass, "SLIDES", 1);
-    pass_grid(pass, d.chunks, groups + 1, p->slices * p->range);
+    if (d.inputs == 2)
+        pass_define(pass, "PAIR", 1);
+    pass_grid(pass, d.chunks, groups + 1, p->slices * groups_of(p->range, d.inputs));
     pass_batch_axis(pass, 0);
     plan_chunks(plan, &sums);
 }
@@ -195,6 +208,13 @@ static bool slides_by_channel(const void *weights_problem)
 {
     const struct weights_problem *problem = weights_problem;
     return problem->packing.components == 1 && slides(problem);
+}
+
+/* Whether what the gradient is read for can serve two slices, where no second tap is there to serve. */
+static bool has_pairs(const void *weights_problem)
+{
+    const struct weights_problem *problem = weights_problem;
+    return problem->operation->window.x.size == 1 && problem->packing.range > 1;
 }
 
 /* Whether taps side by side read what their neighbours do, for a pair of slices of outputs. */
@@ -234,8 +254,13 @@ const struct implementation_list convolution_weights_implementations = {
                                           "dilation, each of a single channel"},
          .plan = plan_weights_by_taps,
          .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, true}},
+        {"weights_pair", "convolution/convolution_gradient_weights_narrow.comp", 12,
+         .supported = {has_pairs, "windows of one column and more than one slice of inputs"},
+         .plan = plan_weights_by_taps,
+         .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, .pairs = true}},
         {"weights_two", "convolution/convolution_gradient_weights_narrow.comp", 12,
-         .plan = plan_weights_by_taps, .form = &(const struct weights_form){1, 2, 1, SMALL_GPU}},
+         .plan = plan_weights_by_taps,
+         .form = &(const struct weights_form){1, 2, 1, SMALL_GPU, .masks = true}},
         {"weights_one", "convolution/convolution_gradient_weights_narrow.comp", 8,
          .plan = plan_weights_by_taps, .form = &(const struct weights_form){1, 1, 1, SMALL_GPU}},
         {0}}};

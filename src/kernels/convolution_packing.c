@@ -213,8 +213,17 @@ void pass_region(struct pass *pass, const struct operation *o)
     pass_int(pass, "region_height", (int32_t)o->region_height);
 }
 
-void pass_outside(struct pass *pass, bool masks)
+bool windows_stay_inside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high)
 {
-    if (masks)
+    int64_t last = axis->first + (int64_t)axis->stride * (extent - 1) +
+                   (int64_t)axis->dilation * (axis->size - 1);
+    return axis->first >= low && last <= high;
+}
+
+void pass_outside(struct pass *pass, bool inside, bool masks)
+{
+    if (inside)
+        pass_define(pass, "COLUMNS_INSIDE", 1);
+    else if (masks)
         pass_define(pass, "MASKS", 1);
 }

@@ -61,9 +61,11 @@ uint32_t outputs_within(const struct plan *plan, size_t elements, size_t each);
 void pass_axes(struct pass *pass, const struct window *window);
 void pass_region(struct pass *pass, const struct operation *operation);
 bool is_dense(const struct axis *axis);
-/* What the implementations of few registers read beyond a row's ends; `masks`: they choose between
- * vectors by bit masks. */
-void pass_outside(struct pass *pass, bool masks);
+/* Along one axis: no tap of `extent` windows, the first at axis->first, lies outside of low .. high. */
+bool windows_stay_inside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high);
+/* What the implementations of few registers read beyond a row's ends, unless all taps lie `inside`;
+ * `masks`: they choose between vectors by bit masks. */
+void pass_outside(struct pass *pass, bool inside, bool masks);
 
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient
  * (convolution_forward.c) ---- */
@@ -175,6 +177,8 @@ struct weights_form {
     uint32_t pixels, taps, slices;
     struct chunk_size chunk;
     bool slides; /* taps of a row keep what they read for their neighbours */
+    bool pairs;  /* an invocation has two slices of inputs */
+    bool masks;  /* see pass_outside */
 };
 
 /* Partial sums of the gradient of weights: of each chunk of the pixels, for each slice of outputs,

@@ -50,8 +50,8 @@ def products_and_reads(shader, defined):
     if shader == NARROW:
         pixels, taps = whole(defined, "PIXELS"), whole(defined, "SHARED_TAPS", 1)
         return pixels * taps * components * 4, pixels + taps - 1 + taps * components
-    taps = whole(defined, "TAPS")
-    return taps * components * 4, 2 if "SLIDES" in defined else 1 + taps
+    sums = 2 if "PAIR" in defined else whole(defined, "TAPS")
+    return sums * components * 4, 2 if "SLIDES" in defined else 1 + sums
 
 
 def end_of_block(source, begin):
