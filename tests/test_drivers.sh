@@ -54,15 +54,16 @@ check() {
         cat "$work/$1.out" "$work/$1.err"
         fail "$1: the check ends with status $status"
     }
-    head=$(grep -v '^Warning: ' "$work/$1.out" | head -n 1) # Mesa's, of what it cannot hide
+    head=$(grep -v '^Warning: ' "$work/$1.out" | head -n 2) # Mesa's, of what it cannot hide
+    version=$(echo "$head" | tail -n 1)
     case $head in
-    *" on $2"*", OpenGL ES $3"*) ;;
+    *" on $2"*"OpenGL ES $3"*) ;;
     *) fail "$1: it ran on another driver: $head" ;;
     esac
     closing='^\([1-9][0-9]* kernels, 0 failed\); \(largest error .*\)'
     result=$(sed -n "s/$closing/\1, \2/p" "$work/$1.out")
     [ -n "$result" ] || fail "$1: the check tells no result"
-    row "$1" "${head##*, }" "$result"
+    row "$1" "$version" "$result"
 }
 
 # refuses NAME VERSION: the message says what was found and what is needed.

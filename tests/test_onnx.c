@@ -9,7 +9,7 @@
 
 #define ROOT      "/usr/lib/python3/dist-packages/onnx/backend/test/data/"
 #define TOLERANCE 1e-4
-#define LEAST     460 /* models that must pass */
+#define LEAST     440 /* models that must pass: trixie's tests are partly of newer operators */
 
 static const char *const folders[] = {"node", "pytorch-operator", "pytorch-converted", "simple"};
 enum { FOLDERS = sizeof folders / sizeof *folders, MOST_IMAGES = 8 };

@@ -1,4 +1,5 @@
 /* Text that somebody else made, on its way to people. */
+#define _XOPEN_SOURCE 700 /* for wcwidth */
 #include "escape.h"
 
 #include <locale.h>

@@ -34,7 +34,7 @@ void bench_print_head(const struct bench_report *report)
 {
     if (report->request->json)
         return;
-    output("glcnn %s on %s, %s\n", glcnn_version(), report->device->renderer,
+    output("glcnn %s on %s\n%s\n", glcnn_version(), report->device->renderer,
            report->device->gl_version);
     if (report->small)
         output("Batches are small, for a quick look: rates are those of caches.\n");

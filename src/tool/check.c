@@ -97,7 +97,7 @@ static glcnn_status check_all(struct report *report, glcnn_device *device)
 
 static void print_head(const struct glcnn_device_properties *info)
 {
-    output("glcnn %s on %s, %s\n\n", glcnn_version(), info->renderer, info->gl_version);
+    output("glcnn %s on %s\n%s\n\n", glcnn_version(), info->renderer, info->gl_version);
     output("%-40s %5s %6s %8s %8s\n", "kernel", "cases", "failed", "error", "float16");
 }
 
