@@ -103,14 +103,15 @@ void invocation(ivec3 at) {
 #ifdef PAIR
     int k = whole_quotient(at.z, PAIRS);
     int s = 2 * (at.z - k * PAIRS);
+    int q = at.y, p0 = 0;
 #else
     int k = whole_quotient(at.z, range);
     int s = at.z - k * range;
-#endif
     int groups = (kernel_width + TAPS - 1) / TAPS;
-    int q = whole_quotient(at.y, groups);
+    int q = whole_quotient(at.y, groups), p0 = (at.y - q * groups) * TAPS;
+#endif
     if (q < kernel_height)
-        sum_weights(at.x, k, s, (at.y - q * groups) * TAPS, q);
+        sum_weights(at.x, k, s, p0, q);
     else if (s == 0)
         sum_biases(at.x, k);
 }

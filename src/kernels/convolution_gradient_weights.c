@@ -250,7 +250,7 @@ const struct implementation_list convolution_weights_implementations = {
          .supported = {slides, "windows of more than one column, without stride or dilation"},
          .plan = plan_weights_by_taps,
          .form = &(const struct weights_form){1, 2, 1, SMALL_GPU, true}},
-        {"weights_sliding_channel", "convolution/convolution_gradient_weights_narrow.comp", 8,
+        {"weights_sliding_channel", "convolution/convolution_gradient_weights_narrow.comp", 12,
          .supported = {slides_by_channel, "windows of more than one column, without stride or "
                                           "dilation, each of a single channel"},
          .plan = plan_weights_by_taps,

@@ -222,8 +222,8 @@ bool windows_stay_inside(const struct axis *axis, uint32_t extent, int32_t low, 
 
 void pass_outside(struct pass *pass, bool inside, bool masks)
 {
-    if (inside)
-        pass_define(pass, "COLUMNS_INSIDE", 1);
-    else if (masks)
+    if (masks)
         pass_define(pass, "MASKS", 1);
+    else if (inside)
+        pass_define(pass, "COLUMNS_INSIDE", 1);
 }

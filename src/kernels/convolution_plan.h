@@ -63,8 +63,8 @@ void pass_region(struct pass *pass, const struct operation *operation);
 bool is_dense(const struct axis *axis);
 /* Along one axis: no tap of `extent` windows, the first at axis->first, lies outside of low .. high. */
 bool windows_stay_inside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high);
-/* What the implementations of few registers read beyond a row's ends, unless all taps lie `inside`;
- * `masks`: they choose between vectors by bit masks. */
+/* What the implementations of few registers read beyond a row's ends; `masks`: they choose between vectors
+ * by bit masks; else, where all taps lie `inside`, not at all. */
 void pass_outside(struct pass *pass, bool inside, bool masks);
 
 /* ---- The sum over windows: forward, and for strides of 1 the data gradient
