@@ -57,7 +57,8 @@ check() {
     head=$(grep -v '^Warning: ' "$work/$1.out" | head -n 2) # Mesa's, of what it cannot hide
     version=$(echo "$head" | tail -n 1)
     case $head in
-    *" on $2"*"OpenGL ES $3"*) ;;
+    "glcnn "*" on $2"*"
+OpenGL ES $3"*) ;;
     *) fail "$1: it ran on another driver: $head" ;;
     esac
     closing='^\([1-9][0-9]* kernels, 0 failed\); \(largest error .*\)'

@@ -9,7 +9,6 @@
 
 #define ROOT      "/usr/lib/python3/dist-packages/onnx/backend/test/data/"
 #define TOLERANCE 1e-4
-#define LEAST     440 /* models that must pass: trixie's tests are partly of newer operators */
 
 static const char *const folders[] = {"node", "pytorch-operator", "pytorch-converted", "simple"};
 enum { FOLDERS = sizeof folders / sizeof *folders, MOST_IMAGES = 8 };
@@ -271,6 +270,13 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
+/* Models that must pass: of bookworm's package, which has 1,072 of them, and of trixie's, with 1,428. */
+static size_t least_passed(void)
+{
+    size_t all = counts.passed + counts.failed + counts.unsupported + counts.skipped;
+    return all <= 1072 ? 460 : 440;
+}
+
 static void all_models_of_supported_operators_are_right(void)
 {
     char path[400];
@@ -294,7 +300,7 @@ static void all_models_of_supported_operators_are_right(void)
         "not read, %zu skipped\n",
         counts.passed, counts.passed_first, counts.failed, counts.unsupported, counts.skipped);
     CU_ASSERT_EQUAL(counts.failed, 0);
-    CU_ASSERT_TRUE(counts.passed >= LEAST);
+    CU_ASSERT_TRUE(counts.passed >= least_passed());
 }
 
 int main(int argc, char *argv[])
