@@ -406,7 +406,11 @@ print_model() {
         [ -e "$work/$name.steps" ] ||
             { write_steps "$work/$name" "$work/$name.steps" && write_inner_loops "$work/$name"; } ||
             return 1
-        on_gpu "$suite" "$gpu" "$work/$gpu.inner" "$work/$name"/inner/*.comp >/dev/null 2>&1
+        on_gpu "$suite" "$gpu" "$work/$gpu.inner" "$work/$name"/inner/*.comp >"$work/said" 2>&1 || {
+            echo "the inner loops do not compile for $gpu:"
+            tail -n 2 "$work/said"
+            return 1
+        }
         echo "$gpu $name" >>"$work/families"
     done
     echo

@@ -9,8 +9,8 @@
 //     power by the exponent (7)      dr/dv = scale x^e log x, 0 where x is 0 and e not below
 // Components beyond the last channel are 0.
 // Mali's older GPUs (T8xx: 16 registers) spill up to 18 values where a power's terms are summed over
-// axes that were broadcast, for the reason in neuron/neuron.glsl, and a V3D 7.1 with Mesa 25 spills 5 where
-// windows overlap; no other term spills.
+// axes that were broadcast, for the reason in neuron/neuron.glsl, and a V3D 7.1 with Mesa 25 spills 5 in a
+// power's term by the base behind loops over windows; no other term was seen to spill.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
 // needs arithmetic/result_index.glsl
