@@ -28,7 +28,8 @@ static const char *const pairs[][2] = {{"destination_gradient", "source_image"},
                                        {"gradient_for_biases", "biases"},
                                        {"gradient_for_gamma", "gamma"},
                                        {"gradient_for_beta", "beta"},
-                                       {"gradient_for_neuron_data", "neuron_data"}};
+                                       {"gradient_for_neuron_data", "neuron_data"},
+                                       {"gradient_for_values", "values"}};
 
 /* A forward kernel as a function L of one of its inputs. */
 struct probe {

@@ -8,6 +8,7 @@
  *                                  weights alone)
  *   gamma, beta                    batch and instance normalisation
  *   neuron_data                    neurons of type prelu, scale and shift
+ *   values                         learned images
  *   mean, variance                 batch normalisation
  *
  * with the lengths and layouts that the kernel's header gives. Slopes of a neuron that is fused into another kernel are no part of it.

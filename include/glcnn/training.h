@@ -9,8 +9,9 @@
  * and read with glcnn_kernel_set_vector and glcnn_buffer_read of glcnn_kernel_vector.
  *
  * What trains: weights and biases of convolutions, fully connected layers and convolution
- * transposes, gamma and beta of batch and instance normalisations, and neuron_data of neurons of
- * type prelu, scale and shift that are nodes of their own (glcnn/kernels/neuron.h).
+ * transposes, gamma and beta of batch and instance normalisations, neuron_data of neurons of type
+ * prelu, scale and shift that are nodes of their own (glcnn/kernels/neuron.h), and values of learned
+ * images (glcnn/kernels/learned_image.h).
  *
  * Weights are 0 until they are set, by hand, by a data source, a checkpoint or
  * glcnn_network_initialise; glcnn_graph_execute refuses layers of zeros that can never be trained.
@@ -27,7 +28,7 @@ extern "C" {
 /* Draws weights to begin with: the vector "weights" of every filter node that has one and a
  * gradient (convolution, fully connected, convolution transpose) and that no data source gives
  * values; those that nodes share once, as of the node that was made first. What it held is lost.
- * Biases, gamma, beta, statistics and slopes of neurons stay as they
+ * Biases, gamma, beta, statistics, slopes of neurons and learned images stay as they
  * are: neutral unless they were set.
  *
  * Weights are uniform in [-b, b):

@@ -8,8 +8,8 @@
 
 #include "encode/kernel.h"
 
-const char *const value_vectors[] = {"weights", "biases",   "gamma",       "beta",
-                                     "mean",    "variance", "neuron_data", NULL};
+const char *const value_vectors[] = {"weights",  "biases",      "gamma",  "beta", "mean",
+                                     "variance", "neuron_data", "values", NULL};
 
 /* Slopes of a fused neuron are set by hand: a data source is that of the layer. */
 int value_argument(const struct glcnn_kernel *kernel, size_t i)

@@ -165,7 +165,9 @@ enum descriptor_flags {
     /* Makes gradients for the weights of some output channels, the operation's `trainable`. */
     TRAINS_IN_PART = 8388608,
     /* Its result may be what it is given first, pixel for pixel (FUSION_COPY). */
-    MAY_COPY = 16777216
+    MAY_COPY = 16777216,
+    /* The values of its source do not count: its source gets no gradient of it. */
+    IGNORES_SOURCE = 33554432
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals

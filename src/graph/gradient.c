@@ -210,6 +210,7 @@ static bool visit(struct training *t, struct glcnn_filter_node *filter)
 {
     struct glcnn_image_node *gradient = t->gradients[filter->result->index];
     size_t count = gradient_count(filter);
+    bool ignores = filter->kernel->descriptor->flags & IGNORES_SOURCE;
     if (!gradient)
         return true;
     struct glcnn_filter_node **made = calloc(count + 1, sizeof(*made));
@@ -221,7 +222,7 @@ static bool visit(struct training *t, struct glcnn_filter_node *filter)
     for (size_t i = 0; i < count && good && made[i]; i++) {
         struct glcnn_image_node *source = filter->sources[i];
         handle(t, made[i], filter, source, gradient);
-        if (!source->stop_gradient && !made[i]->result->stop_gradient)
+        if (!source->stop_gradient && !made[i]->result->stop_gradient && !ignores)
             good = collect(t, source, made[i]->result);
     }
     free(made);

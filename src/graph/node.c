@@ -246,7 +246,8 @@ glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *node)
 /* ---- Filters ---- */
 
 const struct trained_vector trained_vectors[] = {{"weights", 0}, {"biases", 1},      {"gamma", 0},
-                                                 {"beta", 1},    {"neuron_data", 0}, {NULL, 0}};
+                                                 {"beta", 1},    {"neuron_data", 0}, {"values", 0},
+                                                 {NULL, 0}};
 
 /* Does the gradient kernel, or the one that the batch goes through first, compute it? */
 static bool computes(const char *gradient, const char *name)

@@ -33,12 +33,14 @@ static bool is_zero(const struct glcnn_kernel *kernel, const char *name)
     return vector ? buffer_is_zeros(vector) : kernel->descriptor->arguments[argument].neutral == 0;
 }
 
-/* Without slopes of neurons, which do not say by themselves what is made of zeros. */
+/* Without slopes of neurons, which do not say by themselves what is made of zeros, and without what
+ * learns from zeros: values that multiply nothing. */
 static struct layer layer_of(const struct glcnn_kernel *kernel)
 {
     struct layer layer = {.factors_zero = true, .terms_zero = true};
     for (const struct trained_vector *v = trained_vectors; v->name; v++) {
-        if (trained_argument(kernel, v->name) < 0 || kernel->descriptor->flags & IS_NEURON)
+        if (trained_argument(kernel, v->name) < 0 ||
+            kernel->descriptor->flags & (IS_NEURON | IGNORES_SOURCE))
             continue;
         layer.trained = true;
         *(v->place ? &layer.terms_zero : &layer.factors_zero) &= is_zero(kernel, v->name);

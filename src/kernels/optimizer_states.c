@@ -16,6 +16,7 @@ static const struct layer_vectors layers[] = {
     {{"gradient_for_weights", "gradient_for_biases"}, {"weights", "biases"}},
     {{"gradient_for_gamma", "gradient_for_beta"}, {"gamma", "beta"}},
     {{"gradient_for_neuron_data", NULL}, {"neuron_data", NULL}},
+    {{"gradient_for_values", NULL}, {"values", NULL}},
 };
 
 enum role { ROLE_GRADIENT, ROLE_SOURCE, ROLE_RESULT, ROLES };
@@ -60,12 +61,12 @@ static glcnn_status find_layer(struct state_step *s)
             s->layer = &layers[i];
             return GLCNN_SUCCESS;
         }
-    return device_fail(s->kernel->device, GLCNN_INVALID_ARGUMENT,
-                       "%s: the states have neither gradient_for_weights and weights nor "
-                       "gradient_for_gamma and gamma nor gradient_for_neuron_data and "
-                       "neuron_data; encode the gradient kernel first, and give the layer's own "
-                       "states",
-                       kernel_display_name(s->kernel));
+    return device_fail(
+        s->kernel->device, GLCNN_INVALID_ARGUMENT,
+        "%s: the states have neither gradient_for_weights and weights nor gradient_for_gamma and "
+        "gamma nor gradient_for_neuron_data and neuron_data nor gradient_for_values and values; "
+        "encode the gradient kernel first, and give the layer's own states",
+        kernel_display_name(s->kernel));
 }
 
 static void find_vectors(struct state_step *s)

@@ -87,6 +87,8 @@ const struct bench_shape bench_shapes[] = {
     {"depth to space 2", "depth_to_space", {LARGE}, .settings = {{"block_size", 2, 0}}},
     {"space to depth 2", "space_to_depth", {LARGE}, .settings = {{"block_size", 2, 0}}},
     {"channel shuffle 4", "channel_shuffle", {LARGE}, .settings = {{"groups", 4, 0}}},
+    {"learned image", "learned_image", {LARGE},
+     .settings = {{"width", 112, 0}, {"height", 112, 0}, {"feature_channels", 64, 0}}},
     {"strided slice s2", "strided_slice", {LARGE},
      .settings = {{"step_x", 2, 0}, {"step_y", 2, 0}}},
     {"matrix product 112", "matrix_multiplication", {LARGE}, .flags = READS_SOURCE},

@@ -172,7 +172,8 @@ bool model_filter_has_weights(glcnn_filter_node *filter)
     const struct glcnn_kernel_info *info = info_of(filter);
     for (size_t i = 0; i < info->argument_count; i++)
         if (strcmp(info->arguments[i].name, "weights") == 0 ||
-            strcmp(info->arguments[i].name, "gamma") == 0)
+            strcmp(info->arguments[i].name, "gamma") == 0 ||
+            strcmp(info->arguments[i].name, "values") == 0)
             return true;
     return has_slopes(glcnn_filter_node_kernel(filter));
 }

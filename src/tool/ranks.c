@@ -259,7 +259,8 @@ bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,
 
 /* ---- Vectors of networks ---- */
 
-static const char *const trained[] = {"weights", "biases", "gamma", "beta", "neuron_data"};
+static const char *const trained[] = {"weights", "biases",      "gamma",
+                                      "beta",    "neuron_data", "values"};
 static const char *const running[] = {"mean", "variance"};
 
 /* What is done to each buffer. */
