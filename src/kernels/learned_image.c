@@ -41,17 +41,6 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
     result->feature_channels = p->feature_channels;
 }
 
-/* Numbers are counted in 32 bits. */
-static bool check(const struct operation *o, struct validation validation)
-{
-    const struct glcnn_learned_image_parameters *p = o->parameters;
-    uint64_t pixels = (uint64_t)p->width * p->height;
-    if (pixels > INT32_MAX / p->feature_channels)
-        return invalid(validation, "%ux%u pixels of %u channels are more than %d numbers", p->width,
-                       p->height, p->feature_channels, INT32_MAX);
-    return elements_check_size(o, validation);
-}
-
 static bool gradient_check(const struct operation *o, struct validation validation)
 {
     if (!learned_image_wants(o, GLCNN_GRADIENT_OPTION_DATA) || o->given[DESTINATION])
@@ -154,7 +143,7 @@ const struct glcnn_descriptor glcnn_kernel_learned_image = {
     .arguments = forward_arguments,
     .shape = shape,
     .length = length,
-    .check = check,
+    .check = elements_check_size,
     .implementations = implementations,
     .plan = plan_values,
 };
