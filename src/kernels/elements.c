@@ -48,9 +48,15 @@ struct pass *plan_elements(const struct operation *o, struct plan *plan, const c
 
 struct pass *plan_rearranged(const struct operation *o, struct plan *plan, const char *place)
 {
+    return plan_rearranged_by(o, plan, "slice/rearranged.comp", place);
+}
+
+struct pass *plan_rearranged_by(const struct operation *o, struct plan *plan, const char *shader,
+                                const char *place)
+{
     const struct image_view *to =
         &o->images[operation_is_gradient(o) ? ELEMENT_DESTINATION : ELEMENT_RESULT];
-    struct pass *pass = plan_pixels(plan, o, "slice/rearranged.comp", to);
+    struct pass *pass = plan_pixels(plan, o, shader, to);
     pass_texture(pass, "source", &o->images[ELEMENT_SOURCE]);
     pass_image(pass, "destination", to);
     pass_library(pass, place);

@@ -38,6 +38,9 @@ struct pass *plan_elements(const struct operation *operation, struct plan *plan,
  * gradient's elements. */
 struct pass *plan_rearranged(const struct operation *operation, struct plan *plan,
                              const char *place);
+/* The same of another body. */
+struct pass *plan_rearranged_by(const struct operation *operation, struct plan *plan,
+                                const char *shader, const char *place);
 
 /* For descriptors of two sources, and of their gradients, which are by source_image or by the other. */
 extern const struct argument element_pair_arguments[], element_pair_gradient_arguments[];
