@@ -1,5 +1,6 @@
 /* Kernels that move numbers, and others that ONNX models need: what they refuse, and the words that
- * say why. What they compute test_kernels, test_gradients and test_golden hold them to. */
+ * say why, and views whose numbers are written down. What all compute test_kernels, test_gradients and
+ * test_golden hold them to. */
 #include "tests/fixture.h"
 
 struct refused {
@@ -33,6 +34,27 @@ static const struct refused refusals[] = {
     {"depth_to_space", "block_size=2", {1, 6, 3, 4}, "need a multiple of 4"},
     {"space_to_depth", "block_size=2", {1, 6, 3, 4}, "whole blocks of 2 by 2"},
     {"channel_shuffle", "groups=4", {1, 6, 3, 4}, "4 groups must divide them"},
+    {"strided_view",
+     "width=4 size_5=3",
+     {1, 2, 3, 4},
+     "multiply to 3; 4x1 pixels of 1 channels are 4"},
+    {"strided_view",
+     "width=65536 height=65536 size_0=65536 size_1=65536",
+     {1, 2, 3, 4},
+     "one of the result 4294967296; there may be at most 2147483647"},
+    {"strided_view",
+     "width=8 size_1=4 stride_1=6 size_4=2 stride_4=6",
+     {1, 2, 3, 4},
+     "axis 4, of size 2 and stride 6, reads number 24; an image of the source has 24"},
+    {"strided_view",
+     "width=8 size_2=2 stride_2=3 size_3=4 stride_3=1",
+     {1, 2, 3, 4},
+     "axis 2, of stride 3, reads again"},
+    {"strided_view",
+     "width=4 size_0=2 stride_0=1 size_5=2 stride_5=1",
+     {1, 2, 3, 4},
+     "axis 0, of stride 1, reads again"},
+    {"strided_view", "width=6 size_0=6 destination_width=4", {1, 2, 3, 4}, "the result is 6x1"},
 };
 
 /* What a destination of the size that the settings give, or of the result's, makes of it. */
@@ -87,10 +109,66 @@ static void what_does_not_fit_is_refused(void)
         check_row(&refusals[i]);
 }
 
+/* Views of numbers 0 to 11, two channels of two rows of three columns, and the gradients where that of
+ * the result is 1, 2, 3 and so on. */
+static const struct {
+    const char *settings;
+    float result[24], gradient[12];
+} views[] = {
+    /* rows, columns, channels */
+    {"feature_channels=2 height=3 width=2 size_0=2 stride_0=3 size_1=3 stride_1=1 size_2=2 stride_2=6",
+     {0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11},
+     {1, 3, 5, 7, 9, 11, 2, 4, 6, 8, 10, 12}},
+    /* each row twice */
+    {"feature_channels=2 height=4 width=3 size_0=4 stride_0=3 size_1=2 size_2=3 stride_2=1",
+     {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 6, 7, 8, 6, 7, 8, 9, 10, 11, 9, 10, 11},
+     {5, 7, 9, 17, 19, 21, 29, 31, 33, 41, 43, 45}},
+    /* two columns of three */
+    {"feature_channels=2 height=2 width=2 size_2=4 stride_2=3 size_4=2 stride_4=2",
+     {0, 2, 3, 5, 6, 8, 9, 11},
+     {1, 0, 2, 3, 0, 4, 5, 0, 6, 7, 0, 8}},
+};
+
+static glcnn_image *counted(uint32_t channels, uint32_t height, uint32_t width, float first)
+{
+    float values[24];
+    for (size_t i = 0; i < 24; i++)
+        values[i] = first + (float)i;
+    return image_with(1, channels, height, width, values);
+}
+
+static void check_view(const char *settings, const float *result, const float *gradient)
+{
+    glcnn_kernel *forward = kernel_with("strided_view", settings);
+    glcnn_kernel *backward = kernel_with("strided_view_gradient", NULL);
+    glcnn_state *state = NULL;
+    const struct glcnn_strided_view_parameters *p = glcnn_strided_view(forward);
+    glcnn_image *x = counted(2, 2, 3, 0), *g = counted(p->feature_channels, p->height, p->width, 1);
+    glcnn_image *y = result_of(forward, &(struct glcnn_encode){.source = x}, &state);
+    glcnn_image *dx = result_of(
+        backward, &(struct glcnn_encode){.source = g, .secondary = x, .state = state}, NULL);
+    CU_ASSERT_TRUE(image_equals(y, result));
+    CU_ASSERT_TRUE(image_equals(dx, gradient));
+    glcnn_image_destroy(&x);
+    glcnn_image_destroy(&g);
+    glcnn_image_destroy(&y);
+    glcnn_image_destroy(&dx);
+    glcnn_state_destroy(&state);
+    glcnn_kernel_destroy(&forward);
+    glcnn_kernel_destroy(&backward);
+}
+
+static void views_and_their_gradients_have_the_numbers(void)
+{
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        check_view(views[i].settings, views[i].result, views[i].gradient);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(what_does_not_fit_is_refused),
+        UNIT_TEST(views_and_their_gradients_have_the_numbers),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("elements", tests, argc, argv);

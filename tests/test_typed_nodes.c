@@ -176,6 +176,10 @@ static void check_places(void)
          glcnn_depth_to_space_node(x, 2, GLCNN_BLOCK_ORDER_CRD));
     SAME("space_to_depth", "block_size=3", glcnn_space_to_depth_node(x, 3, GLCNN_BLOCK_ORDER_DCR));
     SAME("channel_shuffle", "groups=4", glcnn_channel_shuffle_node(x, 4));
+    SAME("strided_view", "width=6 height=2 size_1=2 size_3=6 stride_3=3",
+         glcnn_strided_view_node(
+             x, &(struct glcnn_strided_view_parameters){
+                    .width = 6, .height = 2, .sizes = {0, 2, 0, 6}, .strides = {0, 0, 0, 3}}));
 }
 
 static void check_pictures(void)

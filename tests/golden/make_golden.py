@@ -276,6 +276,32 @@ def rearrangements():
     keep(ops.reshape_channels_first(draw(2, 3, 4, 5), 1, 6, 10))
 
 
+def views():
+    def windows(x):
+        return x.reshape(-1, 5, 2, 2, 3, 2).permute(0, 2, 4, 3, 5, 1)
+
+    def heads(x):
+        return x.reshape(-1, 7, 3, 2, 4).permute(0, 2, 3, 1, 4)
+
+    def repeated(x):
+        return x.reshape(-1, 6, 1, 4, 3).expand(-1, -1, 5, -1, -1).permute(0, 3, 2, 4, 1)
+
+    def repeated_twice(x):
+        return x.permute(0, 2, 3, 1)[:, None, :, None].expand(-1, 7, -1, 10, -1, -1)
+
+    def spread(x):
+        return x.expand(-1, -1, 4, 9)
+
+    def some(x):
+        return x[:, ::2, ::3, ::2]
+
+    for view, shape, result in ((windows, (2, 5, 4, 6), (6, 4, 5)), (heads, (1, 7, 1, 24), (6, 7, 4)),
+                                (repeated, (2, 6, 4, 3), (4, 5, 18)),
+                                (repeated_twice, (1, 3, 2, 4), (70, 8, 3)),
+                                (spread, (2, 9, 1, 1), (9, 4, 9)), (some, (2, 7, 6, 5), (4, 2, 3))):
+        keep(ops.strided_view(draw(*shape), view, result))
+
+
 def resizes():
     for shape, height, width in (((1, 3, 4, 5), 7, 3), ((2, 5, 3, 6), 5, 13), ((1, 4, 7, 2), 2, 1)):
         for position in ("half_pixel", "asymmetric"):
@@ -482,6 +508,7 @@ resizes()
 pairs()
 arithmetics_of_models()
 frames()
+views()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

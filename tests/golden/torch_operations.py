@@ -542,6 +542,17 @@ def reshape_channels_first(x, channels, height, width):
                           reshaped_feature_channels=channels, channels_first="true")
 
 
+def strided_view(x, view, result):
+    """Of the tensor that `view` makes of x without a copy, whose strides PyTorch tells, as images of
+    shape `result`."""
+    y = view(x)
+    assert y.data_ptr() == x.data_ptr()
+    settings = dict(zip(("feature_channels", "height", "width"), result))
+    for k, (size, stride) in enumerate(zip(y.shape[1:], y.stride()[1:])):
+        settings.update({f"size_{k}": size, f"stride_{k}": stride})
+    return image_to_image("strided_view", x, y.reshape(-1, *result), **settings)
+
+
 # ---- Frames ----
 
 def drawn_frame(kind, shape, swapped):
