@@ -6,7 +6,7 @@
 #include <glcnn/kernels/convolution.h>
 #include <glcnn/kernels/neuron.h>
 
-#include "onnx/onnx.h"
+#include "onnx/operand.h"
 
 enum kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, LARGEST, SMALLEST, POWER };
 static const char *const kernels[] = {"add",     "subtract", "multiply", "divide",
@@ -14,88 +14,35 @@ static const char *const kernels[] = {"add",     "subtract", "multiply", "divide
 
 /* ---- Two images ---- */
 
-struct operand {
-    struct image image;
-    struct shape shape;
-};
-
 /* The strides of 0 with which one is read along axes where the other has more. */
-static bool spread(struct call *call, struct glcnn_source_properties *source,
-                   const struct image *own, const struct image *all)
+static void spread(struct glcnn_source_properties *source, const struct image *own,
+                   const struct image *all)
 {
-    if (own->extent[N] != all->extent[N])
-        return op_unsupported(call, "one image would serve several of a batch");
-    for (size_t i = C; i < AXES; i++)
-        if (own->extent[i] != all->extent[i] && own->extent[i] != 1)
-            return op_unsupported(call, "shapes are broadcast along a part of rows or columns");
     source->stride_in_pixels_x = own->extent[W] == all->extent[W];
     source->stride_in_pixels_y = own->extent[H] == all->extent[H];
     source->stride_in_feature_channels = own->extent[C] == all->extent[C];
-    return true;
 }
 
-/* A filter of two images of one layout, which may be broadcast; the result has `all`'s. */
-static bool join(struct call *call, const char *kernel, struct operand *a, const struct operand *b,
-                 const struct image *all, const char *suffix)
+bool op_join(struct call *call, const char *kernel, struct operand *a, struct operand *b,
+             const char *suffix)
 {
-    glcnn_image_node *node = glcnn_node_binary(a->image.node, b->image.node, kernel, NULL);
-    if (!op_made(call, node, suffix))
+    struct operand all;
+    if (!operand_align(call, a, b, &all))
+        return false;
+    all.image.node = glcnn_node_binary(a->image.node, b->image.node, kernel, NULL);
+    if (!op_made(call, all.image.node, suffix))
         return false;
     struct glcnn_addressing *p =
-        glcnn_kernel_properties(glcnn_filter_node_kernel(glcnn_image_node_filter(node)));
-    if (!spread(call, &p->primary, &a->image, all) || !spread(call, &p->secondary, &b->image, all))
-        return false;
-    a->image = *all;
-    a->image.node = node;
+        glcnn_kernel_properties(glcnn_filter_node_kernel(glcnn_image_node_filter(all.image.node)));
+    spread(&p->primary, &a->image, &all.image);
+    spread(&p->secondary, &b->image, &all.image);
+    *a = all;
     return true;
-}
-
-/* Does the other lie in the same way, but for axes along which it has one number and is broadcast? */
-static bool lies_within(const struct operand *all, const struct operand *other)
-{
-    struct image image = all->image;
-    if (all->shape.rank != other->shape.rank ||
-        memcmp(image.order, other->image.order, sizeof image.order) != 0)
-        return false;
-    for (int i = 0; i < (int)all->shape.rank; i++) {
-        if (all->shape.dims[i] == other->shape.dims[i])
-            continue;
-        enum axis axis = place_find(&all->image, &all->shape, i);
-        if (other->shape.dims[i] != 1 || axis == AXES || axis == N)
-            return false;
-        image.extent[axis] = 1;
-    }
-    return memcmp(image.extent, other->image.extent, sizeof image.extent) == 0;
-}
-
-/* Puts both where a tensor of their common shape would be, unless they go together as they lie. */
-static bool align(struct call *call, struct operand *a, struct operand *b, struct image *all)
-{
-    struct shape shape;
-    char first[96], second[96];
-    if ((shape_equal(&a->shape, &b->shape) && place_is(&a->image, &b->image)) ||
-        lies_within(a, b)) {
-        *all = a->image;
-        return true;
-    }
-    if (!shape_broadcast(&a->shape, &b->shape, &shape))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not fit together",
-                       shape_text(&a->shape, first), shape_text(&b->shape, second));
-    a->shape = shape_widened(&a->shape, shape.rank);
-    b->shape = shape_widened(&b->shape, shape.rank);
-    struct image of_a = place_custom(call->reader, &a->shape);
-    struct image of_b = place_custom(call->reader, &b->shape);
-    *all = place_custom(call->reader, &shape);
-    a->shape = shape;
-    return place_move(call, &a->image, &of_a) && place_move(call, &b->image, &of_b);
 }
 
 static bool join_images(struct call *call, struct operand *a, struct operand *b, const char *suffix)
 {
-    struct image all;
-    if (!align(call, a, b, &all))
-        return false;
-    return join(call, kernels[call->row->kind], a, b, &all, suffix);
+    return op_join(call, kernels[call->row->kind], a, b, suffix);
 }
 
 /* ---- An image and a number ---- */
@@ -249,15 +196,9 @@ static int single_axis(const struct shape *constant, const struct shape *shape)
 }
 
 /* Numbers along one axis, which becomes that of the channels; biases where it is that of a filter. */
-static bool join_vector(struct call *call, size_t uses, const struct value *value, bool value_first,
-                        struct operand *result)
+static bool join_vector(struct call *call, size_t uses, const struct value *value, int axis,
+                        bool value_first, struct operand *result)
 {
-    int axis = single_axis(&value->shape, &result->shape);
-    if (call->row->kind >= LARGEST || axis < 0 || !value->constant->floats)
-        return op_unsupported(call,
-                              "the constant \"%.80s\" has neither one number, nor as many as its "
-                              "image along one axis",
-                              value->name);
     if (!place_channels(call, &result->image, &result->shape, axis, axis + 1))
         return false;
     size_t channels = (size_t)result->image.extent[C];
@@ -271,12 +212,29 @@ static bool join_vector(struct call *call, size_t uses, const struct value *valu
     return vector_set(call, result->image.node, "biases", channels, value, &layout);
 }
 
+/* Numbers along several axes, or axes that the image has not: an image too. */
+static bool join_learned_image(struct call *call, const struct value *value, bool value_first,
+                               struct operand *result)
+{
+    struct operand constant = {.shape = value->shape, .constant = value};
+    struct operand first = value_first ? constant : *result,
+                   second = value_first ? *result : constant;
+    if (!join_images(call, &first, &second, NULL))
+        return false;
+    *result = first;
+    return true;
+}
+
 static bool join_constant(struct call *call, const struct value *x, const struct value *value,
                           bool value_first, struct operand *result)
 {
-    *result = (struct operand){x->image, x->shape};
-    if (value->constant->count != 1 || value->shape.rank > x->shape.rank)
-        return join_vector(call, x->uses, value, value_first, result);
+    bool is_number = value->constant->count == 1 && value->shape.rank <= x->shape.rank;
+    int axis = single_axis(&value->shape, &x->shape);
+    *result = operand_of(x);
+    if (!is_number && (call->row->kind >= LARGEST || axis < 0 || !value->constant->floats))
+        return join_learned_image(call, value, value_first, result);
+    if (!is_number)
+        return join_vector(call, x->uses, value, axis, value_first, result);
     if (call->row->kind >= LARGEST)
         return choose_number(call, result, value);
     bool divides = call->row->kind == DIVIDE && !value_first;
@@ -294,7 +252,7 @@ static bool join_input(struct call *call, size_t i, struct operand *sum)
         return join_constant(call,
                              &(struct value){.name = "", .shape = sum->shape, .image = sum->image},
                              y, false, sum);
-    struct operand other = {y->image, y->shape};
+    struct operand other = operand_of(y);
     return join_images(call, sum, &other, i + 1 == call->node->n_input ? NULL : "sum");
 }
 
@@ -321,8 +279,8 @@ static bool lower_two(struct call *call)
         return op_fail(call, GLCNN_MALFORMED_DATA, "it has two inputs; one is missing");
     struct value placed = old_broadcast(call, x, y);
     y = &placed;
-    result = (struct operand){x->image, x->shape};
-    other = (struct operand){y->image, y->shape};
+    result = operand_of(x);
+    other = operand_of(y);
     bool joined = x->constant   ? join_constant(call, y, x, true, &result)
                   : y->constant ? join_constant(call, x, y, false, &result)
                                 : join_images(call, &result, &other, NULL);
@@ -338,7 +296,7 @@ static bool lower_all(struct call *call)
         return lower_two(call);
     if (!op_image(call, 0, &x))
         return false;
-    struct operand sum = {x->image, x->shape};
+    struct operand sum = operand_of(x);
     for (size_t i = 1; i < count; i++)
         if (!join_input(call, i, &sum))
             return false;
@@ -355,11 +313,11 @@ static bool raise_number(struct call *call, const struct value *x, const struct 
                          bool is_base)
 {
     struct image result = x->image;
-    if (value->constant->count != 1 || value->shape.rank > x->shape.rank)
-        return op_unsupported(call,
-                              "the constant \"%.80s\" has more than one number; base or exponent "
-                              "is an image or one number",
-                              value->name);
+    if (value->constant->count != 1 || value->shape.rank > x->shape.rank) {
+        struct operand powers = operand_of(x);
+        return join_learned_image(call, value, is_base, &powers) &&
+               op_give(call, 0, &powers.shape, &powers.image);
+    }
     float n = (float)constant_number(value->constant, 0);
     result.node = is_base ? glcnn_neuron_exponential_node(result.node, 1, 0, n)
                           : glcnn_neuron_power_node(result.node, 1, 0, n);

@@ -114,8 +114,7 @@ static const struct {
     {"Greater", is_greater, true}, {"Less", is_less, true},    {"Mod", fmod, false},
 };
 
-/* Where element i of a result of shape `all` is in what is broadcast to it. */
-static size_t broadcast_place(const struct shape *all, const struct shape *part, size_t i)
+size_t constant_place(const struct shape *all, const struct shape *part, size_t i)
 {
     size_t place = 0, step = 1;
     for (uint32_t back = 1; back <= all->rank; back++) {
@@ -142,8 +141,8 @@ static struct constant *combine(struct call *call, size_t f, const struct consta
     struct constant *z = constant_make(call->reader, &shape, is_whole);
     for (size_t i = 0; z && i < z->count; i++)
         store(z, i,
-              binary_functions[f].of(constant_number(x, broadcast_place(&shape, &x->shape, i)),
-                                     constant_number(y, broadcast_place(&shape, &y->shape, i))));
+              binary_functions[f].of(constant_number(x, constant_place(&shape, &x->shape, i)),
+                                     constant_number(y, constant_place(&shape, &y->shape, i))));
     return z;
 }
 
@@ -177,9 +176,9 @@ static bool fold_where(struct call *call)
         return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
     struct constant *z = constant_make(call->reader, &all, x->wholes);
     for (size_t i = 0; z && i < z->count; i++) {
-        bool is_x = constant_number(condition, broadcast_place(&all, &condition->shape, i)) != 0;
+        bool is_x = constant_number(condition, constant_place(&all, &condition->shape, i)) != 0;
         const struct constant *from = is_x ? x : y;
-        constant_copy(z, i, from, broadcast_place(&all, &from->shape, i));
+        constant_copy(z, i, from, constant_place(&all, &from->shape, i));
     }
     return op_give_constant(call, 0, z);
 }
@@ -199,7 +198,7 @@ static bool fold_expand(struct call *call)
         return op_fail(call, GLCNN_MALFORMED_DATA, "its input does not fit that shape");
     struct constant *y = constant_make(call->reader, &shape, x->wholes);
     for (size_t i = 0; y && i < y->count; i++)
-        constant_copy(y, i, x, broadcast_place(&shape, &x->shape, i));
+        constant_copy(y, i, x, constant_place(&shape, &x->shape, i));
     return op_give_constant(call, 0, y);
 }
 
@@ -422,8 +421,9 @@ const struct operator_row onnx_folding[] = {
     {"Cast", lower_cast, fold_cast, 0, NULL},
     {"CastLike", lower_cast_like, fold_cast_like, 0, NULL},
     {"Range", lower_nothing, fold_range, 0, NULL},
-    {"Where", lower_nothing, fold_where, 0, NULL},
-    {"Expand", lower_nothing, fold_expand, 0, NULL},
+    {"Where", lower_where, fold_where, 0, NULL},
+    {"Expand", lower_expand, fold_expand, 0, NULL},
+    {"Tile", lower_tile, NULL, 0, NULL},
     {"Equal", lower_nothing, fold_binary, 0, NULL},
     {"Greater", lower_nothing, fold_binary, 0, NULL},
     {"Less", lower_nothing, fold_binary, 0, NULL},

@@ -2,7 +2,7 @@
 #include <glcnn/kernels/convolution.h>
 #include <glcnn/kernels/matrix_multiplication.h>
 
-#include "onnx/onnx.h"
+#include "onnx/operand.h"
 
 /* A product: weights [inputs][outputs], or the other way round. */
 struct product {
@@ -24,12 +24,12 @@ static struct layout weights_layout(const struct product *p, const struct image 
         layout.stride[0] = p->inputs;
         layout.axes = 1;
     }
-    for (size_t i = 0; i < AXES; i++) {
-        uint8_t axis = image->order[i];
-        if (axis == N)
+    for (uint32_t i = 0; i < image->digits; i++) {
+        const struct digit *d = &image->digit[i];
+        if (d->axis == N)
             continue;
-        layout.size[layout.axes] = image->extent[axis];
-        layout.stride[layout.axes++] = stride[axis];
+        layout.size[layout.axes] = d->size;
+        layout.stride[layout.axes++] = d->stride * stride[d->axis];
     }
     layout.output_axis = p->is_transposed ? 0 : (int32_t)layout.axes;
     if (!p->is_transposed) {
@@ -57,13 +57,19 @@ static bool connect(struct call *call, const struct product *p, const struct ima
                       &layout);
 }
 
+enum { WEIGHT_DIGITS = GLCNN_ONNX_RANK - 1 }; /* of an image, beside the axis of outputs */
+
 /* Every image of the batch is one row: all its numbers are inputs, wherever they lie. */
 static bool is_whole_image(const struct product *p)
 {
     const struct image *x = &p->x->image;
+    struct batch batch = view_batch(x);
+    for (uint32_t i = 0; i < x->digits; i++)
+        if (x->digit[i].axis == AXES)
+            return false;
     return p->x->shape.rank == 2 && x->extent[N] == p->x->shape.dims[0] &&
-           (x->order[0] == N || x->extent[N] == 1) && x->extent[W] <= 65535 &&
-           x->extent[H] <= 65535;
+           (batch.after == p->inputs || batch.images == 1) && x->digits <= WEIGHT_DIGITS &&
+           x->extent[W] <= 65535 && x->extent[H] <= 65535;
 }
 
 static bool multiply(struct call *call, const struct product *p, struct image *result,
@@ -77,17 +83,14 @@ static bool multiply(struct call *call, const struct product *p, struct image *r
         *result = place_custom(call->reader, shape);
         return connect(call, p, x, true, &result->node);
     }
-    struct image pixels = *x;
-    if (!place_channels(call, &pixels, &p->x->shape, last, last + 1))
+    *result = *x;
+    if (!place_channels(call, result, &p->x->shape, last, last + 1))
         return false;
-    struct image channels = {pixels.node, {1, pixels.extent[C], 1, 1}, {N, C, H, W}};
-    if (!connect(call, p, &channels, false, &result->node))
-        return false;
-    glcnn_image_node *node = result->node;
-    *result = pixels;
-    result->node = node;
-    result->extent[C] = p->outputs;
-    return true;
+    struct image channels = {.node = result->node, .extent = {1, p->inputs, 1, 1}};
+    if (p->inputs > 1)
+        channels.digit[channels.digits++] = (struct digit){C, p->inputs, 1};
+    place_resize(result, &p->x->shape, last, last + 1, C, p->outputs);
+    return connect(call, p, &channels, false, &result->node);
 }
 
 static bool read_product(struct call *call, struct product *p)
@@ -109,47 +112,146 @@ static bool read_product(struct call *call, struct product *p)
 /* ---- Products of two images ---- */
 
 /* The last two axes are rows and columns, what is before them channels. */
-static struct image matrices(const struct reader *reader, const struct shape *shape)
+static void matrix_axes(uint32_t rank, uint8_t axis[GLCNN_ONNX_RANK])
 {
-    struct image image = {NULL, {1, 1, 1, 1}, {N, C, H, W}};
-    for (uint32_t i = 0; i < shape->rank; i++) {
-        bool is_batch = i == 0 && !reader->options.without_batch;
-        uint32_t back = shape->rank - 1 - i;
-        image.extent[is_batch ? N : back == 0 ? W : back == 1 ? H : C] *= shape->dims[i];
-    }
-    return image;
+    for (uint32_t i = 0; i < rank; i++)
+        axis[i] = i + 1 == rank ? W : i + 2 == rank ? H : C;
 }
 
-static bool multiply_images(struct call *call, struct value *x, struct value *y)
+static bool place_matrices(struct call *call, struct operand *operand, struct batch batch)
 {
-    struct shape shape = x->shape, like = y->shape;
-    char first[96], second[96];
-    uint32_t last = shape.rank - 1;
-    bool fits = shape.rank >= 2 && like.rank == shape.rank &&
-                shape.dims[last] == like.dims[last - 1] &&
-                (shape.rank > 2 || call->reader->options.without_batch);
-    for (uint32_t i = 0; fits && i + 2 < shape.rank; i++)
-        fits = shape.dims[i] == like.dims[i];
-    if (!fits)
-        return op_unsupported(call, "images of %s and %s are multiplied", shape_text(&shape, first),
-                              shape_text(&like, second));
-    struct image wanted = matrices(call->reader, &shape), other = matrices(call->reader, &like);
-    if (!place_move(call, &x->image, &wanted) || !place_move(call, &y->image, &other))
+    uint8_t axis[GLCNN_ONNX_RANK];
+    struct image wanted;
+    matrix_axes(operand->shape.rank, axis);
+    return (view_arranged(&operand->shape, batch, axis, &wanted) ||
+            op_unsupported(call, "an axis of its input is that of the batch in part")) &&
+           operand_place(call, operand, &wanted);
+}
+
+/* Axes that NumPy's rule for matmul puts to a vector are marked, to be dropped of the result. */
+static void widen_vectors(struct operand *x, struct operand *y, bool drop[2])
+{
+    drop[0] = x->shape.rank == 1;
+    drop[1] = y->shape.rank == 1;
+    if (drop[0])
+        x->shape = shape_widened(&x->shape, 2);
+    if (drop[1])
+        y->shape = (struct shape){.rank = 2, .dims = {y->shape.dims[0], 1}};
+    uint32_t rank = x->shape.rank > y->shape.rank ? x->shape.rank : y->shape.rank;
+    x->shape = shape_widened(&x->shape, rank);
+    y->shape = shape_widened(&y->shape, rank);
+}
+
+/* The result's shape, and those of both with as many matrices. */
+static bool product_shapes(const struct operand *x, const struct operand *y, struct shape *of_x,
+                           struct shape *of_y, struct shape *result)
+{
+    const uint32_t last = x->shape.rank - 1;
+    struct shape a = x->shape, b = y->shape;
+    a.dims[last - 1] = a.dims[last] = b.dims[last - 1] = b.dims[last] = 1;
+    if (x->shape.dims[last] != y->shape.dims[last - 1] || !shape_broadcast(&a, &b, result))
         return false;
-    shape.dims[last] = like.dims[last];
-    struct image result = matrices(call->reader, &shape);
-    result.node = glcnn_matrix_multiplication_node(x->image.node, y->image.node);
-    return op_made(call, result.node, NULL) && op_give(call, 0, &shape, &result);
+    *of_x = *of_y = *result;
+    of_x->dims[last - 1] = result->dims[last - 1] = x->shape.dims[last - 1];
+    of_y->dims[last] = result->dims[last] = y->shape.dims[last];
+    of_x->dims[last] = of_y->dims[last - 1] = x->shape.dims[last];
+    return true;
 }
 
+/* The batch of one of them is that of the product; rows of the first and columns of the second stay. */
+static struct batch product_batch(const struct reader *reader, const struct operand *x,
+                                  const struct operand *y, const struct shape *shape)
+{
+    const struct batch of_x = view_batch(&x->image), of_y = view_batch(&y->image);
+    if (x->image.node && of_x.after)
+        return view_broadcast_batch(of_x, &x->shape, shape);
+    if (y->image.node && of_y.after)
+        return view_broadcast_batch(of_y, &y->shape, shape);
+    return (struct batch){reader->images, 0};
+}
+
+static bool give_product(struct call *call, const struct shape *wide, const struct image *image,
+                         const bool drop[2])
+{
+    struct shape shape = {0};
+    for (uint32_t i = 0; i < wide->rank; i++)
+        if (!(i + 2 == wide->rank && drop[0]) && !(i + 1 == wide->rank && drop[1]))
+            shape.dims[shape.rank++] = wide->dims[i];
+    return op_give(call, 0, &shape, image);
+}
+
+/* Where the batch is among the matrices, the rows of the first or the columns of the second; what has it in
+ * the axis along which products are summed has it not. */
+static void part_batch(struct batch batch, const struct shape *shape, struct batch *of_x,
+                       struct batch *of_y)
+{
+    const uint32_t last = shape->rank - 1;
+    const bool in_columns = batch.after < shape->dims[last];
+    const bool in_rows = !in_columns && batch.after < shape->dims[last] * shape->dims[last - 1];
+    if (in_columns)
+        of_x->after = 0;
+    if (in_rows)
+        of_y->after = 0;
+}
+
+/* Is the batch in the axis along which products are summed? */
+static bool sums_batch(const struct operand *x, const struct operand *y)
+{
+    const uint32_t last = x->shape.rank - 1;
+    const int64_t of_x = view_batch(&x->image).after, of_y = view_batch(&y->image).after;
+    return (x->image.node && of_x && of_x < x->shape.dims[last]) ||
+           (y->image.node && of_y >= y->shape.dims[last] &&
+            of_y < y->shape.dims[last] * y->shape.dims[last - 1]);
+}
+
+bool op_multiply(struct call *call, struct operand *x, struct operand *y, struct operand *product)
+{
+    struct shape of_x, of_y;
+    char one[96], other[96];
+    uint8_t axis[GLCNN_ONNX_RANK];
+    if (!product_shapes(x, y, &of_x, &of_y, &product->shape))
+        return op_unsupported(call, "tensors of %s and %s are multiplied",
+                              shape_text(&x->shape, one), shape_text(&y->shape, other));
+    if (sums_batch(x, y))
+        return op_unsupported(call, "it sums over the batch; each image must be independent");
+    const struct shape *shape = &product->shape;
+    const struct batch batch = product_batch(call->reader, x, y, shape);
+    struct batch x_batch = view_broadcast_batch(batch, shape, &of_x),
+                 y_batch = view_broadcast_batch(batch, shape, &of_y);
+    part_batch(batch, shape, &x_batch, &y_batch);
+    matrix_axes(shape->rank, axis);
+    if (!operand_repeat(call, x, &of_x, x_batch) || !operand_repeat(call, y, &of_y, y_batch) ||
+        !place_matrices(call, x, x_batch) || !place_matrices(call, y, y_batch))
+        return false;
+    if (!view_arranged(shape, batch, axis, &product->image))
+        return op_unsupported(call, "an axis of its input is that of the batch in part");
+    product->image.node = glcnn_matrix_multiplication_node(x->image.node, y->image.node);
+    return op_made(call, product->image.node, NULL);
+}
+
+static bool multiply_images(struct call *call, const struct value *first,
+                            const struct value *second)
+{
+    struct operand x = operand_of(first), y = operand_of(second), product = {0};
+    bool drop[2];
+    if (!x.shape.rank || !y.shape.rank)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "an input is a number without axes");
+    widen_vectors(&x, &y, drop);
+    return op_multiply(call, &x, &y, &product) &&
+           give_product(call, &product.shape, &product.image, drop);
+}
+
+/* A matrix that is known is the weights of a layer. */
 static bool lower_matmul(struct call *call)
 {
-    struct value *x = op_input(call, 0), *y = op_input(call, 1);
-    if (x && y && x->image.node && y->image.node)
-        return multiply_images(call, x, y);
+    const struct value *x = op_input(call, 0), *y = op_input(call, 1);
     struct product p = {.scale = 1};
     struct image result;
     struct shape shape;
+    if (!x || !y)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "it has two inputs; one is missing");
+    if (!y->constant || y->shape.rank != 2 || !y->constant->floats)
+        return multiply_images(call, x, y);
     return read_product(call, &p) && multiply(call, &p, &result, &shape) &&
            op_give(call, 0, &shape, &result);
 }
@@ -201,5 +303,7 @@ static bool lower_gemm(struct call *call)
            set_biases(call, result.node, &p) && op_give(call, 0, &shape, &result);
 }
 
-const struct operator_row onnx_linear[] = {
-    {"MatMul", lower_matmul, NULL, 0, NULL}, {"Gemm", lower_gemm, NULL, 0, NULL}, {0}};
+const struct operator_row onnx_linear[] = {{"MatMul", lower_matmul, NULL, 0, NULL},
+                                           {"Gemm", lower_gemm, NULL, 0, NULL},
+                                           {"Einsum", lower_einsum, NULL, 0, NULL},
+                                           {0}};

@@ -58,16 +58,25 @@ static bool lower_batch(struct call *call)
            place_give(call, 0, &x->shape, node);
 }
 
+/* Where the pixels of a channel are is all one. */
 static bool lower_instance(struct call *call)
 {
     static const char *const names[] = {"gamma", "beta"};
     struct value *x;
-    if (!channels_input(call, &x))
+    if (!op_image(call, 0, &x))
         return false;
-    glcnn_image_node *node = glcnn_instance_normalization_node(
-        x->image.node, attribute_float(call, "epsilon", 1e-5f), NULL);
-    return op_made(call, node, NULL) && set_vectors(call, node, names, 2, x->image.extent[C]) &&
-           place_give(call, 0, &x->shape, node);
+    struct image image = x->image;
+    const int64_t channels = x->shape.rank < 2 ? 0 : x->shape.dims[1];
+    if (x->shape.rank < 3 || call->reader->options.without_batch)
+        return op_unsupported(call, "its input is not an image of a batch");
+    if (!place_pixels(call, &image, &x->shape, 2))
+        return false;
+    if (image.extent[C] != channels)
+        return op_unsupported(call, "its first axis has several images for each one of the batch");
+    image.node = glcnn_instance_normalization_node(image.node,
+                                                   attribute_float(call, "epsilon", 1e-5f), NULL);
+    return op_made(call, image.node, NULL) && set_vectors(call, image.node, names, 2, channels) &&
+           op_give(call, 0, &x->shape, &image);
 }
 
 /* ---- Over parts of an image ---- */
@@ -76,15 +85,7 @@ static bool lower_instance(struct call *call)
 static bool normalize(struct call *call, struct image *image, const struct shape *shape, int from,
                       const char *suffix)
 {
-    const int64_t batch = image->extent[N], before = shape_count_between(shape, 0, from);
-    const int last = (int)shape->rank - 1;
-    const struct image wanted = {
-        NULL,
-        {batch, before / batch, shape_count_between(shape, from, last), shape->dims[last]},
-        {N, C, H, W}};
-    if (before % batch)
-        return op_unsupported(call, "it reduces over the batch; each image must be independent");
-    if (!place_move(call, image, &wanted))
+    if (!place_pixels(call, image, shape, from))
         return false;
     image->node = glcnn_instance_normalization_node(image->node,
                                                     attribute_float(call, "epsilon", 1e-5f), NULL);
@@ -137,7 +138,6 @@ static bool scale(struct call *call, struct image *image, const struct shape *sh
            set_numbers(call, 2, image->node, "biases", channels);
 }
 
-/* The scales follow where the source was, mostly with its channels as channels. */
 static bool lower_layer(struct call *call)
 {
     struct value *x;
@@ -150,8 +150,7 @@ static bool lower_layer(struct call *call)
     if (!normalize(call, &image, &x->shape, axis, "normalize"))
         return false;
     op_freeze(image.node); /* its own scales stay 1: those that follow train */
-    return place_move(call, &image, &x->image) && scale(call, &image, &x->shape, axis) &&
-           op_give(call, 0, &x->shape, &image);
+    return scale(call, &image, &x->shape, axis) && op_give(call, 0, &x->shape, &image);
 }
 
 /* ---- Of groups ---- */

@@ -39,12 +39,25 @@ struct constant {
 
 enum axis { N, C, H, W, AXES };
 
-/* Where the numbers of a tensor lie: in its row-major order the axes of the image follow one another
- * as `order` says. A tensor of another shape is the same image, as a reshape leaves it. */
+/* Numbers of a tensor that follow one another at equal steps along an axis of the image; axis AXES: the
+ * same numbers, repeated. */
+struct digit {
+    uint8_t axis;
+    int64_t size, stride; /* in numbers of that axis */
+};
+
+/* Two for each axis of a tensor, whose transpositions split axes no further than that. */
+#define DIGITS (2 * GLCNN_ONNX_RANK)
+
+/* Where the numbers of a tensor lie: its row-major index, written in digits of these sizes, the slowest
+ * first, counts along the axes of an image. A reshape changes nothing of that, a transposition the order
+ * of the digits. No digit has size 1, and none goes on where the one before it ends. What is the same
+ * for each image of a batch has no digit of axis N. */
 struct image {
     glcnn_image_node *node;
     int64_t extent[AXES];
-    uint8_t order[AXES];
+    uint32_t digits;
+    struct digit digit[DIGITS];
 };
 
 struct value {
@@ -71,6 +84,8 @@ struct reader {
     const char *folder; /* where data outside of the file are; NULL: nowhere */
     const Onnx__ModelProto *model;
     const Onnx__GraphProto *graph;
+    int64_t images;              /* of a batch, by the first input */
+    glcnn_image_node *input;     /* the first; learned images have the size of its batch */
     const Onnx__NodeProto *head; /* the layer that options.head_classes adds; NULL: none */
     Onnx__NodeProto *head_mean;  /* what is added before it */
     int64_t opset;
@@ -114,6 +129,8 @@ struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *te
 double constant_number(const struct constant *constant, size_t i);
 /* Element i of one is element j of the other, of the same kind. */
 void constant_copy(struct constant *to, size_t i, const struct constant *from, size_t j);
+/* Where element i of a result of shape `all` is in what is broadcast to it. */
+size_t constant_place(const struct shape *all, const struct shape *part, size_t i);
 void constants_free(struct reader *reader);
 
 /* ---- A node being read ---- */
@@ -187,21 +204,46 @@ const Onnx__AttributeProto *attribute_find(const struct call *call, const char *
 /* ---- Where numbers lie (place.c) ---- */
 
 /* The image that a tensor of the shape is by custom, without a node: N,C,H,W; without a batch what
- * ends with W. */
+ * ends with W. More of the first axis than the images of a batch are channels, or rows of N,C. */
 struct image place_custom(const struct reader *reader, const struct shape *shape);
+/* The image that it is where its batch is elsewhere; false: that is no part of its axes. */
+struct batch;
+bool place_custom_batch(const struct reader *reader, const struct shape *shape, struct batch batch,
+                        struct image *image);
+/* The same of an input, whose first axis is its batch. */
+struct image place_custom_input(const struct reader *reader, const struct shape *shape);
 /* Axis i of the tensor is exactly this axis of that image; AXES: it shares one. */
 enum axis place_axis(const struct reader *reader, const struct shape *shape, int i);
-/* Are the numbers where those of the other image would be? */
-bool place_is(const struct image *image, const struct image *wanted);
-/* Moves them there where they are not; `wanted` needs no node. */
+/* Moves the numbers where those of the other image are, if they are not; `wanted` needs no node. */
 bool place_move(struct call *call, struct image *image, const struct image *wanted);
-/* An input, its numbers where its shape has them by custom. */
+/* Moves them so that each axis of the tensor lies along that axis of the image, the later of those that
+ * share one the faster; the batch stays N. */
+bool place_arrange(struct call *call, struct image *image, const struct shape *shape,
+                   const uint8_t axis[GLCNN_ONNX_RANK]);
+/* Puts the axes before `channels` of them to the channels, and all others to rows and columns, wherever
+ * there. The batch must be one of the former. */
+bool place_pixels(struct call *call, struct image *image, const struct shape *shape, int channels);
+/* Makes each axis of the tensor digits of its own, which end before end[i]; moves numbers where some are
+ * split otherwise. */
+bool place_split(struct call *call, struct image *image, const struct shape *shape,
+                 uint32_t end[GLCNN_ONNX_RANK]);
+/* An input, its numbers where its shape has them by custom; from three axes on refused where the first
+ * has more than the images of the batch, which would share one. */
 bool place_input(struct call *call, size_t i, struct value **value);
 /* Axes from .. to of the tensor, together, are the channels: moved where they are not. */
 bool place_channels(struct call *call, struct image *image, const struct shape *shape, int from,
                     int to);
 /* The axis of the image that axis i of the tensor exactly is; AXES where there is none. */
 enum axis place_find(const struct image *image, const struct shape *shape, int i);
+/* Is axis i of the tensor one digit, the slowest of an axis of the image? A range of its numbers is one of
+ * that axis then, which may be as long as `stride` for each. */
+bool place_find_slow(const struct image *image, const struct shape *shape, int i,
+                     struct digit *digit);
+/* Of such an axis: it has `size` numbers now. */
+void place_cut_slow(struct image *image, const struct shape *shape, int i, int64_t size);
+/* Axes from .. to of the tensor, which are exactly that axis of the image, have `size` numbers now. */
+void place_resize(struct image *image, const struct shape *shape, int from, int to, enum axis axis,
+                  int64_t size);
 /* Does the constant have a number for each channel of what has `shape`, or one for all? */
 bool place_spreads(const struct reader *reader, const struct shape *constant,
                    const struct shape *shape);
@@ -230,6 +272,12 @@ bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, s
  * it could not be made. */
 glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron_type type,
                             const struct value *value, float scale);
+
+/* ---- Repeating, and choosing by a mask (repeating.c) ---- */
+
+bool lower_expand(struct call *call);
+bool lower_tile(struct call *call);
+bool lower_where(struct call *call);
 
 /* ---- Folding (folding.c) ---- */
 

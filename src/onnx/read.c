@@ -12,8 +12,8 @@
 
 #include "onnx/cut.h"
 #include "onnx/head.h"
-#include "onnx/onnx.h"
 #include "onnx/record.h"
+#include "onnx/view.h"
 #define OLDEST_OPSET 6
 #define NEWEST_OPSET 20
 #define MODEL_MOST   ((size_t)INT32_MAX) /* bytes: what protobuf can count */
@@ -214,10 +214,9 @@ static bool has_pictures(const struct reader *r, const struct value *value)
 
 static struct image place_pictures(const struct shape *shape)
 {
-    struct image image = {NULL, {1, 1, 1, 1}, {N, C, H, W}};
-    for (size_t i = 0; i < AXES; i++)
-        image.extent[pictures[i]] = shape->dims[i];
-    memcpy(image.order, pictures, sizeof pictures);
+    struct image image;
+    view_arranged(shape, view_leading_batch(shape, shape->dims[0]),
+                  (const uint8_t[GLCNN_ONNX_RANK]){C, H, W, C}, &image);
     return image;
 }
 
@@ -285,8 +284,8 @@ static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
         return value->is_defined = true;
     if (!input_shape(r, info, value))
         return false;
-    value->image =
-        has_pictures(r, value) ? place_pictures(&value->shape) : place_custom(r, &value->shape);
+    value->image = has_pictures(r, value) ? place_pictures(&value->shape)
+                                          : place_custom_input(r, &value->shape);
     for (size_t i = C; i < AXES; i++)
         if (value->image.extent[i] < 1 || value->image.extent[i] > INT32_MAX)
             return onnx_fail(r, GLCNN_UNSUPPORTED,
@@ -294,6 +293,8 @@ static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
                              "channels",
                              value->name, value->image.extent[i]);
     value->image.node = glcnn_image_node_create(r->network, value->name);
+    r->images = r->images ? r->images : value->image.extent[N];
+    r->input = r->input ? r->input : value->image.node;
     value->is_defined = true;
     if (!value->image.node)
         return onnx_fail(r, glcnn_network_status(r->network), "%s", glcnn_device_error(r->device));
@@ -418,18 +419,22 @@ static bool make_result(struct reader *r, struct value *value)
     return status == GLCNN_SUCCESS || onnx_fail(r, status, "%s", glcnn_device_error(r->device));
 }
 
-/* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. */
-static bool place_scores(struct reader *r, struct value *value)
+/* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. Of others each axis of
+ * the image is one digit, as the record has them. */
+static bool place_result(struct reader *r, struct value *value)
 {
     char type[] = "output", *name = (char *)(uintptr_t)value->name;
+    uint8_t order[AXES];
     Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
     node.op_type = type;
     node.name = name;
     struct call call = {r, &node, NULL};
     const struct image wanted = place_custom(r, &value->shape);
-    bool has_images = value->image.order[0] == N && value->image.extent[N] == wanted.extent[N];
-    return value->shape.rank != 2 || r->options.without_batch || !has_images ||
-           place_move(&call, &value->image, &wanted);
+    bool scores = value->shape.rank == 2 && !r->options.without_batch &&
+                  view_batch(&value->image).after == view_batch(&wanted).after;
+    if (!scores && view_order(&value->image, order))
+        return true;
+    return place_move(&call, &value->image, &wanted);
 }
 
 static bool read_outputs(struct reader *r)
@@ -442,7 +447,7 @@ static bool read_outputs(struct reader *r)
                 "output \"%.80s\" is not an image: it depends on no input, or its node "
                 "does not have it here",
                 value->name);
-        if (!place_scores(r, value) || !make_result(r, value) || !record_image(r, true, value))
+        if (!place_result(r, value) || !make_result(r, value) || !record_image(r, true, value))
             return false;
     }
     return true;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnx/view.h"
+
 struct builder {
     struct glcnn_onnx_record record; /* first: the caller's pointer is to it */
     struct glcnn_onnx_image *inputs, *outputs;
@@ -123,7 +125,7 @@ static struct glcnn_onnx_image describe_image(const struct value *value)
                                     .feature_channels = (uint32_t)image->extent[C]};
     for (uint32_t i = 0; i < value->shape.rank; i++)
         told.dimensions[i] = value->shape.dims[i] == OPEN_BATCH ? -1 : value->shape.dims[i];
-    memcpy(told.order, image->order, sizeof told.order);
+    view_order(image, told.order);
     return told;
 }
 

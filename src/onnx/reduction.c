@@ -59,7 +59,7 @@ static bool reduce_axis(struct call *call, const char *by, struct image *image, 
     }
     snprintf(kernel, sizeof kernel, "reduce_%s_%s", along[found], by);
     image->node = glcnn_node(image->node, kernel, NULL);
-    image->extent[found] = 1;
+    place_resize(image, shape, axis, axis + 1, found, 1);
     shape->dims[axis] = 1;
     return op_made(call, image->node, suffix);
 }

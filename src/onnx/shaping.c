@@ -2,7 +2,7 @@
  * transpositions, which are settled when an operator needs the numbers elsewhere. */
 #include <string.h>
 
-#include "onnx/onnx.h"
+#include "onnx/view.h"
 
 /* ---- Reshapes ---- */
 
@@ -164,27 +164,6 @@ static bool read_permutation(struct call *call, const struct shape *shape,
                                            "perm has %zu axes, its input %u", count, shape->rank);
 }
 
-/* The axes of the image that each axis of the tensor is made of: *end[i] is behind the last one of
- * axis i in `steps`, which are the image's axes of more than one number. False: one is split. */
-static bool split_axes(const struct image *image, const struct shape *shape, uint8_t steps[AXES],
-                       size_t *count, size_t end[GLCNN_ONNX_RANK])
-{
-    size_t at = 0;
-    *count = 0;
-    for (size_t i = 0; i < AXES; i++)
-        if (image->extent[image->order[i]] != 1)
-            steps[(*count)++] = image->order[i];
-    for (uint32_t i = 0; i < shape->rank; i++) {
-        int64_t size = 1;
-        while (size < shape->dims[i] && at < *count)
-            size *= image->extent[steps[at++]];
-        if (size != shape->dims[i])
-            return false;
-        end[i] = at;
-    }
-    return at == *count;
-}
-
 static struct shape permuted_shape(const struct shape *shape, const int64_t order[])
 {
     struct shape result = {.rank = shape->rank};
@@ -193,68 +172,24 @@ static struct shape permuted_shape(const struct shape *shape, const int64_t orde
     return result;
 }
 
-/* The image as the transposed tensor has it; nothing moves. */
-static bool exchange(struct image *image, const struct shape *shape, const int64_t order[])
-{
-    uint8_t steps[AXES], changed[AXES];
-    size_t count, end[GLCNN_ONNX_RANK], n = 0;
-    if (!split_axes(image, shape, steps, &count, end))
-        return false;
-    for (uint32_t i = 0; i < shape->rank; i++)
-        for (size_t k = order[i] ? end[order[i] - 1] : 0; k < end[order[i]]; k++)
-            changed[n++] = steps[k];
-    for (uint8_t axis = N; axis < AXES; axis++)
-        if (!memchr(changed, axis, n))
-            changed[n++] = axis;
-    memcpy(image->order, changed, sizeof image->order);
-    return true;
-}
-
-/* Axes that stay neighbours are one: an image of at most three beside the batch, moved there. */
-static bool combine(struct call *call, struct image *image, const struct shape *shape,
-                    const int64_t order[], struct shape *few, int64_t few_order[])
-{
-    uint32_t place[GLCNN_ONNX_RANK], group[GLCNN_ONNX_RANK];
-    struct image wanted = {NULL, {image->extent[N], 1, 1, 1}, {N, C, H, W}};
-    static const uint8_t axes[] = {C, H, W};
-    *few = (struct shape){0};
-    for (uint32_t i = 0; i < shape->rank; i++)
-        place[order[i]] = i;
-    for (uint32_t i = 0; i < shape->rank; i++) {
-        bool is_next = i > 0 && place[i] == place[i - 1] + 1;
-        if (!is_next)
-            few->dims[few->rank++] = 1;
-        group[i] = few->rank - 1;
-        few->dims[group[i]] *= shape->dims[i];
-    }
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < shape->rank; i++)
-        if (i == 0 || group[order[i]] != group[order[i - 1]])
-            few_order[n++] = group[order[i]];
-    bool has_batch = few->rank && few->dims[0] == wanted.extent[N];
-    if (few->rank > 3u + has_batch)
-        return op_unsupported(call, "its axes make more than channels, rows and columns");
-    for (uint32_t i = has_batch; i < few->rank; i++)
-        wanted.extent[axes[i - has_batch]] = few->dims[i];
-    return place_move(call, image, &wanted);
-}
-
+/* The digits in the order of the transposed tensor; nothing moves, but what is in pieces otherwise. */
 static bool lower_transpose(struct call *call)
 {
     struct value *x;
-    struct shape few;
-    int64_t order[GLCNN_ONNX_RANK], few_order[GLCNN_ONNX_RANK];
+    int64_t order[GLCNN_ONNX_RANK];
+    uint32_t end[GLCNN_ONNX_RANK], n = 0;
     if (!op_image(call, 0, &x) || !read_permutation(call, &x->shape, order))
         return false;
     struct image image = x->image;
     struct shape shape = permuted_shape(&x->shape, order);
-    if (exchange(&image, &x->shape, order))
-        return op_give(call, 0, &shape, &image);
-    if (!combine(call, &image, &x->shape, order, &few, few_order))
+    if (!place_split(call, &image, &x->shape, end))
         return false;
-    if (!exchange(&image, &few, few_order))
-        return op_unsupported(call, "its axes are those of several images of the batch");
-    return op_give(call, 0, &shape, &image);
+    struct image turned = image;
+    for (uint32_t i = 0; i < shape.rank; i++)
+        for (uint32_t k = order[i] ? end[order[i] - 1] : 0; k < end[order[i]]; k++)
+            turned.digit[n++] = image.digit[k];
+    view_merge(&turned);
+    return op_give(call, 0, &shape, &turned);
 }
 
 static bool fold_transpose(struct call *call)

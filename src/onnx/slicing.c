@@ -6,7 +6,7 @@
 #include <glcnn/kernels/slice.h>
 
 #include "onnx/moves.h"
-#include "onnx/onnx.h"
+#include "onnx/operand.h"
 
 /* Part of each axis of a tensor. */
 struct part {
@@ -39,20 +39,34 @@ static struct constant *cut_constant(struct call *call, const struct constant *x
     return y;
 }
 
+static bool cut_axis(struct call *call, struct image *image, enum axis axis, int64_t start,
+                     int64_t step, int64_t size, const char *suffix)
+{
+    static const char *const words[AXES] = {[C] = "channel", [H] = "y", [W] = "x"};
+    return move_by_name(call, image, "strided_slice", suffix,
+                        "start_%s=%" PRId64 " step_%s=%" PRId64 " size_%s=%" PRId64, words[axis],
+                        start, words[axis], step, axis == C ? "channels" : words[axis], size);
+}
+
 bool move_cut(struct call *call, struct image *image, struct shape *shape, int i, int64_t start,
               int64_t step, int64_t size, const char *suffix)
 {
-    static const char *const words[AXES] = {[C] = "channel", [H] = "y", [W] = "x"};
+    struct digit slow;
+    if (step == 1 && place_find_slow(image, shape, i, &slow)) {
+        place_cut_slow(image, shape, i, size);
+        shape->dims[i] = size;
+        return cut_axis(call, image, (enum axis)slow.axis, start * slow.stride, 1,
+                        size * slow.stride, suffix);
+    }
     enum axis axis = place_find(image, shape, i);
     if (axis == AXES || axis == N) {
         if (!place_channels(call, image, shape, i, i + 1))
             return false;
         axis = C;
     }
-    shape->dims[i] = image->extent[axis] = size;
-    return move_by_name(call, image, "strided_slice", suffix,
-                        "start_%s=%" PRId64 " step_%s=%" PRId64 " size_%s=%" PRId64, words[axis],
-                        start, words[axis], step, axis == C ? "channels" : words[axis], size);
+    place_resize(image, shape, i, i + 1, axis, size);
+    shape->dims[i] = size;
+    return cut_axis(call, image, axis, start, step, size, suffix);
 }
 
 static bool give_part(struct call *call, size_t output, const struct value *x,
@@ -227,64 +241,86 @@ static bool join(struct call *call, const struct image *images, size_t count, en
     return op_made(call, *node, NULL);
 }
 
-/* Inputs whose shapes differ only along the axis, where they lie by custom. */
-static bool read_parts(struct call *call, int axis, struct image images[MOST_INPUTS],
+/* Inputs whose shapes differ only along the axis. */
+static bool read_parts(struct call *call, int axis, struct operand parts[MOST_INPUTS],
                        struct shape *all)
 {
-    struct value *x;
     const struct shape first = *all;
     all->dims[axis] = 0;
     for (size_t i = 0; i < call->node->n_input; i++) {
-        if (!place_input(call, i, &x))
-            return false;
+        const struct value *x = op_input(call, i);
+        if (!x)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
         struct shape like = x->shape;
         if (axis < (int)like.rank)
             like.dims[axis] = first.dims[axis];
         if (!shape_equal(&like, &first))
             return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
-        images[i] = x->image;
+        parts[i] = operand_of(x);
         all->dims[axis] += x->shape.dims[axis];
     }
     return true;
 }
 
-/* Where the axis is none of the image by itself it becomes the channels. */
-static bool join_as_channels(struct call *call, int axis, struct image images[MOST_INPUTS],
-                             const struct shape *all)
+/* The image that has an axis for the tensor's, and room for it; others are put where it is. */
+static struct operand *leading_part(struct operand *parts, size_t count, int axis)
 {
-    size_t count = call->node->n_input;
-    for (size_t i = 0; i < count; i++)
-        if (!place_channels(call, &images[i], &op_input(call, i)->shape, axis, axis + 1))
+    struct operand *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        bool is_image = parts[i].image.node && !view_repeats(&parts[i].image);
+        enum axis own = is_image ? place_find(&parts[i].image, &parts[i].shape, axis) : AXES;
+        if (own != AXES && own != N)
+            return &parts[i];
+        if (!found && parts[i].image.node)
+            found = &parts[i];
+    }
+    return found;
+}
+
+/* Puts all parts where the leading one is, with as many numbers along the axis as each has. */
+static bool place_parts(struct call *call, struct operand *parts, size_t count, int axis,
+                        enum axis *along, struct image *result, int64_t total)
+{
+    struct operand *leading = leading_part(parts, count, axis);
+    *along = place_find(&leading->image, &leading->shape, axis);
+    if (*along == AXES || *along == N || view_repeats(&leading->image)) {
+        if (!place_channels(call, &leading->image, &leading->shape, axis, axis + 1))
             return false;
-    struct image result = images[0];
-    result.extent[C] = all->dims[axis];
-    for (size_t i = 1; i < count; i++)
-        if (memcmp(images[i].order, images[0].order, sizeof images[0].order) != 0)
-            return op_unsupported(call, "its inputs have different layouts");
-    return join(call, images, count, C, &result.node) && op_give(call, 0, all, &result);
+        *along = C;
+    }
+    *result = leading->image;
+    for (size_t i = 0; i < count; i++) {
+        struct image wanted = *result;
+        place_resize(&wanted, &leading->shape, axis, axis + 1, *along, parts[i].shape.dims[axis]);
+        if (&parts[i] != leading && !operand_place(call, &parts[i], &wanted))
+            return false;
+    }
+    place_resize(result, &leading->shape, axis, axis + 1, *along, total);
+    return true;
 }
 
 static bool lower_concat(struct call *call)
 {
-    struct image images[MOST_INPUTS];
-    struct value *x;
-    glcnn_image_node *node;
+    struct operand parts[MOST_INPUTS];
+    struct image images[MOST_INPUTS], result;
+    const struct value *x = op_input(call, 0);
     size_t count = call->node->n_input;
-    if (!op_image(call, 0, &x))
-        return false;
-    struct shape first = x->shape, all = first;
-    int axis = shape_axis(&first, attribute_int(call, "axis", 1));
+    enum axis along;
+    if (!x)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "input 0 is missing");
+    struct shape all = x->shape;
+    int axis = shape_axis(&all, attribute_int(call, "axis", 1));
     if (axis < 0 || count > MOST_INPUTS)
         return op_unsupported(call, "its axis is not one of its inputs', or they are too many");
-    if (!read_parts(call, axis, images, &all))
+    if (!read_parts(call, axis, parts, &all))
         return false;
     if (count == 1)
-        return op_give(call, 0, &all, &images[0]);
-    struct image custom = place_custom(call->reader, &all);
-    enum axis along = place_axis(call->reader, &first, axis);
-    if (along == AXES || along == N || custom.extent[along] != all.dims[axis])
-        return join_as_channels(call, axis, images, &all);
-    return join(call, images, count, along, &node) && place_give(call, 0, &all, node);
+        return op_give(call, 0, &all, &parts[0].image);
+    if (!place_parts(call, parts, count, axis, &along, &result, all.dims[axis]))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        images[i] = parts[i].image;
+    return join(call, images, count, along, &result.node) && op_give(call, 0, &all, &result);
 }
 
 /* ---- Gather ---- */
@@ -326,7 +362,7 @@ static bool gather_each(struct call *call, const struct constant *at, int axis, 
         if (!move_cut(call, &parts[i], shape, axis, index_at(at, i, all.dims[axis]), 1, 1, "part"))
             return false;
     }
-    image->extent[along] = (int64_t)at->count;
+    place_resize(image, &all, axis, axis + 1, along, (int64_t)at->count);
     return join(call, parts, at->count, along, &image->node);
 }
 
@@ -384,11 +420,15 @@ bool move_pad(struct call *call, struct image *image, struct shape *shape, int i
         shape->dims[i] + pads[0] + pads[1] < 1)
         return op_fail(call, GLCNN_MALFORMED_DATA, "axis %d is padded by %" PRId64 " and %" PRId64,
                        i, pads[0], pads[1]);
-    if (axis == AXES && shape->dims[i] == 1)
+    if (axis == AXES && shape->dims[i] == 1) {
         axis = place_axis(call->reader, shape, i);
-    if (axis == AXES || axis == N)
-        return op_unsupported(call, "axis %d is that of the batch, or shares one", i);
-    shape->dims[i] = image->extent[axis] = shape->dims[i] + pads[0] + pads[1];
+        axis = axis < AXES && image->extent[axis] == 1 ? axis : AXES;
+    }
+    if (axis == N || (axis == AXES && !place_channels(call, image, shape, i, i + 1)))
+        return op_unsupported(call, "axis %d is that of the batch", i);
+    axis = axis == AXES ? C : axis;
+    place_resize(image, shape, i, i + 1, axis, shape->dims[i] + pads[0] + pads[1]);
+    shape->dims[i] += pads[0] + pads[1];
     return move_by_name(call, image, "pad", NULL,
                         "%s=%" PRId64 " %s=%" PRId64 " pad_mode=%s pad_constant=%.9g", before[axis],
                         pads[0], after[axis], pads[1], mode, (double)constant);
@@ -429,7 +469,7 @@ static bool lower_pad(struct call *call)
         mode++;
     if (mode == 3)
         return op_unsupported(call, "its mode is not constant, reflect or edge");
-    if (!place_input(call, 0, &x) || !op_constant(call, 2, false, &c) ||
+    if (!op_image(call, 0, &x) || !op_constant(call, 2, false, &c) ||
         !read_pads(call, x->shape.rank, pads))
         return false;
     constant = c && c->count ? (float)constant_number(c, 0) : constant;

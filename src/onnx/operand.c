@@ -1,0 +1,223 @@
+/* Operands: broadcasting, and constants as images. */
+#include "onnx/operand.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <glcnn/kernels/learned_image.h>
+
+struct operand operand_of(const struct value *value)
+{
+    return (struct operand){value->shape, value->image, value->constant ? value : NULL};
+}
+
+/* ---- Constants as images ---- */
+
+/* The vector's numbers are rows of pixels of channels; the constant's follow the digits. */
+static bool vector_layout(const struct image *image, struct layout *layout)
+{
+    const int64_t stride[AXES] = {
+        [C] = 1, [W] = image->extent[C], [H] = image->extent[C] * image->extent[W]};
+    *layout = (struct layout){.output_axis = -1, .output_dimension = -1};
+    for (uint32_t i = 0; i < image->digits; i++) {
+        const struct digit *d = &image->digit[i];
+        if (d->axis == N)
+            continue;
+        if (layout->axes == GLCNN_ONNX_RANK)
+            return false;
+        layout->size[layout->axes] = d->size;
+        layout->stride[layout->axes++] = d->stride * stride[d->axis];
+    }
+    if (layout->axes == 0)
+        layout->size[layout->axes++] = 1;
+    return true;
+}
+
+/* The numbers of the first image, where those of all others are the same; NULL, with the message, where
+ * they are not. */
+static struct constant *first_of_batch(struct call *call, const struct value *value,
+                                       const struct image *wanted)
+{
+    const struct constant *all = value->constant;
+    const struct batch batch = view_batch(wanted);
+    const size_t after = (size_t)batch.after, images = (size_t)batch.images;
+    const struct shape shape = {.rank = 1, .dims = {(int64_t)(all->count / images)}};
+    struct constant *one = constant_make(call->reader, &shape, all->wholes);
+    for (size_t i = 0; one && i < all->count; i++) {
+        size_t image = i / after % images, place = i / after / images * after + i % after;
+        if (image == 0)
+            constant_copy(one, place, all, i);
+        else if (constant_number(one, place) != constant_number(all, i)) {
+            op_unsupported(call, "the constant \"%.80s\" differs between images of the batch",
+                           value->name);
+            return NULL;
+        }
+    }
+    return one;
+}
+
+/* A constant's infinities, which masks have, are the largest numbers. */
+static struct constant *finite(struct call *call, struct constant *constant)
+{
+    bool is_finite = true;
+    for (size_t i = 0; is_finite && constant->floats && i < constant->count; i++)
+        is_finite = !isinf(constant->floats[i]);
+    if (is_finite)
+        return constant;
+    struct constant *made = constant_make(call->reader, &constant->shape, false);
+    for (size_t i = 0; made && i < made->count; i++)
+        made->floats[i] = fmaxf(-3.4e38f, fminf(3.4e38f, constant->floats[i]));
+    return made;
+}
+
+static bool make_image(struct call *call, struct operand *operand, const struct image *wanted)
+{
+    struct value value = *operand->constant;
+    struct layout layout;
+    const size_t count = (size_t)(wanted->extent[C] * wanted->extent[H] * wanted->extent[W]);
+    for (size_t i = C; i < AXES; i++)
+        if (wanted->extent[i] > INT32_MAX)
+            return op_unsupported(call, "the constant \"%.80s\" is too large for an image",
+                                  value.name);
+    if (!vector_layout(wanted, &layout))
+        return op_unsupported(call, "the constant \"%.80s\" has too many axes", value.name);
+    if (value.constant->count != count && view_batch(wanted).after)
+        value.constant = first_of_batch(call, &value, wanted);
+    if (value.constant)
+        value.constant = finite(call, value.constant);
+    if (!value.constant)
+        return false;
+    operand->image = *wanted;
+    operand->image.node =
+        glcnn_learned_image_node(call->reader->input, (uint32_t)wanted->extent[W],
+                                 (uint32_t)wanted->extent[H], (uint32_t)wanted->extent[C]);
+    if (!op_made(call, operand->image.node, "constant"))
+        return false;
+    if (!value.learns)
+        op_freeze(operand->image.node);
+    return (value.learns || op_note_frozen(call, &value, "")) &&
+           vector_set(call, operand->image.node, "values", count, &value, &layout);
+}
+
+bool operand_place(struct call *call, struct operand *operand, const struct image *wanted)
+{
+    return operand->image.node ? place_move(call, &operand->image, wanted)
+                               : make_image(call, operand, wanted);
+}
+
+/* ---- Broadcasting ---- */
+
+bool operand_place_constant(struct call *call, struct operand *operand)
+{
+    const struct shape *shape = &operand->shape;
+    const int64_t images = call->reader->images;
+    struct image wanted;
+    bool has_batch = shape->rank && images > 1 && shape->dims[0] % images == 0;
+    const struct batch none = {images, 0}, leading = view_leading_batch(shape, images);
+    return place_custom_batch(call->reader, shape, has_batch ? leading : none, &wanted) &&
+           make_image(call, operand, &wanted);
+}
+
+bool operand_repeat(struct call *call, struct operand *operand, const struct shape *shape,
+                    struct batch batch)
+{
+    if (shape_equal(&operand->shape, shape))
+        return true;
+    if (!operand->image.node && !operand_place_constant(call, operand))
+        return false;
+    if (!view_repeat(&operand->image, &operand->shape, shape, batch))
+        return op_unsupported(call, "the axes of an input do not split as its shape does");
+    operand->shape = *shape;
+    return true;
+}
+
+/* Where what has `shape`, broadcast to *all, lies so that it can be read beside it: along an axis of the
+ * image it has all numbers or one. Axes of the tensor along which it would have a part become those of
+ * *all in *shape. */
+static bool lie_beside(const struct operand *all, struct shape *shape, struct image *image)
+{
+    uint32_t end[GLCNN_ONNX_RANK], kept = 0;
+    bool has[AXES + 1], changed = true;
+    *image = all->image;
+    if (!view_split(image, &all->shape, end))
+        return false;
+    while (changed) {
+        memset(has, 0, sizeof has);
+        for (uint32_t i = 0, k = 0; i < shape->rank; i++)
+            for (; k < end[i]; k++)
+                has[image->digit[k].axis] |= shape->dims[i] != 1;
+        changed = false;
+        for (uint32_t i = 0, k = 0; i < shape->rank; i++)
+            for (; k < end[i]; k++)
+                if (shape->dims[i] == 1 && has[image->digit[k].axis]) {
+                    shape->dims[i] = all->shape.dims[i];
+                    changed = true;
+                }
+    }
+    for (uint32_t i = 0, k = 0; i < shape->rank; i++)
+        for (; k < end[i]; k++)
+            if (shape->dims[i] != 1)
+                image->digit[kept++] = image->digit[k];
+    image->digits = kept;
+    for (size_t axis = C; axis < AXES; axis++)
+        image->extent[axis] = has[axis] ? image->extent[axis] : 1;
+    view_merge(image);
+    return true;
+}
+
+static bool fit(struct call *call, struct operand *operand, const struct operand *all)
+{
+    struct image wanted;
+    struct shape shape = operand->shape;
+    if (!lie_beside(all, &shape, &wanted))
+        return op_unsupported(call, "the axes of an input do not split as its shape does");
+    return operand_repeat(call, operand, &shape, view_batch(&all->image)) &&
+           operand_place(call, operand, &wanted);
+}
+
+/* Can the result lie as this one does? */
+static bool leads(const struct operand *operand, const struct shape *shape)
+{
+    return operand->image.node && shape_equal(&operand->shape, shape) &&
+           !view_repeats(&operand->image);
+}
+
+struct batch operand_batch(const struct reader *reader, const struct operand *a,
+                           const struct operand *b, const struct shape *shape)
+{
+    const struct operand *const both[] = {a, b};
+    struct batch batch = {reader->images, 0};
+    for (size_t i = 0; i < 2 && !batch.after; i++) {
+        if (!both[i]->image.node)
+            continue;
+        batch = view_broadcast_batch(view_batch(&both[i]->image), &both[i]->shape, shape);
+    }
+    return batch;
+}
+
+bool operand_align(struct call *call, struct operand *a, struct operand *b, struct operand *all)
+{
+    char first[96], second[96];
+    struct shape shape;
+    *all = (struct operand){0};
+    if (!shape_broadcast(&a->shape, &b->shape, &shape))
+        return op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not fit together",
+                       shape_text(&a->shape, first), shape_text(&b->shape, second));
+    a->shape = shape_widened(&a->shape, shape.rank);
+    b->shape = shape_widened(&b->shape, shape.rank);
+    all->shape = shape;
+    if (a->image.node && b->image.node && shape_equal(&a->shape, &b->shape) &&
+        view_is(&a->image, &b->image)) {
+        all->image = a->image;
+        return true;
+    }
+    view_drop_repeats(&a->image, &a->shape);
+    view_drop_repeats(&b->image, &b->shape);
+    const struct operand *leading = leads(a, &shape) ? a : leads(b, &shape) ? b : NULL;
+    if (leading)
+        all->image = leading->image;
+    else if (!place_custom_batch(call->reader, &shape, operand_batch(call->reader, a, b, &shape),
+                                 &all->image))
+        return op_unsupported(call, "an axis of its input is that of the batch in part");
+    return fit(call, a, all) && fit(call, b, all);
+}

@@ -1,0 +1,37 @@
+/* What operators of several inputs read: images, and constants that become images. */
+#ifndef GLCNN_ONNX_OPERAND_H
+#define GLCNN_ONNX_OPERAND_H
+
+#include "onnx/view.h"
+
+struct operand {
+    struct shape shape;
+    struct image image;           /* node NULL: it is a constant still */
+    const struct value *constant; /* NULL: it is none */
+};
+
+struct operand operand_of(const struct value *value);
+/* Puts its numbers where those of `wanted` are, an image that its shape has. A constant becomes a learned
+ * image, which trains where the constant is a parameter. */
+bool operand_place(struct call *call, struct operand *operand, const struct image *wanted);
+/* Makes a constant an image, where its shape has it by custom. */
+bool operand_place_constant(struct call *call, struct operand *operand);
+/* Repeats it along axes of one number, up to the sizes of `shape`, which has the batch where `batch`
+ * says. */
+bool operand_repeat(struct call *call, struct operand *operand, const struct shape *shape,
+                    struct batch batch);
+/* The batch of what both, broadcast to `shape`, are together. */
+struct batch operand_batch(const struct reader *reader, const struct operand *a,
+                           const struct operand *b, const struct shape *shape);
+/* Broadcasts both: their numbers lie so that kernels of two images can read them, with steps of 0 along
+ * axes of the image that one has no more than one number of. *all is the result, without a node. */
+bool operand_align(struct call *call, struct operand *a, struct operand *b, struct operand *all);
+/* A filter of both, broadcast, by the name of its kernel (arithmetic.c); *a is its result. */
+bool op_join(struct call *call, const char *kernel, struct operand *a, struct operand *b,
+             const char *suffix);
+/* The matrices of both, their last two axes, multiplied; both have as many axes, those before broadcast
+ * (linear.c). */
+bool op_multiply(struct call *call, struct operand *x, struct operand *y, struct operand *product);
+bool lower_einsum(struct call *call);
+
+#endif
