@@ -362,7 +362,7 @@ static void test_the_source_gets_no_gradient(void)
     }
 }
 
-/* Of two uses neither trains, or one. */
+/* The token is one, and its gradient is not made; those of the two uses of the position are. */
 static void test_constants_do_not_train(void)
 {
     struct net n = make_net();
