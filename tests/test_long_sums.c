@@ -52,6 +52,7 @@ static const struct {
     {"matrix_multiplication", {"", {1, 1, 1, 2048}, {1, 1, 2048, 1}}, THIRD, THIRD},
     {"reduce_row_sum", {"", {1, 1, 1, 2048}}, THIRD, THIRD},
     {"reduce_column_sum", {"", {1, 1, 2048, 1}}, THIRD, THIRD},
+    {"strided_view_gradient", {"width=255 height=255 size_0=65025", {1, 1, 1, 1}}, 0.1, 0.1},
     {"pooling_average", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
     {"pooling_l2_norm", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
     {"batch_normalization_statistics", {"", {1, 1, 255, 255}}, 0.1, 0.1},

@@ -1,7 +1,7 @@
 // dX(i) = sum over r < repeats of G(element(i) + sum(d_k(r) * repeat_step_k));   0 where i is unread
 // d_k are the digits of r by repeat_radix_k, as of i in slice/place_strided.glsl, which has element_of.
-// Long sums are made of runs of 32, as in reduce/reduce.comp. WHOLE_SLICES: four channels of one
-// texel come from one texel each.
+// Long sums are made of runs of 32, and 32 of those are added up before the next: so the error grows with
+// 32 + 32 + repeats / 1024. WHOLE_SLICES: four channels of one texel come from one texel each.
 // needs slice/texel_of.glsl
 #ifdef WHOLE_SLICES
 #define NUMBERS vec4
@@ -24,17 +24,21 @@ int repeated(int r) {
 }
 
 NUMBERS sum_of(ivec3 at, int image) {
-    NUMBERS sum = NUMBERS(0.0);
+    NUMBERS sum = NUMBERS(0.0), runs = NUMBERS(0.0), run = NUMBERS(0.0);
     int first = element_of(at);
     int count = first < 0 ? 0 : repeats;
-    for (int start = 0; start < count; start += 32) {
-        int end = min(start + 32, count);
-        NUMBERS run = NUMBERS(0.0);
-        for (int r = start; r < end; r++)
-            run += numbers(place_of(first + repeated(r)), image);
-        sum += run;
+    for (int r = 0; r < count; r++) {
+        run += numbers(place_of(first + repeated(r)), image);
+        if ((r & 31) == 31) {
+            runs += run;
+            run = NUMBERS(0.0);
+        }
+        if ((r & 1023) == 1023) {
+            sum += runs;
+            runs = NUMBERS(0.0);
+        }
     }
-    return sum;
+    return sum + (runs + run);
 }
 
 void invocation(ivec2 at, int slice, int image) {

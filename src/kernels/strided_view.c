@@ -80,19 +80,19 @@ static bool check_counts(const struct operation *o, struct validation validation
 {
     const struct glcnn_strided_view_parameters *p = parameters_of(o);
     uint64_t wanted = (uint64_t)p->width * p->height * p->feature_channels;
-    uint64_t there = elements_in(elements_source(o));
+    uint64_t there = elements_in(elements_source(o)), along = elements_along(p);
     if (wanted > INT32_MAX || there > INT32_MAX)
         return invalid(validation,
                        "an image of the source has %llu numbers and one of the result "
                        "%llu; there may be at most %d",
                        (unsigned long long)there, (unsigned long long)wanted, INT32_MAX);
-    if (elements_along(p) == wanted)
+    if (along == wanted)
         return true;
     return invalid(validation,
-                   "the sizes of the axes multiply to %llu; %ux%u pixels of %u channels "
-                   "are %llu numbers",
-                   (unsigned long long)elements_along(p), p->width, p->height, p->feature_channels,
-                   (unsigned long long)wanted);
+                   "the sizes of the axes multiply to %llu%s; %ux%u pixels of %u channels are "
+                   "%llu numbers",
+                   (unsigned long long)along, along > INT32_MAX ? " or more" : "", p->width,
+                   p->height, p->feature_channels, (unsigned long long)wanted);
 }
 
 static bool check_range(const struct operation *o, struct validation validation)
@@ -129,8 +129,8 @@ static bool check_overlap(const struct operation *o, struct validation validatio
         if (p->sizes[k] > 1 && p->strides[k] > 0 && p->strides[k] <= reach)
             return invalid(
                 validation,
-                "axis %d, of stride %u, reads again what axes of no larger strides read, "
-                "which reach number %llu; its stride must be 0 or larger",
+                "axis %d, of stride %u, repeats numbers that axes of strides up to that read; its "
+                "stride must be 0 or above %llu",
                 k, p->strides[k], (unsigned long long)reach);
     }
     return true;
