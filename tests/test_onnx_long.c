@@ -17,6 +17,8 @@ struct file {
     size_t size;
 };
 
+typedef void add_function(struct writer *w, Onnx__GraphProto *graph, size_t i, const char *from);
+
 /* What a value or weights are called: long, and cut off alike for labels. */
 static const char *name_of(const char *what, size_t i)
 {
@@ -45,8 +47,6 @@ static void add_power(struct writer *w, Onnx__GraphProto *graph, size_t i, const
     build_node(w, graph, "Pow", name_of("value", i),
                (const char *[]){from, name_of("numbers", i), NULL});
 }
-
-typedef void add_function(struct writer *w, Onnx__GraphProto *graph, size_t i, const char *from);
 
 static struct file make_chain(add_function *add, size_t nodes)
 {
@@ -109,10 +109,63 @@ static void time_is_linear_in_what_does_not_train(void)
     expect_linear(add_power);
 }
 
+/* ---- Nodes from the last to the first ---- */
+
+static struct file turn_about(const struct file *file)
+{
+    struct writer w = {0};
+    struct file turned = {NULL, 0};
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, file->size, file->bytes);
+    Onnx__GraphProto *graph = model->graph;
+    for (size_t i = 0; i < graph->n_node / 2; i++) {
+        Onnx__NodeProto *first = graph->node[i];
+        graph->node[i] = graph->node[graph->n_node - 1 - i];
+        graph->node[graph->n_node - 1 - i] = first;
+    }
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &turned.bytes, &turned.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    return turned;
+}
+
+/* The record's file has them in order. */
+static void nodes_come_in_any_order(void)
+{
+    struct file file = make_chain(add_convolution, SHORT), turned = turn_about(&file);
+    struct file back = {NULL, 0};
+    glcnn_network *net;
+    struct glcnn_onnx_record *record;
+    GOOD(glcnn_onnx_read(device, turned.bytes, turned.size, NULL, &net, &record, NULL));
+    GOOD(glcnn_onnx_write(net, record, NULL, 0, &back.bytes, &back.size, NULL));
+    CU_ASSERT_TRUE(back.size == file.size && memcmp(back.bytes, file.bytes, file.size) == 0);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(turned.bytes);
+    glcnn_onnx_free(back.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+}
+
+/* 100,000 nodes, last first. */
+static void many_nodes_take_two_seconds(void)
+{
+    struct file file = make_chain(add_power, 100000), turned = turn_about(&file);
+    glcnn_network *net;
+    clock_t begin = clock();
+    GOOD(glcnn_onnx_read(device, turned.bytes, turned.size, NULL, &net, NULL, NULL));
+    double cost = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    CU_ASSERT_TRUE(cost < 2);
+    if (!(cost < 2))
+        printf("100000 nodes take %g s\n", cost);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(turned.bytes);
+    glcnn_network_destroy(&net);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(time_is_linear_in_convolutions),
                                         UNIT_TEST(time_is_linear_in_what_does_not_train),
+                                        UNIT_TEST(nodes_come_in_any_order),
+                                        UNIT_TEST(many_nodes_take_two_seconds),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_long", tests, argc, argv);
 }

@@ -83,7 +83,7 @@ struct reader {
     struct glcnn_onnx_options options;
     const char *folder; /* where data outside of the file are; NULL: nowhere */
     const Onnx__ModelProto *model;
-    const Onnx__GraphProto *graph;
+    Onnx__GraphProto *graph;
     int64_t images;              /* of a batch, by the first input */
     glcnn_image_node *input;     /* the first; learned images have the size of its batch */
     const Onnx__NodeProto *head; /* the layer that options.head_classes adds; NULL: none */

@@ -1,6 +1,6 @@
-/* A model, from bytes to a network: its values are named, what its outputs need is found, and each
- * node that is needed is read in the file's order, which has to be one in which values are made
- * before they are read; so there are no cycles. */
+/* A model, from bytes to a network: its values are named, its nodes put in an order in which values
+ * are made before they are read, what its outputs need is found, and each node that is needed is
+ * read. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,10 @@
 
 #include "onnx/cut.h"
 #include "onnx/head.h"
+#include "onnx/order.h"
 #include "onnx/record.h"
 #include "onnx/view.h"
+
 #define OLDEST_OPSET 6
 #define NEWEST_OPSET 20
 #define MODEL_MOST   ((size_t)INT32_MAX) /* bytes: what protobuf can count */
@@ -364,8 +366,7 @@ static bool ready_inputs(struct call *call, bool *all_constant)
             continue;
         if (!value || !value->is_defined)
             return op_fail(call, GLCNN_MALFORMED_DATA, "it reads \"%.80s\", which %s", name,
-                           value ? "no node before it makes: nodes are not in order, or in a cycle"
-                                 : "nothing makes");
+                           value ? "no node makes" : "nothing makes");
         if (value->tensor && !value->constant) {
             value->constant = constant_of_tensor(call->reader, value->tensor);
             if (!value->constant)
@@ -455,7 +456,7 @@ static bool read_outputs(struct reader *r)
 
 static bool read_graph(struct reader *r)
 {
-    if (!name_all(r) || !find_needed(r) || !find_operators(r) || !record_begin(r))
+    if (!name_all(r) || !order_nodes(r) || !find_needed(r) || !find_operators(r) || !record_begin(r))
         return false;
     for (size_t i = 0; i < r->graph->n_input; i++)
         if (!make_input(r, r->graph->input[i]))
