@@ -46,6 +46,10 @@ extern "C" {
 /* Axes of a tensor at most. */
 #define GLCNN_ONNX_RANK 8
 
+/* Versions of ONNX's operators that are read. */
+#define GLCNN_ONNX_OLDEST_OPSET 6
+#define GLCNN_ONNX_NEWEST_OPSET 25
+
 /* How a file is read. All zero: the defaults. */
 struct glcnn_onnx_options {
     /* Pixels of inputs N,C,H,W whose size the file leaves open (symbols, or 0 or less); 0: such an

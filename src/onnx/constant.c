@@ -8,11 +8,9 @@
 #include "onnx/external.h"
 #include "onnx/onnx.h"
 
-struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole)
+static struct constant *make(struct reader *reader, const struct shape *shape, uint64_t count,
+                             bool is_whole)
 {
-    if (!shape_check(reader, "a constant", shape))
-        return NULL;
-    uint64_t count = (uint64_t)shape_count(shape);
     struct constant *made = NULL;
     if (count > reader->room) {
         onnx_fail(reader, GLCNN_LIMIT_EXCEEDED,
@@ -30,11 +28,33 @@ struct constant *constant_make(struct reader *reader, const struct shape *shape,
         return NULL;
     }
     *made = (struct constant){.shape = *shape, .count = (size_t)count, .next = reader->constants};
+    made->type =
+        is_whole ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     made->wholes = is_whole ? numbers : NULL;
     made->floats = is_whole ? NULL : numbers;
     reader->constants = made;
     reader->room -= (size_t)count;
     return made;
+}
+
+struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole)
+{
+    const struct shape stored = shape_stored(shape);
+    char text[96];
+    if (!shape_check(reader, "a constant", shape))
+        return NULL;
+    if (!shape_batch_free(&stored)) {
+        onnx_fail(reader, GLCNN_UNSUPPORTED,
+                  "a constant of %s would be computed; only its first axis can be the batch",
+                  shape_text(shape, text));
+        return NULL;
+    }
+    return make(reader, shape, (uint64_t)shape_count(&stored), is_whole);
+}
+
+bool constant_batch_free(const struct constant *constant)
+{
+    return shape_batch_free(&constant->shape);
 }
 
 void constants_free(struct reader *reader)
@@ -51,6 +71,17 @@ void constants_free(struct reader *reader)
 double constant_number(const struct constant *constant, size_t i)
 {
     return constant->floats ? (double)constant->floats[i] : (double)constant->wholes[i];
+}
+
+void constant_set(struct constant *constant, size_t i, double value)
+{
+    if (constant->floats)
+        constant->floats[i] = type_round(constant->type, value);
+    else
+        constant->wholes[i] = type_wrap(constant->type, value >= 0x1p63   ? INT64_MAX
+                                                        : value < -0x1p63 ? INT64_MIN
+                                                        : isnan(value)    ? 0
+                                                                          : (int64_t)value);
 }
 
 void constant_copy(struct constant *to, size_t i, const struct constant *from, size_t j)
@@ -140,6 +171,37 @@ static const struct type *find_type(int number)
     return NULL;
 }
 
+bool type_is_whole(int type)
+{
+    const struct type *found = find_type(type);
+    return found && !found->take;
+}
+
+static double round_float16(double value)
+{
+    int exponent;
+    if (!isfinite(value) || value == 0)
+        return value;
+    frexp(value, &exponent);
+    double step = ldexp(1, (exponent < -13 ? -13 : exponent) - 11);
+    double rounded = nearbyint(value / step) * step;
+    return fabs(rounded) < 65520 ? rounded : copysign((double)INFINITY, value);
+}
+
+static float round_bfloat16(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return isfinite(value) ? float_of_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000) : value;
+}
+
+float type_round(int type, double value)
+{
+    return type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16    ? (float)round_float16(value)
+           : type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 ? round_bfloat16((float)value)
+                                                             : (float)value;
+}
+
 static size_t typed_count(const Onnx__TensorProto *t, enum typed_field field)
 {
     const size_t counts[] = {[FLOATS] = t->n_float_data,
@@ -183,6 +245,14 @@ static int64_t whole_of_bits(uint64_t bits, const struct type *type)
     return value;
 }
 
+int64_t type_wrap(int type, int64_t value)
+{
+    const struct type *found = find_type(type);
+    if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
+        return value != 0;
+    return found ? whole_of_bits((uint64_t)value, found) : value;
+}
+
 static void store(struct constant *c, size_t i, uint64_t bits, const struct type *type)
 {
     if (type->take)
@@ -208,7 +278,13 @@ static bool tensor_shape(struct reader *reader, const Onnx__TensorProto *t, stru
     shape->rank = (uint32_t)t->n_dims;
     if (t->n_dims)
         memcpy(shape->dims, t->dims, t->n_dims * sizeof *t->dims);
-    return shape_check(reader, tensor_name(t), shape);
+    if (!shape_check(reader, tensor_name(t), shape))
+        return false;
+    return shape_batch_free(shape) ||
+           onnx_fail(reader, GLCNN_UNSUPPORTED,
+                     "tensor \"%.80s\" has an axis of a multiple of %d numbers, a size that stands "
+                     "for the batch here",
+                     tensor_name(t), OPEN_BATCH);
 }
 
 static bool refuse_count(struct reader *reader, const Onnx__TensorProto *t, int64_t count,
@@ -220,6 +296,22 @@ static bool refuse_count(struct reader *reader, const Onnx__TensorProto *t, int6
                      tensor_name(t), count, found, what);
 }
 
+/* What the file holds pays for itself, and for what is computed of it. */
+#define ROOM_FOR_EACH 16
+#define WORK_FOR_EACH 64
+
+static struct constant *make_taken(struct reader *reader, const struct shape *shape, size_t count,
+                                   const struct type *type)
+{
+    const size_t more = count <= SIZE_MAX / 64 ? ROOM_FOR_EACH * count : 0;
+    reader->room += more <= SIZE_MAX / 2 - reader->room ? more : 0;
+    reader->work += WORK_FOR_EACH * (uint64_t)count;
+    struct constant *made = make(reader, shape, count, !type->take);
+    if (made)
+        made->type = type->number;
+    return made;
+}
+
 static struct constant *take_bytes(struct reader *reader, const Onnx__TensorProto *t,
                                    const struct shape *shape, const struct type *type,
                                    const uint8_t *bytes, size_t size)
@@ -229,8 +321,7 @@ static struct constant *take_bytes(struct reader *reader, const Onnx__TensorProt
         refuse_count(reader, t, count, size, "bytes");
         return NULL;
     }
-    reader->room += (size_t)count;
-    struct constant *made = constant_make(reader, shape, !type->take);
+    struct constant *made = make_taken(reader, shape, (size_t)count, type);
     for (size_t i = 0; made && i < made->count; i++)
         store(made, i, load(bytes + i * type->size, type->size), type);
     return made;
@@ -245,8 +336,7 @@ static struct constant *take_typed(struct reader *reader, const Onnx__TensorProt
         refuse_count(reader, t, count, found, "values");
         return NULL;
     }
-    reader->room += found;
-    struct constant *made = constant_make(reader, shape, !type->take);
+    struct constant *made = make_taken(reader, shape, found, type);
     for (size_t i = 0; made && i < made->count; i++)
         store(made, i, typed_bits(t, type->field, i), type);
     return made;

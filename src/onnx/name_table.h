@@ -9,7 +9,7 @@
 
 struct named {
     const char *name; /* NULL: free */
-    size_t number;
+    size_t number, hash;
 };
 
 /* Open addressing; all zero: empty. Names are not copied. */

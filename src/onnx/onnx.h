@@ -19,8 +19,8 @@
 
 #define ALL_CHANNELS UINT32_MAX
 
-/* The size of a batch that the file leaves open, in shapes: a prime that no other size is, so that
- * what is computed of it can be told. */
+/* The size of a batch that the file leaves open, in shapes: a prime that no other size is or is a
+ * multiple of, so that what is computed of it can be told. */
 #define OPEN_BATCH 1000003
 
 struct shape {
@@ -28,12 +28,14 @@ struct shape {
     int64_t dims[GLCNN_ONNX_RANK];
 };
 
-/* Numbers that are known while reading. */
+/* Numbers that are known while reading. Where the first size is OPEN_BATCH times k they are the same
+ * for each image of the batch, and those of one are there: shape_stored. */
 struct constant {
     struct shape shape;
-    size_t count;
+    size_t count;    /* of numbers that are there */
     float *floats;   /* one of the two */
     int64_t *wholes; /* integers and booleans */
+    int type;        /* ONNX's, to whose range whole numbers are wrapped; reals are float32 */
     struct constant *next;
 };
 
@@ -66,6 +68,7 @@ struct value {
     struct shape shape;
     struct constant *constant; /* NULL: it is none */
     struct image image;        /* node NULL: it is none */
+    int type;              /* of an image: ONNX's, where its numbers are whole; 0: they are reals */
     const char *parameter; /* of a constant: the initialiser of reals that it is or is computed of;
                               NULL: none */
     bool learns;           /* its numbers are those of `parameter`, which trains */
@@ -93,7 +96,8 @@ struct reader {
     struct value *values;
     struct name_table names, labels; /* of values by index, and of filters */
     struct constant *constants;
-    size_t room; /* numbers that folding may still make */
+    size_t room;   /* numbers that folding may still make */
+    uint64_t work; /* and steps that it may still take */
     struct builder *builder;
     glcnn_status status;
     char text[GLCNN_ERROR_LENGTH];
@@ -118,15 +122,33 @@ bool shape_equal(const struct shape *a, const struct shape *b);
 int shape_axis(const struct shape *shape, int64_t axis);
 /* By ONNX's rule, which is NumPy's. */
 bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *result);
-/* "2x3x4" for messages; the batch is N. */
+/* The shape of what a constant of this shape has stored: without the open batch. */
+struct shape shape_stored(const struct shape *shape);
+/* Is no size the open batch, or a multiple of it? */
+bool shape_batch_free(const struct shape *shape);
+/* "2x3x4" for messages; the batch is N, multiples of it 4N. */
 const char *shape_text(const struct shape *shape, char text[96]);
+
+/* ---- Types of ONNX ---- */
+
+bool type_is_whole(int type);
+/* A whole number as one of this type has it: modulo 2^bits. */
+int64_t type_wrap(int type, int64_t value);
+/* The nearest real number that the type has. */
+float type_round(int type, double value);
 
 /* ---- Constants ---- */
 
+/* Of zeros, of float32 or int64. Only the first size may be a multiple of the open batch; numbers are
+ * then made for one image. */
 struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole);
 /* As a tensor of the file has it; data in another file are the tensor's own then. */
 struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *tensor);
+/* Has it all of its numbers, not only those of one image of an open batch? */
+bool constant_batch_free(const struct constant *constant);
 double constant_number(const struct constant *constant, size_t i);
+/* Rounded towards 0 and wrapped where it has whole numbers. */
+void constant_set(struct constant *constant, size_t i, double value);
 /* Element i of one is element j of the other, of the same kind. */
 void constant_copy(struct constant *to, size_t i, const struct constant *from, size_t j);
 /* Where element i of a result of shape `all` is in what is broadcast to it. */
@@ -155,7 +177,8 @@ struct operator_row {
 
 /* Rows of one family, the last one without a name. */
 extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_convolution[],
-    onnx_folding[], onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_reduction[],
+    onnx_folding[], onnx_folding_axes[], onnx_folding_indices[], onnx_folding_products[],
+    onnx_folding_shapes[], onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_reduction[],
     onnx_resizing[], onnx_shaping[], onnx_slicing[];
 
 const struct operator_row *operator_find(const char *name);
@@ -169,7 +192,8 @@ bool op_unsupported(struct call *call, const char *format, ...)
 /* The value of an input; NULL where it is left out. */
 struct value *op_input(const struct call *call, size_t i);
 struct value *op_output(const struct call *call, size_t i);
-/* An input that is a constant, or left out where it need not be there; fails otherwise. */
+/* An input that is a constant with all of its numbers, or left out where it need not be there; fails
+ * otherwise. */
 bool op_constant(struct call *call, size_t i, bool needed, const struct constant **constant);
 /* An input that is an image. */
 bool op_image(struct call *call, size_t i, struct value **value);
@@ -279,14 +303,28 @@ bool lower_expand(struct call *call);
 bool lower_tile(struct call *call);
 bool lower_where(struct call *call);
 
-/* ---- Folding (folding.c) ---- */
+/* ---- Folding ---- */
 
-/* A function of each number, by the operator's name. */
+/* A function of each number, by the operator's name (folding.c). */
 bool fold_unary(struct call *call);
-/* Of two, or for Sum, Max, Min and Mean of all. */
+/* Of two, or for Sum, Mean, Max and Min of all. */
 bool fold_binary(struct call *call);
-/* Numbers along one axis, by their indices. */
+bool fold_clip(struct call *call);
+/* Numbers along one axis, by their indices (folding_index.c). */
 bool fold_gather(struct call *call);
+/* By the operator's name (folding_reduce.c). */
+bool fold_reduce(struct call *call);
+bool fold_argument(struct call *call);
+bool fold_soft_max(struct call *call);
+/* Products (folding_linear.c). */
+bool fold_matmul(struct call *call);
+bool fold_gemm(struct call *call);
+bool fold_einsum(struct call *call);
+/* Tensors of another shape (folding_shape.c). */
+bool fold_pad(struct call *call);
+bool fold_blocks(struct call *call);
+/* Does the operator keep a constant's open batch as it is? */
+bool fold_keeps_batch(const char *operator);
 
 /* ---- The file ---- */
 

@@ -10,188 +10,36 @@
 #include <glcnn/io.h>
 #include <glcnn/kernels/neuron.h>
 
+#include "onnx/branch.h"
 #include "onnx/cut.h"
+#include "onnx/function.h"
 #include "onnx/head.h"
 #include "onnx/order.h"
 #include "onnx/record.h"
+#include "onnx/values.h"
 #include "onnx/view.h"
 
-#define OLDEST_OPSET 6
-#define NEWEST_OPSET 20
-#define MODEL_MOST   ((size_t)INT32_MAX) /* bytes: what protobuf can count */
+#define MODEL_MOST ((size_t)INT32_MAX) /* bytes: what protobuf can count */
 
 static const char *text_of(const char *text)
 {
     return text ? text : "";
 }
 
-/* ---- Names ---- */
-
-static bool add_value(struct reader *r, const char *name, size_t *index)
-{
-    if (!name_is_utf8(name))
-        return onnx_fail(r, GLCNN_MALFORMED_DATA, "the name of value %zu is not UTF-8",
-                         r->names.count);
-    *index = r->names.count;
-    r->values[*index] = (struct value){.name = name};
-    return name_table_add(&r->names, name, *index) || onnx_no_memory(r);
-}
-
-static bool name_initializers(struct reader *r)
-{
-    size_t index;
-    for (size_t i = 0; i < r->graph->n_initializer; i++) {
-        Onnx__TensorProto *t = r->graph->initializer[i];
-        if (name_table_find(&r->names, text_of(t->name)) != NO_NAME)
-            return onnx_fail(r, GLCNN_MALFORMED_DATA, "initialiser \"%.80s\" appears twice",
-                             text_of(t->name));
-        if (!add_value(r, text_of(t->name), &index))
-            return false;
-        r->values[index].tensor = t;
-        r->values[index].is_defined = true;
-    }
-    return true;
-}
-
-static bool name_inputs(struct reader *r)
-{
-    size_t index;
-    for (size_t i = 0; i < r->graph->n_input; i++) {
-        const char *name = text_of(r->graph->input[i]->name);
-        if (name_table_find(&r->names, name) == NO_NAME && !add_value(r, name, &index))
-            return false;
-    }
-    return true;
-}
-
-static bool name_outputs(struct reader *r, const Onnx__NodeProto *node)
-{
-    size_t index;
-    for (size_t i = 0; i < node->n_output; i++) {
-        const char *name = text_of(node->output[i]);
-        if (!name[0])
-            continue;
-        if (name_table_find(&r->names, name) != NO_NAME)
-            return onnx_fail(r, GLCNN_MALFORMED_DATA,
-                             "%.40s \"%.80s\" makes \"%.80s\", which there is already",
-                             text_of(node->op_type), text_of(node->name), name);
-        if (!add_value(r, name, &index))
-            return false;
-    }
-    return true;
-}
-
-static bool name_all(struct reader *r)
-{
-    size_t count = r->graph->n_initializer + r->graph->n_input + 1;
-    for (size_t i = 0; i < r->graph->n_node; i++)
-        count += r->graph->node[i]->n_output;
-    r->values = calloc(count, sizeof *r->values);
-    if (!r->values)
-        return onnx_no_memory(r);
-    if (!name_initializers(r) || !name_inputs(r))
-        return false;
-    for (size_t i = 0; i < r->graph->n_node; i++)
-        if (!name_outputs(r, r->graph->node[i]))
-            return false;
-    return true;
-}
-
-/* ---- What is needed ---- */
-
-static struct value *find(const struct reader *r, const char *name)
-{
-    size_t index = name_table_find(&r->names, text_of(name));
-    return index == NO_NAME ? NULL : &r->values[index];
-}
-
-static bool is_needed(const struct reader *r, const Onnx__NodeProto *node)
-{
-    for (size_t i = 0; i < node->n_output; i++) {
-        const struct value *value = find(r, node->output[i]);
-        if (value && value->is_needed)
-            return true;
-    }
-    return false;
-}
-
-/* ---- Pictures N,H,W,C ---- */
-
-static bool is_to_channels_first(const struct call *call)
-{
-    static const int64_t wanted[] = {0, 3, 1, 2};
-    const Onnx__AttributeProto *a = attribute_find(call, "perm");
-    return strcmp(text_of(call->node->op_type), "Transpose") == 0 && a && a->n_ints == 4 &&
-           memcmp(a->ints, wanted, sizeof wanted) == 0;
-}
-
-/* Does nothing look at the value but transpositions of N,H,W,C to N,C,H,W, arithmetic with constants
- * before them passed over? */
-static bool is_turned(const struct value *value)
-{
-    return value && value->uses && value->turns == value->uses;
-}
-
-static bool leads_to_turn(const struct call *call)
-{
-    static const char *const passed[] = {"Identity", "Cast", "Neg", "Add", "Sub", "Mul", "Div"};
-    size_t images = 0, i = 0;
-    if (is_to_channels_first(call))
-        return true;
-    while (i < 7 && strcmp(text_of(call->node->op_type), passed[i]) != 0)
-        i++;
-    for (size_t k = 0; k < call->node->n_input; k++)
-        images += op_input(call, k) && !op_input(call, k)->tensor;
-    return i < 7 && images == 1 && call->node->n_output == 1 && is_turned(op_output(call, 0));
-}
-
-static void note_uses(struct reader *r, const Onnx__NodeProto *node)
-{
-    struct call call = {r, node, NULL};
-    bool turns = leads_to_turn(&call);
-    for (size_t k = 0; k < node->n_input; k++) {
-        struct value *value = op_input(&call, k);
-        if (!value)
-            continue;
-        value->is_needed = true;
-        value->uses++;
-        value->turns += turns;
-    }
-}
-
-/* From the last node to the first: who reads a value comes after who makes it. */
-static bool find_needed(struct reader *r)
-{
-    if (!r->graph->n_output)
-        return onnx_fail(r, GLCNN_MALFORMED_DATA, "the graph has no output");
-    for (size_t i = 0; i < r->graph->n_output; i++) {
-        struct value *value = find(r, r->graph->output[i]->name);
-        if (!value || value->is_needed)
-            return onnx_fail(r, GLCNN_MALFORMED_DATA,
-                             value ? "the output \"%.80s\" appears twice"
-                                   : "no node makes the output \"%.80s\"",
-                             text_of(r->graph->output[i]->name));
-        value->is_needed = true;
-        value->uses++;
-    }
-    for (size_t i = r->graph->n_node; i-- > 0;)
-        if (is_needed(r, r->graph->node[i]))
-            note_uses(r, r->graph->node[i]);
-    return true;
-}
+/* ---- Operators ---- */
 
 static bool is_standard(const char *domain)
 {
     return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
 }
 
-/* Before anything is made: are there all operators? */
-static bool find_operators(struct reader *r)
+/* Are there all operators of nodes from .. to, without the last? */
+static bool find_operators(struct reader *r, size_t from, size_t to)
 {
-    for (size_t i = 0; i < r->graph->n_node; i++) {
+    for (size_t i = from; i < to; i++) {
         const Onnx__NodeProto *node = r->graph->node[i];
         struct call call = {r, node, NULL};
-        if (!is_needed(r, node))
+        if (!values_need(r, node))
             continue;
         if (!name_is_utf8(text_of(node->name)))
             return onnx_fail(r, GLCNN_MALFORMED_DATA, "the name of node %zu is not UTF-8", i);
@@ -211,7 +59,7 @@ static const uint8_t pictures[AXES] = {N, H, W, C};
 /* An input N,H,W,C, as TensorFlow has pictures. */
 static bool has_pictures(const struct reader *r, const struct value *value)
 {
-    return is_turned(value) && value->shape.rank == AXES && !r->options.without_batch;
+    return values_is_turned(value) && value->shape.rank == AXES && !r->options.without_batch;
 }
 
 static struct image place_pictures(const struct shape *shape)
@@ -244,6 +92,19 @@ static bool open_size(struct reader *r, struct value *value, uint32_t i)
                      value->name, i, given[axis].advice);
 }
 
+/* Of whole numbers too, of which casts make reals; *type is 0 of real ones. */
+static bool input_type(int elements, int *type)
+{
+    static const int reals[] = {
+        ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16,
+        ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16};
+    *type = type_is_whole(elements) ? elements : 0;
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        if (reals[i] == elements)
+            return true;
+    return *type != 0;
+}
+
 static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct value *value)
 {
     struct shape *shape = &value->shape;
@@ -251,9 +112,9 @@ static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, stru
     const char *name = text_of(info->name);
     bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     const Onnx__TensorShapeProto *dims = is_tensor ? type->tensor_type->shape : NULL;
-    if (!dims || type->tensor_type->elem_type != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
+    if (!dims || !input_type(type->tensor_type->elem_type, &value->type))
         return onnx_fail(r, GLCNN_UNSUPPORTED,
-                         "input \"%.80s\" is not a tensor of float32 with known axes", name);
+                         "input \"%.80s\" is not a tensor of numbers with known axes", name);
     if (dims->n_dim > GLCNN_ONNX_RANK)
         return onnx_fail(r, GLCNN_UNSUPPORTED,
                          "input \"%.80s\" has %zu axes; at most %d are supported", name,
@@ -277,7 +138,7 @@ static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, stru
 
 static bool make_input(struct reader *r, const Onnx__ValueInfoProto *info)
 {
-    struct value *value = find(r, info->name);
+    struct value *value = values_find(r, info->name);
     if (value->tensor)
         return true;
     if (value->is_defined)
@@ -382,6 +243,35 @@ static bool ready_inputs(struct call *call, bool *all_constant)
     return true;
 }
 
+/* An image of whole numbers is one of float32 here: only what moves its numbers, or casts them, makes
+ * of it what it would make of whole ones. */
+static bool check_types(struct call *call)
+{
+    static const char *const others[] = {"CastLike", "Shape", "Size", NULL};
+    bool is_free = only_moves(call->row->name);
+    for (size_t i = 0; others[i]; i++)
+        is_free = is_free || strcmp(others[i], call->row->name) == 0;
+    for (size_t i = 0; !is_free && i < call->node->n_input; i++) {
+        const struct value *value = op_input(call, i);
+        if (value && value->image.node && value->type)
+            return op_unsupported(call,
+                                  "\"%.80s\" is an image of whole numbers or truths; one that Cast "
+                                  "made of it, of real numbers, can be read",
+                                  value->name);
+    }
+    return true;
+}
+
+/* What moves numbers keeps their type; casts set it. */
+static void pass_type(const struct call *call)
+{
+    const struct value *from = op_input(call, 0);
+    struct value *to = op_output(call, 0);
+    if (from && to && from->image.node && only_moves(call->row->name) &&
+        strcmp(call->row->name, "Cast") != 0)
+        to->type = from->type;
+}
+
 static bool read_node(struct reader *r, const Onnx__NodeProto *node)
 {
     if (node == r->head_mean && !head_average(r))
@@ -390,7 +280,7 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
     bool all_constant;
     if (node == r->head && !head_fill(&call))
         return false;
-    if (!ready_inputs(&call, &all_constant))
+    if (!ready_inputs(&call, &all_constant) || !check_types(&call))
         return false;
     bool folds = call.row->fold && (all_constant || !call.row->lower);
     if (!folds && !call.row->lower)
@@ -399,6 +289,8 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
         return r->status != GLCNN_SUCCESS ? false : onnx_no_memory(r);
     if (folds)
         pass_parameter(&call);
+    else
+        pass_type(&call);
     for (size_t i = 0; i < node->n_output; i++) {
         struct value *value = op_output(&call, i);
         if (value)
@@ -441,7 +333,7 @@ static bool place_result(struct reader *r, struct value *value)
 static bool read_outputs(struct reader *r)
 {
     for (size_t i = 0; i < r->graph->n_output; i++) {
-        struct value *value = find(r, r->graph->output[i]->name);
+        struct value *value = values_find(r, r->graph->output[i]->name);
         if (!value->image.node)
             return onnx_fail(
                 r, GLCNN_UNSUPPORTED,
@@ -454,17 +346,42 @@ static bool read_outputs(struct reader *r)
     return true;
 }
 
+static bool is_branching(const Onnx__NodeProto *node)
+{
+    return strcmp(text_of(node->op_type), "If") == 0;
+}
+
+/* Puts the nodes of the branch that is taken in the node's place. */
+static bool take_branch(struct reader *r, size_t i)
+{
+    struct call call = {r, r->graph->node[i], NULL};
+    bool all_constant;
+    size_t count;
+    return ready_inputs(&call, &all_constant) && branch_inline(&call, i, &count) &&
+           find_operators(r, i, i + count);
+}
+
+static bool read_nodes(struct reader *r)
+{
+    for (size_t i = 0; i < r->graph->n_node;) {
+        const Onnx__NodeProto *node = r->graph->node[i];
+        bool branches = values_need(r, node) && is_branching(node);
+        if (branches ? !take_branch(r, i) : values_need(r, node) && !read_node(r, node))
+            return false;
+        i += !branches;
+    }
+    return true;
+}
+
 static bool read_graph(struct reader *r)
 {
-    if (!name_all(r) || !order_nodes(r) || !find_needed(r) || !find_operators(r) || !record_begin(r))
+    if (!values_name(r) || !order_nodes(r) || !values_find_needed(r) ||
+        !find_operators(r, 0, r->graph->n_node) || !record_begin(r))
         return false;
     for (size_t i = 0; i < r->graph->n_input; i++)
         if (!make_input(r, r->graph->input[i]))
             return false;
-    for (size_t i = 0; i < r->graph->n_node; i++)
-        if (is_needed(r, r->graph->node[i]) && !read_node(r, r->graph->node[i]))
-            return false;
-    return read_outputs(r);
+    return read_nodes(r) && read_outputs(r);
 }
 
 /* ---- The file ---- */
@@ -475,11 +392,11 @@ static bool check_opset(struct reader *r)
     for (size_t i = 0; i < r->model->n_opset_import; i++)
         if (is_standard(r->model->opset_import[i]->domain))
             r->opset = r->model->opset_import[i]->version;
-    if (r->opset >= OLDEST_OPSET && r->opset <= NEWEST_OPSET)
+    if (r->opset >= GLCNN_ONNX_OLDEST_OPSET && r->opset <= GLCNN_ONNX_NEWEST_OPSET)
         return true;
     return onnx_fail(r, GLCNN_UNSUPPORTED,
                      "the model is of opset %" PRId64 "; opsets %d to %d are read", r->opset,
-                     OLDEST_OPSET, NEWEST_OPSET);
+                     GLCNN_ONNX_OLDEST_OPSET, GLCNN_ONNX_NEWEST_OPSET);
 }
 
 static Onnx__ModelProto *unpack(struct reader *r, const uint8_t *bytes, size_t size)
@@ -508,7 +425,8 @@ static void release(struct reader *r, Onnx__ModelProto *model)
 }
 
 /* Numbers that may be computed of constants, beyond those of the file. */
-#define FOLDED_MOST ((size_t)1 << 22)
+#define FOLDED_MOST ((size_t)1 << 24)
+#define WORK_MOST   (UINT64_C(1) << 26) /* steps of sums and the like, the same */
 
 static bool read_model(struct reader *r, Onnx__ModelProto *model)
 {
@@ -516,7 +434,9 @@ static bool read_model(struct reader *r, Onnx__ModelProto *model)
     r->model = model;
     r->graph = model->graph;
     r->room = FOLDED_MOST;
-    if (!check_opset(r) || !cut_begin(r, model->graph) || !head_add(r, model->graph))
+    r->work = WORK_MOST;
+    if (!check_opset(r) || !function_inline(r, model) || !cut_begin(r, model->graph) ||
+        !head_add(r, model->graph))
         return false;
     status = glcnn_network_create(r->device, &r->network);
     if (status != GLCNN_SUCCESS)

@@ -88,15 +88,44 @@ struct shape shape_widened(const struct shape *shape, uint32_t rank)
     return wide;
 }
 
+struct shape shape_stored(const struct shape *shape)
+{
+    struct shape stored = *shape;
+    if (shape->rank && shape->dims[0] && shape->dims[0] % OPEN_BATCH == 0)
+        stored.dims[0] /= OPEN_BATCH;
+    return stored;
+}
+
+bool shape_batch_free(const struct shape *shape)
+{
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (shape->dims[i] && shape->dims[i] % OPEN_BATCH == 0)
+            return false;
+    return true;
+}
+
+/* A size: N, 4N, or N/2, where a division cut off what was left. */
+static int write_size(int64_t size, char *text, size_t length)
+{
+    const int64_t times = size / OPEN_BATCH;
+    if (size == OPEN_BATCH)
+        return snprintf(text, length, "N");
+    if (times > 0 && size % OPEN_BATCH == 0)
+        return snprintf(text, length, "%" PRId64 "N", times);
+    for (int64_t part = 2; part <= 64; part++)
+        if (size == OPEN_BATCH / part)
+            return snprintf(text, length, "N/%" PRId64, part);
+    return snprintf(text, length, "%" PRId64, size);
+}
+
 const char *shape_text(const struct shape *shape, char text[96])
 {
     size_t length = 0;
     strcpy(text, "(a number)");
-    for (uint32_t i = 0; i < shape->rank && length < 80; i++) {
-        const char *times = i ? "x" : "";
-        int n = shape->dims[i] == OPEN_BATCH
-                    ? snprintf(text + length, 96 - length, "%sN", times)
-                    : snprintf(text + length, 96 - length, "%s%" PRId64, times, shape->dims[i]);
+    for (uint32_t i = 0; i < shape->rank && length < 72; i++) {
+        if (i)
+            text[length++] = 'x';
+        int n = write_size(shape->dims[i], text + length, 96 - length);
         length += n > 0 ? (size_t)n : 0;
     }
     return text;
