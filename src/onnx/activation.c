@@ -39,6 +39,7 @@ enum kind {
     NEG,
     HARD_SWISH,
     MISH,
+    SWISH,
     SELU,
     CELU,
     THRESHOLDED_RELU,
@@ -70,6 +71,7 @@ static const struct function {
     [NEG] = {GLCNN_NEURON_TYPE_LINEAR, {NULL, -1}},
     [HARD_SWISH] = {GLCNN_NEURON_TYPE_HARD_SWISH, {NULL, 1.0f / 6}, {NULL, 0.5f}},
     [MISH] = {GLCNN_NEURON_TYPE_MISH, {0}},
+    [SWISH] = {GLCNN_NEURON_TYPE_SWISH, {"alpha", 1}},
     [SELU] = {GLCNN_NEURON_TYPE_SELU, {"alpha", 1.67326319f}, {"gamma", 1.05070102f}},
     [CELU] = {GLCNN_NEURON_TYPE_CELU, {"alpha", 1}},
     [THRESHOLDED_RELU] = {GLCNN_NEURON_TYPE_THRESHOLDED_RELU, {"alpha", 1}},
@@ -186,50 +188,41 @@ static bool lower_gelu(struct call *call)
 
 /* ---- What passes on what it is given ---- */
 
+/* Dropout too, in training as well: networks are read as they are where nothing trains. */
 static bool lower_identity(struct call *call)
 {
     struct value *x;
     return op_image(call, 0, &x) && op_give(call, 0, &x->shape, &x->image);
 }
 
-/* What it does in training it does here where the file says that it trains: that is not read. */
-static bool lower_dropout(struct call *call)
-{
-    const struct constant *trains;
-    if (!op_constant(call, 2, false, &trains))
-        return false;
-    if (trains && constant_number(trains, 0) != 0)
-        return op_unsupported(call, "training_mode is on");
-    return lower_identity(call);
-}
-
 const struct operator_row onnx_activation[] = {
-    {"Relu", lower_function, NULL, RELU, NULL},
-    {"LeakyRelu", lower_function, NULL, LEAKY_RELU, NULL},
-    {"Sigmoid", lower_function, NULL, SIGMOID, NULL},
-    {"Tanh", lower_function, NULL, TANH, NULL},
-    {"Elu", lower_function, NULL, ELU, NULL},
-    {"Softplus", lower_function, NULL, SOFTPLUS, NULL},
-    {"Softsign", lower_function, NULL, SOFTSIGN, NULL},
-    {"HardSigmoid", lower_function, NULL, HARD_SIGMOID, NULL},
+    {"Relu", lower_function, fold_unary, RELU, NULL},
+    {"LeakyRelu", lower_function, fold_unary, LEAKY_RELU, NULL},
+    {"Sigmoid", lower_function, fold_unary, SIGMOID, NULL},
+    {"Tanh", lower_function, fold_unary, TANH, NULL},
+    {"Elu", lower_function, fold_unary, ELU, NULL},
+    {"Softplus", lower_function, fold_unary, SOFTPLUS, NULL},
+    {"Softsign", lower_function, fold_unary, SOFTSIGN, NULL},
+    {"HardSigmoid", lower_function, fold_unary, HARD_SIGMOID, NULL},
     {"Abs", lower_function, fold_unary, ABS, NULL},
     {"Exp", lower_function, fold_unary, EXP, NULL},
     {"Log", lower_function, fold_unary, LOG, NULL},
     {"Sqrt", lower_function, fold_unary, SQRT, NULL},
     {"Reciprocal", lower_function, fold_unary, RECIPROCAL, NULL},
     {"Neg", lower_function, fold_unary, NEG, NULL},
-    {"PRelu", lower_prelu, NULL, 0, NULL},
-    {"Clip", lower_clip, NULL, 0, NULL},
-    {"Selu", lower_function, NULL, SELU, NULL},
-    {"Celu", lower_function, NULL, CELU, NULL},
-    {"HardSwish", lower_function, NULL, HARD_SWISH, NULL},
-    {"Mish", lower_function, NULL, MISH, NULL},
-    {"ThresholdedRelu", lower_function, NULL, THRESHOLDED_RELU, NULL},
+    {"PRelu", lower_prelu, fold_binary, 0, NULL},
+    {"Clip", lower_clip, fold_clip, 0, NULL},
+    {"Selu", lower_function, fold_unary, SELU, NULL},
+    {"Celu", lower_function, fold_unary, CELU, NULL},
+    {"HardSwish", lower_function, fold_unary, HARD_SWISH, NULL},
+    {"Mish", lower_function, fold_unary, MISH, NULL},
+    {"Swish", lower_function, fold_unary, SWISH, NULL},
+    {"ThresholdedRelu", lower_function, fold_unary, THRESHOLDED_RELU, NULL},
     {"Erf", lower_function, fold_unary, ERF, NULL},
     {"Floor", lower_function, fold_unary, FLOOR, NULL},
     {"Ceil", lower_function, fold_unary, CEIL, NULL},
     {"Round", lower_function, fold_unary, ROUND, NULL},
-    {"Sign", lower_function, NULL, SIGN, NULL},
+    {"Sign", lower_function, fold_unary, SIGN, NULL},
     {"Gelu", lower_gelu, NULL, 0, NULL},
-    {"Dropout", lower_dropout, NULL, 0, NULL},
+    {"Dropout", lower_identity, NULL, 0, NULL},
     {0}};

@@ -225,21 +225,33 @@ static bool join_learned_image(struct call *call, const struct value *value, boo
     return true;
 }
 
-static bool join_constant(struct call *call, const struct value *x, const struct value *value,
+/* Of a constant that is the same for each image of the batch the image has that axis already. */
+static struct value without_batch(const struct value *value, const struct value *x)
+{
+    struct value plain = *value;
+    const bool has_batch = x->shape.rank == plain.shape.rank && plain.shape.rank &&
+                           x->shape.dims[0] == plain.shape.dims[0];
+    if (has_batch && plain.shape.dims[0] == OPEN_BATCH)
+        plain.shape.dims[0] = 1;
+    return plain;
+}
+
+static bool join_constant(struct call *call, const struct value *x, const struct value *constant,
                           bool value_first, struct operand *result)
 {
-    bool is_number = value->constant->count == 1 && value->shape.rank <= x->shape.rank;
-    int axis = single_axis(&value->shape, &x->shape);
+    const struct value value = without_batch(constant, x);
+    bool is_number = shape_count(&value.shape) == 1 && value.shape.rank <= x->shape.rank;
+    int axis = single_axis(&value.shape, &x->shape);
     *result = operand_of(x);
-    if (!is_number && (call->row->kind >= LARGEST || axis < 0 || !value->constant->floats))
-        return join_learned_image(call, value, value_first, result);
+    if (!is_number && (call->row->kind >= LARGEST || axis < 0 || !value.constant->floats))
+        return join_learned_image(call, &value, value_first, result);
     if (!is_number)
-        return join_vector(call, x->uses, value, axis, value_first, result);
+        return join_vector(call, x->uses, &value, axis, value_first, result);
     if (call->row->kind >= LARGEST)
-        return choose_number(call, result, value);
+        return choose_number(call, result, &value);
     bool divides = call->row->kind == DIVIDE && !value_first;
-    return value->learns && !divides ? join_learned(call, result, value, value_first)
-                                     : join_number(call, result, value, value_first);
+    return value.learns && !divides ? join_learned(call, result, &value, value_first)
+                                    : join_number(call, result, &value, value_first);
 }
 
 /* Adds input i to what there is; the first is the beginning. */
@@ -341,7 +353,7 @@ const struct operator_row onnx_arithmetic[] = {{"Add", lower_two, fold_binary, A
                                                {"Div", lower_two, fold_binary, DIVIDE, NULL},
                                                {"Pow", lower_pow, fold_binary, POWER, NULL},
                                                {"Sum", lower_all, fold_binary, ADD, NULL},
-                                               {"Mean", lower_all, NULL, ADD, NULL},
+                                               {"Mean", lower_all, fold_binary, ADD, NULL},
                                                {"Max", lower_all, fold_binary, LARGEST, NULL},
                                                {"Min", lower_all, fold_binary, SMALLEST, NULL},
                                                {0}};

@@ -70,7 +70,13 @@ struct value *op_output(const struct call *call, size_t i)
 bool op_constant(struct call *call, size_t i, bool needed, const struct constant **constant)
 {
     const struct value *value = op_input(call, i);
+    char text[96];
     *constant = value ? value->constant : NULL;
+    if (*constant && !constant_batch_free(*constant) && !fold_keeps_batch(call->node->op_type))
+        return op_unsupported(call,
+                              "the constant \"%.80s\" is %s; one that has the batch, N, as an "
+                              "axis cannot be read here",
+                              value->name, shape_text(&value->shape, text));
     if (*constant || (!value && !needed))
         return true;
     if (!value)

@@ -1,167 +1,416 @@
-/* Operators of constants: what exporters compute of shapes before they reshape, and what they leave
- * of arithmetic on numbers that are known. */
-#include <inttypes.h>
+/* Operators of constants, element by element. Real numbers are rounded to float32 after each operator,
+ * whole ones are wrapped to their type, as where a model runs. */
 #include <math.h>
 #include <string.h>
 
-#include "onnx/onnx.h"
+#include "onnx/fold.h"
 
-/* ---- Functions of numbers ---- */
+#define TYPE(NAME) ONNX__TENSOR_PROTO__DATA_TYPE__##NAME
 
-static double reciprocal(double x)
+/* ---- Functions of one number ---- */
+
+#define FUNCTION(NAME, RESULT)                                                                     \
+    static double NAME(double x, double a, double b)                                               \
+    {                                                                                              \
+        (void)a;                                                                                   \
+        (void)b;                                                                                   \
+        return RESULT;                                                                             \
+    }
+
+static double between(double x, double low, double high)
 {
-    return 1 / x;
+    return x < low ? low : x > high ? high : x;
 }
 
-static double negative(double x)
+static double soft_plus(double x)
 {
-    return -x;
+    return fmax(x, 0) + log1p(exp(-fabs(x)));
 }
 
-static double negation(double x)
+static double logistic(double x)
 {
-    return x == 0;
+    return 1 / (1 + exp(-x));
 }
 
-static const struct {
+FUNCTION(absolute, fabs(x))
+FUNCTION(exponential, exp(x))
+FUNCTION(logarithm, log(x))
+FUNCTION(square_root, sqrt(x))
+FUNCTION(reciprocal, 1 / x)
+FUNCTION(floor_of, floor(x))
+FUNCTION(ceiling, ceil(x))
+FUNCTION(rounded, nearbyint(x))
+FUNCTION(negative, -x)
+FUNCTION(negation, x == 0)
+FUNCTION(error_function, erf(x))
+FUNCTION(sign, isnan(x) ? x : (x > 0) - (x < 0))
+FUNCTION(sine, sin(x))
+FUNCTION(cosine, cos(x))
+FUNCTION(tangent, tan(x))
+FUNCTION(arc_sine, asin(x))
+FUNCTION(arc_cosine, acos(x))
+FUNCTION(arc_tangent, atan(x))
+FUNCTION(hyperbolic_sine, sinh(x))
+FUNCTION(hyperbolic_cosine, cosh(x))
+FUNCTION(hyperbolic_tangent, tanh(x))
+FUNCTION(area_sine, asinh(x))
+FUNCTION(area_cosine, acosh(x))
+FUNCTION(area_tangent, atanh(x))
+FUNCTION(is_no_number, isnan(x))
+FUNCTION(is_infinite, isinf(x) && (x > 0 ? b : a) != 0)
+FUNCTION(sigmoid, logistic(x))
+FUNCTION(relu, x < 0 ? 0 : x)
+FUNCTION(leaky_relu, x < 0 ? a * x : x)
+FUNCTION(elu, x < 0 ? a * expm1(x) : x)
+FUNCTION(selu, b *(x <= 0 ? a * expm1(x) : x))
+FUNCTION(celu, fmax(x, 0) + fmin(0, a *expm1(x / a)))
+FUNCTION(soft_sign, x / (1 + fabs(x)))
+FUNCTION(soft_plus_of, soft_plus(x))
+FUNCTION(hard_sigmoid, between(a *x + b, 0, 1))
+FUNCTION(hard_swish, x *between(x / 6 + 0.5, 0, 1))
+FUNCTION(mish, x *tanh(soft_plus(x)))
+FUNCTION(swish, x *logistic(a *x))
+FUNCTION(thresholded_relu, x > a ? x : 0)
+FUNCTION(shrink, x<-b ? x + a : x> b ? x - a : 0)
+
+/* An attribute of the function, and what it is where the node has none. */
+struct setting {
     const char *name;
-    double (*of)(double x);
-} unary_functions[] = {
-    {"Abs", fabs},
-    {"Exp", exp},
-    {"Log", log},
-    {"Sqrt", sqrt},
-    {"Reciprocal", reciprocal},
-    {"Floor", floor},
-    {"Ceil", ceil},
-    {"Not", negation},
-    {"Neg", negative},
-    {"Round", nearbyint},
-    {"Erf", erf},
-
+    float otherwise;
 };
 
-static void store(struct constant *to, size_t i, double value)
+static const struct unary {
+    const char *name;
+    double (*of)(double x, double a, double b);
+    bool is_truth;
+    struct setting a, b;
+} unary_functions[] = {
+    {"Abs", absolute, false, {0}, {0}},
+    {"Exp", exponential, false, {0}, {0}},
+    {"Log", logarithm, false, {0}, {0}},
+    {"Sqrt", square_root, false, {0}, {0}},
+    {"Reciprocal", reciprocal, false, {0}, {0}},
+    {"Floor", floor_of, false, {0}, {0}},
+    {"Ceil", ceiling, false, {0}, {0}},
+    {"Round", rounded, false, {0}, {0}},
+    {"Neg", negative, false, {0}, {0}},
+    {"Not", negation, true, {0}, {0}},
+    {"Erf", error_function, false, {0}, {0}},
+    {"Sign", sign, false, {0}, {0}},
+    {"Sin", sine, false, {0}, {0}},
+    {"Cos", cosine, false, {0}, {0}},
+    {"Tan", tangent, false, {0}, {0}},
+    {"Asin", arc_sine, false, {0}, {0}},
+    {"Acos", arc_cosine, false, {0}, {0}},
+    {"Atan", arc_tangent, false, {0}, {0}},
+    {"Sinh", hyperbolic_sine, false, {0}, {0}},
+    {"Cosh", hyperbolic_cosine, false, {0}, {0}},
+    {"Tanh", hyperbolic_tangent, false, {0}, {0}},
+    {"Asinh", area_sine, false, {0}, {0}},
+    {"Acosh", area_cosine, false, {0}, {0}},
+    {"Atanh", area_tangent, false, {0}, {0}},
+    {"IsNaN", is_no_number, true, {0}, {0}},
+    {"Sigmoid", sigmoid, false, {0}, {0}},
+    {"Relu", relu, false, {0}, {0}},
+    {"LeakyRelu", leaky_relu, false, {"alpha", 0.01f}, {0}},
+    {"Elu", elu, false, {"alpha", 1}, {0}},
+    {"Selu", selu, false, {"alpha", 1.67326319f}, {"gamma", 1.05070102f}},
+    {"Celu", celu, false, {"alpha", 1}, {0}},
+    {"Softsign", soft_sign, false, {0}, {0}},
+    {"Softplus", soft_plus_of, false, {0}, {0}},
+    {"HardSigmoid", hard_sigmoid, false, {"alpha", 0.2f}, {"beta", 0.5f}},
+    {"HardSwish", hard_swish, false, {0}, {0}},
+    {"Mish", mish, false, {0}, {0}},
+    {"Swish", swish, false, {"alpha", 1}, {0}},
+    {"ThresholdedRelu", thresholded_relu, false, {"alpha", 1}, {0}},
+    {"Shrink", shrink, false, {"bias", 0}, {"lambd", 0.5f}},
+};
+
+static double setting_of(const struct call *call, const struct setting *s)
 {
-    if (to->floats)
-        to->floats[i] = (float)value;
-    else
-        to->wholes[i] = value >= 0x1p63   ? INT64_MAX
-                        : value < -0x1p63 ? INT64_MIN
-                        : isnan(value)    ? 0
-                                          : (int64_t)value;
+    return s->name ? (double)attribute_float(call, s->name, s->otherwise) : 0;
+}
+
+static bool give_unary(struct call *call, double (*of)(double x, double a, double b), bool is_truth,
+                       double a, double b)
+{
+    const struct constant *x;
+    if (!op_constant(call, 0, true, &x))
+        return false;
+    struct constant *y = constant_make(call->reader, &x->shape, is_truth || x->wholes);
+    if (y)
+        y->type = is_truth ? TYPE(BOOL) : x->type;
+    for (size_t i = 0; y && i < x->count; i++)
+        constant_set(y, i, of(constant_number(x, i), a, b));
+    return op_give_constant(call, 0, y);
 }
 
 bool fold_unary(struct call *call)
 {
-    const struct constant *x;
     size_t f = 0;
     while (strcmp(unary_functions[f].name, call->row->name) != 0)
         f++;
+    const struct unary *u = &unary_functions[f];
+    return give_unary(call, u->of, u->is_truth, setting_of(call, &u->a), setting_of(call, &u->b));
+}
+
+static bool fold_is_infinite(struct call *call)
+{
+    return give_unary(call, is_infinite, true, (double)attribute_int(call, "detect_negative", 1),
+                      (double)attribute_int(call, "detect_positive", 1));
+}
+
+static bool fold_bitwise_not(struct call *call)
+{
+    const struct constant *x;
     if (!op_constant(call, 0, true, &x))
         return false;
-    struct constant *y = constant_make(call->reader, &x->shape, x->wholes);
+    if (!x->wholes)
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "input 0 has real numbers; whole ones have bits");
+    struct constant *y = fold_like(call, &x->shape, x);
     for (size_t i = 0; y && i < x->count; i++)
-        store(y, i, unary_functions[f].of(constant_number(x, i)));
+        y->wholes[i] = type_wrap(x->type, ~x->wholes[i]);
     return op_give_constant(call, 0, y);
 }
 
-/* ---- Functions of two numbers, with broadcasting ---- */
+/* ---- Functions of two numbers ---- */
 
-static double sum(double x, double y)
+static int64_t wrapped(uint64_t bits)
 {
-    return x + y;
+    int64_t value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
-static double difference(double x, double y)
-{
-    return x - y;
-}
-
-static double product(double x, double y)
-{
-    return x * y;
-}
-
-static double quotient(double x, double y)
-{
-    return x / y;
-}
-
-static double is_equal(double x, double y)
-{
-    return x == y;
-}
-
-static double is_greater(double x, double y)
-{
-    return x > y;
-}
-
-static double is_less(double x, double y)
-{
-    return x < y;
-}
-
-static const struct {
-    const char *name;
-    double (*of)(double x, double y);
-    bool is_truth;
-} binary_functions[] = {
-    {"Add", sum, false},           {"Sub", difference, false}, {"Mul", product, false},
-    {"Div", quotient, false},      {"Pow", pow, false},        {"Max", fmax, false},
-    {"Min", fmin, false},          {"Sum", sum, false},        {"Equal", is_equal, true},
-    {"Greater", is_greater, true}, {"Less", is_less, true},    {"Mod", fmod, false},
-};
-
-size_t constant_place(const struct shape *all, const struct shape *part, size_t i)
-{
-    size_t place = 0, step = 1;
-    for (uint32_t back = 1; back <= all->rank; back++) {
-        size_t size = (size_t)all->dims[all->rank - back], index = i % size;
-        i /= size;
-        if (back > part->rank)
-            continue;
-        size_t own = (size_t)part->dims[part->rank - back];
-        place += own == 1 ? 0 : index * step;
-        step *= own;
+#define REALS(NAME, RESULT)                                                                        \
+    static double NAME(double x, double y)                                                         \
+    {                                                                                              \
+        return RESULT;                                                                             \
     }
-    return place;
+#define WHOLES(NAME, RESULT)                                                                       \
+    static int64_t NAME(int64_t x, int64_t y)                                                      \
+    {                                                                                              \
+        return RESULT;                                                                             \
+    }
+
+/* What divides is not 0: check_divisors. */
+static int64_t quotient(int64_t x, int64_t y)
+{
+    return y == -1 ? wrapped(0 - (uint64_t)x) : x / y;
 }
 
-static struct constant *combine(struct call *call, size_t f, const struct constant *x,
-                                const struct constant *y)
+static int64_t remainder_of(int64_t x, int64_t y)
+{
+    return y == -1 ? 0 : x % y;
+}
+
+/* Of the sign of what divides, as Python has it. */
+static int64_t modulus(int64_t x, int64_t y)
+{
+    int64_t rest = remainder_of(x, y);
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+static int64_t whole_power(int64_t x, int64_t y)
+{
+    uint64_t power = 1, base = (uint64_t)x;
+    if (y < 0)
+        return x == 1 ? 1 : x == -1 ? (y % 2 ? -1 : 1) : 0;
+    for (; y > 0; y /= 2, base *= base)
+        power *= y % 2 ? base : 1;
+    return wrapped(power);
+}
+
+static double real_modulus(double x, double y)
+{
+    double rest = fmod(x, y);
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+REALS(add, x + y)
+REALS(subtract, x - y)
+REALS(multiply, x *y)
+REALS(divide, x / y)
+REALS(largest, isnan(x) || x > y ? x : y)
+REALS(smallest, isnan(x) || x < y ? x : y)
+REALS(sloped, x < 0 ? x * y : x)
+REALS(equal, x == y)
+REALS(greater, x > y)
+REALS(less, x < y)
+REALS(greater_or_equal, x >= y)
+REALS(less_or_equal, x <= y)
+REALS(both, x != 0 && y != 0)
+REALS(either, x != 0 || y != 0)
+REALS(one_of_two, (x != 0) != (y != 0))
+WHOLES(add_wholes, wrapped((uint64_t)x + (uint64_t)y))
+WHOLES(subtract_wholes, wrapped((uint64_t)x - (uint64_t)y))
+WHOLES(multiply_wholes, wrapped((uint64_t)x *(uint64_t)y))
+WHOLES(largest_whole, x > y ? x : y)
+WHOLES(smallest_whole, x < y ? x : y)
+WHOLES(slope_wholes, x < 0 ? multiply_wholes(x, y) : x)
+WHOLES(equal_wholes, x == y)
+WHOLES(greater_whole, x > y)
+WHOLES(less_whole, x < y)
+WHOLES(greater_or_equal_whole, x >= y)
+WHOLES(less_or_equal_whole, x <= y)
+WHOLES(bits_of_both, x &y)
+WHOLES(bits_of_either, x | y)
+WHOLES(bits_of_one, x ^ y)
+WHOLES(shift_left, y<0 || y> 63 ? 0 : wrapped((uint64_t)x << y))
+WHOLES(shift_right, y<0 || y> 63 ? 0 : wrapped((uint64_t)x >> y))
+
+static const struct binary {
+    const char *name;
+    double (*of)(double x, double y);           /* NULL: only of whole numbers */
+    int64_t (*of_wholes)(int64_t x, int64_t y); /* NULL: only of reals */
+    bool is_truth, divides;
+} binary_functions[] = {
+    {"Add", add, add_wholes, false, false},
+    {"Sub", subtract, subtract_wholes, false, false},
+    {"Mul", multiply, multiply_wholes, false, false},
+    {"Div", divide, quotient, false, true},
+    {"Pow", pow, whole_power, false, false},
+    {"Max", largest, largest_whole, false, false},
+    {"Min", smallest, smallest_whole, false, false},
+    {"Sum", add, add_wholes, false, false},
+    {"Mean", add, NULL, false, false},
+    {"PRelu", sloped, slope_wholes, false, false},
+    {"Equal", equal, equal_wholes, true, false},
+    {"Greater", greater, greater_whole, true, false},
+    {"Less", less, less_whole, true, false},
+    {"GreaterOrEqual", greater_or_equal, greater_or_equal_whole, true, false},
+    {"LessOrEqual", less_or_equal, less_or_equal_whole, true, false},
+    {"And", both, NULL, true, false},
+    {"Or", either, NULL, true, false},
+    {"Xor", one_of_two, NULL, true, false},
+    {"BitwiseAnd", NULL, bits_of_both, false, false},
+    {"BitwiseOr", NULL, bits_of_either, false, false},
+    {"BitwiseXor", NULL, bits_of_one, false, false},
+};
+static const struct binary remainders = {"Mod", fmod, remainder_of, false, true};
+static const struct binary moduli = {"Mod", real_modulus, modulus, false, true};
+static const struct binary left_shifts = {"BitShift", NULL, shift_left, false, false};
+static const struct binary right_shifts = {"BitShift", NULL, shift_right, false, false};
+
+static bool check_divisors(struct call *call, const struct constant *y)
+{
+    for (size_t i = 0; i < y->count; i++)
+        if (y->wholes[i] == 0)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "it divides a whole number by 0");
+    return true;
+}
+
+static void combine(const struct binary *f, struct constant *z, const struct constant *x,
+                    const struct constant *y, bool of_wholes)
+{
+    struct walk w = walk_through(&z->shape);
+    walk_broadcast(&w, 0, &x->shape);
+    walk_broadcast(&w, 1, &y->shape);
+    for (size_t i = 0; i < z->count; i++, walk_next(&w)) {
+        const size_t a = (size_t)w.at[0], b = (size_t)w.at[1];
+        if (of_wholes)
+            z->wholes[i] = type_wrap(z->type, f->of_wholes(x->wholes[a], y->wholes[b]));
+        else
+            constant_set(z, i, f->of(constant_number(x, a), constant_number(y, b)));
+    }
+}
+
+/* NULL, with the message: it could not be computed. */
+static struct constant *join(struct call *call, const struct binary *f, const struct constant *x,
+                             const struct constant *y)
 {
     struct shape shape;
+    char first[96], second[96];
+    bool of_wholes = f->of_wholes && x->wholes && y->wholes;
+    bool is_whole = (x->wholes && y->wholes) || (x->wholes && f->of == pow);
     if (!shape_broadcast(&x->shape, &y->shape, &shape)) {
-        op_fail(call, GLCNN_MALFORMED_DATA, "shapes of its constants do not fit together");
+        op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not fit together",
+                shape_text(&x->shape, first), shape_text(&y->shape, second));
         return NULL;
     }
-    bool is_whole = (x->wholes && y->wholes) || binary_functions[f].is_truth;
-    struct constant *z = constant_make(call->reader, &shape, is_whole);
-    for (size_t i = 0; z && i < z->count; i++)
-        store(z, i,
-              binary_functions[f].of(constant_number(x, constant_place(&shape, &x->shape, i)),
-                                     constant_number(y, constant_place(&shape, &y->shape, i))));
+    if (!of_wholes && !f->of) {
+        op_fail(call, GLCNN_MALFORMED_DATA, "an input has real numbers; whole ones have bits");
+        return NULL;
+    }
+    if (of_wholes && f->divides && !check_divisors(call, y))
+        return NULL;
+    struct constant *z = constant_make(call->reader, &shape, is_whole || f->is_truth);
+    if (!z)
+        return NULL;
+    z->type = f->is_truth ? TYPE(BOOL) : is_whole || !x->wholes ? x->type : y->type;
+    combine(f, z, x, y, of_wholes);
     return z;
 }
 
-bool fold_binary(struct call *call)
+static bool give_joined(struct call *call, const struct binary *f)
 {
     const struct constant *x, *y;
-    size_t f = 0;
-    while (strcmp(binary_functions[f].name, call->row->name) != 0)
-        f++;
     if (!op_constant(call, 0, true, &x))
         return false;
     for (size_t k = 1; k < call->node->n_input; k++) {
         if (!op_constant(call, k, true, &y))
             return false;
-        x = combine(call, f, x, y);
+        x = join(call, f, x, y);
         if (!x)
             return false;
     }
-    return op_give_constant(call, 0, (struct constant *)(uintptr_t)x);
+    struct constant *all = (struct constant *)(uintptr_t)x;
+    if (strcmp(f->name, "Mean") == 0 && call->node->n_input > 1)
+        for (size_t i = 0; i < all->count; i++)
+            constant_set(all, i, constant_number(all, i) / (double)call->node->n_input);
+    return op_give_constant(call, 0, all);
+}
+
+bool fold_binary(struct call *call)
+{
+    size_t f = 0;
+    while (strcmp(binary_functions[f].name, call->row->name) != 0)
+        f++;
+    return give_joined(call, &binary_functions[f]);
+}
+
+static bool fold_modulus(struct call *call)
+{
+    return give_joined(call, attribute_int(call, "fmod", 0) ? &remainders : &moduli);
+}
+
+static bool fold_shift(struct call *call)
+{
+    return give_joined(call,
+                       attribute_is(call, "direction", "LEFT", "") ? &left_shifts : &right_shifts);
+}
+
+/* ---- Bounds ---- */
+
+static bool bound_of(struct call *call, const char *attribute, size_t input,
+                     const struct constant **bound)
+{
+    const Onnx__AttributeProto *a = attribute_find(call, attribute);
+    *bound = NULL;
+    if (!a)
+        return op_constant(call, input, false, bound) &&
+               (!*bound || (*bound)->count == 1 ||
+                op_fail(call, GLCNN_MALFORMED_DATA, "the bound %s has %zu numbers; expected one",
+                        attribute, (*bound)->count));
+    struct constant *made = constant_make(call->reader, &(struct shape){0}, false);
+    if (made)
+        made->floats[0] = a->f;
+    *bound = made;
+    return made;
+}
+
+bool fold_clip(struct call *call)
+{
+    static const struct binary at_least = {"", largest, largest_whole, false, false},
+                               at_most = {"", smallest, smallest_whole, false, false};
+    const struct constant *x, *low, *high;
+    if (!op_constant(call, 0, true, &x) || !bound_of(call, "min", 1, &low) ||
+        !bound_of(call, "max", 2, &high))
+        return false;
+    x = low ? join(call, &at_least, x, low) : x;
+    x = x && high ? join(call, &at_most, x, high) : x;
+    return x && op_give_constant(call, 0, (struct constant *)(uintptr_t)x);
 }
 
 static bool fold_where(struct call *call)
@@ -174,259 +423,153 @@ static bool fold_where(struct call *call)
     if (!shape_broadcast(&x->shape, &y->shape, &shape) ||
         !shape_broadcast(&shape, &condition->shape, &all) || !x->floats != !y->floats)
         return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
-    struct constant *z = constant_make(call->reader, &all, x->wholes);
-    for (size_t i = 0; z && i < z->count; i++) {
-        bool is_x = constant_number(condition, constant_place(&all, &condition->shape, i)) != 0;
-        const struct constant *from = is_x ? x : y;
-        constant_copy(z, i, from, constant_place(&all, &from->shape, i));
+    struct constant *z = fold_like(call, &all, x);
+    struct walk w = walk_through(&all);
+    walk_broadcast(&w, 0, &condition->shape);
+    walk_broadcast(&w, 1, &x->shape);
+    walk_broadcast(&w, 2, &y->shape);
+    for (size_t i = 0; z && i < z->count; i++, walk_next(&w)) {
+        bool is_x = constant_number(condition, (size_t)w.at[0]) != 0;
+        constant_copy(z, i, is_x ? x : y, (size_t)w.at[is_x ? 1 : 2]);
     }
     return op_give_constant(call, 0, z);
 }
 
-static bool fold_expand(struct call *call)
-{
-    const struct constant *x;
-    struct shape to, shape;
-    size_t rank;
-    if (!op_constant(call, 0, true, &x) ||
-        !op_wholes(call, NULL, 1, GLCNN_ONNX_RANK, to.dims, &rank))
-        return false;
-    to.rank = (uint32_t)rank;
-    if (!shape_check(call->reader, call->node->output[0], &to))
-        return false;
-    if (!shape_broadcast(&x->shape, &to, &shape))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its input does not fit that shape");
-    struct constant *y = constant_make(call->reader, &shape, x->wholes);
-    for (size_t i = 0; y && i < y->count; i++)
-        constant_copy(y, i, x, constant_place(&shape, &x->shape, i));
-    return op_give_constant(call, 0, y);
-}
-
-/* ---- Constants and shapes ---- */
-
-static bool give_number(struct call *call, bool is_whole, const double *values, size_t count,
-                        bool is_list)
-{
-    struct shape shape = {.rank = is_list, .dims = {(int64_t)count}};
-    struct constant *c = constant_make(call->reader, &shape, is_whole);
-    for (size_t i = 0; c && i < c->count; i++)
-        store(c, i, values[i]);
-    return op_give_constant(call, 0, c);
-}
-
-static bool give_floats(struct call *call, const Onnx__AttributeProto *a)
-{
-    struct shape shape = {.rank = 1, .dims = {(int64_t)a->n_floats}};
-    struct constant *c = constant_make(call->reader, &shape, false);
-    if (c && a->n_floats)
-        memcpy(c->floats, a->floats, a->n_floats * sizeof *a->floats);
-    return op_give_constant(call, 0, c);
-}
-
-static bool give_ints(struct call *call, const Onnx__AttributeProto *a)
-{
-    struct shape shape = {.rank = 1, .dims = {(int64_t)a->n_ints}};
-    struct constant *c = constant_make(call->reader, &shape, true);
-    if (c && a->n_ints)
-        memcpy(c->wholes, a->ints, a->n_ints * sizeof *a->ints);
-    return op_give_constant(call, 0, c);
-}
-
-static bool fold_constant(struct call *call)
-{
-    const Onnx__AttributeProto *a = call->node->n_attribute == 1 ? call->node->attribute[0] : NULL;
-    if (!a)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "it has no value, or several");
-    if (a->t)
-        return op_give_constant(call, 0, constant_of_tensor(call->reader, a->t));
-    if (a->has_f)
-        return give_number(call, false, (const double[]){(double)a->f}, 1, false);
-    if (a->has_i)
-        return give_number(call, true, (const double[]){(double)a->i}, 1, false);
-    if (a->name && strcmp(a->name, "value_floats") == 0)
-        return give_floats(call, a);
-    if (a->name && strcmp(a->name, "value_ints") == 0)
-        return give_ints(call, a);
-    return op_unsupported(call, "its value is not a number");
-}
-
-static bool fold_constant_of_shape(struct call *call)
-{
-    struct shape shape;
-    size_t rank;
-    const Onnx__AttributeProto *a = attribute_find(call, "value");
-    if (a && !a->t)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its value is not a tensor");
-    struct constant *value = a ? constant_of_tensor(call->reader, a->t) : NULL;
-    if ((a && !value) || !op_wholes(call, NULL, 0, GLCNN_ONNX_RANK, shape.dims, &rank))
-        return false;
-    shape.rank = (uint32_t)rank;
-    if (value && value->count != 1)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its value is not one number");
-    struct constant *c = constant_make(call->reader, &shape, value && value->wholes);
-    for (size_t i = 0; c && value && i < c->count; i++)
-        constant_copy(c, i, value, 0);
-    return op_give_constant(call, 0, c);
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Of images too: their shapes are known. */
-static bool fold_shape(struct call *call)
-{
-    const struct value *x = op_input(call, 0);
-    if (!x)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "input 0 is missing");
-    int64_t rank = x->shape.rank, start = attribute_int(call, "start", 0),
-            end = attribute_int(call, "end", rank);
-    start = clamp(start < 0 ? start + rank : start, 0, rank);
-    end = clamp(end < 0 ? end + rank : end, start, rank);
-    struct shape shape = {.rank = 1, .dims = {end - start}};
-    struct constant *c = constant_make(call->reader, &shape, true);
-    if (c)
-        memcpy(c->wholes, x->shape.dims + start, c->count * sizeof *c->wholes);
-    return op_give_constant(call, 0, c);
-}
-
-static bool fold_size(struct call *call)
-{
-    const struct value *x = op_input(call, 0);
-    if (!x)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "input 0 is missing");
-    return give_number(call, true, (const double[]){(double)shape_count(&x->shape)}, 1, false);
-}
-
 /* ---- Types ---- */
 
-static bool is_whole_type(int64_t type)
+/* A multiple of the open batch, which float32 rounds, as a whole number. */
+static double unrounded(double value)
 {
-    static const int64_t reals[] = {
-        ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16,
-        ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16};
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        if (reals[i] == type)
-            return false;
-    return true;
+    double times = nearbyint(value / OPEN_BATCH), exact = times * OPEN_BATCH;
+    return times >= 1 && fabs(value - exact) <= 5e-7 * exact ? exact : value;
 }
 
-static bool convert(struct call *call, bool is_whole)
+static double converted(const struct constant *x, size_t i, int type)
+{
+    double value = constant_number(x, i);
+    if (type == TYPE(BOOL))
+        return value != 0;
+    return x->floats && type_is_whole(type) ? unrounded(value) : value;
+}
+
+static bool convert(struct call *call, int type)
 {
     const struct constant *x;
+    if (type == TYPE(STRING))
+        return op_unsupported(call, "texts are not read");
     if (!op_constant(call, 0, true, &x))
         return false;
-    struct constant *y = constant_make(call->reader, &x->shape, is_whole);
-    for (size_t i = 0; y && i < y->count; i++) {
-        if (x->wholes && is_whole)
-            constant_copy(y, i, x, i);
+    struct constant *y = constant_make(call->reader, &x->shape, type_is_whole(type));
+    if (y)
+        y->type = type;
+    for (size_t i = 0; y && i < y->count; i++)
+        if (x->wholes && y->wholes)
+            y->wholes[i] = type_wrap(type, x->wholes[i]);
         else
-            store(y, i, constant_number(x, i));
-    }
+            constant_set(y, i, converted(x, i, type));
     return op_give_constant(call, 0, y);
 }
 
 static bool fold_cast(struct call *call)
 {
-    return convert(call, is_whole_type(attribute_int(call, "to", 1)));
-}
-
-/* An image is float32 and stays so. */
-static bool lower_cast(struct call *call)
-{
-    struct value *x;
-    if (!op_image(call, 0, &x))
-        return false;
-    int64_t to = attribute_int(call, "to", 1);
-    if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
-        return op_unsupported(call, "an image would become whole numbers, or be rounded");
-    return op_give(call, 0, &x->shape, &x->image);
-}
-
-static bool lower_cast_like(struct call *call)
-{
-    struct value *x;
-    const struct value *like = op_input(call, 1);
-    if (!op_image(call, 0, &x))
-        return false;
-    if (!like || !like->image.node)
-        return op_unsupported(call, "an image would become of a constant's type");
-    return op_give(call, 0, &x->shape, &x->image);
+    return convert(call, (int)attribute_int(call, "to", TYPE(FLOAT)));
 }
 
 static bool fold_cast_like(struct call *call)
 {
     const struct value *like = op_input(call, 1);
-    return convert(call, like && like->constant && like->constant->wholes);
+    return convert(call, like && like->constant    ? like->constant->type
+                         : like && like->type != 0 ? like->type
+                                                   : TYPE(FLOAT));
 }
 
-static bool fold_range(struct call *call)
+/* The image, float32 here, becomes of this type. What has whole numbers stays one that has. */
+static bool cast_image(struct call *call, int type)
 {
-    const struct constant *c[3];
-    for (size_t i = 0; i < 3; i++)
-        if (!op_constant(call, i, true, &c[i]))
-            return false;
-    double start = constant_number(c[0], 0), step = constant_number(c[2], 0);
-    double count = ceil((constant_number(c[1], 0) - start) / step);
-    if (!(count < 0x1p31))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its range is infinite");
-    struct shape shape = {.rank = 1, .dims = {count > 0 ? (int64_t)count : 0}};
-    struct constant *y = constant_make(call->reader, &shape, c[0]->wholes);
-    for (size_t i = 0; y && i < y->count; i++)
-        store(y, i, start + step * (double)i);
-    return op_give_constant(call, 0, y);
-}
-
-bool fold_gather(struct call *call)
-{
-    const struct constant *x, *at;
-    if (!op_constant(call, 0, true, &x) || !op_constant(call, 1, true, &at))
+    struct value *x, *made = op_output(call, 0);
+    bool is_whole = type_is_whole(type);
+    if (!op_image(call, 0, &x))
         return false;
-    int axis = shape_axis(&x->shape, attribute_int(call, "axis", 0));
-    struct shape shape = {.rank = x->shape.rank + at->shape.rank - 1};
-    if (axis < 0 || shape.rank > GLCNN_ONNX_RANK || !at->wholes)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis or its indices are invalid");
-    size_t inner = 1, size = (size_t)x->shape.dims[axis];
-    for (uint32_t i = 0, k = 0; i < x->shape.rank; i++) {
-        if ((int)i > axis)
-            inner *= (size_t)x->shape.dims[i];
-        for (uint32_t j = 0; (int)i == axis && j < at->shape.rank; j++)
-            shape.dims[k++] = at->shape.dims[j];
-        if ((int)i != axis)
-            shape.dims[k++] = x->shape.dims[i];
-    }
-    struct constant *y = constant_make(call->reader, &shape, x->wholes);
-    for (size_t i = 0; y && i < y->count; i++) {
-        int64_t index = at->wholes[i / inner % at->count];
-        index += index < 0 ? (int64_t)size : 0;
-        if (index < 0 || index >= (int64_t)size)
-            return op_fail(call, GLCNN_MALFORMED_DATA, "index %" PRId64 " is beyond %zu", index,
-                           size);
-        constant_copy(y, i, x, (i / inner / at->count * size + (size_t)index) * inner + i % inner);
-    }
-    return op_give_constant(call, 0, y);
+    if (is_whole ? !x->type || type == TYPE(BOOL) : type == TYPE(STRING))
+        return op_unsupported(call,
+                              "an image of real numbers would become one of whole numbers, truths "
+                              "or texts; casts to float32, float16, bfloat16 and double are read");
+    if (!op_give(call, 0, &x->shape, &x->image))
+        return false;
+    if (made)
+        made->type = is_whole ? type : 0;
+    return true;
 }
+
+static bool lower_cast(struct call *call)
+{
+    return cast_image(call, (int)attribute_int(call, "to", TYPE(FLOAT)));
+}
+
+static bool lower_cast_like(struct call *call)
+{
+    const struct value *like = op_input(call, 1);
+    if (!like)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "input 1 is missing");
+    return cast_image(call, like->constant ? like->constant->type
+                            : like->type   ? like->type
+                                           : TYPE(FLOAT));
+}
+
+/* ---- Operators ---- */
 
 static bool lower_nothing(struct call *call)
 {
     return op_unsupported(call, "this operator is supported only for constants");
 }
 
+bool fold_keeps_batch(const char *operator)
+{
+    static const char *const others[] = {"Cast",    "CastLike",  "Where",   "Expand", "Identity",
+                                         "Reshape", "Unsqueeze", "Squeeze", "Clip",   "Transpose"};
+    for (size_t i = 0; operator&& i<sizeof others / sizeof * others; i++)
+        if (strcmp(others[i], operator) == 0)
+            return true;
+    for (size_t i = 0; operator&& i<sizeof unary_functions / sizeof * unary_functions; i++)
+        if (strcmp(unary_functions[i].name, operator) == 0)
+            return true;
+    for (size_t i = 0; operator&& i<sizeof binary_functions / sizeof * binary_functions; i++)
+        if (strcmp(binary_functions[i].name, operator) == 0)
+            return true;
+    return false;
+}
+
 const struct operator_row onnx_folding[] = {
-    {"Constant", NULL, fold_constant, 0, NULL},
-    {"ConstantOfShape", NULL, fold_constant_of_shape, 0, NULL},
-    {"Shape", NULL, fold_shape, 0, NULL},
-    {"Size", NULL, fold_size, 0, NULL},
     {"Cast", lower_cast, fold_cast, 0, NULL},
     {"CastLike", lower_cast_like, fold_cast_like, 0, NULL},
-    {"Range", lower_nothing, fold_range, 0, NULL},
     {"Where", lower_where, fold_where, 0, NULL},
-    {"Expand", lower_expand, fold_expand, 0, NULL},
-    {"Tile", lower_tile, NULL, 0, NULL},
     {"Equal", lower_nothing, fold_binary, 0, NULL},
     {"Greater", lower_nothing, fold_binary, 0, NULL},
     {"Less", lower_nothing, fold_binary, 0, NULL},
-    {"Mod", lower_nothing, fold_binary, 0, NULL},
+    {"GreaterOrEqual", lower_nothing, fold_binary, 0, NULL},
+    {"LessOrEqual", lower_nothing, fold_binary, 0, NULL},
+    {"And", lower_nothing, fold_binary, 0, NULL},
+    {"Or", lower_nothing, fold_binary, 0, NULL},
+    {"Xor", lower_nothing, fold_binary, 0, NULL},
+    {"BitwiseAnd", lower_nothing, fold_binary, 0, NULL},
+    {"BitwiseOr", lower_nothing, fold_binary, 0, NULL},
+    {"BitwiseXor", lower_nothing, fold_binary, 0, NULL},
+    {"BitwiseNot", lower_nothing, fold_bitwise_not, 0, NULL},
+    {"BitShift", lower_nothing, fold_shift, 0, NULL},
+    {"Mod", lower_nothing, fold_modulus, 0, NULL},
     {"Not", lower_nothing, fold_unary, 0, NULL},
+    {"Sin", lower_nothing, fold_unary, 0, NULL},
+    {"Cos", lower_nothing, fold_unary, 0, NULL},
+    {"Tan", lower_nothing, fold_unary, 0, NULL},
+    {"Asin", lower_nothing, fold_unary, 0, NULL},
+    {"Acos", lower_nothing, fold_unary, 0, NULL},
+    {"Atan", lower_nothing, fold_unary, 0, NULL},
+    {"Sinh", lower_nothing, fold_unary, 0, NULL},
+    {"Cosh", lower_nothing, fold_unary, 0, NULL},
+    {"Asinh", lower_nothing, fold_unary, 0, NULL},
+    {"Acosh", lower_nothing, fold_unary, 0, NULL},
+    {"Atanh", lower_nothing, fold_unary, 0, NULL},
+    {"IsNaN", lower_nothing, fold_unary, 0, NULL},
+    {"IsInf", lower_nothing, fold_is_infinite, 0, NULL},
+    {"Shrink", lower_nothing, fold_unary, 0, NULL},
     {0}};

@@ -303,7 +303,7 @@ static bool lower_gemm(struct call *call)
            set_biases(call, result.node, &p) && op_give(call, 0, &shape, &result);
 }
 
-const struct operator_row onnx_linear[] = {{"MatMul", lower_matmul, NULL, 0, NULL},
-                                           {"Gemm", lower_gemm, NULL, 0, NULL},
-                                           {"Einsum", lower_einsum, NULL, 0, NULL},
+const struct operator_row onnx_linear[] = {{"MatMul", lower_matmul, fold_matmul, 0, NULL},
+                                           {"Gemm", lower_gemm, fold_gemm, 0, NULL},
+                                           {"Einsum", lower_einsum, fold_einsum, 0, NULL},
                                            {0}};

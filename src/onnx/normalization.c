@@ -5,6 +5,7 @@
 #include <glcnn/kernels/convolution.h>
 #include <glcnn/kernels/cross_channel_normalization.h>
 #include <glcnn/kernels/instance_normalization.h>
+#include <glcnn/kernels/neuron.h>
 #include <glcnn/kernels/soft_max.h>
 
 #include "onnx/moves.h"
@@ -43,12 +44,14 @@ static bool set_momentum(struct call *call, glcnn_image_node *node)
     return true;
 }
 
+/* In training_mode too: what trains has the batch's statistics, what does not those that are kept. */
 static bool lower_batch(struct call *call)
 {
     static const char *const names[] = {"gamma", "beta", "mean", "variance"};
     struct value *x;
-    if (attribute_int(call, "training_mode", 0) || !attribute_int(call, "spatial", 1))
-        return op_unsupported(call, "training_mode 1 and spatial 0 are not supported");
+    if (!attribute_int(call, "spatial", 1))
+        return op_unsupported(call,
+                              "spatial is 0; statistics of each channel, spatial 1, are read");
     if (!channels_input(call, &x))
         return false;
     glcnn_image_node *node = glcnn_batch_normalization_node(
@@ -116,12 +119,14 @@ static bool set_numbers(struct call *call, size_t i, glcnn_image_node *node, con
     return vector_set(call, node, vector, (size_t)channels, op_input(call, i), &layout);
 }
 
-/* Inputs 1 and 2, for each number of axes from .. on: a convolution of each channel by itself. */
-static bool scale(struct call *call, struct image *image, const struct shape *shape, int from)
+/* Inputs 1 and 2, for each number of axes from .. to, without the last: a convolution of each channel
+ * by itself. */
+static bool scale(struct call *call, struct image *image, const struct shape *shape, int from,
+                  int to)
 {
     const struct constant *gamma;
     if (!op_constant(call, 1, true, &gamma) ||
-        !has_numbers(call, 1, shape_count_between(shape, from, (int)shape->rank)))
+        !has_numbers(call, 1, shape_count_between(shape, from, to)))
         return false;
     const uint32_t channels = (uint32_t)gamma->count;
     const struct glcnn_convolution_descriptor descriptor = {.kernel_width = 1,
@@ -130,7 +135,7 @@ static bool scale(struct call *call, struct image *image, const struct shape *sh
                                                             .output_feature_channels = channels,
                                                             .groups = channels,
                                                             .without_biases = !op_input(call, 2)};
-    if (!place_channels(call, image, shape, from, (int)shape->rank))
+    if (!place_channels(call, image, shape, from, to))
         return false;
     image->node = glcnn_convolution_node(image->node, &descriptor, NULL);
     return op_made(call, image->node, NULL) &&
@@ -150,7 +155,8 @@ static bool lower_layer(struct call *call)
     if (!normalize(call, &image, &x->shape, axis, "normalize"))
         return false;
     op_freeze(image.node); /* its own scales stay 1: those that follow train */
-    return scale(call, &image, &x->shape, axis) && op_give(call, 0, &x->shape, &image);
+    return scale(call, &image, &x->shape, axis, (int)x->shape.rank) &&
+           op_give(call, 0, &x->shape, &image);
 }
 
 /* ---- Of groups ---- */
@@ -170,18 +176,104 @@ static bool group_shape(struct call *call, const struct shape *shape, struct sha
     return true;
 }
 
+/* Gamma and beta of each channel follow where the source was. */
+static bool scale_channels(struct call *call, const struct value *x, struct image *image)
+{
+    op_freeze(image->node); /* its own scales stay 1 */
+    return place_move(call, image, &x->image) && scale(call, image, &x->shape, 1, 2) &&
+           op_give(call, 0, &x->shape, image);
+}
+
 /* To opset 20 gamma and beta are one number a group, as instance normalisation has them. */
+static bool scale_groups(struct call *call, const struct value *x, struct image *image,
+                         int64_t groups)
+{
+    return set_numbers(call, 1, image->node, "gamma", groups) &&
+           set_numbers(call, 2, image->node, "beta", groups) &&
+           place_move(call, image, &x->image) && op_give(call, 0, &x->shape, image);
+}
+
 static bool lower_group(struct call *call)
 {
     struct value *x;
     struct shape grouped;
+    const bool has_channels = call->reader->opset >= 21;
     if (!channels_input(call, &x) || !group_shape(call, &x->shape, &grouped))
         return false;
     struct image image = x->image;
-    return normalize(call, &image, &grouped, 2, NULL) &&
-           set_numbers(call, 1, image.node, "gamma", grouped.dims[1]) &&
-           set_numbers(call, 2, image.node, "beta", grouped.dims[1]) &&
-           place_move(call, &image, &x->image) && op_give(call, 0, &x->shape, &image);
+    if (!normalize(call, &image, &grouped, 2, has_channels ? "normalize" : NULL))
+        return false;
+    return has_channels ? scale_channels(call, x, &image)
+                        : scale_groups(call, x, &image, grouped.dims[1]);
+}
+
+/* ---- By a norm ---- */
+
+/* Divides by (r + epsilon)^exponent, r the sum or mean over axes from .. to of the neuron's results. */
+struct norm {
+    struct glcnn_neuron_descriptor before;
+    const char *kernel;
+    float epsilon, exponent;
+};
+
+static bool divide_by(struct call *call, const struct norm *norm, struct image *image,
+                      const struct shape *shape, int from, int to)
+{
+    if (!place_channels(call, image, shape, from, to))
+        return false;
+    glcnn_image_node *node = glcnn_neuron_node(image->node, &norm->before);
+    if (!op_made(call, node, "before"))
+        return false;
+    node = glcnn_node(node, norm->kernel, NULL);
+    if (!op_made(call, node, "norm"))
+        return false;
+    node = glcnn_neuron_power_node(node, 1, norm->epsilon, -norm->exponent);
+    if (!op_made(call, node, "reciprocal"))
+        return false;
+    image->node = glcnn_node_binary(image->node, node, "multiply", NULL);
+    if (!op_made(call, image->node, "normalize"))
+        return false;
+    glcnn_kernel_properties(glcnn_filter_node_kernel(glcnn_image_node_filter(image->node)))
+        ->secondary.stride_in_feature_channels = 0;
+    return true;
+}
+
+static bool lower_root_mean_square(struct call *call)
+{
+    const struct norm norm = {{GLCNN_NEURON_TYPE_POWER, 1, 0, 2},
+                              "reduce_feature_channels_mean",
+                              attribute_float(call, "epsilon", 1e-5f),
+                              0.5f};
+    struct value *x;
+    if (!op_image(call, 0, &x))
+        return false;
+    const int axis = shape_axis(&x->shape, attribute_int(call, "axis", -1));
+    struct image image = x->image;
+    if (axis < 0)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is not one of its input's");
+    return divide_by(call, &norm, &image, &x->shape, axis, (int)x->shape.rank) &&
+           scale(call, &image, &x->shape, axis, (int)x->shape.rank) &&
+           op_give(call, 0, &x->shape, &image);
+}
+
+static bool lower_norm(struct call *call)
+{
+    static const struct norm norms[] = {
+        {{GLCNN_NEURON_TYPE_ABSOLUTE, 0, 0, 0}, "reduce_feature_channels_sum", 0, 1},
+        {{GLCNN_NEURON_TYPE_POWER, 1, 0, 2}, "reduce_feature_channels_sum", 0, 0.5f}};
+    const int64_t p = attribute_int(call, "p", 2);
+    struct value *x;
+    if (!op_image(call, 0, &x))
+        return false;
+    const int axis = shape_axis(&x->shape, attribute_int(call, "axis", -1));
+    struct image image = x->image;
+    if (axis < 0 || p < 1 || p > 2)
+        return op_fail(call, GLCNN_MALFORMED_DATA,
+                       "its axis is not one of its input's, or p is "
+                       "%" PRId64 ", neither 1 nor 2",
+                       p);
+    return divide_by(call, &norms[p - 1], &image, &x->shape, axis, axis + 1) &&
+           op_give(call, 0, &x->shape, &image);
 }
 
 /* ---- Others ---- */
@@ -242,7 +334,9 @@ const struct operator_row onnx_normalization[] = {
     {"InstanceNormalization", lower_instance, NULL, 0, NULL},
     {"LayerNormalization", lower_layer, NULL, 0, NULL},
     {"GroupNormalization", lower_group, NULL, 0, NULL},
+    {"RMSNormalization", lower_root_mean_square, NULL, 0, NULL},
+    {"LpNormalization", lower_norm, NULL, 0, NULL},
     {"LRN", lower_response, NULL, 0, NULL},
-    {"Softmax", lower_soft_max, NULL, 0, "soft_max"},
-    {"LogSoftmax", lower_soft_max, NULL, 0, "log_soft_max"},
+    {"Softmax", lower_soft_max, fold_soft_max, 0, "soft_max"},
+    {"LogSoftmax", lower_soft_max, fold_soft_max, 0, "log_soft_max"},
     {0}};

@@ -151,8 +151,6 @@ double constant_number(const struct constant *constant, size_t i);
 void constant_set(struct constant *constant, size_t i, double value);
 /* Element i of one is element j of the other, of the same kind. */
 void constant_copy(struct constant *to, size_t i, const struct constant *from, size_t j);
-/* Where element i of a result of shape `all` is in what is broadcast to it. */
-size_t constant_place(const struct shape *all, const struct shape *part, size_t i);
 void constants_free(struct reader *reader);
 
 /* ---- A node being read ---- */
@@ -177,9 +175,9 @@ struct operator_row {
 
 /* Rows of one family, the last one without a name. */
 extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_convolution[],
-    onnx_folding[], onnx_folding_axes[], onnx_folding_indices[], onnx_folding_products[],
-    onnx_folding_shapes[], onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_reduction[],
-    onnx_resizing[], onnx_shaping[], onnx_slicing[];
+    onnx_folding[], onnx_folding_axes[], onnx_folding_indices[], onnx_folding_shapes[],
+    onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_reduction[], onnx_resizing[],
+    onnx_shaping[], onnx_slicing[];
 
 const struct operator_row *operator_find(const char *name);
 

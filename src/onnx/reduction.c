@@ -186,16 +186,16 @@ static bool lower_argument(struct call *call)
 }
 
 const struct operator_row onnx_reduction[] = {
-    {"ReduceSum", lower_reduction, NULL, SUM, NULL},
-    {"ReduceMean", lower_reduction, NULL, MEAN, NULL},
-    {"ReduceMax", lower_reduction, NULL, MOST, NULL},
-    {"ReduceMin", lower_reduction, NULL, LEAST, NULL},
-    {"ReduceL1", lower_reduction, NULL, ABSOLUTES, NULL},
-    {"ReduceL2", lower_reduction, NULL, EUCLIDEAN, NULL},
-    {"ReduceSumSquare", lower_reduction, NULL, SQUARES, NULL},
-    {"ReduceLogSum", lower_reduction, NULL, LOG_OF_SUM, NULL},
-    {"ReduceLogSumExp", lower_reduction, NULL, LOG_OF_EXP, NULL},
-    {"ReduceProd", lower_product, NULL, 0, NULL},
-    {"ArgMax", lower_argument, NULL, 0, "argument_max"},
-    {"ArgMin", lower_argument, NULL, 0, "argument_min"},
+    {"ReduceSum", lower_reduction, fold_reduce, SUM, NULL},
+    {"ReduceMean", lower_reduction, fold_reduce, MEAN, NULL},
+    {"ReduceMax", lower_reduction, fold_reduce, MOST, NULL},
+    {"ReduceMin", lower_reduction, fold_reduce, LEAST, NULL},
+    {"ReduceL1", lower_reduction, fold_reduce, ABSOLUTES, NULL},
+    {"ReduceL2", lower_reduction, fold_reduce, EUCLIDEAN, NULL},
+    {"ReduceSumSquare", lower_reduction, fold_reduce, SQUARES, NULL},
+    {"ReduceLogSum", lower_reduction, fold_reduce, LOG_OF_SUM, NULL},
+    {"ReduceLogSumExp", lower_reduction, fold_reduce, LOG_OF_EXP, NULL},
+    {"ReduceProd", lower_product, fold_reduce, 0, NULL},
+    {"ArgMax", lower_argument, fold_argument, 0, "argument_max"},
+    {"ArgMin", lower_argument, fold_argument, 0, "argument_min"},
     {0}};

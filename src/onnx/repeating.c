@@ -1,6 +1,7 @@
 /* Operators that repeat numbers, and that choose between them by a mask that is known. */
 #include <math.h>
 
+#include "onnx/fold.h"
 #include "onnx/operand.h"
 
 /* ---- Expand and Tile ---- */
@@ -112,10 +113,13 @@ static bool keep_constant(struct call *call, const struct value *value, const st
         return op_fail(call, GLCNN_MALFORMED_DATA, "its inputs do not fit together");
     *masked = (struct value){.name = value->name, .shape = shape, .parameter = value->parameter};
     masked->constant = constant_make(call->reader, &shape, false);
-    for (size_t i = 0; masked->constant && i < masked->constant->count; i++)
-        if ((constant_number(mask->constant, constant_place(&shape, &mask->shape, i)) != 0) == kept)
+    struct walk walk = walk_through(&shape);
+    walk_broadcast(&walk, 0, &mask->shape);
+    walk_broadcast(&walk, 1, &value->shape);
+    for (size_t i = 0; masked->constant && i < masked->constant->count; i++, walk_next(&walk))
+        if ((constant_number(mask->constant, (size_t)walk.at[0]) != 0) == kept)
             masked->constant->floats[i] =
-                (float)constant_number(value->constant, constant_place(&shape, &value->shape, i));
+                (float)constant_number(value->constant, (size_t)walk.at[1]);
     return masked->constant;
 }
 

@@ -511,7 +511,7 @@ const struct operator_row onnx_slicing[] = {
     {"Gather", lower_gather, fold_gather, 0, NULL},
     {"Split", split, split, 0, NULL},
     {"Concat", lower_concat, fold_concat, 0, NULL},
-    {"Pad", lower_pad, NULL, 0, NULL},
-    {"DepthToSpace", lower_blocks, NULL, 1, "depth_to_space"},
-    {"SpaceToDepth", lower_blocks, NULL, 0, "space_to_depth"},
+    {"Pad", lower_pad, fold_pad, 0, NULL},
+    {"DepthToSpace", lower_blocks, fold_blocks, 1, "depth_to_space"},
+    {"SpaceToDepth", lower_blocks, fold_blocks, 0, "space_to_depth"},
     {0}};
