@@ -446,7 +446,7 @@ static void old_axes_are_bounded(void)
 
 static void opsets_that_are_not_read_are_named(void)
 {
-    static const int64_t opsets[] = {5, 21, -1};
+    static const int64_t opsets[] = {GLCNN_ONNX_OLDEST_OPSET - 1, GLCNN_ONNX_NEWEST_OPSET + 1, -1};
     for (size_t i = 0; i < 3; i++) {
         struct writer w = {0};
         char error[GLCNN_ERROR_LENGTH] = "";

@@ -125,36 +125,66 @@ static bool read_scales(struct call *call, const struct value *x, struct resizin
     return keep_aspect(call, &n, &x->shape, r, shape);
 }
 
-/* A number for the first of the names that the attribute has; -1: none of them. */
-static int choice(const struct call *call, const char *attribute, const char *const *names,
-                  size_t count, const char *otherwise)
+/* A number for the first of the names that the attribute has; -1, with the message: none of them. */
+static int choice(struct call *call, const char *attribute, const char *const *names, size_t count,
+                  const char *otherwise)
 {
+    const Onnx__AttributeProto *a = attribute_find(call, attribute);
     for (size_t i = 0; i < count; i++)
         if (attribute_is(call, attribute, names[i], otherwise))
             return (int)i;
+    op_unsupported(call, "%s is \"%.*s\", which is not read", attribute,
+                   a->s.len < 40 ? (int)a->s.len : 40, (const char *)a->s.data);
     return -1;
 }
+
+enum { SYMMETRIC = 4 };
 
 /* Names in the order of glcnn_resize_position and glcnn_resize_rounding. */
 static bool read_modes(struct call *call, bool *is_linear, struct glcnn_resize_parameters *p)
 {
     static const char *const modes[] = {"nearest", "linear", "bilinear"};
     static const char *const positions[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
-                                            "align_corners"};
+                                            "align_corners", "half_pixel_symmetric"};
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                             "ceil"};
     bool is_old = call->reader->opset < 11 || strcmp(call->row->name, "Upsample") == 0;
     int mode = choice(call, "mode", modes, 3, "nearest");
-    int position = choice(call, "coordinate_transformation_mode", positions, 4,
+    int position = choice(call, "coordinate_transformation_mode", positions, 5,
                           is_old ? "asymmetric" : "half_pixel");
     int rounding =
         choice(call, "nearest_mode", roundings, 4, is_old ? "floor" : "round_prefer_floor");
-    if (mode < 0 || position < 0 || rounding < 0 || attribute_int(call, "antialias", 0) ||
-        attribute_int(call, "exclude_outside", 0))
-        return op_unsupported(call, "nearest and linear are read, without antialias");
+    if (mode < 0 || position < 0 || rounding < 0)
+        return false;
+    if (attribute_int(call, "exclude_outside", 0))
+        return op_unsupported(call, "exclude_outside is 1, which is not read");
     *is_linear = mode > 0;
-    p->position = (glcnn_resize_position)position;
+    p->position =
+        position == SYMMETRIC ? GLCNN_RESIZE_POSITION_HALF_PIXEL : (glcnn_resize_position)position;
     p->rounding = (glcnn_resize_rounding)rounding;
+    return true;
+}
+
+/* What is the same as another mode, or does nothing, only for some scales. */
+static bool check_scales(struct call *call, const struct glcnn_resize_parameters *p,
+                         const struct resizing *r, const struct shape *from, const struct shape *to)
+{
+    const bool is_whole =
+        p->position == GLCNN_RESIZE_POSITION_ALIGN_CORNERS ||
+        attribute_is(call, "coordinate_transformation_mode", "half_pixel_symmetric", "");
+    for (uint32_t i = 0; i < from->rank; i++) {
+        const double exact = r->scale[i] * (double)from->dims[i];
+        if (is_whole && fabs(exact - (double)to->dims[i]) > 1e-3)
+            return op_unsupported(call,
+                                  "align_corners or half_pixel_symmetric of a part of a "
+                                  "pixel, axis %u by %g",
+                                  i, r->scale[i]);
+        if (attribute_int(call, "antialias", 0) && r->scale[i] < 1)
+            return op_unsupported(call,
+                                  "antialias is 1 where axis %u shrinks, by %g; without it "
+                                  "this is read",
+                                  i, r->scale[i]);
+    }
     return true;
 }
 
@@ -172,11 +202,9 @@ static bool lower_resize(struct call *call)
     if (result.extent[C] != x->image.extent[C] || result.extent[N] != x->image.extent[N] ||
         shape.rank > 4)
         return op_unsupported(call, "it resizes other axes than rows and columns");
+    if (!check_scales(call, &p, &r, &x->shape, &shape))
+        return false;
     uint32_t last = shape.rank - 1;
-    for (uint32_t i = 0; p.position == GLCNN_RESIZE_POSITION_ALIGN_CORNERS && i <= last; i++)
-        if (fabs(r.scale[i] * (double)x->shape.dims[i] - (double)shape.dims[i]) > 1e-3)
-            return op_unsupported(call, "align_corners of a part of a pixel, axis %u by %g", i,
-                                  r.scale[i]);
     p.resized_width = (uint32_t)result.extent[W];
     p.resized_height = (uint32_t)result.extent[H];
     p.scale_x = r.uses_scales ? (float)r.scale[last] : 0;

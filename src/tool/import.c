@@ -39,19 +39,22 @@ static const struct tool_option options[] = {
     DEVICE_OPTIONS,
     {0}};
 
-static const char details[] =
-    "MODEL is an ONNX file of opset 7 to 20 with one image as its input. A classifier, whose "
-    "output is a score or a probability for each class, can be trained, evaluated and used to "
-    "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
-    "export\", Python (glcnn.load) and C, or becomes a classifier with --head, which adds an "
-    "untrained layer. All outputs of the file are kept; --output ends the network at one of "
-    "them, or at another value between nodes.\n"
-    "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
-    "values in 0 .. 1, red first. The model file keeps all of this, and \"glcnn export\" makes "
-    "an ONNX file of it again. An existing file is overwritten only with --force.\n"
-    "\n"
-    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
-    "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
+#define QUOTED(TEXT)  #TEXT
+#define TEXT_OF(NAME) QUOTED(NAME)
+
+static const char details[] = "MODEL is an ONNX file of opset " TEXT_OF(GLCNN_ONNX_OLDEST_OPSET) " to " TEXT_OF(
+    GLCNN_ONNX_NEWEST_OPSET) " with one image as its input. A classifier, whose "
+                             "output is a score or a probability for each class, can be trained, evaluated and used to "
+                             "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
+                             "export\", Python (glcnn.load) and C, or becomes a classifier with --head, which adds an "
+                             "untrained layer. All outputs of the file are kept; --output ends the network at one of "
+                             "them, or at another value between nodes.\n"
+                             "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
+                             "values in 0 .. 1, red first. The model file keeps all of this, and \"glcnn export\" makes "
+                             "an ONNX file of it again. An existing file is overwritten only with --force.\n"
+                             "\n"
+                             "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
+                             "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
 
 struct import {
     const struct tool_command *command;

@@ -1,0 +1,600 @@
+/* ONNX files as converters write them: functions, branches, types, opsets, a batch of any size, and what
+ * is computed of constants. Models are texts, a line for each part:
+ *
+ *   opset 21
+ *   input NAME[:TYPE] SIZES      the first one is the batch; types are ONNX's numbers, float32 by default
+ *   float NAME SIZES : NUMBERS   an initialiser; "whole" of int64; without sizes it is a number
+ *   OPERATOR[@DOMAIN] INPUTS > OUTPUTS ATTRIBUTE=VALUE ...   an int 1, ints 1,2, a float 1.0, a text 'a',
+ *                                or what a function was called with, $NAME
+ *   function NAME INPUTS > OUTPUTS, then .. else .. end      nodes within; "yield" names a branch's output
+ *   output NAME
+ */
+#include <ctype.h>
+
+#include "onnx/build.h"
+#include "tests/graphs.h"
+
+enum { MOST = 64 };
+
+/* ---- Models from texts ---- */
+
+struct text {
+    struct writer w;
+    Onnx__ModelProto *model;
+    Onnx__GraphProto *graph, *branch;
+    Onnx__FunctionProto *function;
+};
+
+/* The next word of a line; NULL: there is none. */
+static char *word(char **rest)
+{
+    return strtok_r(NULL, " ", rest);
+}
+
+static Onnx__AttributeProto *add_attribute(Onnx__NodeProto *node, const char *name,
+                                           Onnx__AttributeProto__AttributeType type)
+{
+    Onnx__AttributeProto *a = malloc(sizeof *a);
+    onnx__attribute_proto__init(a);
+    a->name = strdup(name);
+    a->has_type = true;
+    a->type = type;
+    node->attribute[node->n_attribute++] = a;
+    return a;
+}
+
+static void read_attribute(struct text *t, Onnx__NodeProto *node, char *text)
+{
+    int64_t wholes[16];
+    size_t count = 0;
+    char *value = strchr(text, '='), *rest;
+    *value++ = '\0';
+    if (*value == '\'') {
+        Onnx__AttributeProto *a =
+            add_attribute(node, text, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+        a->has_s = true;
+        a->s = (ProtobufCBinaryData){strlen(value) - 2, (uint8_t *)strdup(value + 1)};
+    } else if (*value == '$') {
+        add_attribute(node, text, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)->ref_attr_name =
+            strdup(value + 1);
+    } else if (strchr(value, '.')) {
+        build_float(&t->w, node, text, strtof(value, NULL));
+    } else if (!strchr(value, ',')) {
+        build_int(&t->w, node, text, strtoll(value, NULL, 10));
+    } else {
+        for (char *one = strtok_r(value, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+            wholes[count++] = strtoll(one, NULL, 10);
+        build_ints(&t->w, node, text, wholes, count);
+    }
+}
+
+static void take_node(struct text *t, Onnx__NodeProto *node)
+{
+    if (t->function) {
+        t->function->node = realloc(t->function->node, (t->function->n_node + 1) * sizeof node);
+        t->function->node[t->function->n_node++] = node;
+    } else if (t->branch) {
+        t->branch->node = realloc(t->branch->node, (t->branch->n_node + 1) * sizeof node);
+        t->branch->node[t->branch->n_node++] = node;
+    }
+    t->graph->n_node -= t->function || t->branch;
+}
+
+static void read_node(struct text *t, char *operator, char * rest)
+{
+    const char *inputs[9] = {NULL}, *outputs[9] = {NULL};
+    size_t count = 0;
+    char *at, *domain = strchr(operator, '@');
+    if (domain)
+        *domain++ = '\0';
+    while ((at = word(&rest)) && strcmp(at, ">") != 0)
+        inputs[count++] = strcmp(at, "-") == 0 ? "" : at;
+    for (count = 0; (at = word(&rest)) && !strchr(at, '=');)
+        outputs[count++] = at;
+    Onnx__NodeProto *node =
+        build_node(&t->w, t->graph, operator, outputs[0] ? outputs[0] : "", inputs);
+    node->domain = domain ? strdup(domain) : NULL;
+    node->output = realloc(node->output, 9 * sizeof *node->output);
+    while (node->n_output < count)
+        node->output[node->n_output] = strdup(outputs[node->n_output]), node->n_output++;
+    for (; at; at = word(&rest))
+        read_attribute(t, node, at);
+    take_node(t, node);
+}
+
+static void read_tensor(struct text *t, bool is_float, char *rest)
+{
+    int64_t dims[8], wholes[MOST];
+    float floats[MOST];
+    size_t rank = 0, count = 0;
+    char *name = word(&rest), *at;
+    while (strcmp(at = word(&rest), ":") != 0)
+        dims[rank++] = strtoll(at, NULL, 10);
+    for (; (at = word(&rest)); count++) {
+        floats[count] = strtof(at, NULL);
+        wholes[count] = strtoll(at, NULL, 10);
+    }
+    build_tensor(&t->w, t->graph, name, dims, rank, is_float ? floats : NULL, wholes);
+}
+
+static void read_value(struct text *t, bool is_output, char *rest)
+{
+    int64_t dims[8];
+    size_t rank = 0;
+    char *name = word(&rest), *type = strchr(name, ':'), *at;
+    if (type)
+        *type++ = '\0';
+    while ((at = word(&rest)))
+        dims[rank++] = strtoll(at, NULL, 10);
+    build_value(&t->w, t->graph, is_output, name, dims, rank);
+    if (type)
+        t->graph->input[t->graph->n_input - 1]->type->tensor_type->elem_type =
+            (int)strtol(type, NULL, 10);
+}
+
+static void read_function(struct text *t, char *rest)
+{
+    Onnx__ModelProto *model = t->model;
+    Onnx__FunctionProto *f = malloc(sizeof *f);
+    bool is_output = false;
+    char *at;
+    onnx__function_proto__init(f);
+    model->functions = realloc(model->functions, (model->n_functions + 1) * sizeof f);
+    model->functions[model->n_functions++] = t->function = f;
+    f->name = strdup(word(&rest));
+    f->domain = strdup("local");
+    f->input = malloc(8 * sizeof *f->input);
+    f->output = malloc(8 * sizeof *f->output);
+    while ((at = word(&rest)))
+        if (strcmp(at, ">") == 0)
+            is_output = true;
+        else if (is_output)
+            f->output[f->n_output++] = strdup(at);
+        else
+            f->input[f->n_input++] = strdup(at);
+}
+
+static void begin_branch(struct text *t, const char *name)
+{
+    Onnx__AttributeProto *a = add_attribute(t->graph->node[t->graph->n_node - 1], name,
+                                            ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+    a->g = t->branch = malloc(sizeof *a->g);
+    onnx__graph_proto__init(t->branch);
+}
+
+static void yield(struct text *t, char *rest)
+{
+    Onnx__ValueInfoProto *info = malloc(sizeof *info);
+    onnx__value_info_proto__init(info);
+    info->name = strdup(word(&rest));
+    t->branch->output = malloc(sizeof info);
+    t->branch->output[t->branch->n_output++] = info;
+}
+
+static void read_line(struct text *t, char *line)
+{
+    char *rest, *first = strtok_r(line, " ", &rest);
+    if (strcmp(first, "opset") == 0)
+        t->model->opset_import[0]->version = strtoll(word(&rest), NULL, 10);
+    else if (strcmp(first, "float") == 0 || strcmp(first, "whole") == 0)
+        read_tensor(t, *first == 'f', rest);
+    else if (strcmp(first, "input") == 0 || strcmp(first, "output") == 0)
+        read_value(t, *first == 'o', rest);
+    else if (strcmp(first, "function") == 0)
+        read_function(t, rest);
+    else if (strcmp(first, "then") == 0 || strcmp(first, "else") == 0)
+        begin_branch(t, *first == 't' ? "then_branch" : "else_branch");
+    else if (strcmp(first, "yield") == 0)
+        yield(t, rest);
+    else if (strcmp(first, "end") == 0)
+        t->function = NULL, t->branch = NULL;
+    else
+        read_node(t, first, rest);
+}
+
+struct file {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct file file_of(const char *text)
+{
+    struct text t = {.model = build_model(MOST)};
+    struct file file = {NULL, 0};
+    char *copy = strdup(text), *rest;
+    t.graph = t.model->graph;
+    for (char *line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        read_line(&t, line);
+    free(copy);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&t.w, t.model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(t.model, NULL);
+    return file;
+}
+
+/* ---- What they make ---- */
+
+struct reading {
+    glcnn_network *network;
+    struct glcnn_onnx_record *record;
+    glcnn_status status;
+    char error[GLCNN_ERROR_LENGTH];
+};
+
+static struct reading read_file(const struct file *file)
+{
+    struct reading r = {NULL};
+    r.status =
+        glcnn_onnx_read(device, file->bytes, file->size, NULL, &r.network, &r.record, r.error);
+    return r;
+}
+
+static void end_reading(struct reading *r)
+{
+    glcnn_onnx_record_destroy(&r->record);
+    glcnn_network_destroy(&r->network);
+}
+
+/* One image of 1, 2, 3 .. for the only input, and what the only output is of it. */
+static void expect_of(const struct reading *r, const char *text, const float *expected,
+                      size_t count)
+{
+    float counted[MOST];
+    const struct glcnn_onnx_image *x = &r->record->inputs[0];
+    glcnn_image_node *result = r->record->outputs[0].node;
+    for (size_t i = 0; i < MOST; i++)
+        counted[i] = (float)(i + 1);
+    glcnn_graph *graph = graph_of(result);
+    glcnn_image *image = image_with(1, x->feature_channels, x->height, x->width, counted);
+    run_graph(graph, &image);
+    float *found = result_values(graph, result);
+    CU_ASSERT_EQUAL_FATAL(count_of(glcnn_graph_image(graph, result)), count);
+    CU_ASSERT_TRUE(arrays_near(found, expected, count, 2e-6));
+    if (!arrays_near(found, expected, count, 2e-6))
+        printf("\n%s\nfirst: %g, not %g\n", text, (double)found[0], (double)expected[0]);
+    free(found);
+    glcnn_image_destroy(&image);
+    glcnn_graph_destroy(&graph);
+}
+
+/* The record's file makes the same. */
+static void expect_back(struct reading *r, const char *text, const float *expected, size_t count)
+{
+    struct file back = {NULL, 0};
+    GOOD(glcnn_onnx_write(r->network, r->record, NULL, 0, &back.bytes, &back.size, NULL));
+    struct reading again = read_file(&back);
+    CU_ASSERT_STRING_EQUAL(again.error, "");
+    if (again.network)
+        expect_of(&again, text, expected, count);
+    end_reading(&again);
+    glcnn_onnx_free(back.bytes);
+}
+
+static void expect(const char *text, const float *expected, size_t count)
+{
+    struct file file = file_of(text);
+    struct reading r = read_file(&file);
+    CU_ASSERT_STRING_EQUAL(r.error, "");
+    if (r.error[0])
+        printf("\n%s\n%s\n", text, r.error);
+    if (r.network) {
+        expect_of(&r, text, expected, count);
+        expect_back(&r, text, expected, count);
+    }
+    end_reading(&r);
+    glcnn_onnx_free(file.bytes);
+}
+#define EXPECT(TEXT, ...)                                                                          \
+    expect(TEXT, (const float[]){__VA_ARGS__}, sizeof((float[]){__VA_ARGS__}) / sizeof(float))
+
+static void expect_message(const char *text, glcnn_status status, const char *words)
+{
+    struct file file = file_of(text);
+    struct reading r = read_file(&file);
+    CU_ASSERT_EQUAL(r.status, status);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error, words));
+    if (r.status != status || !strstr(r.error, words))
+        printf("\n%s\nstatus %d, \"%s\", not \"%s\"\n", text, r.status, r.error, words);
+    end_reading(&r);
+    glcnn_onnx_free(file.bytes);
+}
+
+/* ---- Functions ---- */
+
+#define TWICE                                                                                      \
+    "function Times x > y\n"                                                                       \
+    "Constant > factor value_float=$by\n"                                                          \
+    "Mul x factor > y\n"                                                                           \
+    "end\n"                                                                                        \
+    "function Six x > y\n"                                                                         \
+    "Times@local x > t by=2.0\n"                                                                   \
+    "Times@local t > y by=3.0\n"                                                                   \
+    "end\n"
+
+static void functions_are_their_nodes(void)
+{
+    EXPECT("input x 1 1 1 3\n" TWICE "Six@local x > once\nSix@local once > y\noutput y 1 1 1 3\n",
+           36, 72, 108);
+    expect_message("input x 1 1 1 3\n" TWICE "Times@local x > y\noutput y 1 1 1 3\n",
+                   GLCNN_UNSUPPORTED, "needs attribute \"by\"");
+}
+
+static void functions_end(void)
+{
+    expect_message("input x 1 1 1 3\n"
+                   "function Loops x > y\nLoops@local x > t\nLoops@local t > y\nend\n"
+                   "Loops@local x > y\noutput y 1 1 1 3\n",
+                   GLCNN_MALFORMED_DATA, "or themselves");
+}
+
+/* 16^8 nodes, of a few hundred bytes. */
+static void functions_do_not_explode(void)
+{
+    char text[4000] = "input x 1 1 1 3\nfunction F0 x > y\nRelu x > y\nend\n";
+    for (int level = 1; level <= 8; level++) {
+        size_t at = strlen(text);
+        at += (size_t)sprintf(text + at, "function F%d x > y\n", level);
+        for (int k = 0; k < 16; k++)
+            at += (size_t)sprintf(text + at, "F%d@local %s%d > v%d\n", level - 1, "v", k, k + 1);
+        sprintf(text + at, "end\n");
+    }
+    strcat(text, "F8@local x > y\noutput y 1 1 1 3\n");
+    expect_message(text, GLCNN_LIMIT_EXCEEDED, "functions make more than");
+}
+
+/* ---- Branches ---- */
+
+#define BRANCHES(CONDITION)                                                                        \
+    "input x 1 2 1 3\nwhole zero : 0\nwhole known : " CONDITION "\n"                               \
+    "float third 1 : 3\n"                                                                          \
+    "Shape x > sizes\n"                                                                            \
+    "whole one : 1\nGather sizes one > channels\n"                                                 \
+    "Equal channels known > is\n"                                                                  \
+    "If is > y\n"                                                                                  \
+    "then\nMul x third > inner\nRelu inner > result\nyield result\n"                               \
+    "else\nFrobnicate x > other\nyield other\nend\n"                                               \
+    "Neg y > z\noutput z 1 2 1 3\n"
+
+static void branches_are_taken_where_they_are_known(void)
+{
+    EXPECT(BRANCHES("2"), -3, -6, -9, -12, -15, -18);
+    expect_message(BRANCHES("5"), GLCNN_UNSUPPORTED, "Frobnicate");
+}
+
+/* What a branch gives may be a value outside of it. */
+static void branches_pass_on_what_is_there(void)
+{
+    EXPECT("input x 1 1 1 3\nfloat no : 0\nCast no > not to=9\n"
+           "If not > y\nthen\nNeg x > n\nyield n\nelse\nyield x\nend\n"
+           "Neg y > z\noutput z 1 1 1 3\n",
+           -1, -2, -3);
+    expect_message(
+        "input x 1 1 1 3\nIf x > y\nthen\nyield x\nelse\nyield x\nend\noutput y 1 1 1 3\n",
+        GLCNN_UNSUPPORTED, "computed while the model runs");
+}
+
+/* ---- Types ---- */
+
+static void real_types_are_float32(void)
+{
+    EXPECT("input x:10 1 1 1 3\nfloat two : 2\nCast two > half to=10\nMul x half > d\n"
+           "Cast d > e to=16\nCast e > f to=11\nNeg f > y\noutput y 1 1 1 3\n",
+           -2, -4, -6);
+    EXPECT("input x:11 1 1 1 3\nNeg x > y\noutput y 1 1 1 3\n", -1, -2, -3);
+    EXPECT("input x:16 1 1 1 3\nNeg x > y\noutput y 1 1 1 3\n", -1, -2, -3);
+}
+
+static void whole_images_are_cast_first(void)
+{
+    EXPECT("input x:2 1 2 1 2\nTranspose x > t perm=0,1,3,2\nCast t > f to=1\nNeg f > y\n"
+           "output y 1 2 2 1\n",
+           -1, -2, -3, -4);
+    expect_message("input x:2 1 1 1 3\nNeg x > y\noutput y 1 1 1 3\n", GLCNN_UNSUPPORTED,
+                   "image of whole numbers");
+    expect_message("input x 1 1 1 3\nCast x > y to=7\noutput y 1 1 1 3\n", GLCNN_UNSUPPORTED,
+                   "real numbers would become");
+    expect_message("input x:8 1 1 1 3\nNeg x > y\noutput y 1 1 1 3\n", GLCNN_UNSUPPORTED,
+                   "not a tensor of numbers");
+}
+
+/* ---- Training ---- */
+
+/* As where nothing trains: (x - mean) / sqrt(variance + 1). */
+static void layers_in_training_are_read(void)
+{
+    EXPECT("opset 15\ninput x 1 1 1 3\nfloat one 1 : 1\nfloat zero 1 : 0\nfloat three 1 : 3\n"
+           "BatchNormalization x one zero one three > y mean variance training_mode=1 epsilon=1.0\n"
+           "output y 1 1 1 3\n",
+           0, 0.5f, 1);
+    EXPECT("opset 8\ninput x 1 1 1 3\nfloat one 1 : 1\nfloat zero 1 : 0\nfloat three 1 : 3\n"
+           "BatchNormalization x one zero one three > y m v sm sv spatial=1 epsilon=1.0\n"
+           "output y 1 1 1 3\n",
+           0, 0.5f, 1);
+    EXPECT("opset 13\ninput x 1 1 1 3\nfloat half : 0.5\nwhole on : 1\nCast on > trains to=9\n"
+           "Dropout x half trains > d mask\nNeg d > y\noutput y 1 1 1 3\n",
+           -1, -2, -3);
+    expect_message("opset 8\ninput x 1 1 1 3\nfloat one 1 : 1\n"
+                   "BatchNormalization x one one one one > y spatial=0\noutput y 1 1 1 3\n",
+                   GLCNN_UNSUPPORTED, "spatial is 0");
+}
+
+/* ---- Opsets ---- */
+
+/* Groups of two channels are -1 and 1, of which each has its own numbers. */
+static void later_opsets_are_read(void)
+{
+    EXPECT("opset 21\ninput x 1 4 1 1\nfloat gamma 4 : 1 2 3 4\nfloat beta 4 : 0 0 1 1\n"
+           "GroupNormalization x gamma beta > y num_groups=2 epsilon=0.0\noutput y 1 4 1 1\n",
+           -1, 2, -2, 5);
+    EXPECT("opset 20\ninput x 1 4 1 1\nfloat gamma 2 : 1 2\nfloat beta 2 : 0 1\n"
+           "GroupNormalization x gamma beta > y num_groups=2 epsilon=0.0\noutput y 1 4 1 1\n",
+           -1, 1, -1, 3);
+    EXPECT("opset 24\ninput x 1 1 1 2\nSwish x > y\noutput y 1 1 1 2\n", 0.7310586f, 1.7615942f);
+    EXPECT("opset 25\ninput x 1 1 1 2\nRelu x > r\nCast r > y to=1\noutput y 1 1 1 2\n", 1, 2);
+}
+
+/* The square root of the mean square of 1, 2 and 3 is sqrt(14 / 3); norms are 6 and sqrt(14). */
+static void norms_divide(void)
+{
+    EXPECT("opset 23\ninput x 1 1 1 3\nfloat gamma 3 : 1 2 3\n"
+           "RMSNormalization x gamma > y epsilon=0.0\noutput y 1 1 1 3\n",
+           0.46291006f, 1.8516402f, 4.1661906f);
+    EXPECT("input x 1 3 1 1\nLpNormalization x > y axis=1 p=1\noutput y 1 3 1 1\n", 1 / 6.0f,
+           1 / 3.0f, 0.5f);
+    EXPECT("input x 1 3 1 1\nLpNormalization x > y axis=1\noutput y 1 3 1 1\n", 0.26726124f,
+           0.53452247f, 0.8017837f);
+}
+
+/* ---- Constants ---- */
+
+/* Whole numbers are divided towards 0 and wrap, reals are rounded to float32 after each node. */
+static void constants_are_computed_by_their_types(void)
+{
+    EXPECT("input x 1 1 1 3\nwhole a 3 : -7 7 9223372036854775807\nwhole b 3 : 2 -2 -1\n"
+           "Div a b > q\nwhole c 3 : 0 0 9223372036854775807\nAdd q c > s\nCast s > f to=1\n"
+           "Mul x f > y\noutput y 1 1 1 3\n",
+           -3, -6, 0);
+    EXPECT("input x 1 1 1 3\nwhole a 3 : -7 7 300\nCast a > byte to=2\nCast byte > f to=1\n"
+           "Mul x f > y\noutput y 1 1 1 3\n",
+           249, 14, 132);
+    EXPECT("input x 1 1 1 2\nfloat a 2 : 16777216 1\nfloat one : 1\nAdd a one > b\n"
+           "float less 2 : 16777216 0\nSub b less > c\nMul x c > y\noutput y 1 1 1 2\n",
+           0, 4);
+    EXPECT("input x 1 1 1 4\nwhole a 4 : -7 7 -7 7\nwhole b 4 : 3 -3 -3 3\nMod a b > m\n"
+           "Cast m > f to=1\nMul x f > y\noutput y 1 1 1 4\n",
+           2, -4, -3, 4);
+    expect_message("input x 1 1 1 1\nwhole a 1 : 1\nwhole b 1 : 0\nDiv a b > q\nCast q > f to=1\n"
+                   "Mul x f > y\noutput y 1 1 1 1\n",
+                   GLCNN_MALFORMED_DATA, "divides a whole number by 0");
+}
+
+static void constants_have_every_attribute(void)
+{
+    EXPECT("input x 1 1 1 2\nConstant > a value_ints=3,4\nCast a > f to=1\nMul x f > y\n"
+           "output y 1 1 1 2\n",
+           3, 8);
+    EXPECT("input x 1 1 1 2\nConstant > a value_int=3\nCast a > f to=1\nMul x f > y\n"
+           "output y 1 1 1 2\n",
+           3, 6);
+    expect_message(
+        "input x 1 1 1 2\nConstant > a value_string='a'\nMul x a > y\noutput y 1 1 1 2\n",
+        GLCNN_UNSUPPORTED, "value_string");
+}
+
+/* A weight-standardised convolution: (w - mean) / sqrt(variance + 1) of 1, 3 and 2, 6. */
+static void weights_are_computed(void)
+{
+    EXPECT("opset 17\ninput x 1 2 1 1\nfloat w 2 2 1 1 : 1 3 2 6\nfloat one : 1\n"
+           "ReduceMean w > mean axes=1,2,3\nSub w mean > d\nMul d d > s\n"
+           "ReduceMean s > variance axes=1,2,3\nAdd variance one > v\nSqrt v > r\nDiv d r > n\n"
+           "Conv x n > y\noutput y 1 2 1 1\n",
+           0.70710678f, 0.89442719f);
+}
+
+/* Chains of moves cost nothing beyond what the file has: 600 times 600 * 8 numbers. */
+static void moves_of_weights_have_no_bound(void)
+{
+    enum { SIDE = 600, TIMES = 8 };
+    static float weights[SIDE * SIDE];
+    struct writer w = {0};
+    struct file file = {NULL, 0};
+    Onnx__ModelProto *model = build_model(64);
+    Onnx__GraphProto *graph = model->graph;
+    const int64_t dims[] = {1, SIDE}, square[] = {SIDE, SIDE};
+    for (size_t i = 0; i < SIDE; i++)
+        weights[i * SIDE + i] = 2;
+    build_value(&w, graph, false, "x", dims, 2);
+    for (int n = 0; n < 8; n++) {
+        char names[TIMES + 1][20], product[20], from[20];
+        snprintf(names[0], sizeof names[0], "w%d", n);
+        build_tensor(&w, graph, names[0], square, 2, weights, NULL);
+        for (int k = 1; k <= TIMES / 2; k++) {
+            snprintf(names[k], sizeof names[k], "w%d.%d", n, k);
+            build_node(&w, graph, "Transpose", names[k], (const char *[]){names[k - 1], NULL});
+        }
+        snprintf(from, sizeof from, n ? "y%d" : "x", n - 1);
+        snprintf(product, sizeof product, "y%d", n);
+        build_node(&w, graph, "MatMul", product, (const char *[]){from, names[TIMES / 2], NULL});
+    }
+    build_value(&w, graph, true, "y7", dims, 2);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    struct reading r = read_file(&file);
+    CU_ASSERT_STRING_EQUAL(r.error, "");
+    end_reading(&r);
+    glcnn_onnx_free(file.bytes);
+}
+
+static void sums_are_bounded(void)
+{
+    expect_message("input x 1 1 1 1\nwhole s 2 : 2000 2000\nConstantOfShape s > a\nMatMul a a > b\n"
+                   "ReduceSum b > c\nMul x c > y\noutput y 1 1 1 1\n",
+                   GLCNN_LIMIT_EXCEEDED, "out of proportion");
+}
+
+/* ---- A batch of any size ---- */
+
+/* 4N rows of one image each, and back. */
+static void shapes_are_computed_of_the_batch(void)
+{
+    EXPECT("input x 1 4 1 2\nShape x > s\nwhole zero 1 : 0\nGather s zero > n\nwhole four 1 : 4\n"
+           "Mul n four > windows\nwhole rest 2 : 1 2\nConcat windows rest > shape axis=0\n"
+           "Reshape x shape > w\nNeg w > v\nDiv windows four > again\nwhole back 3 : 4 1 2\n"
+           "Concat again back > last axis=0\nReshape v last > y\noutput y 1 4 1 2\n",
+           -1, -2, -3, -4, -5, -6, -7, -8);
+    /* By way of float32, which has no 49 * 1000003. */
+    EXPECT("input x 1 7 7 1\nShape x > s\nwhole zero 1 : 0\nGather s zero > n\nCast n > f to=1\n"
+           "float k 1 : 49\nMul f k > w\nDiv w k > d\nCast d > again to=7\nwhole back 2 : 49 1\n"
+           "Concat again back > last axis=0\nReshape x last > r\nNeg r > v\nFlatten v > y\n"
+           "output y 1 49\n",
+           -1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14, -15, -16, -17, -18, -19,
+           -20, -21, -22, -23, -24, -25, -26, -27, -28, -29, -30, -31, -32, -33, -34, -35, -36, -37,
+           -38, -39, -40, -41, -42, -43, -44, -45, -46, -47, -48, -49);
+}
+
+#define SHAPE_OF(MORE)                                                                             \
+    "input x 1 2 1 3\nShape x > s\nwhole zero 1 : 0\nGather s zero > n\n" MORE "output y 1 2 1 3\n"
+
+static void messages_name_the_batch(void)
+{
+    expect_message(SHAPE_OF("whole k 1 : 64\nMul n k > m\nwhole r 1 : 7\nConcat m r > t axis=0\n"
+                            "Reshape x t > y\n"),
+                   GLCNN_MALFORMED_DATA, "Nx2x1x3 cannot become one of 64Nx7");
+    expect_message(SHAPE_OF("whole r 1 : 7\nConcat r n > t axis=0\nConstantOfShape t > c\n"
+                            "Mul x c > y\n"),
+                   GLCNN_UNSUPPORTED, "7xN");
+    expect_message(SHAPE_OF("whole one : 1\nwhole z : 0\nSqueeze n > m\nRange z m one > c\n"
+                            "Cast c > f to=1\nMul x f > y\n"),
+                   GLCNN_UNSUPPORTED, "batch, which may be of any size");
+}
+
+/* A number for each image of the batch is one. */
+static void constants_of_the_batch_are_one_image(void)
+{
+    EXPECT(SHAPE_OF("whole r 3 : 1 1 1\nConcat n r > t axis=0\nfloat two : 2\nExpand two t > c\n"
+                    "Neg c > d\nMul x d > y\n"),
+           -2, -4, -6, -8, -10, -12);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(functions_are_their_nodes),
+                                        UNIT_TEST(functions_end),
+                                        UNIT_TEST(functions_do_not_explode),
+                                        UNIT_TEST(branches_are_taken_where_they_are_known),
+                                        UNIT_TEST(branches_pass_on_what_is_there),
+                                        UNIT_TEST(real_types_are_float32),
+                                        UNIT_TEST(whole_images_are_cast_first),
+                                        UNIT_TEST(layers_in_training_are_read),
+                                        UNIT_TEST(later_opsets_are_read),
+                                        UNIT_TEST(norms_divide),
+                                        UNIT_TEST(constants_are_computed_by_their_types),
+                                        UNIT_TEST(constants_have_every_attribute),
+                                        UNIT_TEST(weights_are_computed),
+                                        UNIT_TEST(moves_of_weights_have_no_bound),
+                                        UNIT_TEST(sums_are_bounded),
+                                        UNIT_TEST(shapes_are_computed_of_the_batch),
+                                        UNIT_TEST(messages_name_the_batch),
+                                        UNIT_TEST(constants_of_the_batch_are_one_image),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("onnx_files", tests, argc, argv);
+}
