@@ -547,6 +547,8 @@ static const struct traits traits[] = {
     {"fully_connected", true, false, false},
     {"fully_connected_gradient", true, false, true},
     {"instance_normalization_gradient", false, false, true},
+    {"learned_image", true, false, false},
+    {"learned_image_gradient", true, false, true},
     {"neuron_slope_gradient", false, false, true},
 };
 
