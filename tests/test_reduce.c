@@ -51,8 +51,7 @@ static void check_case(const struct run_case *c)
 {
     struct glcnn_setting settings[MOST_SETTINGS];
     float source[24], secondary[24];
-    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(c->kernel);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(info);
+    size_t sources = strstr(c->kernel, "_and_weights_") ? 2 : 1;
     memcpy(source, c->source, sizeof source);
     memcpy(secondary, c->secondary, sizeof secondary);
     struct glcnn_array inputs[] = {
@@ -63,7 +62,7 @@ static void check_case(const struct run_case *c)
     char error[512] = "";
     glcnn_status status =
         glcnn_run(device, c->kernel, settings, parse(c->kernel, c->settings, settings), inputs,
-                  info->argument_count - 1, NULL, &outputs, &count, error);
+                  sources, NULL, &outputs, &count, error);
     CU_ASSERT_EQUAL(status, GLCNN_SUCCESS);
     if (status != GLCNN_SUCCESS)
         fprintf(stderr, "\n  %s: %s\n", c->kernel, error);
@@ -76,6 +75,41 @@ static void check_cases(const struct run_case *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         check_case(&cases[i]);
+}
+
+/* What a gradient kernel makes of gradients of results. */
+struct gradient_case {
+    const char *kernel;
+    uint32_t shape[3]; /* of the source */
+    float source[24];
+    float gradient[24], expected[24];
+};
+
+static void check_gradient(const struct gradient_case *c)
+{
+    float source[24], gradient[24];
+    bool of_row = strstr(c->kernel, "row"), of_column = strstr(c->kernel, "column");
+    memcpy(source, c->source, sizeof source);
+    memcpy(gradient, c->gradient, sizeof gradient);
+    struct glcnn_array inputs[] = {
+        {"source_image", 3, {c->shape[0], c->shape[1], c->shape[2]}, source},
+        {"source_gradient",
+         3,
+         {of_row || of_column ? c->shape[0] : 1, of_column ? 1 : c->shape[1],
+          of_row ? 1 : c->shape[2]},
+         gradient}};
+    struct glcnn_array *outputs = NULL;
+    size_t count = 0;
+    char error[512] = "";
+    GOOD_FATAL(glcnn_run(device, c->kernel, NULL, 0, inputs, 2, NULL, &outputs, &count, error));
+    size_t index = 0;
+    while (index + 1 < count && strcmp(outputs[index].name, "destination_gradient") != 0)
+        index++;
+    struct run_case wanted = {
+        .kernel = c->kernel, .settings = "", .count = c->shape[0] * c->shape[1] * c->shape[2]};
+    memcpy(wanted.expected, c->expected, sizeof wanted.expected);
+    compare(&wanted, &outputs[index]);
+    glcnn_run_free(outputs);
 }
 
 /* clang-format off */
@@ -153,6 +187,29 @@ static void the_source_can_be_clipped(void)
           {"reduce_column_mean", FROM(2, 1), SIX, VALUES(-6, 60)},
           {"reduce_feature_channels_max", FROM(1, 0) "clip_rect_source_size_height=1", SIX,
            VALUES(20, 30)});
+}
+
+static void gradients_of_extremes_go_to_the_first(void)
+{
+    static const struct gradient_case cases[] = {
+        {"reduce_row_max_gradient", {1, 2, 4}, {1, 7, 7, 2, /**/ -3, -1, -2, -1}, {5, 10},
+         {0, 5, 0, 0, /**/ 0, 10, 0, 0}},
+        {"reduce_row_min_gradient", {1, 2, 4}, {1, 7, 1, 2, /**/ -3, -1, -3, -3}, {5, 10},
+         {5, 0, 0, 0, /**/ 10, 0, 0, 0}},
+        {"reduce_column_max_gradient", {2, 3, 1}, {4, 6, 6, /**/ 0, 0, 0}, {5, 10},
+         {0, 5, 0, /**/ 10, 0, 0}},
+        {"reduce_column_min_gradient", {2, 3, 1}, {4, 3, 6, /**/ 3, 2, 2}, {5, 10},
+         {0, 5, 0, /**/ 0, 10, 0}},
+        {"reduce_feature_channels_max_gradient", {6, 1, 2}, {1, 9, 2, 9, 8, 0, 8, 1, 3, 2, 8, 3}, {5, 10},
+         {0, 10, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}},
+        {"reduce_feature_channels_min_gradient", {6, 1, 1}, {3, 3, 3, 1, 2, 1}, {5}, {0, 0, 0, 5, 0, 0}},
+        {"reduce_row_min_gradient", {1, 1, 4}, {1, NAN, 0, NAN}, {5}, {0, 5, 0, 0}},
+        {"reduce_column_max_gradient", {1, 4, 1}, {9, 1, NAN, NAN}, {5}, {0, 0, 5, 0}},
+        {"reduce_feature_channels_max_gradient", {6, 1, 1}, {1, 2, 9, 8, NAN, NAN}, {5},
+         {0, 0, 0, 0, 5, 0}},
+        {"reduce_row_max_gradient", {1, 1, 3}, {1, 2, 3}, {NAN}, {0, 0, NAN}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_gradient(&cases[i]);
 }
 
 static void channels_are_weighted(void)
@@ -290,6 +347,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(channels_beyond_the_last_do_not_take_part),
         UNIT_TEST(ties_go_to_the_smallest_channel),
         UNIT_TEST(the_first_not_a_number_wins),
+        UNIT_TEST(gradients_of_extremes_go_to_the_first),
         UNIT_TEST(the_source_can_be_clipped),
         UNIT_TEST(channels_are_weighted),
         UNIT_TEST(long_rows_keep_their_precision),

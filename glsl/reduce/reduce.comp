@@ -1,7 +1,8 @@
 // out(X) = the sum, or with LARGEST 1 or -1 the largest or smallest, over i of term(X, i), where i
 // goes along a row (AXIS 0), a column (AXIS 1) or the slices of channels (AXIS 2).
 // A sum is scale * sum / divisor, WEIGHTED of source times weights; with ARGUMENT the channel of
-// the extreme is stored. One invocation owns one result. Long sums are made of runs of 32, so that
+// the extreme is stored. For the gradient, with INDICES, indices(X) = the i of the extreme, of channels
+// its number; of equals the first. One invocation owns one result. Long sums are made of runs of 32, so that
 // their error grows with the length of a run and with the number of runs, not with the product.
 // needs lib/channels.glsl
 // needs lib/compare.glsl
@@ -11,6 +12,15 @@
 #define POSITION(i) first_x + at.x, first_y + at.y + i, slice, image
 #else
 #define POSITION(i) first_x + at.x, first_y + at.y, i, image
+#endif
+
+// Numbers of what the four components of term 0 are, and how many each term has.
+#if AXIS == 2
+#define FIRST vec4(0.0, 1.0, 2.0, 3.0)
+#define STEP  4
+#else
+#define FIRST vec4(0.0)
+#define STEP  1
 #endif
 
 #ifdef LARGEST
@@ -24,6 +34,17 @@ vec4 term(ivec2 at, int slice, int image, int i) {
     return v;
 }
 
+#ifdef INDICES
+void keep_for_gradient(ivec2 at, int slice, int image, vec4 where) {
+#if AXIS == 2
+    indices[(image * destination_height + at.y) * destination_width + at.x] = where.x;
+#else
+    int layer = image * destination_slices + slice;
+    indices[(layer * destination_height + at.y) * destination_width + at.x] = where;
+#endif
+}
+#endif
+
 bool beats(float value, float where, float best, float best_where) {
     bool same = value == best || (is_nan(vec4(value)).x && is_nan(vec4(best)).x);
     return wins(vec4(value), vec4(best)).x || (same && where < best_where);
@@ -31,12 +52,12 @@ bool beats(float value, float where, float best, float best_where) {
 
 vec4 reduced(ivec2 at, int slice, int image) {
     vec4 best = term(at, slice, image, 0);
-    vec4 where = vec4(0.0, 1.0, 2.0, 3.0);
+    vec4 where = FIRST;
     for (int i = 1; i < count; i++) {
         vec4 value = term(at, slice, image, i);
         bvec4 better = wins(value, best);
         best = mix(best, value, better);
-        where = mix(where, float(4 * i) + vec4(0.0, 1.0, 2.0, 3.0), better);
+        where = mix(where, float(STEP * i) + FIRST, better);
     }
 #if AXIS == 2
     for (int c = 1; c < 4; c++) {
@@ -44,6 +65,9 @@ vec4 reduced(ivec2 at, int slice, int image) {
         best.x = better ? best[c] : best.x;
         where.x = better ? where[c] : where.x;
     }
+#endif
+#ifdef INDICES
+    keep_for_gradient(at, slice, image, where);
 #endif
 #ifdef ARGUMENT
     return where;

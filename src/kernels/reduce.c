@@ -1,4 +1,6 @@
-/* Reductions along rows, columns and channels, and the gradients of sums and means: spec 7.14.
+/* Reductions along rows, columns and channels, and their gradients: spec 7.14. The forward pass of a
+ * minimum or maximum leaves in the state which value each is, and the gradient reads that in place of
+ * the source.
  *
  * A reduction is a window: `prepare` turns the source's clip rectangle into an offset and, along
  * the axis that is reduced, a window's size, so that operation->window holds all that passes,
@@ -100,6 +102,25 @@ static bool weights_check(const struct operation *o, struct validation validatio
         weights->channels);
 }
 
+/* ---- Indices of extremes ---- */
+
+/* Four of a result's channels are beside each other; of channels one number is left. */
+static size_t index_count(const struct operation *o, size_t index)
+{
+    const struct image_view *result = &o->images[operation_is_gradient(o) ? GRADIENT : RESULT];
+    size_t pixels = (size_t)result->width * result->height * result->images;
+    (void)index;
+    return reduction_of(o)->axis == CHANNELS ? pixels : pixels * slice_count(result->channels) * 4;
+}
+
+static void pass_indices(struct pass *pass, const struct operation *o, int indices,
+                         enum vector_access access)
+{
+    pass_define(pass, "INDICES", 1);
+    pass_vector_of(pass, reduction_of(o)->axis == CHANNELS ? "float" : "vec4", "indices",
+                   &o->vectors[indices], access);
+}
+
 /* ---- Passes ---- */
 
 int32_t reduce_mean_count(const struct operation *o)
@@ -167,6 +188,8 @@ static void plan_forward(const struct operation *o, struct plan *plan)
         pass_extreme(pass, r->quantity);
     if (o->descriptor->flags & IS_BINARY)
         pass_weights(pass, o);
+    else if (o->given[INDICES])
+        pass_indices(pass, o, INDICES, VECTOR_WRITE);
     pass_int(pass, "first_x", w->x.first);
     pass_int(pass, "first_y", w->y.first);
     pass_int(pass, "count", count);
@@ -180,7 +203,10 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
         plan_pixels(plan, o, "reduce/reduce_gradient.comp", &o->images[DESTINATION]);
     pass_texture(pass, "gradient", &o->images[GRADIENT]);
     pass_image(pass, "destination", &o->images[DESTINATION]);
-    pass_scale(pass, o);
+    if (o->given[GRADIENT_INDICES])
+        pass_indices(pass, o, GRADIENT_INDICES, VECTOR_READ);
+    else
+        pass_scale(pass, o);
     if (reduction_of(o)->axis == CHANNELS)
         pass_define(pass, "SPLAT", 1);
     pass_int(pass, "first_x", w->x.first);
@@ -231,6 +257,18 @@ static const struct argument weights_arguments[] = {
     {.name = "secondary_image", .place = PLACE_SECONDARY, .input = true, .values = VALUES_ZERO_ONE},
     {0}};
 
+static const struct argument extreme_arguments[] = {
+    {.name = "source_image", .place = PLACE_SOURCE, .input = true},
+    {.name = "destination_image", .place = PLACE_DESTINATION, .output = true},
+    {.name = "indices", .place = PLACE_STATE, .output = true, .optional = true},
+    {0}};
+static const struct argument extreme_gradient_arguments[] = {
+    {.name = "source_gradient", .place = PLACE_SOURCE, .input = true},
+    {.name = "source_image", .place = PLACE_SECONDARY, .input = true},
+    {.name = "destination_gradient", .place = PLACE_DESTINATION, .output = true},
+    {.name = "indices", .place = PLACE_STATE, .input = true, .forward_fills = true},
+    {0}};
+
 /* The kinds of rows of the table below. */
 #define REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)                                           \
     .name = NAME, .mps_class = "MPSNNReduce" MPS, .text = TEXT, .family = NAME,                    \
@@ -239,8 +277,8 @@ static const struct argument weights_arguments[] = {
     .prepare = prepare, .shape = shape, .plan = plan_forward
 
 #define EXTREME(NAME, AXIS, QUANTITY, MPS, TEXT)                                                   \
-    .without_gradient = "MPS has none; of minima and maxima pooling alone has one",                \
-    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    .gradient = NAME "_gradient", .flags = MAKES_STATE, .arguments = extreme_arguments,            \
+    .length = index_count, .check = forward_check,                                                 \
     REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, rows)
 
 #define ARGUMENT(NAME, AXIS, QUANTITY, MPS, TEXT)                                                  \
@@ -261,39 +299,57 @@ static const struct argument weights_arguments[] = {
     .name = NAME "_gradient", .text = "gradient of " NAME "; MPS has none", .family = NAME,        \
     .forward = NAME, .form = &(const struct reduction){AXIS, QUANTITY},                            \
     .flags = IS_GRADIENT | NEEDS_STATE, .parameters_size = sizeof(struct glcnn_reduce_parameters), \
-    .parameters = ROWS, .arguments = descriptor_gradient_arguments, .check = elements_check_state, \
-    .plan = plan_gradient
+    .parameters = ROWS, .check = elements_check_state, .plan = plan_gradient
+
+#define GRADIENT_OF_LINEAR(NAME, AXIS, QUANTITY, ROWS)                                             \
+    GRADIENT_OF(NAME, AXIS, QUANTITY, ROWS), .arguments = descriptor_gradient_arguments
+
+#define GRADIENT_OF_EXTREME(NAME, AXIS, QUANTITY)                                                  \
+    GRADIENT_OF(NAME, AXIS, QUANTITY, rows), .arguments = extreme_gradient_arguments,              \
+                                             .length = index_count
 
 const struct glcnn_descriptor glcnn_kernel_reduce_row_min = {
     EXTREME("reduce_row_min", ROW, MINIMUM, "RowMin", "smallest value of each row")};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_max = {
     EXTREME("reduce_row_max", ROW, MAXIMUM, "RowMax", "largest value of each row")};
+const struct glcnn_descriptor glcnn_kernel_reduce_row_min_gradient = {
+    GRADIENT_OF_EXTREME("reduce_row_min", ROW, MINIMUM)};
+const struct glcnn_descriptor glcnn_kernel_reduce_row_max_gradient = {
+    GRADIENT_OF_EXTREME("reduce_row_max", ROW, MAXIMUM)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_mean = {
     LINEAR("reduce_row_mean", ROW, MEAN, "RowMean", "mean of each row", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_sum = {
     LINEAR("reduce_row_sum", ROW, SUM, "RowSum", "sum of each row", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_mean_gradient = {
-    GRADIENT_OF("reduce_row_mean", ROW, MEAN, rows)};
+    GRADIENT_OF_LINEAR("reduce_row_mean", ROW, MEAN, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_row_sum_gradient = {
-    GRADIENT_OF("reduce_row_sum", ROW, SUM, rows)};
+    GRADIENT_OF_LINEAR("reduce_row_sum", ROW, SUM, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_min = {
     EXTREME("reduce_column_min", COLUMN, MINIMUM, "ColumnMin", "smallest value of each column")};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_max = {
     EXTREME("reduce_column_max", COLUMN, MAXIMUM, "ColumnMax", "largest value of each column")};
+const struct glcnn_descriptor glcnn_kernel_reduce_column_min_gradient = {
+    GRADIENT_OF_EXTREME("reduce_column_min", COLUMN, MINIMUM)};
+const struct glcnn_descriptor glcnn_kernel_reduce_column_max_gradient = {
+    GRADIENT_OF_EXTREME("reduce_column_max", COLUMN, MAXIMUM)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_mean = {
     LINEAR("reduce_column_mean", COLUMN, MEAN, "ColumnMean", "mean of each column", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_sum = {
     LINEAR("reduce_column_sum", COLUMN, SUM, "ColumnSum", "sum of each column", rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_mean_gradient = {
-    GRADIENT_OF("reduce_column_mean", COLUMN, MEAN, rows)};
+    GRADIENT_OF_LINEAR("reduce_column_mean", COLUMN, MEAN, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_column_sum_gradient = {
-    GRADIENT_OF("reduce_column_sum", COLUMN, SUM, rows)};
+    GRADIENT_OF_LINEAR("reduce_column_sum", COLUMN, SUM, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_min = {
     EXTREME("reduce_feature_channels_min", CHANNELS, MINIMUM, "FeatureChannelsMin",
             "smallest of a pixel's channels")};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_max = {
     EXTREME("reduce_feature_channels_max", CHANNELS, MAXIMUM, "FeatureChannelsMax",
             "largest of a pixel's channels")};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_min_gradient = {
+    GRADIENT_OF_EXTREME("reduce_feature_channels_min", CHANNELS, MINIMUM)};
+const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_max_gradient = {
+    GRADIENT_OF_EXTREME("reduce_feature_channels_max", CHANNELS, MAXIMUM)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_argument_min = {ARGUMENT(
     "reduce_feature_channels_argument_min", CHANNELS, ARGUMENT_MINIMUM,
     "FeatureChannelsArgumentMin", "number of a pixel's smallest channel, the first of equals")};
@@ -307,9 +363,9 @@ const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum = {
     LINEAR("reduce_feature_channels_sum", CHANNELS, SUM, "FeatureChannelsSum",
            "sum of a pixel's channels", sum_rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_mean_gradient = {
-    GRADIENT_OF("reduce_feature_channels_mean", CHANNELS, MEAN, rows)};
+    GRADIENT_OF_LINEAR("reduce_feature_channels_mean", CHANNELS, MEAN, rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_sum_gradient = {
-    GRADIENT_OF("reduce_feature_channels_sum", CHANNELS, SUM, sum_rows)};
+    GRADIENT_OF_LINEAR("reduce_feature_channels_sum", CHANNELS, SUM, sum_rows)};
 const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_mean = {WITH_WEIGHTS(
     "reduce_feature_channels_and_weights_mean", CHANNELS, MEAN, "FeatureChannelsAndWeightsMean",
     "mean of a pixel's channels times weights", mean_weights_rows)};
@@ -329,12 +385,16 @@ DEFINE_KERNEL_CREATE(reduce_row_min)
 DEFINE_KERNEL_CREATE(reduce_row_max)
 DEFINE_KERNEL_CREATE(reduce_row_mean)
 DEFINE_KERNEL_CREATE(reduce_row_sum)
+DEFINE_KERNEL_CREATE(reduce_row_min_gradient)
+DEFINE_KERNEL_CREATE(reduce_row_max_gradient)
 DEFINE_KERNEL_CREATE(reduce_row_mean_gradient)
 DEFINE_KERNEL_CREATE(reduce_row_sum_gradient)
 DEFINE_KERNEL_CREATE(reduce_column_min)
 DEFINE_KERNEL_CREATE(reduce_column_max)
 DEFINE_KERNEL_CREATE(reduce_column_mean)
 DEFINE_KERNEL_CREATE(reduce_column_sum)
+DEFINE_KERNEL_CREATE(reduce_column_min_gradient)
+DEFINE_KERNEL_CREATE(reduce_column_max_gradient)
 DEFINE_KERNEL_CREATE(reduce_column_mean_gradient)
 DEFINE_KERNEL_CREATE(reduce_column_sum_gradient)
 DEFINE_KERNEL_CREATE(reduce_feature_channels_min)
@@ -345,5 +405,7 @@ DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_min)
 DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_max)
 DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_mean)
 DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_sum)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_min_gradient)
+DEFINE_KERNEL_CREATE(reduce_feature_channels_max_gradient)
 DEFINE_KERNEL_CREATE(reduce_feature_channels_mean_gradient)
 DEFINE_KERNEL_CREATE(reduce_feature_channels_sum_gradient)

@@ -14,8 +14,10 @@ struct reduction {
     enum quantity quantity;
 };
 
-enum { SOURCE, RESULT, WEIGHTS };      /* arguments of a forward kernel */
-enum { GRADIENT, IMAGE, DESTINATION }; /* of a gradient kernel */
+/* Arguments of a forward kernel, whose third is the weights or, of an extreme, its indices; and of a
+ * gradient kernel. */
+enum { SOURCE, RESULT, WEIGHTS, INDICES = WEIGHTS };
+enum { GRADIENT, IMAGE, DESTINATION, GRADIENT_INDICES };
 
 /* The kernel's row; a gradient's is that of its forward kernel. */
 const struct reduction *reduction_of(const struct operation *operation);

@@ -1,4 +1,4 @@
-/* Reductions along rows, columns and channels, and the gradients of sums and means: spec 7.14. */
+/* Reductions along rows, columns and channels, and their gradients: spec 7.14. */
 #include "kernels/reduce.h"
 
 #include <math.h>
@@ -47,6 +47,16 @@ static double tally_result(const struct tally *t, const struct operation *o)
     return results[reduction_of(o)->quantity];
 }
 
+/* Number, among what result (Y, X) was made of, of its extreme. */
+static double *index_at(double *indices, const struct tensor *result, const struct operation *o,
+                        uint32_t n, uint32_t c, int32_t Y, int32_t X)
+{
+    bool all = reduction_of(o)->axis == CHANNELS;
+    size_t layer = all ? n : (size_t)n * slice_count(result->channels) + c / 4;
+    size_t pixel = (layer * result->height + (size_t)Y) * result->width + (size_t)X;
+    return &indices[all ? pixel : pixel * 4 + c % 4];
+}
+
 static double weight_at(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
 {
     const struct glcnn_reduce_parameters *p = r->operation->parameters;
@@ -71,6 +81,9 @@ static void reduce_pixel(const struct reference *r, uint32_t n, uint32_t channel
                 tally_add(&tally, tensor_get(source, n, c, w->y.first + Y + q, w->x.first + X + p),
                           weight_at(r, n, c, Y, X));
     *tensor_at(&r->images[RESULT], n, channel, Y, X) = tally_result(&tally, r->operation);
+    if (r->vectors[INDICES])
+        *index_at(r->vectors[INDICES], &r->images[RESULT], r->operation, n, channel, Y, X) =
+            reduction_of(r->operation)->quantity == MINIMUM ? tally.smallest_at : tally.largest_at;
 }
 
 static void forward_reference(const struct reference *r)
@@ -83,19 +96,28 @@ static void forward_reference(const struct reference *r)
                     reduce_pixel(r, n, c, Y, X);
 }
 
-/* Every result hands its gradient to all that it was made of. */
+/* What value i of those that a result was made of gets of the result's gradient. */
+static double share_of(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X,
+                       int32_t i)
+{
+    const struct operation *o = r->operation;
+    double *indices = r->vectors[GRADIENT_INDICES];
+    if (indices)
+        return *index_at(indices, &r->images[GRADIENT], o, n, c, Y, X) == i;
+    double scale = (double)reduce_scale(o);
+    return reduction_of(o)->quantity == MEAN ? scale / reduce_mean_count(o) : scale;
+}
+
+/* Every result hands its gradient to what it was made of. */
 static void scatter_pixel(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X)
 {
     const struct window *w = &r->operation->window;
-    const struct reduction *reduction = reduction_of(r->operation);
-    double share = tensor_get(&r->images[GRADIENT], n, reduction->axis == CHANNELS ? 0 : c, Y, X) *
-                   (double)reduce_scale(r->operation);
-    if (reduction->quantity == MEAN)
-        share /= reduce_mean_count(r->operation);
+    bool all = reduction_of(r->operation)->axis == CHANNELS;
+    double g = tensor_get(&r->images[GRADIENT], n, all ? 0 : c, Y, X);
     for (int32_t q = 0; q < w->y.size; q++)
         for (int32_t p = 0; p < w->x.size; p++)
             *tensor_at(&r->images[DESTINATION], n, c, w->y.first + Y + q, w->x.first + X + p) +=
-                share;
+                g * share_of(r, n, c, Y, X, all ? (int32_t)c : p + q);
 }
 
 static void gradient_reference(const struct reference *r)
@@ -182,10 +204,14 @@ static const struct check_case weights_sum_cases[] = {
     {0}};
 
 const struct glcnn_reference glcnn_reference_reduce_column_max = {forward_reference, column_cases};
+const struct glcnn_reference glcnn_reference_reduce_column_max_gradient = {gradient_reference,
+                                                                           column_cases};
 const struct glcnn_reference glcnn_reference_reduce_column_mean = {forward_reference, column_cases};
 const struct glcnn_reference glcnn_reference_reduce_column_mean_gradient = {gradient_reference,
                                                                             column_cases};
 const struct glcnn_reference glcnn_reference_reduce_column_min = {forward_reference, column_cases};
+const struct glcnn_reference glcnn_reference_reduce_column_min_gradient = {gradient_reference,
+                                                                           column_cases};
 const struct glcnn_reference glcnn_reference_reduce_column_sum = {forward_reference, column_cases};
 const struct glcnn_reference glcnn_reference_reduce_column_sum_gradient = {gradient_reference,
                                                                            column_cases};
@@ -199,21 +225,29 @@ const struct glcnn_reference glcnn_reference_reduce_feature_channels_argument_mi
     forward_reference, channel_cases};
 const struct glcnn_reference glcnn_reference_reduce_feature_channels_max = {forward_reference,
                                                                             channel_cases};
+const struct glcnn_reference glcnn_reference_reduce_feature_channels_max_gradient = {
+    gradient_reference, channel_cases};
 const struct glcnn_reference glcnn_reference_reduce_feature_channels_mean = {forward_reference,
                                                                              channel_cases};
 const struct glcnn_reference glcnn_reference_reduce_feature_channels_mean_gradient = {
     gradient_reference, channel_cases};
 const struct glcnn_reference glcnn_reference_reduce_feature_channels_min = {forward_reference,
                                                                             channel_cases};
+const struct glcnn_reference glcnn_reference_reduce_feature_channels_min_gradient = {
+    gradient_reference, channel_cases};
 const struct glcnn_reference glcnn_reference_reduce_feature_channels_sum = {forward_reference,
                                                                             sum_cases};
 const struct glcnn_reference glcnn_reference_reduce_feature_channels_sum_gradient = {
     gradient_reference, sum_cases};
 const struct glcnn_reference glcnn_reference_reduce_row_max = {forward_reference, row_cases};
+const struct glcnn_reference glcnn_reference_reduce_row_max_gradient = {gradient_reference,
+                                                                        row_cases};
 const struct glcnn_reference glcnn_reference_reduce_row_mean = {forward_reference, row_cases};
 const struct glcnn_reference glcnn_reference_reduce_row_mean_gradient = {gradient_reference,
                                                                          row_cases};
 const struct glcnn_reference glcnn_reference_reduce_row_min = {forward_reference, row_cases};
+const struct glcnn_reference glcnn_reference_reduce_row_min_gradient = {gradient_reference,
+                                                                        row_cases};
 const struct glcnn_reference glcnn_reference_reduce_row_sum = {forward_reference, row_cases};
 const struct glcnn_reference glcnn_reference_reduce_row_sum_gradient = {gradient_reference,
                                                                         row_cases};

@@ -343,6 +343,14 @@ def reductions():
         keep(ops.reduce_with_weights(kind, draw(2, 7, 3, 2), w, non_zero))
 
 
+def extremes():
+    for axis, kind in itertools.product(ops.AXES, ("min", "max")):
+        for shape, clip in (((2, 5, 3, 4), None), ((1, 9, 5, 6), (1, 2, 3, 3))):
+            keep(ops.reduce_extreme(axis, kind, draw(*shape), clip))
+        equal = (draw(2, 6, 7, 5).detach() * 2).round().requires_grad_()
+        keep(ops.reduce_extreme(axis, kind, equal))
+
+
 # ---- Loss ----
 
 def losses():
@@ -509,6 +517,7 @@ pairs()
 arithmetics_of_models()
 frames()
 views()
+extremes()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -641,6 +641,13 @@ def reduce_(axis, kind, x, clip=None, weight=None):
     return [Case(kernel, {"source_image": x}, {"destination_image": y}, settings)]
 
 
+def reduce_extreme(axis, kind, x, clip=None):
+    """By min(dim) and max(dim), which give the first of equals all of the gradient: amin and amax
+    share it among them."""
+    y = getattr(clipped(x, clip), kind)(AXES[axis], keepdim=True).values
+    return image_to_image(f"reduce_{axis}_{kind}", x, y, **clip_of("clip_rect_source", clip))
+
+
 def reduce_with_weights(kind, x, w, non_zero=False):
     y = (x * w).sum(1, keepdim=True)
     y = y / x.shape[1] if kind == "mean" else y

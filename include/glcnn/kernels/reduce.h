@@ -18,9 +18,11 @@
  * fails. Images are chosen by offset z. The first result goes to the clip rectangle's first pixel,
  * which may leave results out but not ask for more than there are.
  *
- * Sums and means have gradients, which MPS lacks: reduce_row_sum_gradient and so on give each
- * reduced value its share of the result's gradient, all others 0. They follow a gradient state and
- * cannot be addressed by hand.
+ * Sums, means, minima and maxima have gradients, which MPS lacks: reduce_row_sum_gradient and so on
+ * give each reduced value its share of the result's gradient, all others 0. The gradient of a minimum
+ * or maximum goes to that value, of equals to the first, of NaNs too, as that of max pooling and of
+ * PyTorch's max(dim); its amax shares it among equals. The forward encode keeps which it is in the
+ * state's vector "indices". Gradients follow a gradient state and cannot be addressed by hand.
  */
 #ifndef GLCNN_KERNELS_REDUCE_H
 #define GLCNN_KERNELS_REDUCE_H
@@ -53,6 +55,10 @@ GLCNN_API glcnn_status glcnn_reduce_row_min_create(glcnn_device *device, glcnn_k
 GLCNN_API glcnn_status glcnn_reduce_row_max_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_row_mean_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_row_sum_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reduce_row_min_gradient_create(glcnn_device *device,
+                                                            glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reduce_row_max_gradient_create(glcnn_device *device,
+                                                            glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_row_mean_gradient_create(glcnn_device *device,
                                                              glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_row_sum_gradient_create(glcnn_device *device,
@@ -61,6 +67,10 @@ GLCNN_API glcnn_status glcnn_reduce_column_min_create(glcnn_device *device, glcn
 GLCNN_API glcnn_status glcnn_reduce_column_max_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_column_mean_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_column_sum_create(glcnn_device *device, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reduce_column_min_gradient_create(glcnn_device *device,
+                                                               glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reduce_column_max_gradient_create(glcnn_device *device,
+                                                               glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_column_mean_gradient_create(glcnn_device *device,
                                                                 glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_column_sum_gradient_create(glcnn_device *device,
@@ -81,6 +91,10 @@ GLCNN_API glcnn_status glcnn_reduce_feature_channels_and_weights_sum_create(glcn
                                                                             glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_feature_channels_and_weights_mean_create(glcnn_device *device,
                                                                              glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reduce_feature_channels_min_gradient_create(glcnn_device *device,
+                                                                         glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reduce_feature_channels_max_gradient_create(glcnn_device *device,
+                                                                         glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_feature_channels_mean_gradient_create(glcnn_device *device,
                                                                           glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reduce_feature_channels_sum_gradient_create(glcnn_device *device,
