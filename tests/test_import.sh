@@ -207,6 +207,43 @@ must import "$golden/../learned/affine.onnx" -o affine.glcnn
 must export affine.glcnn -o affine.onnx
 cmp "$golden/../learned/affine.onnx" affine.onnx || fail 'affine.onnx comes back as another file'
 
+# What trains is told by layers: running statistics are no parameters. Of many layers the first.
+listed() {
+    grep '^layer\|^  \|^and\|^trainable' log >told
+    cmp told "$work/trains" || fail 'other parameters are told to train'
+    awk 'length > 80 { exit 1 }' told || fail 'a line is longer than 80 columns'
+}
+cat >trains <<'END'
+layer stem: 72
+  stem.weight                                             8x1x3x3           72
+layer norm: 16
+  norm.gamma                                                    8            8
+  norm.beta                                                     8            8
+layer body: 1168
+  body.weight                                            16x8x3x3         1152
+  body.bias                                                    16           16
+layer head: 85
+  head.weight                                                5x16           80
+  head.bias                                                     5            5
+trainable: 1341 numbers, 7 parameters of 4 layers; 0 parameters are frozen
+END
+must import --force "$golden/classifier.onnx" -o listed.glcnn
+listed
+LC_ALL=C sed "s/stem\.weight/st$(printf '\033')[31mwght/g" "$golden/classifier.onnx" >hostile.onnx
+sed 's/stem\.weight    /st\\x1b[31mwght /' trains >hostile
+must import --force hostile.onnx -o listed.glcnn
+mv hostile trains
+listed
+must import --force "$golden/../learned/affine.onnx" -o listed.glcnn
+says '^and [0-9]* more layers that train: --parameters lists all$'
+total=$(grep '^trainable: ' log)
+must import --force "$golden/../learned/affine.onnx" -o listed.glcnn --parameters
+! grep '^and' log || fail '--parameters does not list all'
+[ "$(grep '^trainable: ' log)" = "$total" ] || fail '--parameters changes the totals'
+[ "$(awk '/^  / { numbers += $NF; lines++ } /^layer/ { layers++ }
+    END { print "trainable: " numbers " numbers, " lines " parameters of " layers " layers; 0 parameters are frozen" }' \
+    log)" = "$total" ] || fail 'the totals are not those of the list'
+
 # ---- What is there already -------------------------------------------------------------------------
 
 # kept COMMAND IN FILE: FILE is written over neither unasked nor, whatever is asked, while a run has it.

@@ -9,6 +9,7 @@
 #include "claim.h"
 #include "class_names.h"
 #include "onnx_record.h"
+#include "parameters.h"
 #include "saved.h"
 #include "support/option.h"
 #include "tool.h"
@@ -22,6 +23,7 @@ enum {
     OPTION_HEAD,
     OPTION_OUTPUT,
     OPTION_LINKS,
+    OPTION_PARAMETERS,
     OPTION_FORCE
 };
 
@@ -34,6 +36,7 @@ static const struct tool_option options[] = {
     {OPTION_OUTPUT, "output", "NAME", "end the network at this value of the file"},
     {OPTION_HEAD, "head", "N", "add a layer of N classes after the mean of the last output"},
     {OPTION_LINKS, "external-links", NULL, "read MODEL's data from outside its folder"},
+    {OPTION_PARAMETERS, "parameters", NULL, "list all parameters, not only the first"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     {OPTION_CLASSES, "class-names", "FILE", "a name on each line; default: numbers from 0"},
     DEVICE_OPTIONS,
@@ -41,26 +44,30 @@ static const struct tool_option options[] = {
 
 #define QUOTED(TEXT)  #TEXT
 #define TEXT_OF(NAME) QUOTED(NAME)
+#define OPSETS        TEXT_OF(GLCNN_ONNX_OLDEST_OPSET) " to " TEXT_OF(GLCNN_ONNX_NEWEST_OPSET)
 
-static const char details[] = "MODEL is an ONNX file of opset " TEXT_OF(GLCNN_ONNX_OLDEST_OPSET) " to " TEXT_OF(
-    GLCNN_ONNX_NEWEST_OPSET) " with one image as its input. A classifier, whose "
-                             "output is a score or a probability for each class, can be trained, evaluated and used to "
-                             "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
-                             "export\", Python (glcnn.load) and C, or becomes a classifier with --head, which adds an "
-                             "untrained layer. All outputs of the file are kept; --output ends the network at one of "
-                             "them, or at another value between nodes.\n"
-                             "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
-                             "values in 0 .. 1, red first. The model file keeps all of this, and \"glcnn export\" makes "
-                             "an ONNX file of it again. An existing file is overwritten only with --force.\n"
-                             "\n"
-                             "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
-                             "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
+static const char details[] =
+    "MODEL is an ONNX file of opset " OPSETS " with one image as its input. A classifier, whose "
+    "output is a score or a probability for each class, can be trained, evaluated and used to "
+    "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
+    "export\", Python (glcnn.load) and C, or becomes a classifier with --head, which adds an "
+    "untrained layer. All outputs of the file are kept; --output ends the network at one of "
+    "them, or at another value between nodes.\n"
+    "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
+    "values in 0 .. 1, red first. The model file keeps all of this, and \"glcnn export\" makes "
+    "an ONNX file of it again. An existing file is overwritten only with --force.\n"
+    "The parameters that train are listed by the layers that have them, as --train of \"glcnn "
+    "train\" calls them, with shapes and numbers of values; those that do not train with the "
+    "reason. Of many the first are listed, with --parameters all.\n"
+    "\n"
+    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
+    "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
 
 struct import {
     const struct tool_command *command;
     struct tool_device tool;
     const char *path, *out, *mean, *deviation, *classes;
-    bool force;
+    bool force, lists_all;
     glcnn_file_lock *lock; /* of `out` */
     struct glcnn_onnx_options options;
     struct glcnn_onnx_record *record;
@@ -130,6 +137,9 @@ static int read_option(struct import *i, int letter)
         return EXIT_GOOD;
     case OPTION_FORCE:
         i->force = true;
+        return EXIT_GOOD;
+    case OPTION_PARAMETERS:
+        i->lists_all = true;
         return EXIT_GOOD;
     case OPTION_LINKS:
         i->options.external_links = true;
@@ -380,8 +390,9 @@ static int write_model(struct import *i)
     if (!saved_write(&all, &i->model, i->out, NULL, 0, error))
         return fail(i, error);
     tell(i);
-    onnx_record_print_frozen(i->record);
-    return EXIT_GOOD;
+    return parameters_print(i->model.network, i->record, i->lists_all)
+               ? EXIT_GOOD
+               : fail(i, "not enough memory");
 }
 
 static int import(struct import *i)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
-
 #define EXACT 9007199254740992.0 /* 2^53: JSON's numbers are exact up to here */
 
 enum kind { TEXT, UNSIGNED, SIGNED, LONG, REAL, BYTES };
@@ -203,12 +201,6 @@ static bool read_list(const cJSON *json, struct glcnn_onnx_record *record, const
             good = read_field(object, at, f);
     }
     return good;
-}
-
-void onnx_record_print_frozen(const struct glcnn_onnx_record *record)
-{
-    for (size_t i = 0; i < record->frozen_count; i++)
-        output("frozen: %s (%s)\n", record->frozen[i].name, record->frozen[i].reason);
 }
 
 struct glcnn_onnx_record *onnx_record_parse(const char *text, size_t length,

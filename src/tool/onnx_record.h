@@ -12,8 +12,6 @@ char *onnx_record_text(const struct glcnn_onnx_record *record);
  * NULL: it is none, or memory is short. What the text says is for glcnn_onnx_write to check. */
 struct glcnn_onnx_record *onnx_record_parse(const char *text, size_t length,
                                             const uint8_t *skeleton, size_t skeleton_size);
-/* A line for each initialiser that does not train, with the reason. */
-void onnx_record_print_frozen(const struct glcnn_onnx_record *record);
 void onnx_record_free(struct glcnn_onnx_record *record);
 
 #endif

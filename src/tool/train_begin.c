@@ -7,6 +7,7 @@
 
 #include "digest.h"
 #include "onnx_record.h"
+#include "parameters.h"
 #include "train_session.h"
 
 /* --feature-cache off. */
@@ -63,7 +64,7 @@ static void describe_numbers(const struct session *s)
     struct glcnn_onnx_record *record =
         text->bytes ? onnx_record_parse((const char *)text->bytes, text->size, NULL, 0) : NULL;
     if (record)
-        onnx_record_print_frozen(record);
+        parameters_print_frozen(record, false);
     onnx_record_free(record);
 }
 
