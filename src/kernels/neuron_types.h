@@ -39,6 +39,14 @@ static inline double relun_slope(const struct glcnn_neuron_descriptor *n, double
     return by_sign(x, relun_inner(n, x) < (double)n->b ? (double)n->a : 0, x < (double)n->b);
 }
 
+/* At a base of 0, where it may be infinite, it is a number: a gradient of 0 then passes on 0. */
+static inline double power_slope(const struct glcnn_neuron_descriptor *n, double x)
+{
+    double base = affine(n, x);
+    double slope = (double)n->a * (double)n->c * pow(base, (double)n->c - 1);
+    return base == 0 ? held(slope, -3.4e38, 3.4e38) : slope;
+}
+
 /* 1^x is 1 for all x, as C's pow has it. */
 static inline double base_power(const struct glcnn_neuron_descriptor *n, double x)
 {
@@ -130,7 +138,7 @@ static inline double normal_density(double x)
     ROW(elu, ELU, 1, 0, 0, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))                   \
     ROW(prelu, PRELU, 0, 0, 0, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))                 \
     ROW(relun, RELUN, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                   \
-    ROW(power, POWER, 1, 0, 1, pow(affine(n, x), C), A * C * pow(affine(n, x), C - 1))             \
+    ROW(power, POWER, 1, 0, 1, pow(affine(n, x), C), power_slope(n, x))                            \
     ROW(exponential, EXPONENTIAL, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))
 
 #define TYPE_LOGARITHM(ROW)                                                                        \

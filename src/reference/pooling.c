@@ -286,6 +286,12 @@ static void max_gradient_reference(const struct reference *r)
         {"kernel_width=3 kernel_height=2 stride_in_pixels_x=3 stride_in_pixels_y=2 offset_x=2 "    \
          "offset_y=2 destination_width=2 destination_height=2",                                    \
          {1, 5, 8, 9}},                                                                            \
+        {"kernel_width=9 kernel_height=11 padding=valid edge_mode=clamp", {2, 5, 11, 9}},          \
+        {"kernel_width=7 kernel_height=7 padding=valid edge_mode=clamp", {1, 6, 7, 7}},            \
+        {"kernel_width=75 kernel_height=90 padding=valid edge_mode=clamp",                         \
+         {2, 6, 90, 75},                                                                           \
+         {0},                                                                                      \
+         true},                                                                                    \
         {"kernel_width=2 kernel_height=2 stride_in_pixels_x=2 stride_in_pixels_y=2",               \
          {9, 125, 6, 7},                                                                           \
          {0},                                                                                      \

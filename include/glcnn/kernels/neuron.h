@@ -39,8 +39,9 @@
  *
  * The gradient is dX = G f'(x), x the forward source. At a kink f' is that of the branch for
  * greater x, but 0 for absolute at 0, for relun at b and for thresholded_relu at a, and 1 for clip
- * at b. That of floor, ceiling, round and sign is 0. Outside its domain a function gives NaN,
- * as C's powf and logf do.
+ * at b. That of floor, ceiling, round and sign is 0. That of power is held in -3.4e38 .. 3.4e38 where
+ * a x + b is 0, so that a G of 0 passes on 0 through the square root of 0. Outside its domain a function
+ * gives NaN, as C's powf and logf do.
  *
  * A NaN in x makes f a NaN, and f' too unless that does not depend on x (and but for x^0 and 1^x,
  * which are 1 as in C). Where f' is 0 so is dX, even of an infinite G; relu, prelu and relun with a
