@@ -336,6 +336,12 @@ static void count_one(const struct model *m, struct way way, bool passed, bool s
     counts.passed_folded += passed && way.folded;
 }
 
+/* Scales are of one image here, and of the batch there. */
+static bool is_dynamic(const char *folder)
+{
+    return strstr(folder, "dynamicquantizelinear") != NULL;
+}
+
 /* The first way in which it is read. */
 static void run_model(const char *folder)
 {
@@ -344,6 +350,8 @@ static void run_model(const char *folder)
     for (size_t w = 0; w < WAYS; w++) {
         struct model m = {.numbers.room = (size_t)1 << 24};
         bool skipped = false;
+        if (is_dynamic(folder) && !ways[w].without_batch)
+            continue;
         snprintf(m.folder, sizeof m.folder, "%s", folder);
         bool loaded = load(&m, ways[w], &status, error);
         bool passed = loaded && execute(&m, &skipped);
@@ -374,7 +382,7 @@ static int is_visible(const struct dirent *entry)
 static size_t least_passed(void)
 {
     size_t all = counts.passed + counts.failed + counts.unsupported + counts.skipped;
-    return all <= 1072 ? 460 : 440;
+    return all <= 1072 ? 777 : 440;
 }
 
 static void all_models_of_supported_operators_are_right(void)

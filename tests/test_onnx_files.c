@@ -82,7 +82,7 @@ static void take_node(struct text *t, Onnx__NodeProto *node)
 
 static void read_node(struct text *t, char *operator, char * rest)
 {
-    const char *inputs[9] = {NULL}, *outputs[9] = {NULL};
+    const char *inputs[12] = {NULL}, *outputs[12] = {NULL};
     size_t count = 0;
     char *at, *domain = strchr(operator, '@');
     if (domain)
@@ -94,7 +94,7 @@ static void read_node(struct text *t, char *operator, char * rest)
     Onnx__NodeProto *node =
         build_node(&t->w, t->graph, operator, outputs[0] ? outputs[0] : "", inputs);
     node->domain = domain ? strdup(domain) : NULL;
-    node->output = realloc(node->output, 9 * sizeof *node->output);
+    node->output = realloc(node->output, 12 * sizeof *node->output);
     while (node->n_output < count)
         node->output[node->n_output] = strdup(outputs[node->n_output]), node->n_output++;
     for (; at; at = word(&rest))
@@ -444,6 +444,48 @@ static void norms_divide(void)
            0.53452247f, 0.8017837f);
 }
 
+/* ---- Quantised numbers ---- */
+
+/* Steps of 0.75 from 1, 2 and 3; steps of 1/64 up to 127; those of each row of a constant. */
+static void numbers_are_rounded_to_steps(void)
+{
+    EXPECT("opset 13\ninput x 1 1 1 3\nfloat s : 0.75\nwhole w : 128\nCast w > z to=2\n"
+           "QuantizeLinear x s z > q\nDequantizeLinear q s z > y\noutput y 1 1 1 3\n",
+           0.75f, 2.25f, 3);
+    EXPECT("opset 13\ninput x 1 1 1 3\nfloat s : 0.015625\nwhole w : 0\nCast w > z to=3\n"
+           "QuantizeLinear x s z > q\nTranspose q > t perm=0,1,3,2\nDequantizeLinear t s z > y\n"
+           "output y 1 1 3 1\n",
+           1, 1.984375f, 1.984375f);
+    EXPECT("opset 13\ninput x 1 1 1 2\nwhole w 2 2 : 1 2 3 4\nCast w > b to=3\nfloat s 2 : 1 10\n"
+           "DequantizeLinear b s > m axis=0\nMatMul x m > y\noutput y 1 1 1 2\n",
+           61, 82);
+    EXPECT("opset 21\ninput x 1 1 1 4\nwhole w 4 : 1 2 3 4\nCast w > b to=3\nfloat s 2 : 1 10\n"
+           "DequantizeLinear b s > m axis=0 block_size=2\nMul x m > y\noutput y 1 1 1 4\n",
+           1, 4, 90, 160);
+    expect_message("opset 13\ninput x 1 2 1 1\nfloat s 2 : 1 2\nQuantizeLinear x s > q\n"
+                   "DequantizeLinear q s > y\noutput y 1 2 1 1\n",
+                   GLCNN_UNSUPPORTED, "an image has 2 scales; one is read");
+}
+
+/* (1, 2) of step 0.5 from 1 on are 0 and 0.5; weights are 2 and 2, biases 2 and 2. */
+static void products_of_whole_numbers_are_reals(void)
+{
+    EXPECT("opset 13\ninput x:2 1 1 1 2\nfloat half : 0.5\nwhole i : 1\nCast i > one to=2\n"
+           "whole j 2 1 1 1 : 2 4\nCast j > w to=3\nfloat steps 2 : 1 0.5\nwhole k 2 : 0 0\n"
+           "Cast k > zeros to=3\nwhole l : 3\nCast l > three to=2\nwhole m 2 : 4 8\n"
+           "Cast m > biases to=6\n"
+           "QLinearConv x half one w steps zeros half three biases > q kernel_shape=1,1\n"
+           "DequantizeLinear q half three > y\noutput y 1 2 1 2\n",
+           2, 3, 2, 3);
+    EXPECT("opset 13\ninput x:2 1 1 1 2\nwhole i : 1\nCast i > one to=2\nCast i > first to=3\n"
+           "whole j 1 1 1 1 : 3\nCast j > w to=3\nConvInteger x w one first > c\nCast c > y to=1\n"
+           "output y 1 1 1 2\n",
+           0, 2);
+    EXPECT("opset 13\ninput x 1 1 1 3\nDynamicQuantizeLinear x > q s z\nCast q > f to=1\n"
+           "Mul f s > y\noutput y 1 1 1 3\n",
+           1, 2, 3);
+}
+
 /* ---- Constants ---- */
 
 /* Whole numbers are divided towards 0 and wrap, reals are rounded to float32 after each node. */
@@ -587,6 +629,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(layers_in_training_are_read),
                                         UNIT_TEST(later_opsets_are_read),
                                         UNIT_TEST(norms_divide),
+                                        UNIT_TEST(numbers_are_rounded_to_steps),
+                                        UNIT_TEST(products_of_whole_numbers_are_reals),
                                         UNIT_TEST(constants_are_computed_by_their_types),
                                         UNIT_TEST(constants_have_every_attribute),
                                         UNIT_TEST(weights_are_computed),

@@ -2,11 +2,22 @@
  *
  * Part of libglcnn_onnx, not of libglcnn, and not included by glcnn/glcnn.h.
  *
- * Read are models of opset 6 to 20 whose images are float32; float16, bfloat16, double and integer
- * initialisers are widened. Shapes are inferred and what depends on shapes and constants alone is
- * computed while reading; what remains becomes filter nodes, each with the label of its ONNX node,
- * or of that node's first output where it has no name. Of a node that becomes several filters the
- * one that does the work has that label, the others have it with "/" and a word behind it.
+ * Read are models of opset GLCNN_ONNX_OLDEST_OPSET to GLCNN_ONNX_NEWEST_OPSET, their nodes in any order.
+ * Images are float32 here: inputs, outputs and weights of float16, bfloat16 and double too, and casts
+ * among these types change nothing, so that what a file would round is not rounded. An input of whole
+ * numbers or truths is an image of as many reals, of which Cast makes one that other operators read;
+ * before it numbers may only be moved. Functions of the model become their nodes, and so does the
+ * branch of an If whose condition is known. Shapes are inferred, and what depends on shapes and
+ * constants alone is computed while reading: reals in float32, rounded after each operator, whole
+ * numbers by ONNX's rules, for a batch of any size. Of constants more operators are read than of
+ * images. What remains becomes filter nodes, each with the label of its ONNX node, or of that node's
+ * first output where it has no name. Of a node that becomes several filters the one that does the
+ * work has that label, the others have it with "/" and a word behind it.
+ *
+ * Quantised models infer: QuantizeLinear rounds, of one scale and zero point, to 8 or 16 bits that
+ * are float32 here, and ConvInteger, MatMulInteger, QLinearConv and QLinearMatMul are products of reals
+ * between roundings. DynamicQuantizeLinear has a scale for each image of a batch, not for all. A
+ * rounding's gradient is 0: layers before one do not train; weights that were quantised train as reals.
  *
  * An input N,H,W,C that is transposed to N,C,H,W before anything else but arithmetic with constants
  * looks at it, as Keras and TensorFlow have pictures, is the image whose channels are C.
@@ -16,7 +27,8 @@
  * where the node behind them can take the numbers as they lie; weights are put in the order of our
  * channels instead. Nothing that training needs is folded: a batch normalisation keeps its gamma,
  * beta and running statistics as vectors of a kernel of its own. A dropout is left out, as it is
- * where nothing is trained.
+ * where nothing is trained. A file that was written in training, with training_mode, is read as any
+ * other: results are those of kept statistics, training has those of its batches.
  *
  * What trains is what initialisers hold: weights, biases, gamma and beta; slopes of PRelu; numbers that
  * Add, Sub, Mul and Div (as what is divided) have, one for each channel or one for all, which become
@@ -29,7 +41,8 @@
  *
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
  * overflow, or data elsewhere, gives a message and no network. Nothing recurses without bound, and
- * memory is in proportion to the file. All operators that have no kernel are found before the first
+ * memory and time are in proportion to the file, but for 16 million numbers and 67 million steps of
+ * sums that any file may compute. All operators that have no kernel are found before the first
  * node is made, and the message names the first of them with its node.
  *
  * Not thread-safe: as the device.

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnx/build.h"
+#include "onnx/replace.h"
 #include "onnx/values.h"
 
 /* The branch that is taken; NULL, with the message: there is none, or it has other outputs. */
@@ -23,34 +25,6 @@ static Onnx__GraphProto *find_branch(struct call *call)
         return a->g;
     op_fail(call, GLCNN_MALFORMED_DATA, "%s is missing, or does not have %zu outputs", name,
             call->node->n_output);
-    return NULL;
-}
-
-/* An Identity from the branch's output to that of the node, whose name it takes over: values are
- * called by it. */
-static Onnx__NodeProto *make_identity(Onnx__NodeProto *node, const Onnx__GraphProto *branch,
-                                      size_t k)
-{
-    Onnx__NodeProto *made = malloc(sizeof *made);
-    if (!made)
-        return NULL;
-    onnx__node_proto__init(made);
-    const char *from = branch->output[k]->name ? branch->output[k]->name : "";
-    made->op_type = strdup("Identity");
-    made->input = calloc(1, sizeof *made->input);
-    made->output = calloc(1, sizeof *made->output);
-    if (made->op_type && made->input && made->output && (made->input[0] = strdup(from))) {
-        made->n_input = made->n_output = 1;
-        made->output[0] = node->output[k];
-        node->output[k] = NULL;
-        return made;
-    }
-    if (made->input)
-        free(made->input[0]);
-    free(made->input);
-    free(made->output);
-    free(made->op_type);
-    free(made);
     return NULL;
 }
 
@@ -74,30 +48,22 @@ static bool take_tensors(struct reader *r, Onnx__GraphProto *branch)
     return true;
 }
 
+/* The branch's nodes, and one Identity for each output of the node. */
 static bool take_nodes(struct reader *r, size_t i, Onnx__GraphProto *branch)
 {
-    Onnx__GraphProto *graph = r->graph;
-    Onnx__NodeProto *node = graph->node[i];
+    struct writer w = {0};
+    const Onnx__NodeProto *node = r->graph->node[i];
     const size_t inner = branch->n_node, outputs = node->n_output;
-    Onnx__NodeProto **all = realloc(graph->node, (graph->n_node + inner + outputs) * sizeof *all);
+    Onnx__NodeProto **all = realloc(branch->node, (inner + outputs + 1) * sizeof *all);
     if (!all)
         return onnx_no_memory(r);
-    graph->node = all;
-    for (size_t k = 0; k < inner; k++)
-        if (!values_name_outputs(r, branch->node[k]))
-            return false;
-    memmove(all + i + inner + outputs, all + i + 1, (graph->n_node - i - 1) * sizeof *all);
-    graph->n_node += inner + outputs - 1;
-    for (size_t k = 0; k < inner; k++)
-        all[i + k] = branch->node[k];
-    branch->n_node = 0;
-    bool made = true;
-    for (size_t k = 0; k < outputs; k++) {
-        all[i + inner + k] = make_identity(node, branch, k);
-        made = made && all[i + inner + k];
-    }
-    onnx__node_proto__free_unpacked(node, NULL);
-    return made || onnx_no_memory(r);
+    branch->node = all;
+    for (size_t k = 0; k < outputs; k++)
+        build_node(&w, branch, "Identity", node->output[k] ? node->output[k] : "",
+                   (const char *[]){branch->output[k]->name ? branch->output[k]->name : "", NULL});
+    return branch->n_node == inner + outputs && w.messages.status == GLCNN_SUCCESS
+               ? replace_node(r, i, branch)
+               : onnx_no_memory(r);
 }
 
 bool branch_inline(struct call *call, size_t i, size_t *count)
@@ -107,8 +73,5 @@ bool branch_inline(struct call *call, size_t i, size_t *count)
     if (!branch)
         return false;
     *count = branch->n_node + call->node->n_output;
-    if (!take_tensors(r, branch) || !take_nodes(r, i, branch))
-        return false;
-    values_note_uses(r, i, i + *count);
-    return true;
+    return take_tensors(r, branch) && take_nodes(r, i, branch);
 }

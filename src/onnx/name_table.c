@@ -5,19 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As FNV-1a, of eight bytes at a time. */
+static uint64_t mix(uint64_t bits)
+{
+    bits *= UINT64_C(0xc6a4a7935bd1e995);
+    return bits ^ bits >> 47;
+}
+
+/* As MurmurHash2: of eight bytes at a time. */
 static size_t hash(const char *name)
 {
-    uint64_t h = UINT64_C(14695981039346656037), part;
     size_t left = strlen(name);
-    for (; left >= sizeof part; left -= sizeof part, name += sizeof part) {
-        memcpy(&part, name, sizeof part);
-        h = (h ^ part) * UINT64_C(1099511628211);
-        h ^= h >> 32;
+    uint64_t h = left, part;
+    for (size_t taken; left > 0; left -= taken, name += taken) {
+        taken = left < sizeof part ? left : sizeof part;
+        part = 0;
+        memcpy(&part, name, taken);
+        h = mix(h ^ mix(part));
     }
-    for (; left > 0; left--, name++)
-        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return (size_t)(h ^ h >> 32);
+    return (size_t)mix(h);
 }
 
 /* The slot that has the name, or the free one where it would be. */

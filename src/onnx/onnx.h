@@ -176,8 +176,8 @@ struct operator_row {
 /* Rows of one family, the last one without a name. */
 extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_convolution[],
     onnx_folding[], onnx_folding_axes[], onnx_folding_indices[], onnx_folding_shapes[],
-    onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_reduction[], onnx_resizing[],
-    onnx_shaping[], onnx_slicing[];
+    onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_quantization[], onnx_reduction[],
+    onnx_resizing[], onnx_shaping[], onnx_slicing[];
 
 const struct operator_row *operator_find(const char *name);
 

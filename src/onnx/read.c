@@ -12,6 +12,7 @@
 
 #include "onnx/branch.h"
 #include "onnx/cut.h"
+#include "onnx/expansion.h"
 #include "onnx/function.h"
 #include "onnx/head.h"
 #include "onnx/order.h"
@@ -243,14 +244,27 @@ static bool ready_inputs(struct call *call, bool *all_constant)
     return true;
 }
 
-/* An image of whole numbers is one of float32 here: only what moves its numbers, or casts them, makes
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names;
+}
+
+/* What only moves numbers, or chooses among them. */
+static const char *const keep_types[] = {"Identity",     "Reshape",      "Squeeze", "Unsqueeze",
+                                         "Flatten",      "Transpose",    "Slice",   "Split",
+                                         "Gather",       "Concat",       "MaxPool", "GlobalMaxPool",
+                                         "DepthToSpace", "SpaceToDepth", NULL};
+
+/* An image of whole numbers is one of float32 here: only what keeps its numbers, or casts them, makes
  * of it what it would make of whole ones. */
 static bool check_types(struct call *call)
 {
-    static const char *const others[] = {"CastLike", "Shape", "Size", NULL};
-    bool is_free = only_moves(call->row->name);
-    for (size_t i = 0; others[i]; i++)
-        is_free = is_free || strcmp(others[i], call->row->name) == 0;
+    static const char *const others[] = {"Cast", "CastLike",         "Shape",
+                                         "Size", "DequantizeLinear", NULL};
+    const bool is_free =
+        is_one_of(call->row->name, keep_types) || is_one_of(call->row->name, others);
     for (size_t i = 0; !is_free && i < call->node->n_input; i++) {
         const struct value *value = op_input(call, i);
         if (value && value->image.node && value->type)
@@ -262,14 +276,14 @@ static bool check_types(struct call *call)
     return true;
 }
 
-/* What moves numbers keeps their type; casts set it. */
 static void pass_type(const struct call *call)
 {
     const struct value *from = op_input(call, 0);
-    struct value *to = op_output(call, 0);
-    if (from && to && from->image.node && only_moves(call->row->name) &&
-        strcmp(call->row->name, "Cast") != 0)
-        to->type = from->type;
+    if (!from || !from->image.node || !is_one_of(call->row->name, keep_types))
+        return;
+    for (size_t i = 0; i < call->node->n_output; i++)
+        if (op_output(call, i))
+            op_output(call, i)->type = from->type;
 }
 
 static bool read_node(struct reader *r, const Onnx__NodeProto *node)
@@ -351,13 +365,15 @@ static bool is_branching(const Onnx__NodeProto *node)
     return strcmp(text_of(node->op_type), "If") == 0;
 }
 
-/* Puts the nodes of the branch that is taken in the node's place. */
-static bool take_branch(struct reader *r, size_t i)
+/* Puts other nodes in the node's place: of the branch that is taken, or what it is a short form of. */
+static bool replace(struct reader *r, size_t i)
 {
     struct call call = {r, r->graph->node[i], NULL};
     bool all_constant;
     size_t count;
-    return ready_inputs(&call, &all_constant) && branch_inline(&call, i, &count) &&
+    if (!ready_inputs(&call, &all_constant))
+        return false;
+    return (is_branching(call.node) ? branch_inline : expansion_inline)(&call, i, &count) &&
            find_operators(r, i, i + count);
 }
 
@@ -365,10 +381,11 @@ static bool read_nodes(struct reader *r)
 {
     for (size_t i = 0; i < r->graph->n_node;) {
         const Onnx__NodeProto *node = r->graph->node[i];
-        bool branches = values_need(r, node) && is_branching(node);
-        if (branches ? !take_branch(r, i) : values_need(r, node) && !read_node(r, node))
+        const bool needed = values_need(r, node);
+        const bool is_replaced = needed && (is_branching(node) || expansion_values(node));
+        if (is_replaced ? !replace(r, i) : needed && !read_node(r, node))
             return false;
-        i += !branches;
+        i += !is_replaced;
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnx/expansion.h"
 #include "onnx/order.h"
 
 static const char *text_of(const char *text)
@@ -47,20 +48,25 @@ static bool name_inputs(struct reader *r)
     return true;
 }
 
-bool values_name_outputs(struct reader *r, const Onnx__NodeProto *node)
+bool values_name_output(struct reader *r, const Onnx__NodeProto *node, size_t i)
 {
     size_t index;
-    for (size_t i = 0; i < node->n_output; i++) {
-        const char *name = text_of(node->output[i]);
-        if (!name[0])
-            continue;
-        if (name_table_find(&r->names, name) != NO_NAME)
-            return onnx_fail(r, GLCNN_MALFORMED_DATA,
-                             "%.40s \"%.80s\" makes \"%.80s\", which there is already",
-                             text_of(node->op_type), text_of(node->name), name);
-        if (!add_value(r, name, &index))
-            return false;
-    }
+    const char *name = text_of(node->output[i]);
+    if (!name[0])
+        return true;
+    if (name_table_find(&r->names, name) != NO_NAME)
+        return onnx_fail(r, GLCNN_MALFORMED_DATA,
+                         "%.40s \"%.80s\" makes \"%.80s\", which there is already",
+                         text_of(node->op_type), text_of(node->name), name);
+    return add_value(r, name, &index);
+}
+
+static bool name_nodes(struct reader *r)
+{
+    for (size_t i = 0; i < r->graph->n_node; i++)
+        for (size_t k = 0; k < r->graph->node[i]->n_output; k++)
+            if (!values_name_output(r, r->graph->node[i], k))
+                return false;
     return true;
 }
 
@@ -70,7 +76,7 @@ static size_t count_values(const Onnx__GraphProto *graph)
     size_t count = graph->n_initializer + graph->n_input;
     for (size_t i = 0; i < graph->n_node; i++) {
         const Onnx__NodeProto *node = graph->node[i];
-        count += node->n_output;
+        count += node->n_output + expansion_values(node);
         for (size_t k = 0; k < node->n_attribute; k++)
             count += node->attribute[k]->g ? count_values(node->attribute[k]->g) : 0;
     }
@@ -85,12 +91,7 @@ bool values_name(struct reader *r)
     for (size_t i = 0; i < r->graph->n_initializer; i++)
         if (!values_name_tensor(r, r->graph->initializer[i]))
             return false;
-    if (!name_inputs(r))
-        return false;
-    for (size_t i = 0; i < r->graph->n_node; i++)
-        if (!values_name_outputs(r, r->graph->node[i]))
-            return false;
-    return true;
+    return name_inputs(r) && name_nodes(r);
 }
 
 /* ---- What is needed ---- */

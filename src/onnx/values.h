@@ -7,7 +7,7 @@
 /* Makes room for all values, those within nodes too, and names those of the graph. */
 bool values_name(struct reader *reader);
 bool values_name_tensor(struct reader *reader, Onnx__TensorProto *tensor);
-bool values_name_outputs(struct reader *reader, const Onnx__NodeProto *node);
+bool values_name_output(struct reader *reader, const Onnx__NodeProto *node, size_t i);
 
 /* NULL: there is none of that name. */
 struct value *values_find(const struct reader *reader, const char *name);
