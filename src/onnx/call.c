@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "onnx/onnx.h"
+#include "onnx/operand.h"
 #include "onnx/record.h"
 
 /* ---- Failures ---- */
@@ -94,8 +94,14 @@ bool op_image(struct call *call, size_t i, struct value **value)
         return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
     if ((*value)->image.node)
         return true;
-    return op_unsupported(call, "input \"%.80s\" is a constant where an image is needed",
-                          (*value)->name);
+    if (!call->reader->input)
+        return op_unsupported(call, "input \"%.80s\" is a constant where an image is needed",
+                              (*value)->name);
+    struct operand operand = operand_of(*value);
+    if (!operand_place_constant(call, &operand))
+        return false;
+    (*value)->image = operand.image;
+    return true;
 }
 
 bool op_give_constant(struct call *call, size_t i, struct constant *constant)

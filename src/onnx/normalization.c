@@ -330,7 +330,7 @@ static bool lower_soft_max(struct call *call)
 }
 
 const struct operator_row onnx_normalization[] = {
-    {"BatchNormalization", lower_batch, NULL, 0, NULL},
+    {"BatchNormalization", lower_batch, fold_batch, 0, NULL},
     {"InstanceNormalization", lower_instance, NULL, 0, NULL},
     {"LayerNormalization", lower_layer, NULL, 0, NULL},
     {"GroupNormalization", lower_group, NULL, 0, NULL},

@@ -193,7 +193,7 @@ struct value *op_output(const struct call *call, size_t i);
 /* An input that is a constant with all of its numbers, or left out where it need not be there; fails
  * otherwise. */
 bool op_constant(struct call *call, size_t i, bool needed, const struct constant **constant);
-/* An input that is an image. */
+/* An input that is an image, or becomes one, of a constant's numbers (operand.h). */
 bool op_image(struct call *call, size_t i, struct value **value);
 /* Whole numbers of a constant input, of an attribute where the operator's version has them there. */
 bool op_wholes(struct call *call, const char *attribute, size_t input, size_t most, int64_t *values,
@@ -314,6 +314,8 @@ bool fold_gather(struct call *call);
 bool fold_reduce(struct call *call);
 bool fold_argument(struct call *call);
 bool fold_soft_max(struct call *call);
+/* Of constants, as weights that are standardised (folding_batch.c). */
+bool fold_batch(struct call *call);
 /* Products (folding_linear.c). */
 bool fold_matmul(struct call *call);
 bool fold_gemm(struct call *call);

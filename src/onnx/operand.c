@@ -56,6 +56,21 @@ static struct constant *first_of_batch(struct call *call, const struct value *va
     return one;
 }
 
+#define MASKED (-50) /* what softmax makes nothing of, and no weight is */
+
+/* Has it 0 and one number that masks out, as attention's masks have, which are no weights? */
+static bool is_mask(const struct constant *constant)
+{
+    double other = 0;
+    for (size_t i = 0; i < constant->count; i++) {
+        const double number = constant_number(constant, i);
+        other = number != 0 && other == 0 ? number : other;
+        if (number != 0 && (number > MASKED || number != other))
+            return false;
+    }
+    return other != 0;
+}
+
 /* A constant's infinities, which masks have, are the largest numbers. */
 static struct constant *finite(struct call *call, struct constant *constant)
 {
@@ -68,6 +83,25 @@ static struct constant *finite(struct call *call, struct constant *constant)
     for (size_t i = 0; made && i < made->count; i++)
         made->floats[i] = fmaxf(-3.4e38f, fminf(3.4e38f, constant->floats[i]));
     return made;
+}
+
+/* Sets the numbers; those that train are noted by the name of what the file has: a repetition for each
+ * image of the batch is not written in its place. */
+static bool set_numbers(struct call *call, glcnn_image_node *node, size_t count,
+                        const struct value *value, const struct layout *layout)
+{
+    struct value noted = *value;
+    const struct value *parameter = op_parameter(call, value);
+    if (!value->learns || is_mask(value->constant)) {
+        op_freeze(node);
+        return op_note_frozen(call, value, "its numbers are those of a mask") &&
+               vector_put(call, node, "values", count, value, value->constant, layout);
+    }
+    if (!constant_batch_free(value->constant) && parameter && parameter->constant) {
+        noted.name = parameter->name;
+        noted.shape = parameter->shape;
+    }
+    return vector_set(call, node, "values", count, &noted, layout);
 }
 
 static bool make_image(struct call *call, struct operand *operand, const struct image *wanted)
@@ -93,10 +127,7 @@ static bool make_image(struct call *call, struct operand *operand, const struct 
                                  (uint32_t)wanted->extent[H], (uint32_t)wanted->extent[C]);
     if (!op_made(call, operand->image.node, "constant"))
         return false;
-    if (!value.learns)
-        op_freeze(operand->image.node);
-    return (value.learns || op_note_frozen(call, &value, "")) &&
-           vector_set(call, operand->image.node, "values", count, &value, &layout);
+    return set_numbers(call, operand->image.node, count, &value, &layout);
 }
 
 bool operand_place(struct call *call, struct operand *operand, const struct image *wanted)

@@ -243,11 +243,12 @@ static glcnn_image_node *apply(struct call *call, glcnn_image_node *x, glcnn_neu
 static bool give_number(struct call *call, size_t output, const struct value *x,
                         glcnn_image_node *node, int type)
 {
-    struct image image = {node, {x->image.extent[N], 1, 1, 1}, {N, C, H, W}};
     struct shape shape = x->shape;
     struct value *made = op_output(call, output);
     for (uint32_t i = !call->reader->options.without_batch; i < shape.rank; i++)
         shape.dims[i] = 1;
+    struct image image = place_custom(call->reader, &shape);
+    image.node = node;
     if (!op_give(call, output, &shape, &image))
         return false;
     if (made)

@@ -198,6 +198,14 @@ static bool only_moves(const char *operator)
     return names[i];
 }
 
+/* Does it repeat its numbers for each image of the batch alone, which are stored once? */
+static bool repeats_for_batch(const struct call *call, const struct constant *made)
+{
+    const struct value *from = op_input(call, 0);
+    return strcmp(call->row->name, "Expand") == 0 && from && from->constant &&
+           from->constant->count == made->count;
+}
+
 /* What a constant is computed of: the first parameter among the inputs. PyTorch's exporter stores
  * parameters of equal numbers once; Identity has the name of each other one. */
 static void pass_parameter(const struct call *call)
@@ -213,7 +221,8 @@ static void pass_parameter(const struct call *call)
         if (!made || !made->constant || !made->constant->floats)
             continue;
         made->parameter = is_copy ? made->name : from->parameter;
-        made->learns = from->learns && only_moves(call->row->name);
+        made->learns = from->learns &&
+                       (only_moves(call->row->name) || repeats_for_batch(call, made->constant));
     }
 }
 
