@@ -232,10 +232,15 @@ static glcnn_image *source_image(struct model *m, const glcnn_image_node *node)
         const struct constant *c =
             tensor_file(&m->numbers, m->folder, "input", number, m->proto->graph->input[number]);
         size_t one = (size_t)input->width * input->height * input->feature_channels;
-        if (!c || !c->floats || c->count == 0 || c->count % one)
+        if (!c || c->count == 0 || c->count % one)
             return NULL;
-        return image_with((uint32_t)(c->count / one), input->feature_channels, input->height,
-                          input->width, c->floats);
+        float *numbers = malloc(c->count * sizeof *numbers);
+        for (size_t k = 0; k < c->count; k++)
+            numbers[k] = (float)constant_number(c, k);
+        glcnn_image *image = image_with((uint32_t)(c->count / one), input->feature_channels,
+                                        input->height, input->width, numbers);
+        free(numbers);
+        return image;
     }
     return NULL;
 }
@@ -382,7 +387,7 @@ static int is_visible(const struct dirent *entry)
 static size_t least_passed(void)
 {
     size_t all = counts.passed + counts.failed + counts.unsupported + counts.skipped;
-    return all <= 1072 ? 777 : 440;
+    return all <= 1072 ? 784 : 440;
 }
 
 static void all_models_of_supported_operators_are_right(void)
