@@ -197,12 +197,13 @@ static void plan_weights_by_taps(struct plan *plan, const struct implementation 
     plan_chunks(plan, &sums);
 }
 
-/* Whether a tap reads what its neighbour read a column before. */
+/* Whether a tap reads what its neighbour read a column before. At an edge that is clamped pixels would be
+ * handed on as they were read, of which Nouveau of Mesa 22 dies. */
 static bool slides(const void *weights_problem)
 {
     const struct weights_problem *problem = weights_problem;
-    const struct axis *x = &problem->operation->window.x;
-    return x->size > 1 && is_dense(x);
+    const struct window *w = &problem->operation->window;
+    return w->x.size > 1 && is_dense(&w->x) && w->edge_mode != GLCNN_EDGE_MODE_CLAMP;
 }
 
 static bool slides_by_channel(const void *weights_problem)
@@ -247,12 +248,13 @@ const struct implementation_list convolution_weights_implementations = {
         {"weights_wide", "convolution/convolution_gradient_weights.comp", 32,
          .plan = plan_weights_by_rows, .form = &(const struct weights_form){3, 3, 1, SMALL_GPU}},
         {"weights_sliding", "convolution/convolution_gradient_weights_narrow.comp", 14,
-         .supported = {slides, "windows of more than one column, without stride or dilation"},
+         .supported = {slides, "windows of more than one column, without stride, dilation or "
+                               "a clamped edge"},
          .plan = plan_weights_by_taps,
          .form = &(const struct weights_form){1, 2, 1, SMALL_GPU, .slides = true}},
         {"weights_sliding_channel", "convolution/convolution_gradient_weights_narrow.comp", 12,
-         .supported = {slides_by_channel, "windows of more than one column, without stride or "
-                                          "dilation, each of a single channel"},
+         .supported = {slides_by_channel, "windows of more than one column, without stride, "
+                                          "dilation or a clamped edge, of a single channel"},
          .plan = plan_weights_by_taps,
          .form = &(const struct weights_form){1, 1, 1, SMALL_GPU, .slides = true}},
         {"weights_pair", "convolution/convolution_gradient_weights_narrow.comp", 12,
