@@ -96,16 +96,16 @@ static void forward_reference(const struct reference *r)
                     reduce_pixel(r, n, c, Y, X);
 }
 
-/* What value i of those that a result was made of gets of the result's gradient. */
+/* What value i of those that a result was made of gets of the result's gradient, g. */
 static double share_of(const struct reference *r, uint32_t n, uint32_t c, int32_t Y, int32_t X,
-                       int32_t i)
+                       int32_t i, double g)
 {
     const struct operation *o = r->operation;
     double *indices = r->vectors[GRADIENT_INDICES];
     if (indices)
-        return *index_at(indices, &r->images[GRADIENT], o, n, c, Y, X) == i;
-    double scale = (double)reduce_scale(o);
-    return reduction_of(o)->quantity == MEAN ? scale / reduce_mean_count(o) : scale;
+        return *index_at(indices, &r->images[GRADIENT], o, n, c, Y, X) == i ? g : 0;
+    double sum = (double)reduce_scale(o) * g;
+    return reduction_of(o)->quantity == MEAN ? sum / reduce_mean_count(o) : sum;
 }
 
 /* Every result hands its gradient to what it was made of. */
@@ -117,7 +117,7 @@ static void scatter_pixel(const struct reference *r, uint32_t n, uint32_t c, int
     for (int32_t q = 0; q < w->y.size; q++)
         for (int32_t p = 0; p < w->x.size; p++)
             *tensor_at(&r->images[DESTINATION], n, c, w->y.first + Y + q, w->x.first + X + p) +=
-                g * share_of(r, n, c, Y, X, all ? (int32_t)c : p + q);
+                share_of(r, n, c, Y, X, all ? (int32_t)c : p + q, g);
 }
 
 static void gradient_reference(const struct reference *r)
