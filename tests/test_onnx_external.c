@@ -30,7 +30,7 @@ static Onnx__ModelProto *make_model(struct writer *w)
     float weights[WEIGHTS];
     for (size_t i = 0; i < WEIGHTS; i++)
         weights[i] = (float)i / WEIGHTS;
-    Onnx__ModelProto *model = build_model(16);
+    Onnx__ModelProto *model = build_model();
     Onnx__GraphProto *graph = model->graph;
     build_value(w, graph, false, "image", image_dims, 4);
     build_tensor(w, graph, "weights", weights_dims, 4, weights, NULL);

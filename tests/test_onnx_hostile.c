@@ -17,7 +17,7 @@ static Onnx__ModelProto *make_model(struct writer *w)
     float weights[72];
     for (size_t i = 0; i < 72; i++)
         weights[i] = (float)i / 72;
-    Onnx__ModelProto *model = build_model(64);
+    Onnx__ModelProto *model = build_model();
     Onnx__GraphProto *graph = model->graph;
     build_value(w, graph, false, "image", image_dims, 4);
     build_tensor(w, graph, "weights", weights_dims, 4, weights, NULL);

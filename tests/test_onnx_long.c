@@ -53,7 +53,7 @@ static struct file make_chain(add_function *add, size_t nodes)
     static const int64_t dims[] = {1, 2, 4, 4};
     struct writer w = {0};
     struct file file = {NULL, 0};
-    Onnx__ModelProto *model = build_model(nodes);
+    Onnx__ModelProto *model = build_model();
     build_value(&w, model->graph, false, "image", dims, 4);
     for (size_t i = 0; i < nodes; i++) {
         char from[256];

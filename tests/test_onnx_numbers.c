@@ -136,7 +136,7 @@ static struct reading read_model(const struct model *m)
     struct writer w = {0};
     uint8_t *bytes = NULL;
     size_t size = 0;
-    Onnx__ModelProto *proto = build_model(8);
+    Onnx__ModelProto *proto = build_model();
     proto->opset_import[0]->version = m->opset;
     build_value(&w, proto->graph, false, m->image.name, m->image.dims, m->image.rank);
     for (size_t i = 0; i < 3 && m->constants[i].name; i++)

@@ -24,7 +24,7 @@ struct model {
 
 static Onnx__ModelProto *begin_model(struct writer *w)
 {
-    Onnx__ModelProto *model = build_model(16);
+    Onnx__ModelProto *model = build_model();
     model->opset_import[0]->version = 18;
     build_value(w, model->graph, false, "image", image_dims, 4);
     return model;

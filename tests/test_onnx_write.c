@@ -243,7 +243,7 @@ static struct file plain_layer(const char *operator)
     uint32_t seed = 3;
     for (size_t k = 0; k < 3 * SIDE * SIDE * CLASSES; k++)
         weights[k] = noise(&seed);
-    Onnx__ModelProto *model = build_model(8);
+    Onnx__ModelProto *model = build_model();
     build_value(&w, model->graph, false, "image", image, 4);
     build_tensor(&w, model->graph, "weights", is_matrix ? matrix : conv, is_matrix ? 2 : 4, weights,
                  NULL);
@@ -322,7 +322,7 @@ static void what_the_file_has_no_place_for_does_not_train(void)
         const int64_t image[] = {1, 3, SIDE, SIDE}, dims[] = {3, 1, 1},
                       weights[] = {CLASSES, 3, 1, 1};
         const float numbers[3 * CLASSES] = {1, 2, 3, -1, 2, -3, 4};
-        Onnx__ModelProto *model = build_model(8);
+        Onnx__ModelProto *model = build_model();
         build_value(&w, model->graph, false, "image", image, 4);
         build_tensor(&w, model->graph, "numbers", dims, 3, numbers, NULL);
         build_tensor(&w, model->graph, "weights", weights, 4, numbers, NULL);
@@ -357,7 +357,7 @@ static void biases_are_those_of_one_reader(void)
     const float hundreds[CLASSES] = {100, 100, 100, 100, 100};
     float *weights = calloc(3 * SIDE * SIDE * CLASSES, sizeof *weights);
     size_t count;
-    Onnx__ModelProto *model = build_model(8);
+    Onnx__ModelProto *model = build_model();
     Onnx__GraphProto *graph = model->graph;
     build_value(&w, graph, false, "image", image, 4);
     build_tensor(&w, graph, "weights", dims, 4, weights, NULL);

@@ -6,7 +6,7 @@
 
 #define OPSET       14
 #define IR_VERSION  7
-#define MOST_FIELDS 12 /* attributes of a node, and its inputs */
+#define MOST_FIELDS 12 /* attributes of a node */
 
 static void *no_memory(struct writer *w)
 {
@@ -17,6 +17,14 @@ static void *no_memory(struct writer *w)
 static bool is_well(const struct writer *w)
 {
     return w->messages.status == GLCNN_SUCCESS;
+}
+
+/* The array with room for one more behind `count` elements; NULL: no memory. It has the room already but
+ * where they are a power of two. */
+static void *with_room(void *array, size_t count)
+{
+    bool is_full = (count & (count - 1)) == 0;
+    return is_full ? realloc(array, (count ? 2 * count : 1) * sizeof(void *)) : array;
 }
 
 /* A message by its own initialiser. */
@@ -40,7 +48,7 @@ static bool add_opset(Onnx__ModelProto *model)
     return opset->domain;
 }
 
-Onnx__ModelProto *build_model(size_t most)
+Onnx__ModelProto *build_model(void)
 {
     MAKE(Onnx__ModelProto, model, onnx__model_proto__init);
     if (!model)
@@ -50,15 +58,9 @@ Onnx__ModelProto *build_model(size_t most)
     model->producer_name = strdup("glcnn");
     MAKE(Onnx__GraphProto, graph, onnx__graph_proto__init);
     model->graph = graph;
-    bool made = graph && add_opset(model) && model->producer_name;
-    if (made) {
+    if (graph)
         graph->name = strdup("glcnn");
-        graph->node = malloc(4 * (most + 1) * sizeof *graph->node);
-        graph->initializer = malloc(8 * (most + 1) * sizeof *graph->initializer);
-        graph->input = malloc(4 * (most + 1) * sizeof *graph->input);
-        graph->output = malloc(4 * (most + 1) * sizeof *graph->output);
-        made = graph->name && graph->node && graph->initializer && graph->input && graph->output;
-    }
+    bool made = graph && add_opset(model) && model->producer_name && graph->name;
     if (made)
         return model;
     onnx__model_proto__free_unpacked(model, NULL);
@@ -70,8 +72,15 @@ Onnx__ModelProto *build_model(size_t most)
 Onnx__NodeProto *build_node(struct writer *w, Onnx__GraphProto *graph, const char *operator,
                             const char * output, const char *const *inputs)
 {
+    size_t count = 0;
+    while (inputs[count])
+        count++;
     if (!is_well(w))
         return NULL;
+    void *room = with_room(graph->node, graph->n_node);
+    if (!room)
+        return no_memory(w);
+    graph->node = room;
     MAKE(Onnx__NodeProto, node, onnx__node_proto__init);
     if (!node)
         return no_memory(w);
@@ -79,13 +88,13 @@ Onnx__NodeProto *build_node(struct writer *w, Onnx__GraphProto *graph, const cha
     node->op_type = strdup(operator);
     node->name = strdup(output);
     node->output = malloc(sizeof *node->output);
-    node->input = malloc(MOST_FIELDS * sizeof *node->input);
+    node->input = malloc((count + 1) * sizeof *node->input);
     node->attribute = malloc(MOST_FIELDS * sizeof *node->attribute);
     if (!node->op_type || !node->name || !node->output || !node->input || !node->attribute)
         return no_memory(w);
     bool whole = (node->output[node->n_output++] = strdup(output)) != NULL;
-    for (; *inputs && node->n_input < MOST_FIELDS && whole; inputs++)
-        whole = (node->input[node->n_input++] = strdup(*inputs)) != NULL;
+    for (size_t i = 0; i < count && whole; i++)
+        whole = (node->input[node->n_input++] = strdup(inputs[i])) != NULL;
     return whole ? node : no_memory(w);
 }
 
@@ -123,6 +132,19 @@ void build_float(struct writer *w, Onnx__NodeProto *node, const char *name, floa
         return;
     a->has_f = true;
     a->f = value;
+}
+
+void build_text(struct writer *w, Onnx__NodeProto *node, const char *name, const char *value)
+{
+    Onnx__AttributeProto *a =
+        add_attribute(w, node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+    if (!a)
+        return;
+    a->s.data = (uint8_t *)strdup(value);
+    a->s.len = a->s.data ? strlen(value) : 0;
+    a->has_s = true;
+    if (!a->s.data)
+        no_memory(w);
 }
 
 void build_ints(struct writer *w, Onnx__NodeProto *node, const char *name, const int64_t *values,
@@ -167,8 +189,11 @@ void build_tensor(struct writer *w, Onnx__GraphProto *graph, const char *name, c
     size_t count = 1;
     if (!is_well(w))
         return;
+    void *room = with_room(graph->initializer, graph->n_initializer);
+    graph->initializer = room ? room : graph->initializer;
     MAKE(Onnx__TensorProto, t, onnx__tensor_proto__init);
-    if (!t) {
+    if (!room || !t) {
+        free(t);
         no_memory(w);
         return;
     }
@@ -228,15 +253,17 @@ void build_value(struct writer *w, Onnx__GraphProto *graph, bool is_output, cons
 {
     if (!is_well(w))
         return;
+    Onnx__ValueInfoProto ***values = is_output ? &graph->output : &graph->input;
+    size_t *count = is_output ? &graph->n_output : &graph->n_input;
+    void *room = with_room(*values, *count);
+    *values = room ? room : *values;
     MAKE(Onnx__ValueInfoProto, info, onnx__value_info_proto__init);
-    if (!info) {
+    if (!room || !info) {
+        free(info);
         no_memory(w);
         return;
     }
-    if (is_output)
-        graph->output[graph->n_output++] = info;
-    else
-        graph->input[graph->n_input++] = info;
+    (*values)[(*count)++] = info;
     info->name = strdup(name);
     if (!info->name || !fill_type(info, dims, rank))
         no_memory(w);

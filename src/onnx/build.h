@@ -4,14 +4,15 @@
 
 #include "onnx/write.h"
 
-/* A graph with a place for everything that `most` filters make. NULL: no memory. */
-Onnx__ModelProto *build_model(size_t most);
+/* A model with an empty graph. NULL: no memory. */
+Onnx__ModelProto *build_model(void);
 
 /* A node with one output, of that name too; inputs end with NULL. */
 Onnx__NodeProto *build_node(struct writer *writer, Onnx__GraphProto *graph, const char *operator,
                             const char * output, const char *const *inputs);
 void build_int(struct writer *writer, Onnx__NodeProto *node, const char *name, int64_t value);
 void build_float(struct writer *writer, Onnx__NodeProto *node, const char *name, float value);
+void build_text(struct writer *writer, Onnx__NodeProto *node, const char *name, const char *value);
 void build_ints(struct writer *writer, Onnx__NodeProto *node, const char *name,
                 const int64_t *values, size_t count);
 /* An initialiser of float32, or of whole numbers where `values` is NULL. */

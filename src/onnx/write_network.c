@@ -541,7 +541,7 @@ Onnx__ModelProto *write_network(struct writer *w, const struct glcnn_onnx_image 
     while (glcnn_network_image(w->network, images.count))
         images.count++;
     images.at = calloc(images.count + 1, sizeof *images.at);
-    Onnx__ModelProto *model = build_model(images.count);
+    Onnx__ModelProto *model = build_model();
     if (!images.at || !model)
         onnx_no_memory(&w->messages);
     else
