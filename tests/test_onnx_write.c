@@ -410,12 +410,12 @@ static void what_cannot_be_written_is_said(void)
     char error[GLCNN_ERROR_LENGTH] = "";
     struct file file;
     glcnn_network *net = make_network();
-    glcnn_image_node *x = glcnn_node(make_input(net, "image"), "reduce_row_sum", NULL);
-    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(x), "rows"));
+    glcnn_image_node *x = glcnn_node(make_input(net, "image"), "frame_rgb", NULL);
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(x), "camera"));
     CU_ASSERT_EQUAL(glcnn_onnx_write(net, NULL, &form, 1, &file.bytes, &file.size, error),
                     GLCNN_UNSUPPORTED);
     CU_ASSERT_PTR_NULL(file.bytes);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "\"rows\""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "\"camera\""));
     CU_ASSERT_EQUAL(glcnn_onnx_write(net, NULL, NULL, 0, &file.bytes, &file.size, error),
                     GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_onnx_write(NULL, NULL, &form, 1, &file.bytes, &file.size, error),

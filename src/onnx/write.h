@@ -4,11 +4,24 @@
 
 #include "onnx/onnx.h"
 
+/* Names that are taken; each is the table's own. */
+struct taken_names {
+    struct name_table table;
+    char **at;
+};
+
 struct writer {
     glcnn_network *network;
     const struct glcnn_onnx_record *record; /* NULL: only from the network */
     struct reader messages;                 /* how failures are told */
+    struct taken_names values, nodes;       /* of a graph that is made */
 };
+
+/* A name that is not taken yet: "BASE.WORD", or BASE where `word` is NULL, with a number behind it where
+ * need be. NULL, with the message: no memory. */
+const char *taken_add(struct writer *writer, struct taken_names *names, const char *base,
+                      const char *word);
+void taken_free(struct taken_names *names);
 
 /* A vector of a kernel, to be freed; NULL, with the message, where it cannot be had. */
 float *write_vector(struct writer *writer, glcnn_filter_node *filter, const char *vector,
