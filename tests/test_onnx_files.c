@@ -532,6 +532,24 @@ static void weights_are_computed(void)
            0.70710678f, 0.89442719f);
 }
 
+/* As batch normalisation in training does it, of channels 1, 3 and 2, 6 by 1, by 2 and 1, and as layer
+ * normalisation does: variances are 1 and 4. */
+static void weights_are_normalised(void)
+{
+    EXPECT("opset 15\ninput x 1 2 1 1\nfloat w 1 2 2 : 1 3 2 6\nfloat g 2 : 1 2\nfloat b 2 : 0 1\n"
+           "whole s 4 : 2 2 1 1\n"
+           "BatchNormalization w g b b b > n mean variance training_mode=1 epsilon=0.0\n"
+           "Reshape n s > m\nConv x m > y\noutput y 1 2 1 1\n",
+           1, 5);
+    EXPECT("opset 12\ninput x 1 2 1 1\nfloat w 1 2 2 : 1 3 2 6\nfloat g 2 : 1 2\nfloat b 2 : 0 1\n"
+           "whole s 4 : 2 2 1 1\nBatchNormalization w g b b b > n mean variance m v epsilon=0.0\n"
+           "Reshape n s > m2\nConv x m2 > y\noutput y 1 2 1 1\n",
+           1, 5);
+    EXPECT("opset 17\ninput x 1 2 1 1\nfloat w 2 2 1 1 : 1 3 2 6\nfloat g 2 1 1 : 1 2\n"
+           "LayerNormalization w g > n axis=1 epsilon=0.0\nConv x n > y\noutput y 1 2 1 1\n",
+           3, 3);
+}
+
 /* Chains of moves cost nothing beyond what the file has: 600 times 600 * 8 numbers. */
 static void moves_of_weights_have_no_bound(void)
 {
@@ -634,6 +652,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(constants_are_computed_by_their_types),
                                         UNIT_TEST(constants_have_every_attribute),
                                         UNIT_TEST(weights_are_computed),
+                                        UNIT_TEST(weights_are_normalised),
                                         UNIT_TEST(moves_of_weights_have_no_bound),
                                         UNIT_TEST(sums_are_bounded),
                                         UNIT_TEST(shapes_are_computed_of_the_batch),

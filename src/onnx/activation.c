@@ -223,6 +223,6 @@ const struct operator_row onnx_activation[] = {
     {"Ceil", lower_function, fold_unary, CEIL, NULL},
     {"Round", lower_function, fold_unary, ROUND, NULL},
     {"Sign", lower_function, fold_unary, SIGN, NULL},
-    {"Gelu", lower_gelu, NULL, 0, NULL},
+    {"Gelu", lower_gelu, fold_gelu, 0, NULL},
     {"Dropout", lower_identity, NULL, 0, NULL},
     {0}};

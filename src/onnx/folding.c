@@ -160,6 +160,15 @@ static bool fold_is_infinite(struct call *call)
                       (double)attribute_int(call, "detect_positive", 1));
 }
 
+FUNCTION(gelu, x / 2 * (1 + erf(x * 0.70710678118654752)))
+FUNCTION(gelu_by_tanh, x / 2 * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x))))
+
+bool fold_gelu(struct call *call)
+{
+    bool by_tanh = attribute_is(call, "approximate", "tanh", "none");
+    return give_unary(call, by_tanh ? gelu_by_tanh : gelu, false, 0, 0);
+}
+
 static bool fold_bitwise_not(struct call *call)
 {
     const struct constant *x;

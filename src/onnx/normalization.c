@@ -330,9 +330,9 @@ static bool lower_soft_max(struct call *call)
 }
 
 const struct operator_row onnx_normalization[] = {
-    {"BatchNormalization", lower_batch, fold_batch, 0, NULL},
-    {"InstanceNormalization", lower_instance, NULL, 0, NULL},
-    {"LayerNormalization", lower_layer, NULL, 0, NULL},
+    {"BatchNormalization", lower_batch, fold_batch_normalization, 0, NULL},
+    {"InstanceNormalization", lower_instance, fold_instance_normalization, 0, NULL},
+    {"LayerNormalization", lower_layer, fold_layer_normalization, 0, NULL},
     {"GroupNormalization", lower_group, NULL, 0, NULL},
     {"RMSNormalization", lower_root_mean_square, NULL, 0, NULL},
     {"LpNormalization", lower_norm, NULL, 0, NULL},

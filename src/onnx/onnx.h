@@ -314,8 +314,11 @@ bool fold_gather(struct call *call);
 bool fold_reduce(struct call *call);
 bool fold_argument(struct call *call);
 bool fold_soft_max(struct call *call);
-/* Of constants, as weights that are standardised (folding_batch.c). */
-bool fold_batch(struct call *call);
+bool fold_gelu(struct call *call);
+/* Normalisations (folding_normalization.c). */
+bool fold_batch_normalization(struct call *call);
+bool fold_instance_normalization(struct call *call);
+bool fold_layer_normalization(struct call *call);
 /* Products (folding_linear.c). */
 bool fold_matmul(struct call *call);
 bool fold_gemm(struct call *call);
