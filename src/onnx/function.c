@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define MOST_DEPTH 16
-#define MOST_NODES ((size_t)1 << 17) /* that functions add */
-#define MOST_BYTES ((size_t)1 << 25) /* of those, as the file would have them */
+#define MOST_NODES ((size_t)1 << 16) /* that functions add */
+#define MOST_BYTES ((size_t)1 << 24) /* of those, as the file would have them */
 
 static const char *text_of(const char *text)
 {
