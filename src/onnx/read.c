@@ -451,8 +451,8 @@ static void release(struct reader *r, Onnx__ModelProto *model)
 }
 
 /* Numbers that may be computed of constants, beyond those of the file. */
-#define FOLDED_MOST ((size_t)1 << 24)
-#define WORK_MOST   (UINT64_C(1) << 26) /* steps of sums and the like, the same */
+#define FOLDED_MOST ((size_t)1 << 23)
+#define WORK_MOST   (UINT64_C(1) << 25) /* steps of sums and the like, the same */
 
 static bool read_model(struct reader *r, Onnx__ModelProto *model)
 {
