@@ -122,8 +122,8 @@ static void make_images(const struct glcnn_descriptor *d, const struct check_cas
  * there is a root or a quotient are above 0. */
 static void fill_vectors(glcnn_kernel *kernel)
 {
-    static const char *const names[] = {"weights", "biases",   "gamma",     "beta",
-                                        "mean",    "variance", "deviation", "neuron_data"};
+    static const char *const names[] = {"weights",  "biases",    "gamma",       "beta",  "mean",
+                                        "variance", "deviation", "neuron_data", "values"};
     uint32_t seed = 11;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         if (!glcnn_kernel_has_vector(kernel, names[k]))

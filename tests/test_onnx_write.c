@@ -405,6 +405,103 @@ static void a_network_that_trains_is_written(void)
     glcnn_network_destroy(&cnn.net);
 }
 
+/* ---- Several inputs and outputs ---- */
+
+/* Features of the left image, half of which are kept, added to the right one's; their mean. */
+static glcnn_image_node *two_towers(glcnn_network *net, const char *sum, const char *mean)
+{
+    glcnn_image_node *left = make_input(net, "left"), *right = make_input(net, "right");
+    const struct glcnn_convolution_descriptor layer = {.kernel_width = 3,
+                                                       .kernel_height = 3,
+                                                       .input_feature_channels = 3,
+                                                       .output_feature_channels = CLASSES};
+    glcnn_image_node *x = glcnn_convolution_node(left, &layer, NULL);
+    GOOD(glcnn_filter_node_set_label(filter_of(x), "layer"));
+    GOOD(glcnn_image_node_set_handle(export_image(x), "features"));
+    x = glcnn_add_node(x, right);
+    GOOD(glcnn_filter_node_set_label(filter_of(x), "layer"));
+    GOOD(glcnn_image_node_set_handle(export_image(x), sum));
+    x = glcnn_reduce_row_mean_node(glcnn_reduce_column_mean_node(x));
+    GOOD(glcnn_image_node_set_handle(x, mean));
+    GOOD(glcnn_network_initialise(net, 3));
+    return x;
+}
+
+/* The rows in another order than the network's, by their nodes. */
+static glcnn_status write_towers(glcnn_network *net, struct file *file, char *error)
+{
+    const struct glcnn_onnx_image inputs[] = {
+        {.node = glcnn_network_image(net, 1), .width = 8, .height = 6, .feature_channels = CLASSES},
+        {.node = glcnn_network_image(net, 0), .width = 8, .height = 6, .feature_channels = 3}};
+    return glcnn_onnx_write(net, NULL, inputs, 2, &file->bytes, &file->size, error);
+}
+
+static float *run_towers(glcnn_image_node *result, size_t *count)
+{
+    glcnn_graph *graph = graph_of(result);
+    glcnn_image *images[] = {make_image(IMAGES, 3, 6, 8), make_image(IMAGES, CLASSES, 6, 8)};
+    fill_noise(images[0], 5);
+    fill_noise(images[1], 6);
+    run_graph(graph, images);
+    float *values = result_values(graph, result);
+    *count = count_of(glcnn_graph_image(graph, result));
+    destroy_images(images, 2);
+    glcnn_graph_destroy(&graph);
+    return values;
+}
+
+static void inputs_and_outputs_keep_their_names(void)
+{
+    static const char *const names[] = {"features", "sum", "mean"};
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct glcnn_onnx_record *record;
+    struct file file;
+    glcnn_network *net = make_network();
+    two_towers(net, "sum", "mean");
+    CU_ASSERT_EQUAL_FATAL(write_towers(net, &file, error), GLCNN_SUCCESS);
+    glcnn_network *again = read_file(file, &record);
+    CU_ASSERT_EQUAL_FATAL(record->input_count, 2);
+    CU_ASSERT_STRING_EQUAL(record->inputs[0].name, "left");
+    CU_ASSERT_STRING_EQUAL(record->inputs[1].name, "right");
+    CU_ASSERT_EQUAL(record->inputs[0].feature_channels, 3);
+    CU_ASSERT_EQUAL(record->inputs[1].feature_channels, CLASSES);
+    CU_ASSERT_EQUAL_FATAL(record->output_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_STRING_EQUAL(record->outputs[i].name, names[i]);
+        CU_ASSERT_EQUAL(record->outputs[i].rank, i < 2 ? 4 : 2);
+    }
+    glcnn_image_node *results[] = {glcnn_network_image(net, 2), glcnn_network_image(net, 3),
+                                   glcnn_network_image(net, 5)};
+    for (size_t i = 0; i < 2; i++) {
+        size_t count, back;
+        float *expected = run_towers(results[1 + i], &count);
+        float *found = run_towers(record->outputs[1 + i].node, &back);
+        CU_ASSERT_EQUAL_FATAL(count, back);
+        CU_ASSERT_TRUE(arrays_near(found, expected, count, 1e-6));
+        free(expected);
+        free(found);
+    }
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+    glcnn_network_destroy(&again);
+}
+
+static void names_that_repeat_are_refused(void)
+{
+    static const char *const names[][2] = {{"left", "mean"}, {"sum", "sum"}};
+    for (size_t i = 0; i < 2; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        struct file file;
+        glcnn_network *net = make_network();
+        two_towers(net, names[i][0], names[i][1]);
+        CU_ASSERT_EQUAL(write_towers(net, &file, error), GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, names[i][0]));
+        CU_ASSERT_PTR_NULL(file.bytes);
+        glcnn_network_destroy(&net);
+    }
+}
+
 static void what_cannot_be_written_is_said(void)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -482,6 +579,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(what_the_file_has_no_place_for_does_not_train),
                                         UNIT_TEST(biases_are_those_of_one_reader),
                                         UNIT_TEST(a_network_that_trains_is_written),
+                                        UNIT_TEST(inputs_and_outputs_keep_their_names),
+                                        UNIT_TEST(names_that_repeat_are_refused),
                                         UNIT_TEST(what_cannot_be_written_is_said),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_write", tests, argc, argv);

@@ -170,13 +170,40 @@ GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
 
 /* Writes the network as an ONNX model: with a record the record's file, its initialisers taken from
  * the network's filters, which are found by their labels. A filter may have another number of outputs
- * than the file's: initialisers and outputs of the model follow. `record` NULL: a graph is made of
- * the network's forward filters, opset 14, in inference: dropout and losses are left out; `inputs`
- * must then have the sizes of the network's inputs (width, height, feature_channels; name or NULL for
- * the handle) in the order of glcnn_network_image. *bytes is to be released with
+ * than the file's: initialisers and outputs of the model follow. *bytes is to be released with
  * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the message.
+ *
+ * `record` NULL: a graph of opset 14 is made of the network's forward filters, in inference: losses and
+ * dropout are left out. All values are N,C,H,W, the batch N of any size; an output of one pixel is N,C.
+ * Inputs are the images that no filter makes and that one reads. `inputs` must have the size of each
+ * (width, height, feature_channels): the row that has its `node`, or of the rows without a node the next
+ * in the order of glcnn_network_image. Outputs are results that nothing reads, and those that are marked
+ * by glcnn_image_node_set_export_from_graph, in that order. Inputs are named by their row, else by their
+ * handle, else "input_1" and so on; outputs by their handle, else by their filter's label with ".output"
+ * behind it. Nodes have the labels of their filters; a kernel that becomes several nodes has its label on
+ * the last. Names are unique: labels that repeat get a number.
+ *
+ * Written is each kernel that ONNX has an operator for, or a short composition of operators that
+ * computes the same; a neuron that is fused into a kernel is a node of its own, or several. Not written are
+ *
+ *   augment_color, augment_geometry     they are for training
+ *   frame_rgb, frame_yuyv, frame_nv12   no operator reads frames of cameras
+ *   local_contrast_normalization        with an alpha other than 0: deviations within windows
+ *   pooling_average                     edge mode clamp where a window has no pixel
+ *   batch_normalization                 flags always: statistics of the batch in inference
+ *   resize_nearest, resize_linear       a size that is not that of the scale beside it
+ *   convolution_transpose               a size by the state of a convolution
+ *   strided_view                        strides that are not multiples of one another
+ *   neuron exponential, logarithm       a base c that is neither above 0 nor -1
+ *
+ * and what only encodes by hand need: clip rectangles, offsets in z and of upsampling and instance
+ * normalisation, destination channel offsets, strides above 1 of arithmetic, and some channels of the
+ * sources of a concatenation.
+ *
  * Errors: GLCNN_INVALID_ARGUMENT (a filter that the record names and the network lacks, a vector of
- * another length), GLCNN_UNSUPPORTED for a filter that ONNX has no operator for,
+ * another length, an input without a size, two inputs or outputs of one name), GLCNN_UNSUPPORTED for a
+ * filter that is not written, with its label and the reason; those of glcnn_kernel_prepare_destination
+ * where sizes do not fit together;
  * GLCNN_MALFORMED_DATA for a skeleton that is none, GLCNN_OUT_OF_MEMORY, GLCNN_DEVICE_LOST. */
 GLCNN_API glcnn_status glcnn_onnx_write(glcnn_network *network,
                                         const struct glcnn_onnx_record *record,

@@ -49,7 +49,7 @@ struct kernel_row {
 /* Rows of one family, the last one without a name. */
 extern const struct kernel_row write_arithmetic[], write_convolution[], write_neuron[],
     write_normalization[], write_pooling[], write_reductions[], write_shaping[], write_resizing[],
-    write_others[];
+    write_views[], write_others[];
 
 /* ---- Names ---- */
 

@@ -8,7 +8,7 @@
 
 static const struct kernel_row *const families[] = {
     write_arithmetic, write_convolution, write_neuron,   write_normalization, write_pooling,
-    write_reductions, write_shaping,     write_resizing, write_others};
+    write_reductions, write_shaping,     write_resizing, write_views,         write_others};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 static const struct kernel_row *find_row(const char *kernel)

@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _c
-from ._library import c, call, library, refuse, whole
+from ._library import c, call, library, whole
 from .device import Device, default_device
 from .node import address
 
@@ -45,11 +45,10 @@ def read(path: Path, network: Any, *, width: int = 0, height: int = 0, feature_c
 def write(network: Network, path: Path) -> None:
     """The model that was read, with the weights of now; of another network a new one."""
     found = library("glcnn_onnx")
-    nodes = [i for i in network.images if not i.filter and not network.record]
+    nodes = [i for i in network.images if not i.filter and i.shape and not network.record]
     inputs = (_c.glcnn_onnx_image * len(nodes))()
     for row, node in zip(inputs, nodes):
-        if not node.shape:
-            raise refuse("%s: an input's shape must be known to write a model" % node.handle)
+        row.node = node.pointer
         row.feature_channels, row.height, row.width = node.shape
     data, size = ctypes.POINTER(ctypes.c_uint8)(), ctypes.c_size_t()
     network.device.enter()
