@@ -565,6 +565,22 @@ class Onnx(unittest.TestCase):
                 net.save_onnx(path)
                 numpy.testing.assert_allclose(glcnn.onnx(path).predict(data), expected, atol=1e-5)
 
+    def test_inputs_and_outputs_keep_their_names(self):
+        net = glcnn.Network()
+        left, right = net.image("left", (3, 4, 5)), net.image("right", (3, 4, 5))
+        left.node("add", right).set(label="total")
+        left.node("reduce_column_mean").set(label="mean")
+        arrays = {"left": numpy.random.rand(2, 3, 4, 5), "right": numpy.random.rand(2, 3, 4, 5)}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.onnx")
+            net.save_onnx(path)
+            back = glcnn.onnx(path)
+        self.assertEqual([i.handle for i in back.images if not i.filter], ["left", "right"])
+        self.assertEqual(list(back.outputs), ["total.output", "mean.output"])
+        found = glcnn.Graph(list(back.outputs.values())).execute(arrays)
+        numpy.testing.assert_allclose(found[0], arrays["left"] + arrays["right"], rtol=1e-6)
+        numpy.testing.assert_allclose(found[1], arrays["left"].mean(2, keepdims=True), rtol=1e-6)
+
     def test_a_head_is_added(self):
         net = glcnn.onnx(os.path.join(CLASSIFIER, "two.onnx"), head_classes=3)
         self.assertEqual(net.output.shape, (3, 1, 1))
