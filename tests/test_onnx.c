@@ -106,6 +106,8 @@ static void drop_outputs(Onnx__GraphProto *graph)
         onnx__value_info_proto__free_unpacked(graph->output[--graph->n_output], NULL);
 }
 
+enum { ROW = 2048 }; /* pixels of any device's textures */
+
 /* Output i, as float32, added to zeros. False: it has numbers that no filter has, or none. */
 static bool add_to_zeros(const char *folder, Onnx__GraphProto *graph,
                          const Onnx__ValueInfoProto *info, size_t i)
@@ -113,11 +115,15 @@ static bool add_to_zeros(const char *folder, Onnx__GraphProto *graph,
     const char *output = info->name;
     struct writer w = {0};
     struct reader numbers = {.room = (size_t)1 << 24};
-    char zeros[40], reals[40], list[40], sum[40];
+    char zeros[40], reals[40], list[40], sum[40], shape[40];
     const struct constant *expected = tensor_file(&numbers, folder, "output", i, info);
-    const int64_t dims[] = {1, 1, 1, expected ? (int64_t)expected->count : 0}, all = -1;
-    bool is_finite = dims[3] > 0 && dims[3] < 1 << 13;
-    for (int64_t k = 0; k < dims[3]; k++)
+    const int64_t count = expected ? (int64_t)expected->count : 0;
+    int64_t dims[] = {1, 1, 1, count};
+    bool is_finite = count > 0 && count < 1 << 13;
+    while (dims[2] < count &&
+           (count % dims[2] || dims[3] > ROW)) /* as many columns as there can be */
+        dims[3] = count / ++dims[2];
+    for (int64_t k = 0; k < count; k++)
         is_finite = is_finite && fabs(constant_number(expected, (size_t)k)) < 1e18;
     constants_free(&numbers);
     snprintf(zeros, sizeof zeros, "zeros %zu", i);
@@ -125,9 +131,9 @@ static bool add_to_zeros(const char *folder, Onnx__GraphProto *graph,
     snprintf(list, sizeof list, "list %zu", i);
     snprintf(sum, sizeof sum, "sum %zu", i);
     build_int(&w, build_node(&w, graph, "Cast", reals, (const char *[]){output, NULL}), "to", 1);
-    if (i == 0)
-        build_tensor(&w, graph, "all", (const int64_t[]){1}, 1, NULL, &all);
-    build_node(&w, graph, "Reshape", list, (const char *[]){reals, "all", NULL});
+    snprintf(shape, sizeof shape, "shape %zu", i);
+    build_tensor(&w, graph, shape, (const int64_t[]){4}, 1, NULL, dims);
+    build_node(&w, graph, "Reshape", list, (const char *[]){reals, shape, NULL});
     build_node(&w, graph, "Add", sum, (const char *[]){zeros, list, NULL});
     build_value(&w, graph, false, zeros, dims, 4);
     build_value(&w, graph, true, sum, dims, 4);
@@ -227,7 +233,7 @@ static glcnn_image *source_image(struct model *m, const glcnn_image_node *node)
         if (input->node != node)
             continue;
         if (strncmp(input->name, "zeros ", 6) == 0)
-            return image_with(1, 1, 1, input->width, zeros);
+            return image_with(1, 1, input->height, input->width, zeros);
         const size_t number = input_number(m, input->name);
         const struct constant *c =
             tensor_file(&m->numbers, m->folder, "input", number, m->proto->graph->input[number]);

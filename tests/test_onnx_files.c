@@ -199,7 +199,7 @@ struct file {
 
 static struct file file_of(const char *text)
 {
-    struct text t = {.model = build_model(MOST)};
+    struct text t = {.model = build_model()};
     struct file file = {NULL, 0};
     char *copy = strdup(text), *rest;
     t.graph = t.model->graph;
@@ -557,7 +557,7 @@ static void moves_of_weights_have_no_bound(void)
     static float weights[SIDE * SIDE];
     struct writer w = {0};
     struct file file = {NULL, 0};
-    Onnx__ModelProto *model = build_model(64);
+    Onnx__ModelProto *model = build_model();
     Onnx__GraphProto *graph = model->graph;
     const int64_t dims[] = {1, SIDE}, square[] = {SIDE, SIDE};
     for (size_t i = 0; i < SIDE; i++)

@@ -543,17 +543,6 @@ static const struct resize {
     {"not_smaller", true, {-2, 0}, 1, {4, 0}, {0}, 4, 5, 4.0 / 3, 1},
 };
 
-static void build_text(Onnx__NodeProto *node, const char *name, const char *text)
-{
-    Onnx__AttributeProto *a = malloc(sizeof *a);
-    onnx__attribute_proto__init(a);
-    a->name = strdup(name);
-    a->has_s = a->has_type = true;
-    a->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING;
-    a->s = (ProtobufCBinaryData){strlen(text), (uint8_t *)strdup(text)};
-    node->attribute[node->n_attribute++] = a;
-}
-
 static struct model resize_model(const struct resize *r)
 {
     struct writer w = {0};
@@ -564,9 +553,9 @@ static struct model resize_model(const struct resize *r)
                                        by_sizes ? (const char *[]){"image", "", "", "numbers", NULL}
                                                 : (const char *[]){"image", "", "numbers", NULL});
     build_ints(&w, node, "axes", r->axes, (size_t)r->count);
-    build_text(node, "mode", r->is_linear ? "linear" : "nearest");
+    build_text(&w, node, "mode", r->is_linear ? "linear" : "nearest");
     if (r->policy)
-        build_text(node, "keep_aspect_ratio_policy", r->policy);
+        build_text(&w, node, "keep_aspect_ratio_policy", r->policy);
     return end_model(&w, model);
 }
 

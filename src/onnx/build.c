@@ -19,12 +19,10 @@ static bool is_well(const struct writer *w)
     return w->messages.status == GLCNN_SUCCESS;
 }
 
-/* The array with room for one more behind `count` elements; NULL: no memory. It has the room already but
- * where they are a power of two. */
+/* The array with room for one more behind `count` elements, whoever made it; NULL: no memory. */
 static void *with_room(void *array, size_t count)
 {
-    bool is_full = (count & (count - 1)) == 0;
-    return is_full ? realloc(array, (count ? 2 * count : 1) * sizeof(void *)) : array;
+    return realloc(array, (count + 1) * sizeof(void *));
 }
 
 /* A message by its own initialiser. */

@@ -97,11 +97,7 @@ bool op_image(struct call *call, size_t i, struct value **value)
     if (!call->reader->input)
         return op_unsupported(call, "input \"%.80s\" is a constant where an image is needed",
                               (*value)->name);
-    struct operand operand = operand_of(*value);
-    if (!operand_place_constant(call, &operand))
-        return false;
-    (*value)->image = operand.image;
-    return true;
+    return operand_image(call, *value);
 }
 
 bool op_give_constant(struct call *call, size_t i, struct constant *constant)

@@ -534,8 +534,9 @@ static bool lower_nothing(struct call *call)
 
 bool fold_keeps_batch(const char *operator)
 {
-    static const char *const others[] = {"Cast",    "CastLike",  "Where",   "Expand", "Identity",
-                                         "Reshape", "Unsqueeze", "Squeeze", "Clip",   "Transpose"};
+    static const char *const others[] = {"Cast",     "CastLike", "Where",     "Expand",
+                                         "Identity", "Reshape",  "Unsqueeze", "Squeeze",
+                                         "Flatten",  "Clip",     "Transpose"};
     for (size_t i = 0; operator&& i<sizeof others / sizeof * others; i++)
         if (strcmp(others[i], operator) == 0)
             return true;

@@ -149,6 +149,15 @@ bool operand_place_constant(struct call *call, struct operand *operand)
            make_image(call, operand, &wanted);
 }
 
+bool operand_image(struct call *call, struct value *value)
+{
+    struct operand operand = operand_of(value);
+    if (!operand_place_constant(call, &operand))
+        return false;
+    value->image = operand.image;
+    return true;
+}
+
 bool operand_repeat(struct call *call, struct operand *operand, const struct shape *shape,
                     struct batch batch)
 {

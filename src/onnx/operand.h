@@ -16,6 +16,8 @@ struct operand operand_of(const struct value *value);
 bool operand_place(struct call *call, struct operand *operand, const struct image *wanted);
 /* Makes a constant an image, where its shape has it by custom. */
 bool operand_place_constant(struct call *call, struct operand *operand);
+/* The value is that image too from now on. */
+bool operand_image(struct call *call, struct value *value);
 /* Repeats it along axes of one number, up to the sizes of `shape`, which has the batch where `batch`
  * says. */
 bool operand_repeat(struct call *call, struct operand *operand, const struct shape *shape,

@@ -18,7 +18,7 @@
 #include "onnx/order.h"
 #include "onnx/record.h"
 #include "onnx/values.h"
-#include "onnx/view.h"
+#include "onnx/operand.h"
 
 #define MODEL_MOST ((size_t)INT32_MAX) /* bytes: what protobuf can count */
 
@@ -335,37 +335,49 @@ static bool make_result(struct reader *r, struct value *value)
     return status == GLCNN_SUCCESS || onnx_fail(r, status, "%s", glcnn_device_error(r->device));
 }
 
+/* An output of numbers that are known is the same image for each of the batch, where it has the batch. */
+static bool has_image(struct call *call, struct value *value)
+{
+    if (value->image.node)
+        return true;
+    if (value->constant && !constant_batch_free(value->constant) && call->reader->input)
+        return operand_image(call, value);
+    return onnx_fail(call->reader, GLCNN_UNSUPPORTED,
+                     "output \"%.80s\" is not an image: it depends on no input, or its node "
+                     "does not have it here",
+                     value->name);
+}
+
 /* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. Of others each axis of
  * the image is one digit, as the record has them. */
-static bool place_result(struct reader *r, struct value *value)
+static bool place_result(struct call *call, struct value *value)
 {
-    char type[] = "output", *name = (char *)(uintptr_t)value->name;
+    const struct reader *r = call->reader;
     uint8_t order[AXES];
-    Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
-    node.op_type = type;
-    node.name = name;
-    struct call call = {r, &node, NULL};
     const struct image wanted = place_custom(r, &value->shape);
     bool scores = value->shape.rank == 2 && !r->options.without_batch &&
                   view_batch(&value->image).after == view_batch(&wanted).after;
     if (!scores && view_order(&value->image, order))
         return true;
-    return place_move(&call, &value->image, &wanted);
+    return place_move(call, &value->image, &wanted);
+}
+
+static bool read_output(struct reader *r, struct value *value)
+{
+    char type[] = "output", *name = (char *)(uintptr_t)value->name;
+    Onnx__NodeProto node = ONNX__NODE_PROTO__INIT;
+    node.op_type = type;
+    node.name = name;
+    struct call call = {r, &node, NULL};
+    return has_image(&call, value) && place_result(&call, value) && make_result(r, value) &&
+           record_image(r, true, value);
 }
 
 static bool read_outputs(struct reader *r)
 {
-    for (size_t i = 0; i < r->graph->n_output; i++) {
-        struct value *value = values_find(r, r->graph->output[i]->name);
-        if (!value->image.node)
-            return onnx_fail(
-                r, GLCNN_UNSUPPORTED,
-                "output \"%.80s\" is not an image: it depends on no input, or its node "
-                "does not have it here",
-                value->name);
-        if (!place_result(r, value) || !make_result(r, value) || !record_image(r, true, value))
+    for (size_t i = 0; i < r->graph->n_output; i++)
+        if (!read_output(r, values_find(r, r->graph->output[i]->name)))
             return false;
-    }
     return true;
 }
 
