@@ -2,13 +2,7 @@
 //     sum(d_k * step_k),   d_k = rest / radix_k, then rest -= d_k * radix_k,   from the last k to the
 // first, whose radix is 1; rest begins as i. With UNREAD there is none where some d_k >= size_k.
 // Slices may have channels beyond the last: they stand for the last.
-// needs lib/divide.glsl
-#ifdef FEW_ELEMENTS
-#define element_quotient whole_quotient
-#else
-#define element_quotient quotient
-#endif
-
+// needs slice/place_of.glsl
 void take(inout int rest, inout int to, inout bool is_read, int size, int radix, int by) {
     int d = element_quotient(rest, radix);
     rest -= d * radix;
@@ -46,13 +40,6 @@ int element_of(ivec3 at) {
 #else
     return to;
 #endif
-}
-
-// Channel, row and column of number i of the source.
-ivec3 place_of(int i) {
-    int row = element_quotient(i, source_width);
-    int c = element_quotient(row, source_height);
-    return ivec3(c, row - c * source_height, i - row * source_width);
 }
 
 ivec3 place(ivec3 at) {

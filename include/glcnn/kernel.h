@@ -151,20 +151,24 @@ GLCNN_API size_t glcnn_kernel_vector_length(const glcnn_kernel *kernel, const ch
  * are answers and not failures: the log has no line of them. */
 GLCNN_API glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name);
 
-/* Gives the kernel `count` float32 values for one of its vectors, immediately.
- * Errors: GLCNN_INVALID_ARGUMENT if the kernel has no such vector or it has another length. */
+/* Gives the kernel `count` float32 values for one of its vectors, immediately. Constants (is_constant
+ * of glcnn_argument_info) must be whole numbers, and do not change from the first encode on.
+ * Errors: GLCNN_INVALID_ARGUMENT if the kernel has no such vector or it has another length, or a
+ * constant is not a whole number from 0 to 16777215; GLCNN_INVALID_STATE for other constants than
+ * those that were encoded. */
 GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name,
                                                const float *values, size_t count);
 
 /* The index of the first value with which a vector of that name ("weights", "variance" ...) computes
  * nonsense; `count` where there is none. Values are finite, within 1e19 of 0, so that their squares are
- * float32, and a variance is not below 0. *expected, if not NULL, has that as a part of a message.
+ * float32, a variance is not below 0, and indices are whole numbers from 0 to 16777215. *expected, if not NULL, has that as a part of a message.
  * `vector` NULL: values need only be finite. Checkpoints and ONNX models are read, and checkpoints
  * written, by this. Thread-safety: safe. */
 GLCNN_API size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
                                           const char **expected);
 
-/* Records a copy of a buffer into one of the kernel's vectors: the GPU-ordered reload. */
+/* Records a copy of a buffer into one of the kernel's vectors: the GPU-ordered reload. Constants are
+ * refused. */
 GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer,
                                                   glcnn_kernel *kernel, const char *name,
                                                   glcnn_buffer *source);
@@ -322,6 +326,7 @@ struct glcnn_argument_info {
     bool is_input, is_output; /* read, written; some are both */
     bool is_optional; /* may be left out: computed by the kernels that fill it, or neutral */
     bool is_float32;  /* an image that glcnn_run stores as float32 whatever the format: a loss */
+    bool is_constant; /* a vector of indices: it does not train, and goes where parameters go */
 };
 
 struct glcnn_kernel_info {

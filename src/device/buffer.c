@@ -184,7 +184,15 @@ void glcnn_buffer_destroy(glcnn_buffer **buffer)
     device_unreference(old->device);
     if (old->reach == REACH_COPY)
         free(old->mapped);
+    if (old->known)
+        old->release_known(old->known);
     free(old);
+}
+
+void buffer_keep(struct glcnn_buffer *buffer, void *known, void (*release_known)(void *known))
+{
+    buffer->known = known;
+    buffer->release_known = release_known;
 }
 
 size_t glcnn_buffer_size(const glcnn_buffer *buffer)
@@ -432,11 +440,30 @@ static bool is_zeros(const unsigned char *bytes, size_t size)
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
+/* Of values that do not change: are these bytes what is there? */
+static glcnn_status check_same(struct glcnn_buffer *buffer, size_t offset, size_t size,
+                               const void *bytes)
+{
+    void *there = malloc(size);
+    if (!there)
+        return device_fail(buffer->device, GLCNN_OUT_OF_MEMORY,
+                           "glcnn_buffer_write: out of memory comparing values");
+    glcnn_status status = glcnn_buffer_read(buffer, offset, size, there);
+    if (status == GLCNN_SUCCESS && memcmp(there, bytes, size) != 0)
+        status = device_fail(buffer->device, GLCNN_INVALID_STATE,
+                             "glcnn_buffer_write: a kernel was encoded with the constants that the "
+                             "buffer holds, so they do not change; make another kernel for others");
+    free(there);
+    return status;
+}
+
 glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size, const void *bytes)
 {
     glcnn_status status = check_transfer(buffer, offset, size, bytes, "glcnn_buffer_write");
     if (status != GLCNN_SUCCESS || size == 0)
         return status;
+    if (buffer->known)
+        return check_same(buffer, offset, size, bytes);
     buffer->zeros = is_zeros(bytes, size) && (buffer_is_zeros(buffer) || size == buffer->size);
     buffer->zeros_at = buffer->device->serial;
     wait_for_passes(buffer);

@@ -32,7 +32,13 @@ struct glcnn_buffer {
     bool is_open;      /* mapped for one use; after a failure the next one unmaps it first */
     bool zeros;        /* held nothing but zeros at `zeros_at`, and was written by no pass since */
     uint64_t zeros_at; /* a serial number of the device's passes */
+    void *known;       /* of values that do not change any more (buffer_keep); NULL: they may */
+    void (*release_known)(void *known);
 };
+
+/* From now on the values do not change: glcnn_buffer_write refuses others. `known`, which is not
+ * NULL, is what somebody found out about them; the buffer takes it over. */
+void buffer_keep(struct glcnn_buffer *buffer, void *known, void (*release_known)(void *known));
 
 /* Puts buffers beside each other in memory that they have together, in order, each at a multiple of
  * the device's buffer_offset_alignment and of 16 bytes; what lies between is 0. Contents stay.

@@ -39,7 +39,8 @@ enum argument_values {
     VALUES_PROBABILITY, /* positive, summing to 1 over the channels of a pixel */
     VALUES_ZERO_ONE,    /* 0 or 1 */
     VALUES_UNIT,        /* in 0.05 .. 0.95 */
-    VALUES_BYTE         /* whole 255ths from 0 to 1 */
+    VALUES_BYTE,        /* whole 255ths from 0 to 1 */
+    VALUES_INDEX        /* numbers of the forward kernel's source, counted within an image */
 };
 
 struct argument {
@@ -48,6 +49,9 @@ struct argument {
     bool output; /* written */
     bool input;  /* read; both for one that is updated in place */
     bool optional;
+    bool
+        constant; /* a vector of whole numbers that does not train; from the first encode on it does
+                      not change, and the state of an encode has it */
     const char *filled_by; /* kernel that computes it where it is not given */
     bool forward_fills;    /* the same: the kernel whose gradient this one's kernel is */
     double neutral;        /* value of a kernel's vector until it is set */

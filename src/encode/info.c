@@ -75,7 +75,8 @@ static bool add_arguments(struct glcnn_kernel_info *info, const struct glcnn_des
                                                a->input,
                                                a->output,
                                                a->optional || descriptor_filler(d, a),
-                                               argument_is_float32(a)};
+                                               argument_is_float32(a),
+                                               a->constant};
         info->argument_count = i + 1;
     }
     info->arguments = rows;

@@ -455,6 +455,21 @@ static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t 
     return kernel_vector(kernel, (size_t)index, count, buffer);
 }
 
+/* Constants are whole numbers. */
+static glcnn_status check_constants(const glcnn_kernel *kernel, const char *name,
+                                    const float *values, size_t count)
+{
+    const char *expected;
+    int index = kernel_kept_argument(kernel, name);
+    if (index < 0 || !kernel->descriptor->arguments[index].constant)
+        return GLCNN_SUCCESS;
+    size_t at = glcnn_kernel_wrong_value(name, values, count, &expected);
+    if (at == count)
+        return GLCNN_SUCCESS;
+    return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s[%zu] is %g; %s",
+                       kernel_display_name(kernel), name, at, (double)values[at], expected);
+}
+
 glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name, const float *values,
                                      size_t count)
 {
@@ -464,7 +479,9 @@ glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name, con
     if (!values)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: values of %s is NULL",
                            kernel_display_name(kernel), name ? name : "(NULL)");
-    glcnn_status status = reach_vector(kernel, name, count, &buffer);
+    glcnn_status status = check_constants(kernel, name, values, count);
+    if (status == GLCNN_SUCCESS)
+        status = reach_vector(kernel, name, count, &buffer);
     return status == GLCNN_SUCCESS ? glcnn_buffer_write(buffer, 0, count * 4, values) : status;
 }
 
@@ -486,6 +503,11 @@ glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer, gl
     glcnn_status status = reach_vector(kernel, name, source->size / 4, &buffer);
     if (status != GLCNN_SUCCESS || buffer == source)
         return status;
+    if (kernel->descriptor->arguments[kernel_kept_argument(kernel, name)].constant)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
+                           "%s: reload of %s: they are constants, which the processor looks at; "
+                           "give them with glcnn_kernel_set_vector",
+                           kernel_display_name(kernel), name);
     plan_begin(&plan, command_buffer);
     plan_copy_vector(&plan, &(struct vector_view){source, 0, source->size / 4},
                      &(struct vector_view){buffer, 0, source->size / 4});

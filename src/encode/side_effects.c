@@ -83,6 +83,16 @@ static bool makes_state(const struct call *call)
            !call_mirrors_state(call);
 }
 
+static bool goes_along(const struct call *call, int index)
+{
+    const struct argument *argument = call_argument(call, index);
+    const struct glcnn_buffer *used = call->operation.vectors[index].buffer;
+    if (!call->operation.given[index] || !used)
+        return false;
+    return argument->constant ||
+           (argument->place == PLACE_STATE_OR_KERNEL && call->kernel->vectors[index] == used);
+}
+
 /* Vectors of its own that a forward kernel used go along in the state: its gradient uses the same.
  */
 glcnn_status effects_share_vectors(struct call *call)
@@ -91,12 +101,10 @@ glcnn_status effects_share_vectors(struct call *call)
     if (!makes_state(call))
         return GLCNN_SUCCESS;
     glcnn_status status = GLCNN_SUCCESS;
-    for (int i = 0; status == GLCNN_SUCCESS && (argument = call_argument(call, i)); i++) {
-        struct glcnn_buffer *own = call->kernel->vectors[i];
-        if (argument->place == PLACE_STATE_OR_KERNEL && own && call->operation.given[i] &&
-            call->operation.vectors[i].buffer == own)
-            status = state_borrow(call->arguments.state, argument->name, own);
-    }
+    for (int i = 0; status == GLCNN_SUCCESS && (argument = call_argument(call, i)); i++)
+        if (goes_along(call, i))
+            status = state_borrow(call->arguments.state, argument->name,
+                                  call->operation.vectors[i].buffer);
     return status;
 }
 

@@ -11,10 +11,25 @@
 
 #define LARGEST 1e19f /* its square is float32 */
 
+#define MOST_INDICES 16777216 /* float32 holds whole numbers up to here */
+
+static size_t wrong_index(const float *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i] >= 0 && values[i] < MOST_INDICES &&
+           values[i] == floorf(values[i]))
+        i++;
+    return i;
+}
+
 size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
                                 const char **expected)
 {
     const char *unused;
+    if (vector && strcmp(vector, "indices") == 0) {
+        *(expected ? expected : &unused) = "expected whole numbers in 0 .. 16777215";
+        return wrong_index(values, count);
+    }
     const bool is_variance = vector && strcmp(vector, "variance") == 0;
     const float largest = vector ? LARGEST : INFINITY;
     size_t i = 0;

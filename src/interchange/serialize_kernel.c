@@ -95,16 +95,31 @@ static bool write_vector(struct writer *writer, glcnn_kernel *kernel, const char
     return good;
 }
 
-static bool write_vectors(struct writer *writer, glcnn_kernel *kernel,
-                          const struct glcnn_kernel_info *info, struct outcome *outcome)
+/* Constants are no weights: without weights they are written too. */
+static bool has_written(const glcnn_kernel *kernel, const struct glcnn_argument_info *argument,
+                        bool with_weights)
+{
+    return (with_weights || argument->is_constant) &&
+           glcnn_kernel_has_vector(kernel, argument->name);
+}
+
+static size_t count_written(const glcnn_kernel *kernel, const struct glcnn_kernel_info *info,
+                            bool with_weights)
 {
     size_t count = 0;
     for (size_t i = 0; i < info->argument_count; i++)
-        count += glcnn_kernel_has_vector(kernel, info->arguments[i].name);
+        count += has_written(kernel, &info->arguments[i], with_weights);
+    return count;
+}
+
+static bool write_vectors(struct writer *writer, glcnn_kernel *kernel,
+                          const struct glcnn_kernel_info *info, bool with_weights,
+                          struct outcome *outcome)
+{
     writer_text(writer, "vectors");
-    writer_map(writer, count);
+    writer_map(writer, count_written(kernel, info, with_weights));
     for (size_t i = 0; i < info->argument_count; i++)
-        if (glcnn_kernel_has_vector(kernel, info->arguments[i].name) &&
+        if (has_written(kernel, &info->arguments[i], with_weights) &&
             !write_vector(writer, kernel, info->arguments[i].name, outcome))
             return false;
     return true;
@@ -126,7 +141,8 @@ bool serialize_kernel_write(struct writer *writer, glcnn_kernel *kernel, bool wi
     const char *label = glcnn_kernel_label(kernel);
     if (!info)
         return outcome_fail(outcome, GLCNN_OUT_OF_MEMORY, "out of memory listing the kernels");
-    writer_map(writer, 4u + alone + (label != NULL) + with_weights);
+    const bool with_vectors = with_weights || count_written(kernel, info, false);
+    writer_map(writer, 4u + alone + (label != NULL) + with_vectors);
     if (alone) {
         writer_text(writer, "glcnn");
         writer_unsigned(writer, SERIALIZE_VERSION);
@@ -140,7 +156,7 @@ bool serialize_kernel_write(struct writer *writer, glcnn_kernel *kernel, bool wi
     writer_text(writer, "encode_count");
     writer_unsigned(writer, glcnn_kernel_encode_count(kernel));
     return write_parameters(writer, kernel, info, outcome) &&
-           (!with_weights || write_vectors(writer, kernel, info, outcome));
+           (!with_vectors || write_vectors(writer, kernel, info, with_weights, outcome));
 }
 
 glcnn_status serialize_finish(struct writer *writer, struct outcome *outcome, uint8_t **bytes,

@@ -24,7 +24,8 @@ static float round_input(double value, glcnn_channel_format format)
                : (float)value;
 }
 
-static double draw(enum argument_values values, uint64_t *seed)
+/* `numbers` of an image, for indices. */
+static double draw(enum argument_values values, uint64_t numbers, uint64_t *seed)
 {
     double u = (double)random_bits24(seed) / (1 << 24);
     switch (values) {
@@ -36,6 +37,8 @@ static double draw(enum argument_values values, uint64_t *seed)
         return 0.05 + 0.9 * u;
     case VALUES_BYTE:
         return floor(256 * u) / 255;
+    case VALUES_INDEX:
+        return floor((double)numbers * u);
     case VALUES_POSITIVE:
     case VALUES_PROBABILITY:
         return 0.25 + 2 * u;
@@ -58,7 +61,7 @@ static void normalise(struct named_array *array)
 }
 
 static bool add_input(struct run *run, const struct argument *argument, uint32_t rank,
-                      const uint32_t *shape, uint64_t *seed)
+                      const uint32_t *shape, uint64_t numbers, uint64_t *seed)
 {
     struct named_array *array = argument_map_add(run->map, argument->name, rank, shape);
     bool image = argument->place < PLACE_LABELS || argument->place == PLACE_FORWARD;
@@ -66,7 +69,7 @@ static bool add_input(struct run *run, const struct argument *argument, uint32_t
         return array != NULL;
     size_t count = array_count(array);
     for (size_t i = 0; i < count; i++)
-        array->data[i] = draw(argument->values, seed);
+        array->data[i] = draw(argument->values, numbers, seed);
     if (argument->values == VALUES_PROBABILITY && rank == 4)
         normalise(array);
     for (size_t i = 0; i < count; i++)
@@ -127,10 +130,19 @@ static bool add_images(struct run *run, const struct glcnn_descriptor *d,
         if (d->flags & IS_GRADIENT && argument->place == PLACE_SOURCE &&
             !gradient_shape(run, d, c, shape))
             return false;
-        if (!add_input(run, argument, 4, shape, seed))
+        if (!add_input(run, argument, 4, shape, 0, seed))
             return false;
     }
     return true;
+}
+
+/* Of an image of the forward kernel's source; 0 where it has none. */
+static uint64_t source_numbers(const struct operation *o)
+{
+    int index =
+        descriptor_place(o->descriptor, operation_is_gradient(o) ? PLACE_SECONDARY : PLACE_SOURCE);
+    const struct image_view *view = &o->images[index < 0 ? 0 : index];
+    return index < 0 ? 0 : (uint64_t)view->width * view->height * view->channels;
 }
 
 /* Vectors that nothing fills; their lengths are known once the images are resolved. */
@@ -150,7 +162,8 @@ static bool add_vectors(struct run *run, const struct glcnn_descriptor *d,
             length = c->shape[0] * c->shape[1] * c->shape[2] * c->shape[3];
         else if (d->length)
             length = (uint32_t)d->length(&r->operation, i);
-        good = length == 0 || add_input(run, argument, 1, &length, seed);
+        good = length == 0 ||
+               add_input(run, argument, 1, &length, source_numbers(&r->operation), seed);
     }
     free(r);
     return good;
