@@ -53,6 +53,7 @@ static const struct {
     {"reduce_row_sum", {"", {1, 1, 1, 2048}}, THIRD, THIRD},
     {"reduce_column_sum", {"", {1, 1, 2048, 1}}, THIRD, THIRD},
     {"strided_view_gradient", {"width=255 height=255 size_0=65025", {1, 1, 1, 1}}, 0.1, 0.1},
+    {"gather_gradient", {"width=255 height=255", {1, 1, 1, 1}}, 0.1, 0.1},
     {"pooling_average", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
     {"pooling_l2_norm", {SQUARE, {1, 1, 255, 255}}, 0.1, 0.1},
     {"batch_normalization_statistics", {"", {1, 1, 255, 255}}, 0.1, 0.1},
@@ -64,7 +65,8 @@ static const struct {
 static void fill(struct argument_map *map, double value, double first)
 {
     for (size_t i = 0; i < map->count; i++)
-        for (size_t k = 0; k < array_count(&map->arrays[i]); k++)
+        for (size_t k = 0;
+             k < array_count(&map->arrays[i]) && strcmp(map->arrays[i].name, "indices") != 0; k++)
             map->arrays[i].data[k] = (double)(float)(value * (double)(i + 1));
     map->arrays[0].data[0] = (double)(float)first;
 }

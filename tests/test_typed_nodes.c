@@ -172,6 +172,7 @@ static void check_places(void)
     SAME("transpose", "axis_order=hwc", glcnn_transpose_node(x, GLCNN_AXIS_ORDER_HWC));
     SAME("learned_image", "width=3 height=2 feature_channels=5",
          glcnn_learned_image_node(x, 3, 2, 5));
+    SAME("gather", "width=3 height=2 feature_channels=5", glcnn_gather_node(x, 3, 2, 5, NULL, 0));
     SAME("depth_to_space", "block_size=2 block_order=crd",
          glcnn_depth_to_space_node(x, 2, GLCNN_BLOCK_ORDER_CRD));
     SAME("space_to_depth", "block_size=3", glcnn_space_to_depth_node(x, 3, GLCNN_BLOCK_ORDER_DCR));

@@ -302,6 +302,14 @@ def views():
         keep(ops.strided_view(draw(*shape), view, result))
 
 
+def tables():
+    torch.manual_seed(37)
+    for shape, result in (((1, 3, 1, 49), (3, 16, 16)), ((2, 5, 4, 3), (7, 3, 6)), ((3, 2, 1, 5), (9, 1, 70))):
+        count = shape[1] * shape[2] * shape[3]
+        index = torch.randint(count, (result[0] * result[1] * result[2],))
+        keep(ops.gather(draw(*shape), index, result))
+
+
 def resizes():
     for shape, height, width in (((1, 3, 4, 5), 7, 3), ((2, 5, 3, 6), 5, 13), ((1, 4, 7, 2), 2, 1)):
         for position in ("half_pixel", "asymmetric"):
@@ -516,8 +524,11 @@ resizes()
 pairs()
 arithmetics_of_models()
 frames()
+drawn = torch.get_rng_state()
 views()
+torch.set_rng_state(drawn)  # each was added by itself
 extremes()
+tables()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

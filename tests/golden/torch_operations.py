@@ -553,6 +553,14 @@ def strided_view(x, view, result):
     return image_to_image("strided_view", x, y.reshape(-1, *result), **settings)
 
 
+def gather(x, index, result):
+    """table[index] of each image's numbers, as images of shape `result`."""
+    y = x.flatten(1)[:, index].reshape(-1, *result)
+    sizes = dict(zip(("feature_channels", "height", "width"), result))
+    return [Case(c.kernel, {**c.inputs, "indices": index.double()}, c.outputs, c.settings)
+            for c in image_to_image("gather", x, y, **sizes)]
+
+
 # ---- Frames ----
 
 def drawn_frame(kind, shape, swapped):
