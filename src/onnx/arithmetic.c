@@ -7,6 +7,7 @@
 #include <glcnn/kernels/neuron.h>
 
 #include "onnx/operand.h"
+#include "onnx/sharing.h"
 
 enum kind { ADD, SUBTRACT, MULTIPLY, DIVIDE, LARGEST, SMALLEST, POWER };
 static const char *const kernels[] = {"add",     "subtract", "multiply", "divide",
@@ -114,14 +115,14 @@ static bool join_learned(struct call *call, struct operand *x, const struct valu
 
 /* Lets biases into the filter that makes it, which could have some and has none, and that trains or not as
  * they do. False: it is no such filter. */
-static bool take_biases(const struct image *x, bool learns)
+static bool take_biases(const struct reader *reader, const struct image *x, bool learns)
 {
     glcnn_filter_node *filter = glcnn_image_node_filter(x->node);
     struct glcnn_convolution_parameters *p = glcnn_convolution(glcnn_filter_node_kernel(filter));
     bool trains =
         glcnn_filter_node_training_style(filter) != GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE;
-    bool takes =
-        p && p->without_biases && p->output_feature_channels == x->extent[C] && trains == learns;
+    bool takes = p && !sharing_is(reader, glcnn_filter_node_kernel(filter)) && p->without_biases &&
+                 p->output_feature_channels == x->extent[C] && trains == learns;
     if (takes)
         p->without_biases = false;
     return takes;
@@ -202,7 +203,8 @@ static bool join_vector(struct call *call, size_t uses, const struct value *valu
     if (!place_channels(call, &result->image, &result->shape, axis, axis + 1))
         return false;
     size_t channels = (size_t)result->image.extent[C];
-    if (call->row->kind != ADD || uses != 1 || !take_biases(&result->image, value->learns))
+    if (call->row->kind != ADD || uses != 1 ||
+        !take_biases(call->reader, &result->image, value->learns))
         return join_channels(call, result, value, value_first);
     struct layout layout = layout_plain(channels, true);
     layout.output_dimension = (int32_t)value->shape.rank - 1;
@@ -216,7 +218,7 @@ static bool join_vector(struct call *call, size_t uses, const struct value *valu
 static bool join_learned_image(struct call *call, const struct value *value, bool value_first,
                                struct operand *result)
 {
-    struct operand constant = {.shape = value->shape, .constant = value};
+    struct operand constant = operand_of(value);
     struct operand first = value_first ? constant : *result,
                    second = value_first ? *result : constant;
     if (!join_images(call, &first, &second, NULL))
@@ -233,12 +235,17 @@ static struct value without_batch(const struct value *value, const struct value 
                            x->shape.dims[0] == plain.shape.dims[0];
     if (has_batch && plain.shape.dims[0] == OPEN_BATCH)
         plain.shape.dims[0] = 1;
+    plain.image = (struct image){0};
     return plain;
 }
 
 static bool join_constant(struct call *call, const struct value *x, const struct value *constant,
                           bool value_first, struct operand *result)
 {
+    if (constant->learns && constant->image.node) {
+        *result = operand_of(x);
+        return join_learned_image(call, constant, value_first, result);
+    }
     const struct value value = without_batch(constant, x);
     bool is_number = shape_count(&value.shape) == 1 && value.shape.rank <= x->shape.rank;
     int axis = single_axis(&value.shape, &x->shape);

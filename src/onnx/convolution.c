@@ -2,6 +2,7 @@
 #include <glcnn/kernels/convolution.h>
 #include <glcnn/kernels/convolution_transpose.h>
 
+#include "onnx/sharing.h"
 #include "onnx/window.h"
 
 /* Sizes of weights: outputs and inputs of one group, or of all. */
@@ -145,11 +146,16 @@ static struct layout transposed_layout(const struct sizes *s, const struct windo
 
 enum { PLAIN, TRANSPOSED };
 
+static struct layout weights_layout(const struct call *call, const struct sizes *s,
+                                    const struct window *w)
+{
+    return (call->row->kind == TRANSPOSED ? transposed_layout : plain_layout)(s, w);
+}
+
 static bool set_vectors(struct call *call, glcnn_image_node *node, const struct sizes *s,
                         const struct window *w)
 {
-    bool is_transposed = call->row->kind == TRANSPOSED;
-    struct layout layout = (is_transposed ? transposed_layout : plain_layout)(s, w);
+    struct layout layout = weights_layout(call, s, w);
     int64_t count = s->outputs * w->y.kernel * w->x.kernel * (s->inputs / s->groups);
     return vector_set(call, node, "weights", (size_t)count, op_input(call, 1), &layout) &&
            set_biases(call, node, s->outputs);
@@ -160,6 +166,46 @@ static bool result_shape(struct call *call, struct window *w, const struct shape
 {
     return call->row->kind == TRANSPOSED ? transposed_shape(call, w, source, outputs, result)
                                          : window_shape(call, w, source, outputs, result);
+}
+
+/* The file has the vectors of both layers in the same initialisers. */
+static bool note_vectors(struct call *call, glcnn_image_node *node, const struct sizes *s,
+                         const struct window *w)
+{
+    struct layout layout = weights_layout(call, s, w),
+                  plain = layout_plain((size_t)s->outputs, true);
+    plain.output_dimension = 0;
+    return vector_note(call, node, "weights", op_input(call, 1), &layout) &&
+           (!op_input(call, 2) || vector_note(call, node, "biases", op_input(call, 2), &plain));
+}
+
+static struct layer describe_layer(const struct call *call,
+                                   const struct glcnn_convolution_descriptor *descriptor,
+                                   const struct window *w)
+{
+    return (struct layer){.kernel = call->row->kind == TRANSPOSED ? "convolution_transpose"
+                                                                  : "convolution",
+                          .descriptor = descriptor,
+                          .pad = {(int32_t)w->x.before, (int32_t)w->x.after, (int32_t)w->y.before,
+                                  (int32_t)w->y.after},
+                          .weights = op_input(call, 1),
+                          .biases = op_input(call, 2)};
+}
+
+/* NULL: it could not be made. */
+static glcnn_image_node *make_layer(struct call *call, glcnn_image_node *x, const struct sizes *s,
+                                    const struct window *w)
+{
+    const struct glcnn_convolution_descriptor descriptor = describe(call, s, w);
+    const struct layer layer = describe_layer(call, &descriptor, w);
+    glcnn_kernel *same = sharing_find(call, &layer);
+    glcnn_image_node *node = same ? glcnn_node_with_kernel(x, same)
+                             : call->row->kind == TRANSPOSED
+                                 ? glcnn_convolution_transpose_node(x, &descriptor, NULL)
+                                 : glcnn_convolution_node(x, &descriptor, NULL);
+    bool made = op_made(call, node, NULL) && window_pad(call, node, w) &&
+                (same ? note_vectors : set_vectors)(call, node, s, w);
+    return made ? node : NULL;
 }
 
 static bool lower(struct call *call)
@@ -175,12 +221,8 @@ static bool lower(struct call *call)
         !window_read(call, &x->shape, sizes.kernel, &window) ||
         !result_shape(call, &window, &x->shape, sizes.outputs, &shape))
         return false;
-    struct glcnn_convolution_descriptor descriptor = describe(call, &sizes, &window);
-    glcnn_image_node *node =
-        (is_transposed ? glcnn_convolution_transpose_node
-                       : glcnn_convolution_node)(x->image.node, &descriptor, NULL);
-    return op_made(call, node, NULL) && window_pad(call, node, &window) &&
-           set_vectors(call, node, &sizes, &window) && place_give(call, 0, &shape, node);
+    glcnn_image_node *node = make_layer(call, x->image.node, &sizes, &window);
+    return node && place_give(call, 0, &shape, node);
 }
 
 const struct operator_row onnx_convolution[] = {

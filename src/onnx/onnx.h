@@ -94,6 +94,8 @@ struct reader {
     int64_t opset;
     glcnn_network *network;
     struct value *values;
+    glcnn_kernel **shared; /* of several layers */
+    size_t shared_count;
     struct name_table names, labels; /* of values by index, and of filters */
     struct constant *constants;
     size_t room;   /* numbers that folding may still make */

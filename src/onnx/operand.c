@@ -6,6 +6,8 @@
 
 #include <glcnn/kernels/learned_image.h>
 
+#include "onnx/values.h"
+
 struct operand operand_of(const struct value *value)
 {
     return (struct operand){value->shape, value->image, value->constant ? value : NULL};
@@ -130,10 +132,23 @@ static bool make_image(struct call *call, struct operand *operand, const struct 
     return set_numbers(call, operand->image.node, count, &value, &layout);
 }
 
+/* Nodes that read the same parameter have the same image, and train it together. */
+static void keep_image(struct call *call, const struct operand *operand)
+{
+    struct value *value = values_find(call->reader, operand->constant->name);
+    if (value && value->learns && value->constant == operand->constant->constant &&
+        shape_count(&operand->shape) == shape_count(&value->shape))
+        value->image = operand->image;
+}
+
 bool operand_place(struct call *call, struct operand *operand, const struct image *wanted)
 {
-    return operand->image.node ? place_move(call, &operand->image, wanted)
-                               : make_image(call, operand, wanted);
+    if (operand->image.node)
+        return place_move(call, &operand->image, wanted);
+    if (!make_image(call, operand, wanted))
+        return false;
+    keep_image(call, operand);
+    return true;
 }
 
 /* ---- Broadcasting ---- */

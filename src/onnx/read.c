@@ -295,6 +295,15 @@ static void pass_type(const struct call *call)
             op_output(call, i)->type = from->type;
 }
 
+/* Numbers by indices of a parameter that trains, as positions relative to one another have them: the
+ * gradient of each goes back into the table. */
+static bool reads_table(const struct call *call)
+{
+    const struct value *table = op_input(call, 0), *at = op_input(call, 1);
+    return strcmp(call->row->name, "Gather") == 0 && call->reader->input && table && at &&
+           table->constant && table->learns && at->constant && at->constant->count > 1;
+}
+
 static bool read_node(struct reader *r, const Onnx__NodeProto *node)
 {
     if (node == r->head_mean && !head_average(r))
@@ -305,7 +314,7 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
         return false;
     if (!ready_inputs(&call, &all_constant) || !check_types(&call))
         return false;
-    bool folds = call.row->fold && (all_constant || !call.row->lower);
+    bool folds = call.row->fold && !reads_table(&call) && (all_constant || !call.row->lower);
     if (!folds && !call.row->lower)
         return op_unsupported(&call, "this operator is supported only for constants");
     if (!(folds ? call.row->fold : call.row->lower)(&call))
@@ -458,6 +467,7 @@ static void release(struct reader *r, Onnx__ModelProto *model)
     name_table_free(&r->names);
     name_table_free(&r->labels);
     free(r->values);
+    free(r->shared);
     if (model)
         onnx__model_proto__free_unpacked(model, NULL);
 }

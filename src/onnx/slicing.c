@@ -1,8 +1,10 @@
 /* Parts of tensors, and tensors put together. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <glcnn/kernels/axis_concatenation.h>
+#include <glcnn/kernels/gather.h>
 #include <glcnn/kernels/slice.h>
 
 #include "onnx/moves.h"
@@ -341,31 +343,6 @@ static int64_t step_of(const struct constant *at, int64_t size)
     return step;
 }
 
-/* One part of the axis for each index, joined. */
-static bool gather_each(struct call *call, const struct constant *at, int axis, struct image *image,
-                        struct shape *shape)
-{
-    struct image parts[MOST_INPUTS];
-    const struct shape all = *shape;
-    enum axis along = place_find(image, shape, axis);
-    if (at->count > MOST_INPUTS)
-        return op_unsupported(call, "its %zu indices do not follow one another at equal steps",
-                              at->count);
-    if (along == AXES || along == N) {
-        if (!place_channels(call, image, shape, axis, axis + 1))
-            return false;
-        along = C;
-    }
-    for (size_t i = 0; i < at->count; i++) {
-        parts[i] = *image;
-        *shape = all;
-        if (!move_cut(call, &parts[i], shape, axis, index_at(at, i, all.dims[axis]), 1, 1, "part"))
-            return false;
-    }
-    place_resize(image, &all, axis, axis + 1, along, (int64_t)at->count);
-    return join(call, parts, at->count, along, &image->node);
-}
-
 /* The axes of the indices in place of the axis. */
 static struct shape gathered_shape(const struct shape *shape, int axis, const struct shape *at)
 {
@@ -375,6 +352,76 @@ static struct shape gathered_shape(const struct shape *shape, int axis, const st
     memcpy(result.dims + axis + at->rank, shape->dims + axis + 1,
            (shape->rank - (size_t)axis - 1) * sizeof *result.dims);
     return result;
+}
+
+/* Where the number of that row-major index lies, of one image: (channel height + row) width + column. */
+static int64_t number_place(const struct image *image, int64_t index)
+{
+    const int64_t step[AXES + 1] = {
+        [C] = image->extent[H] * image->extent[W], [H] = image->extent[W], [W] = 1};
+    int64_t place = 0;
+    for (uint32_t i = image->digits; i-- > 0;) {
+        const struct digit *d = &image->digit[i];
+        if (d->axis == N)
+            continue;
+        place += index % d->size * d->stride * step[d->axis];
+        index /= d->size;
+    }
+    return place;
+}
+
+/* Numbers of one image before the axis, or behind it. */
+static int64_t count_beside(const struct shape *shape, int from, int to, const struct image *image,
+                            bool has_batch)
+{
+    return shape_count_between(shape, from, to) / (has_batch ? view_batch(image).images : 1);
+}
+
+/* The batch of the result, which the axis is no part of; after 0: there is none. */
+static struct batch gathered_batch(const struct image *image, const struct shape *shape, int axis,
+                                   int64_t count)
+{
+    struct batch batch = view_batch(image);
+    if (batch.after >= shape_count_between(shape, axis, (int)shape->rank))
+        batch.after = batch.after / shape->dims[axis] * count;
+    return batch;
+}
+
+enum { MOST_GATHERED = 1 << 24 }; /* numbers that a float counts */
+
+/* Each number of the result by the place that it has in the source. */
+static bool gather_numbers(struct call *call, const struct value *x, const struct constant *at,
+                           int axis, const struct shape *shape)
+{
+    const int64_t size = x->shape.dims[axis], count = (int64_t)at->count;
+    const int rank = (int)x->shape.rank;
+    const struct batch own = view_batch(&x->image);
+    const int64_t all_behind = shape_count_between(&x->shape, axis + 1, rank);
+    const bool is_behind = own.after && own.after < all_behind;
+    const struct batch batch = gathered_batch(&x->image, &x->shape, axis, count);
+    struct image result;
+    if (own.after >= all_behind && own.after < all_behind * size)
+        return op_unsupported(call,
+                              "its axis is that of the batch; each image must be independent");
+    if (!place_custom_batch(call->reader, shape, batch, &result))
+        return op_unsupported(call, "an axis of its input is that of the batch in part");
+    const int64_t before = count_beside(&x->shape, 0, axis, &x->image, own.after && !is_behind);
+    const int64_t behind = count_beside(&x->shape, axis + 1, rank, &x->image, is_behind);
+    if (before * behind * (size > count ? size : count) >= MOST_GATHERED)
+        return op_unsupported(call, "more than %d numbers of an image are gathered", MOST_GATHERED);
+    float *indices = malloc((size_t)(before * behind * count) * sizeof *indices);
+    if (!indices)
+        return onnx_no_memory(call->reader);
+    for (int64_t i = 0; i < before * count * behind; i++) {
+        const int64_t from = index_at(at, (size_t)(i / behind % count), size);
+        const int64_t source = (i / behind / count * size + from) * behind + i % behind;
+        indices[number_place(&result, i)] = (float)number_place(&x->image, source);
+    }
+    result.node =
+        glcnn_gather_node(x->image.node, (uint32_t)result.extent[W], (uint32_t)result.extent[H],
+                          (uint32_t)result.extent[C], indices, (size_t)(before * behind * count));
+    free(indices);
+    return op_made(call, result.node, NULL) && op_give(call, 0, shape, &result);
 }
 
 static bool check_indices(struct call *call, const struct value *x, const struct constant *at,
@@ -402,10 +449,11 @@ static bool lower_gather(struct call *call)
     struct shape shape = x->shape, result = gathered_shape(&shape, axis, &at->shape);
     const int64_t size = shape.dims[axis], step = step_of(at, size), count = (int64_t)at->count;
     bool is_all = count == size && step == 1;
-    bool made = is_all || (step ? move_cut(call, &image, &shape, axis, index_at(at, 0, size), step,
-                                           count, NULL)
-                                : gather_each(call, at, axis, &image, &shape));
-    return made && op_give(call, 0, &result, &image);
+    if (!is_all && step == 0)
+        return gather_numbers(call, x, at, axis, &result);
+    return (is_all ||
+            move_cut(call, &image, &shape, axis, index_at(at, 0, size), step, count, NULL)) &&
+           op_give(call, 0, &result, &image);
 }
 
 /* ---- Pad ---- */
