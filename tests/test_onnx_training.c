@@ -194,6 +194,12 @@ static void test_scales_and_shifts_train_as_in_pytorch(void)
     train_as_pytorch("affine");
 }
 
+/* Of maxima and minima, over channels and over images, and of normalised features. */
+static void test_attention_trains_as_in_pytorch(void)
+{
+    train_as_pytorch("attention");
+}
+
 /* ---- What the file has afterwards ---- */
 
 static float *scores_of(glcnn_image_node *scores, glcnn_image *image, size_t *count)
@@ -208,7 +214,7 @@ static float *scores_of(glcnn_image_node *scores, glcnn_image *image, size_t *co
 
 static void test_files_have_what_was_learned(void)
 {
-    static const char *const nets[] = {"dense", "prelu", "layer_scale", "affine"};
+    static const char *const nets[] = {"dense", "prelu", "layer_scale", "affine", "attention"};
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
         char error[GLCNN_ERROR_LENGTH];
         uint8_t *bytes;
@@ -300,6 +306,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_slopes_train_as_in_pytorch),
         UNIT_TEST(test_layer_scales_train_as_in_pytorch),
         UNIT_TEST(test_scales_and_shifts_train_as_in_pytorch),
+        UNIT_TEST(test_attention_trains_as_in_pytorch),
         UNIT_TEST(test_files_have_what_was_learned),
         UNIT_TEST(test_budgets_learn_the_same_slopes),
         UNIT_TEST(test_frozen_numbers_are_listed_once),

@@ -117,6 +117,27 @@ class Affine(nn.Module):
         return self.head(x.mean((2, 3))) * self.temperature
 
 
+class Attention(nn.Module):
+    """CBAM: means and maxima weigh channels and pixels; a head of normalised features."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 7, 3, padding=1)
+        self.mean, self.most = nn.Conv2d(7, 7, 1), nn.Conv2d(7, 7, 1, bias=False)
+        self.pixels = nn.Conv2d(3, 1, 3, padding=1, bias=False)
+        self.head = nn.Linear(7, CLASSES)
+
+    def forward(self, x):
+        x = F.silu(self.stem(x))
+        x = x * torch.sigmoid(self.mean(F.adaptive_avg_pool2d(x, 1)) +
+                              self.most(F.adaptive_max_pool2d(x, 1)))
+        weights = torch.cat([x.mean(1, keepdim=True), torch.max(x, 1, keepdim=True)[0],
+                             x.amin(1, keepdim=True)], 1)
+        x = x * torch.sigmoid(self.pixels(weights))
+        x = x.amax((2, 3)) + x.amin((2, 3)) + x.mean((2, 3))
+        return self.head(x / x.norm(dim=1, keepdim=True).clamp(1e-6))
+
+
 def train(net, x, labels, optimizer):
     steps, losses = optimizer(net.parameters()), []
     for _ in range(STEPS):
@@ -198,7 +219,7 @@ def main():
     x, labels = torch.randn(BATCH, 3, SIDE, SIDE), torch.tensor([0, 3, 1, 4])
     kept = {"x": x.numpy(), "labels": labels.numpy().astype(np.float32)}
     for name, kind in (("dense", Dense), ("prelu", Slopes), ("layer_scale", LayerScale),
-                       ("affine", Affine)):
+                       ("affine", Affine), ("attention", Attention)):
         net = kind()
         moved = export(net, x, f"learned/{name}.onnx")
         for optimizer, make in OPTIMIZERS.items():
