@@ -138,6 +138,103 @@ class Attention(nn.Module):
         return self.head(x / x.norm(dim=1, keepdim=True).clamp(1e-6))
 
 
+class Heads(nn.Module):
+    """Attention of two heads, q, k and v of one product, with what `bias` adds to the scores. A bias of k
+    would have no gradient but rounding, of which Adam makes steps."""
+
+    def __init__(self, size, bias=None):
+        super().__init__()
+        self.norm, self.qkv = nn.LayerNorm(size), nn.Linear(size, 3 * size, bias=False)
+        self.bias, self.out = bias, nn.Linear(size, size)
+
+    def forward(self, x):
+        n, tokens, size = x.shape
+        q, k, v = self.qkv(self.norm(x)).reshape(n, tokens, 3, 2, size // 2).permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(-2, -1) * (size // 2) ** -0.5
+        if self.bias is not None:
+            scores = scores + self.bias()
+        return x + self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(n, tokens, size))
+
+
+class Tokens(nn.Module):
+    """ViT: a class token and positions."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 2, 2)
+        self.token = nn.Parameter(0.3 * torch.randn(1, 1, 8))
+        self.position = nn.Parameter(0.3 * torch.randn(1, 17, 8))
+        self.heads, self.last = Heads(8), nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        y = self.stem(x).flatten(2).transpose(1, 2)
+        y = torch.cat([self.token.expand(x.shape[0], -1, -1), y], 1) + self.position
+        return self.last(F.gelu(self.heads(y))[:, 0])
+
+
+class Relative(nn.Module):
+    """Swin's: a table of positions relative to one another, and a mask, which does not learn."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(0.5 * torch.randn(9, 2))
+        at = torch.stack(torch.meshgrid(torch.arange(2), torch.arange(2), indexing="ij")).flatten(1)
+        apart = at[:, :, None] - at[:, None, :] + 1
+        self.register_buffer("index", apart[0] * 3 + apart[1])
+        self.register_buffer("mask", torch.tensor([[0, 0, 0, -100.0]]).repeat(4, 1))
+
+    def forward(self):
+        return self.table[self.index.view(-1)].view(4, 4, 2).permute(2, 0, 1).unsqueeze(0) + self.mask
+
+
+class Windows(nn.Module):
+    """Swin: windows of a shifted image, batches of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.heads = nn.Conv2d(3, 8, 2, 2), Heads(8, Relative())
+        self.last = nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        y = torch.roll(self.stem(x).permute(0, 2, 3, 1), (-1, -1), (1, 2))
+        n, h, w, c = y.shape
+        y = y.view(n, h // 2, 2, w // 2, 2, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, 4, c)
+        y = self.heads(y).view(n, h // 2, w // 2, 2, 2, c).permute(0, 1, 3, 2, 4, 5).reshape(n, h, w, c)
+        return self.last(y.mean((1, 2)))
+
+
+class Multihead(nn.Module):
+    """nn.MultiheadAttention, which has heads and batch in one axis."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.last = nn.Conv2d(3, 8, 2, 2), nn.Linear(8, CLASSES)
+        self.heads = nn.MultiheadAttention(8, 2, bias=False)
+
+    def forward(self, x):
+        y = self.stem(x).flatten(2).permute(2, 0, 1)
+        return self.last((y + self.heads(y, y, y, need_weights=False)[0]).mean(0))
+
+
+class Again(nn.Module):
+    """CaiT's class token, which is read again and again; a convolution that two branches share."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.both = nn.Conv2d(3, 8, 2, 2), nn.Conv2d(8, 8, 1)
+        self.token = nn.Parameter(0.3 * torch.randn(1, 1, 8))
+        self.last = nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        y = self.stem(x)
+        y = F.softplus(self.both(y)) + self.both(F.avg_pool2d(y, 3, 1, 1))
+        y = y.flatten(2).transpose(1, 2)
+        token = self.token.expand(x.shape[0], -1, -1)
+        for _ in range(2):
+            token = token + torch.tanh(torch.cat([token, y], 1)).mean(1, keepdim=True)
+        return self.last(token[:, 0])
+
+
 def train(net, x, labels, optimizer):
     steps, losses = optimizer(net.parameters()), []
     for _ in range(STEPS):
@@ -219,7 +316,8 @@ def main():
     x, labels = torch.randn(BATCH, 3, SIDE, SIDE), torch.tensor([0, 3, 1, 4])
     kept = {"x": x.numpy(), "labels": labels.numpy().astype(np.float32)}
     for name, kind in (("dense", Dense), ("prelu", Slopes), ("layer_scale", LayerScale),
-                       ("affine", Affine), ("attention", Attention)):
+                       ("affine", Affine), ("attention", Attention), ("tokens", Tokens),
+                       ("windows", Windows), ("multihead", Multihead), ("again", Again)):
         net = kind()
         moved = export(net, x, f"learned/{name}.onnx")
         for optimizer, make in OPTIMIZERS.items():
