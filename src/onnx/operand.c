@@ -73,7 +73,7 @@ static bool is_mask(const struct constant *constant)
     return other != 0;
 }
 
-/* A constant's infinities, which masks have, are the largest numbers. */
+/* A constant's infinities, which masks have, are the largest numbers that a vector has. */
 static struct constant *finite(struct call *call, struct constant *constant)
 {
     bool is_finite = true;
@@ -83,7 +83,7 @@ static struct constant *finite(struct call *call, struct constant *constant)
         return constant;
     struct constant *made = constant_make(call->reader, &constant->shape, false);
     for (size_t i = 0; made && i < made->count; i++)
-        made->floats[i] = fmaxf(-3.4e38f, fminf(3.4e38f, constant->floats[i]));
+        made->floats[i] = fmaxf(-1e19f, fminf(1e19f, constant->floats[i]));
     return made;
 }
 

@@ -71,7 +71,7 @@ bool lower_tile(struct call *call)
 
 /* ---- Where ---- */
 
-#define LARGEST_NUMBER 3.4e38f
+#define LARGEST_NUMBER 1e19f /* that a vector of a kernel has */
 
 /* Bounds between which a number stays where the mask has `kept`, and is 0 elsewhere. */
 static struct constant *make_bounds(struct call *call, const struct constant *mask, bool kept,

@@ -387,6 +387,39 @@ static struct batch gathered_batch(const struct image *image, const struct shape
     return batch;
 }
 
+/* As many rows and columns of textures as any device has: a longer axis becomes two. */
+static struct shape folded(const struct shape *shape, int64_t images)
+{
+    enum { MOST_PIXELS = 2048 };
+    struct shape fine = {0};
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        const int64_t size = shape->dims[i];
+        int64_t inner = size > MOST_PIXELS && size % images ? MOST_PIXELS : size;
+        while (size % inner)
+            inner--;
+        if (inner < size && fine.rank + shape->rank - i < GLCNN_ONNX_RANK)
+            fine.dims[fine.rank++] = size / inner;
+        else
+            inner = size;
+        fine.dims[fine.rank++] = inner;
+    }
+    return fine;
+}
+
+/* By custom; where that is longer than textures, the last axis is channels, as tables have their columns,
+ * and those before it are rows and columns. */
+static bool place_gathered(const struct reader *reader, const struct shape *shape,
+                           struct batch batch, struct image *image)
+{
+    const struct shape fine = folded(shape, batch.images > 1 ? batch.images : INT64_MAX);
+    uint8_t axis[GLCNN_ONNX_RANK];
+    if (shape_equal(&fine, shape) || shape->rank < 2)
+        return place_custom_batch(reader, shape, batch, image);
+    for (uint32_t i = 0; i < fine.rank; i++)
+        axis[i] = i + 1 == fine.rank ? C : i + 2 == fine.rank ? W : H;
+    return view_arranged(&fine, batch, axis, image);
+}
+
 enum { MOST_GATHERED = 1 << 24 }; /* numbers that a float counts */
 
 /* Each number of the result by the place that it has in the source. */
@@ -403,7 +436,7 @@ static bool gather_numbers(struct call *call, const struct value *x, const struc
     if (own.after >= all_behind && own.after < all_behind * size)
         return op_unsupported(call,
                               "its axis is that of the batch; each image must be independent");
-    if (!place_custom_batch(call->reader, shape, batch, &result))
+    if (!place_gathered(call->reader, shape, batch, &result))
         return op_unsupported(call, "an axis of its input is that of the batch in part");
     const int64_t before = count_beside(&x->shape, 0, axis, &x->image, own.after && !is_behind);
     const int64_t behind = count_beside(&x->shape, axis + 1, rank, &x->image, is_behind);
