@@ -152,6 +152,35 @@ static const char *write_view(struct filter_call *c)
     return write_reshape(c, repeat(c, &v, order_axes(c, &v, y)), shape, AXES);
 }
 
-const struct kernel_row write_views[] = {{"learned_image", write_learned, WHOLE, NULL, NULL},
+/* ---- Numbers by indices ---- */
+
+static const char *write_indices(const struct filter_call *c)
+{
+    size_t count = 0;
+    float *from = write_vector(c->writer, c->filter, "indices", &count);
+    int64_t *to = malloc((count + 1) * sizeof *to);
+    const char *name = NULL;
+    if (from && !to)
+        onnx_no_memory(&c->writer->messages);
+    for (size_t i = 0; from && to && i < count; i++)
+        to[i] = (int64_t)from[i];
+    if (from && to)
+        name = write_wholes(c, to, count);
+    free(from);
+    free(to);
+    return name;
+}
+
+static const char *write_gather(struct filter_call *c)
+{
+    const int64_t line[] = {0, -1}, shape[] = {0, c->dims[C], c->dims[H], c->dims[W]};
+    const char *x = write_reshape(c, c->sources[0].name, line, 2);
+    const char *y = write_binary(c, "Gather", x, write_indices(c));
+    write_int(c, "axis", 1);
+    return write_reshape(c, y, shape, AXES);
+}
+
+const struct kernel_row write_views[] = {{"gather", write_gather, WHOLE, NULL, NULL},
+                                         {"learned_image", write_learned, WHOLE, NULL, NULL},
                                          {"strided_view", write_view, WHOLE, NULL, NULL},
                                          {NULL, NULL, WHOLE, NULL, NULL}};
