@@ -19,12 +19,12 @@ enum bench_flags {
 /* A kernel on random images. */
 struct bench_shape {
     const char *name, *kernel;
-    uint32_t source[4];               /* images, channels, height, width */
-    uint32_t window, stride, outputs; /* squares, and output channels; 0: the kernel's default */
-    unsigned flags;                   /* of enum bench_flags */
-    struct glcnn_setting settings[5]; /* further parameters; name NULL at the end */
-    const char *gradient;             /* NULL: the one that the kernel's description names */
-    const char *statistics[2];        /* a kernel that runs before each, and counts with it */
+    uint32_t source[4];                /* images, channels, height, width */
+    uint32_t window, stride, outputs;  /* squares, and output channels; 0: the kernel's default */
+    unsigned flags;                    /* of enum bench_flags */
+    struct glcnn_setting settings[10]; /* further parameters; name NULL at the end */
+    const char *gradient;              /* NULL: the one that the kernel's description names */
+    const char *statistics[2];         /* a kernel that runs before each, and counts with it */
 };
 extern const struct bench_shape bench_shapes[]; /* name NULL at the end */
 

@@ -61,7 +61,7 @@ static uint32_t groups_of(const struct bench_shape *shape)
 
 /* An input of the forward kernel, without data. A second source is as large as the first, chroma
  * half as wide and high; an image's number is eight bytes; vectors of an optimizer have a number for
- * each of the source. */
+ * each of the source, indices one for each of an image. */
 static struct glcnn_array shape_of(const struct job *j, const struct glcnn_argument_info *a)
 {
     const uint32_t *n = j->result->size, window = j->shape->window ? j->shape->window : 1;
@@ -72,14 +72,27 @@ static struct glcnn_array shape_of(const struct job *j, const struct glcnn_argum
         return (struct glcnn_array){a->name, 4, {n[0], 8, 1, 1}, NULL};
     if (strcmp(a->name, "weights") == 0)
         return (struct glcnn_array){a->name, 4, {j->shape->outputs, inputs, window, window}, NULL};
+    if (a->is_constant)
+        return (struct glcnn_array){a->name, 1, {n[1] * n[2] * n[3]}, NULL};
     if (!a->is_image)
         return (struct glcnn_array){a->name, 1, {n[0] * n[1] * n[2] * n[3]}, NULL};
     return (struct glcnn_array){a->name, 4, {n[0], n[1], n[2], n[3]}, NULL};
 }
 
+/* The last number first. */
+static float *reversed_indices(struct job *j, size_t count)
+{
+    float *indices = random_numbers(j, count, 0, 0);
+    for (size_t i = 0; indices && i < count; i++)
+        indices[i] = (float)(count - 1 - i);
+    return indices;
+}
+
 static float *numbers_of(struct job *j, const struct glcnn_array *array)
 {
     bool is_positive = j->shape->flags & BENCH_POSITIVE;
+    if (strcmp(array->name, "indices") == 0)
+        return reversed_indices(j, elements(array));
     if (strcmp(array->name, "image_numbers") == 0)
         return random_numbers(j, elements(array), 0, 0);
     if (strcmp(array->name, "weights") == 0)
