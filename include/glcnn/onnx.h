@@ -2,17 +2,17 @@
  *
  * Part of libglcnn_onnx, not of libglcnn, and not included by glcnn/glcnn.h.
  *
- * Read are models of opset GLCNN_ONNX_OLDEST_OPSET to GLCNN_ONNX_NEWEST_OPSET, their nodes in any order.
- * Images are float32 here: inputs, outputs and weights of float16, bfloat16 and double too, and casts
- * among these types change nothing, so that what a file would round is not rounded. An input of whole
- * numbers or truths is an image of as many reals, of which Cast makes one that other operators read;
- * before it numbers may only be moved. Functions of the model become their nodes, and so does the
- * branch of an If whose condition is known. Shapes are inferred, and what depends on shapes and
- * constants alone is computed while reading: reals in float32, rounded after each operator, whole
- * numbers by ONNX's rules, for a batch of any size. Of constants more operators are read than of
- * images. What remains becomes filter nodes, each with the label of its ONNX node, or of that node's
- * first output where it has no name. Of a node that becomes several filters the one that does the
- * work has that label, the others have it with "/" and a word behind it.
+ * Read are models of opset GLCNN_ONNX_OLDEST_OPSET to GLCNN_ONNX_NEWEST_OPSET, their nodes in any
+ * order. Images are float32 here: inputs, outputs and weights of float16, bfloat16 and double too,
+ * and casts among these types change nothing, so that what a file would round is not rounded. An
+ * input of whole numbers or truths is an image of as many reals, of which Cast makes one that other
+ * operators read; before it numbers may only be moved. Functions of the model become their nodes,
+ * and so does the branch of an If whose condition is known. Shapes are inferred, and what depends
+ * on shapes and constants alone is computed while reading: reals in float32, rounded after each
+ * operator, whole numbers by ONNX's rules, for a batch of any size. Of constants more operators are
+ * read than of images. What remains becomes filter nodes, each with the label of its ONNX node, or
+ * of that node's first output where it has no name. Of a node that becomes several filters the one
+ * that does the work has that label, the others have it with "/" and a word behind it.
  *
  * Quantised models infer: QuantizeLinear rounds, of one scale and zero point, to 8 or 16 bits that
  * are float32 here, and ConvInteger, MatMulInteger, QLinearConv and QLinearMatMul are products of reals
@@ -20,24 +20,33 @@
  * rounding's gradient is 0: layers before one do not train; weights that were quantised train as reals.
  *
  * An input N,H,W,C that is transposed to N,C,H,W before anything else but arithmetic with constants
- * looks at it, as Keras and TensorFlow have pictures, is the image whose channels are C.
- * A tensor N,C,H,W is an image, N its batch, which may be of any size whatever the file says, and
- * without a batch axis (glcnn_onnx_options) N is 1. N,C is an image of 1x1 pixels, N,C,L of one row;
- * axes beyond four share the image's rows. Reshapes and transpositions between nodes move nothing
- * where the node behind them can take the numbers as they lie; weights are put in the order of our
- * channels instead. Nothing that training needs is folded: a batch normalisation keeps its gamma,
- * beta and running statistics as vectors of a kernel of its own. A dropout is left out, as it is
- * where nothing is trained. A file that was written in training, with training_mode, is read as any
- * other: results are those of kept statistics, training has those of its batches.
+ * looks at it, as Keras and TensorFlow have pictures, is the image whose channels are C. A tensor
+ * N,C,H,W is an image, N its batch, which may be of any size whatever the file says, and without a
+ * batch axis (glcnn_onnx_options) N is 1. N,C is an image of 1x1 pixels, N,C,L of one row; axes
+ * beyond four share the image's rows. Tensors of other axes, as attention and windows have, are
+ * images of the same batch too: an axis may be the batch times something, and the batch any axis,
+ * but each image of it is independent. Reshapes, transpositions, Expand and Tile move nothing where
+ * the node behind them can take the numbers as they lie; what must move moves in one pass, by up to
+ * six axes; weights are put in the order of our channels instead. A constant of any shape is an
+ * image ("learned_image") where operators want one; its infinities, as masks have, are numbers of
+ * 1e19. Einsum takes two tensors, Where a condition that is known. Nothing that training needs is
+ * folded: a batch normalisation keeps its gamma, beta and running statistics as vectors of a kernel
+ * of its own. A dropout is left out, as it is where nothing is trained. A file that was written in
+ * training, with training_mode, is read as any other: results are those of kept statistics,
+ * training has those of its batches.
  *
- * What trains is what initialisers hold: weights, biases, gamma and beta; slopes of PRelu; numbers that
- * Add, Sub, Mul and Div (as what is divided) have, one for each channel or one for all, which become
- * filters "neuron" of type scale and shift, biases, or a convolution of each channel by itself. What
- * a node Constant holds, or what is computed of constants, does not train there, nor does an initialiser
- * of one number without axes, unless the file is of PyTorch's exporter and the name one of its
- * parameters. Initialisers that take part and do not train, or whose copies in several filters train
- * apart, are listed in the record: `frozen`. Slopes, scales and shifts that several nodes have are one
- * vector of one kernel, as weights that filters share.
+ * What trains is what initialisers hold: weights, biases, gamma and beta; slopes of PRelu; numbers
+ * that Add, Sub, Mul and Div (as what is divided) have, one for each channel or one for all, which
+ * become filters "neuron" of type scale and shift, biases, or a convolution of each channel by
+ * itself; of other shapes, and where MatMul, Concat or Gather read them, learned images: positions,
+ * class tokens, tables of relative positions. A mask, of 0 and one number of -50 or less, does not;
+ * of other constants a file does not say whether they are buffers. What a node Constant holds, or
+ * what is computed of constants, does not train there, nor does an initialiser of one number
+ * without axes, unless the file is of PyTorch's exporter and the name one of its parameters.
+ * Initialisers that take part and do not train, or whose copies in several filters train apart, are
+ * listed in the record: `frozen`. Slopes, scales, shifts and learned images that several nodes have
+ * are one vector of one kernel, and so are weights and biases of convolutions that are set alike;
+ * weights of MatMul and Gemm that several nodes have train apart.
  *
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
  * overflow, or data elsewhere, gives a message and no network. Nothing recurses without bound, and

@@ -237,7 +237,7 @@ static bool fold_tile(struct call *call)
 
 struct padding {
     int64_t before[GLCNN_ONNX_RANK], after[GLCNN_ONNX_RANK];
-    enum { NUMBER, REFLECT, EDGE, WRAP } mode;
+    enum padding_mode { NUMBER, REFLECT, EDGE, WRAP } mode;
     double number;
 };
 
@@ -246,7 +246,7 @@ static bool read_mode(struct call *call, struct padding *p)
     static const char *const modes[] = {"constant", "reflect", "edge", "wrap"};
     for (size_t i = 0; i < 4; i++)
         if (attribute_is(call, "mode", modes[i], "constant")) {
-            p->mode = i;
+            p->mode = (enum padding_mode)i;
             return true;
         }
     return op_fail(call, GLCNN_MALFORMED_DATA, "its mode is unknown");
