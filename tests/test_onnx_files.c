@@ -635,9 +635,44 @@ static void constants_of_the_batch_are_one_image(void)
            -2, -4, -6, -8, -10, -12);
 }
 
+/* What is broadcast may have no numbers, or more than can be counted. */
+static void results_have_numbers(void)
+{
+    static const char *const none = "has no numbers", *const many = "makes too many numbers";
+    const glcnn_status unsupported = GLCNN_UNSUPPORTED, malformed = GLCNN_MALFORMED_DATA;
+    expect_message("input x 1 1 1 3\nwhole t 4 : 1 0 1 3\nExpand x t > y\noutput y 1 0 1 3\n",
+                   unsupported, none);
+    expect_message("input x 1 1 1 3\nfloat e 1 0 1 3 :\nAdd x e > y\noutput y 1 0 1 3\n",
+                   unsupported, none);
+    expect_message("input x 1 2 1 3\nfloat e 2 3 0 :\nMatMul x e > y\noutput y 1 2 1 0\n",
+                   unsupported, none);
+    expect_message("input x 1 2 1 3\nfloat e 3 0 :\nEinsum x e > y equation='abcd,de->abce'\n"
+                   "output y 1 2 1 0\n",
+                   unsupported, none);
+    expect_message("input x 1 2 1 3\nwhole c 1 : 1\nfloat e 0 3 :\nWhere c x e > y\n"
+                   "output y 1 2 0 3\n",
+                   unsupported, none);
+    expect_message("input a 1 67108864 1 67108864\ninput b 1 1 67108864 1\nAdd a b > y\n"
+                   "output y 1 1 1 1\n",
+                   malformed, many);
+    expect_message("input a 1 67108864 1 67108864\ninput b 1 1 67108864 67108864\n"
+                   "Transpose b > t perm=0,1,3,2\nMatMul a t > y\noutput y 1 1 1 1\n",
+                   malformed, many);
+    expect_message("input a 1 67108864 67108864 1\nwhole t 4 : 1 1 1 67108864\n"
+                   "Expand a t > y\noutput y 1 1 1 1\n",
+                   malformed, many);
+    expect_message("input a 1 67108864 67108864 1\nwhole t 4 : 1 1 1 67108864\n"
+                   "Tile a t > y\noutput y 1 1 1 1\n",
+                   malformed, many);
+    expect_message("input a 1 67108864 67108864 2\nwhole t 3 : 0 0 1\n"
+                   "Gather a t > y axis=3\noutput y 1 1 1 1\n",
+                   malformed, many);
+}
+
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(functions_are_their_nodes),
+    static const CU_TestInfo tests[] = {UNIT_TEST(results_have_numbers),
+                                        UNIT_TEST(functions_are_their_nodes),
                                         UNIT_TEST(functions_end),
                                         UNIT_TEST(functions_do_not_explode),
                                         UNIT_TEST(branches_are_taken_where_they_are_known),

@@ -198,6 +198,15 @@ void op_freeze(glcnn_image_node *node)
                                          GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
 }
 
+bool op_shape(struct call *call, const struct shape *shape)
+{
+    char text[96];
+    if (!shape_check(call->reader, node_name(call->node), shape))
+        return false;
+    return shape_count(shape) > 0 ||
+           op_unsupported(call, "a tensor of %s has no numbers", shape_text(shape, text));
+}
+
 /* ---- Attributes ---- */
 
 const Onnx__AttributeProto *attribute_find(const struct call *call, const char *name)

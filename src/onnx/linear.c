@@ -212,6 +212,8 @@ bool op_multiply(struct call *call, struct operand *x, struct operand *y, struct
     if (!product_shapes(x, y, &of_x, &of_y, &product->shape))
         return op_unsupported(call, "tensors of %s and %s are multiplied",
                               shape_text(&x->shape, one), shape_text(&y->shape, other));
+    if (!op_shape(call, &product->shape) || !op_shape(call, &of_x) || !op_shape(call, &of_y))
+        return false;
     if (sums_batch(x, y))
         return op_unsupported(call, "it sums over the batch; each image must be independent");
     const struct shape *shape = &product->shape;

@@ -214,6 +214,9 @@ struct value *op_parameter(const struct call *call, const struct value *value);
 /* Notes that the constant does not train here, where it is a parameter of the model. */
 bool op_note_frozen(struct call *call, const struct value *value, const char *reason);
 
+/* Has a tensor of this shape numbers, and no more than can be counted? */
+bool op_shape(struct call *call, const struct shape *shape);
+
 /* Attributes; what is not there is `otherwise`. */
 int64_t attribute_int(const struct call *call, const char *name, int64_t otherwise);
 float attribute_float(const struct call *call, const char *name, float otherwise);

@@ -111,6 +111,8 @@ static bool make_image(struct call *call, struct operand *operand, const struct 
     struct value value = *operand->constant;
     struct layout layout;
     const size_t count = (size_t)(wanted->extent[C] * wanted->extent[H] * wanted->extent[W]);
+    if (!op_shape(call, &operand->shape))
+        return false;
     for (size_t i = C; i < AXES; i++)
         if (wanted->extent[i] > INT32_MAX)
             return op_unsupported(call, "the constant \"%.80s\" is too large for an image",
@@ -258,6 +260,8 @@ bool operand_align(struct call *call, struct operand *a, struct operand *b, stru
     if (!shape_broadcast(&a->shape, &b->shape, &shape))
         return op_fail(call, GLCNN_MALFORMED_DATA, "shapes %s and %s do not fit together",
                        shape_text(&a->shape, first), shape_text(&b->shape, second));
+    if (!op_shape(call, &shape))
+        return false;
     a->shape = shape_widened(&a->shape, shape.rank);
     b->shape = shape_widened(&b->shape, shape.rank);
     all->shape = shape;

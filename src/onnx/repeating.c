@@ -31,12 +31,10 @@ bool lower_expand(struct call *call)
     if (!op_image(call, 0, &value) || !op_wholes(call, NULL, 1, GLCNN_ONNX_RANK, to.dims, &rank))
         return false;
     to.rank = (uint32_t)rank;
-    if (!shape_check(call->reader, value->name, &to))
-        return false;
     if (!shape_broadcast(&value->shape, &to, &shape))
         return op_fail(call, GLCNN_MALFORMED_DATA, "its input does not fit that shape");
     struct operand x = operand_of(value);
-    return repeat(call, &x, &shape) && op_give(call, 0, &shape, &x.image);
+    return op_shape(call, &shape) && repeat(call, &x, &shape) && op_give(call, 0, &shape, &x.image);
 }
 
 /* Each axis that is repeated is two: the repetitions, and what they are of. */
@@ -54,7 +52,7 @@ bool lower_tile(struct call *call)
         return op_fail(call, GLCNN_MALFORMED_DATA, "it has %zu repeats for %u axes", count,
                        value->shape.rank);
     for (uint32_t i = 0; i < value->shape.rank; i++) {
-        if (repeats[i] < 1 || to.rank + 2 > GLCNN_ONNX_RANK)
+        if (repeats[i] < 1 || repeats[i] > INT32_MAX || to.rank + 2 > GLCNN_ONNX_RANK)
             return op_unsupported(call, "axis %u is repeated %lld times, or too many are", i,
                                   (long long)repeats[i]);
         result.dims[i] *= repeats[i];
@@ -65,8 +63,7 @@ bool lower_tile(struct call *call)
         x.shape.dims[x.shape.rank++] = value->shape.dims[i];
         to.dims[to.rank++] = value->shape.dims[i];
     }
-    return shape_check(call->reader, value->name, &result) && repeat(call, &x, &to) &&
-           op_give(call, 0, &result, &x.image);
+    return op_shape(call, &result) && repeat(call, &x, &to) && op_give(call, 0, &result, &x.image);
 }
 
 /* ---- Where ---- */

@@ -481,6 +481,8 @@ static bool lower_gather(struct call *call)
     struct image image = x->image;
     struct shape shape = x->shape, result = gathered_shape(&shape, axis, &at->shape);
     const int64_t size = shape.dims[axis], step = step_of(at, size), count = (int64_t)at->count;
+    if (!op_shape(call, &result))
+        return false;
     bool is_all = count == size && step == 1;
     if (!is_all && step == 0)
         return gather_numbers(call, x, at, axis, &result);
