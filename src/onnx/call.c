@@ -48,6 +48,11 @@ bool op_unsupported(struct call *call, const char *format, ...)
     return false;
 }
 
+bool op_only_constants(struct call *call)
+{
+    return op_unsupported(call, "this operator is supported only for constants");
+}
+
 /* ---- Values ---- */
 
 static struct value *find_value(const struct call *call, char *const *list, size_t count, size_t i)

@@ -77,18 +77,16 @@ static int64_t size_of(const struct operand *operand, const struct labels *label
 static bool order_axes(struct call *call, struct operand *operand, const struct labels *own,
                        const struct labels *wanted)
 {
-    uint32_t end[GLCNN_ONNX_RANK], n = 0;
+    uint32_t end[GLCNN_ONNX_RANK];
+    int64_t order[GLCNN_ONNX_RANK];
     if (!place_split(call, &operand->image, &operand->shape, end))
         return false;
-    const struct image image = operand->image;
     const struct shape shape = operand->shape;
     for (uint32_t i = 0; i < wanted->count; i++) {
-        size_t axis = (size_t)(strchr(own->of, wanted->of[i]) - own->of);
-        operand->shape.dims[i] = shape.dims[axis];
-        for (uint32_t k = axis ? end[axis - 1] : 0; k < end[axis]; k++)
-            operand->image.digit[n++] = image.digit[k];
+        order[i] = strchr(own->of, wanted->of[i]) - own->of;
+        operand->shape.dims[i] = shape.dims[order[i]];
     }
-    view_merge(&operand->image);
+    view_permute(&operand->image, end, order, wanted->count);
     return true;
 }
 

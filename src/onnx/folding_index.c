@@ -363,19 +363,14 @@ static bool fold_triangle(struct call *call)
     return op_give_constant(call, 0, y);
 }
 
-static bool lower_nothing(struct call *call)
-{
-    return op_unsupported(call, "this operator is supported only for constants");
-}
-
 const struct operator_row onnx_folding_indices[] = {
-    {"GatherElements", lower_nothing, fold_gather_elements, 0, NULL},
-    {"GatherND", lower_nothing, fold_gather_nd, 0, NULL},
-    {"Scatter", lower_nothing, fold_scatter_elements, 0, NULL},
-    {"ScatterElements", lower_nothing, fold_scatter_elements, 0, NULL},
-    {"ScatterND", lower_nothing, fold_scatter_nd, 0, NULL},
-    {"OneHot", lower_nothing, fold_one_hot, 0, NULL},
-    {"NonZero", lower_nothing, fold_non_zero, 0, NULL},
-    {"Compress", lower_nothing, fold_compress, 0, NULL},
-    {"Trilu", lower_nothing, fold_triangle, 0, NULL},
+    {"GatherElements", op_only_constants, fold_gather_elements, 0, NULL},
+    {"GatherND", op_only_constants, fold_gather_nd, 0, NULL},
+    {"Scatter", op_only_constants, fold_scatter_elements, 0, NULL},
+    {"ScatterElements", op_only_constants, fold_scatter_elements, 0, NULL},
+    {"ScatterND", op_only_constants, fold_scatter_nd, 0, NULL},
+    {"OneHot", op_only_constants, fold_one_hot, 0, NULL},
+    {"NonZero", op_only_constants, fold_non_zero, 0, NULL},
+    {"Compress", op_only_constants, fold_compress, 0, NULL},
+    {"Trilu", op_only_constants, fold_triangle, 0, NULL},
     {0}};

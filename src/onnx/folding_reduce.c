@@ -294,13 +294,8 @@ bool fold_soft_max(struct call *call)
     return op_give_constant(call, 0, y);
 }
 
-static bool lower_nothing(struct call *call)
-{
-    return op_unsupported(call, "this operator is supported only for constants");
-}
-
 const struct operator_row onnx_folding_axes[] = {
-    {"CumSum", lower_nothing, fold_cumulative_sum, 0, NULL},
-    {"Hardmax", lower_nothing, fold_soft_max, 0, NULL},
-    {"TopK", lower_nothing, fold_top_k, 0, NULL},
+    {"CumSum", op_only_constants, fold_cumulative_sum, 0, NULL},
+    {"Hardmax", op_only_constants, fold_soft_max, 0, NULL},
+    {"TopK", op_only_constants, fold_top_k, 0, NULL},
     {0}};

@@ -363,11 +363,6 @@ bool fold_blocks(struct call *call)
     return op_give_constant(call, 0, y);
 }
 
-static bool lower_nothing(struct call *call)
-{
-    return op_unsupported(call, "this operator is supported only for constants");
-}
-
 const struct operator_row onnx_folding_shapes[] = {
     {"Constant", NULL, fold_constant, 0, NULL},
     {"ConstantOfShape", NULL, fold_constant_of_shape, 0, NULL},
@@ -375,7 +370,7 @@ const struct operator_row onnx_folding_shapes[] = {
     {"Size", NULL, fold_size, 0, NULL},
     {"If", NULL, NULL, 0, NULL}, /* its branch takes its place before */
     {"EyeLike", NULL, fold_eye_like, 0, NULL},
-    {"Range", lower_nothing, fold_range, 0, NULL},
+    {"Range", op_only_constants, fold_range, 0, NULL},
     {"Expand", lower_expand, fold_expand, 0, NULL},
     {"Tile", lower_tile, fold_tile, 0, NULL},
     {0}};

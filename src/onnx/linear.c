@@ -16,21 +16,13 @@ struct product {
 /* Lays the weights' axis of inputs out as the axes of the image follow one another. */
 static struct layout weights_layout(const struct product *p, const struct image *image)
 {
-    const int64_t stride[AXES] = {
-        [C] = 1, [W] = image->extent[C], [H] = image->extent[C] * image->extent[W]};
     struct layout layout = {.scale = p->scale, .output_dimension = p->is_transposed ? 0 : 1};
     if (p->is_transposed) {
         layout.size[0] = p->outputs;
         layout.stride[0] = p->inputs;
         layout.axes = 1;
     }
-    for (uint32_t i = 0; i < image->digits; i++) {
-        const struct digit *d = &image->digit[i];
-        if (d->axis == N)
-            continue;
-        layout.size[layout.axes] = d->size;
-        layout.stride[layout.axes++] = d->stride * stride[d->axis];
-    }
+    view_lay_out(image, &layout); /* which has room: WEIGHT_DIGITS */
     layout.output_axis = p->is_transposed ? 0 : (int32_t)layout.axes;
     if (!p->is_transposed) {
         layout.size[layout.axes] = p->outputs;
@@ -123,8 +115,7 @@ static bool place_matrices(struct call *call, struct operand *operand, struct ba
     uint8_t axis[GLCNN_ONNX_RANK];
     struct image wanted;
     matrix_axes(operand->shape.rank, axis);
-    return (view_arranged(&operand->shape, batch, axis, &wanted) ||
-            op_unsupported(call, "an axis of its input is that of the batch in part")) &&
+    return place_arranged(call, &operand->shape, batch, axis, &wanted) &&
            operand_place(call, operand, &wanted);
 }
 
@@ -223,10 +214,9 @@ bool op_multiply(struct call *call, struct operand *x, struct operand *y, struct
     part_batch(batch, shape, &x_batch, &y_batch);
     matrix_axes(shape->rank, axis);
     if (!operand_repeat(call, x, &of_x, x_batch) || !operand_repeat(call, y, &of_y, y_batch) ||
-        !place_matrices(call, x, x_batch) || !place_matrices(call, y, y_batch))
+        !place_matrices(call, x, x_batch) || !place_matrices(call, y, y_batch) ||
+        !place_arranged(call, shape, batch, axis, &product->image))
         return false;
-    if (!view_arranged(shape, batch, axis, &product->image))
-        return op_unsupported(call, "an axis of its input is that of the batch in part");
     product->image.node = glcnn_matrix_multiplication_node(x->image.node, y->image.node);
     return op_made(call, product->image.node, NULL);
 }

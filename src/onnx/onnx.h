@@ -189,6 +189,9 @@ bool op_fail(struct call *call, glcnn_status status, const char *format, ...)
 bool op_unsupported(struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Refuses an operator that is read where all of its inputs are constants. */
+bool op_only_constants(struct call *call);
+
 /* The value of an input; NULL where it is left out. */
 struct value *op_input(const struct call *call, size_t i);
 struct value *op_output(const struct call *call, size_t i);
@@ -233,10 +236,13 @@ const Onnx__AttributeProto *attribute_find(const struct call *call, const char *
 /* The image that a tensor of the shape is by custom, without a node: N,C,H,W; without a batch what
  * ends with W. More of the first axis than the images of a batch are channels, or rows of N,C. */
 struct image place_custom(const struct reader *reader, const struct shape *shape);
-/* The image that it is where its batch is elsewhere; false: that is no part of its axes. */
 struct batch;
-bool place_custom_batch(const struct reader *reader, const struct shape *shape, struct batch batch,
+/* The image that it is where its batch is elsewhere. */
+bool place_custom_batch(struct call *call, const struct shape *shape, struct batch batch,
                         struct image *image);
+/* view_arranged, with the message. */
+bool place_arranged(struct call *call, const struct shape *shape, struct batch batch,
+                    const uint8_t axis[GLCNN_ONNX_RANK], struct image *image);
 /* The same of an input, whose first axis is its batch. */
 struct image place_custom_input(const struct reader *reader, const struct shape *shape);
 /* Axis i of the tensor is exactly this axis of that image; AXES: it shares one. */

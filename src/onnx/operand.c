@@ -15,26 +15,6 @@ struct operand operand_of(const struct value *value)
 
 /* ---- Constants as images ---- */
 
-/* The vector's numbers are rows of pixels of channels; the constant's follow the digits. */
-static bool vector_layout(const struct image *image, struct layout *layout)
-{
-    const int64_t stride[AXES] = {
-        [C] = 1, [W] = image->extent[C], [H] = image->extent[C] * image->extent[W]};
-    *layout = (struct layout){.output_axis = -1, .output_dimension = -1};
-    for (uint32_t i = 0; i < image->digits; i++) {
-        const struct digit *d = &image->digit[i];
-        if (d->axis == N)
-            continue;
-        if (layout->axes == GLCNN_ONNX_RANK)
-            return false;
-        layout->size[layout->axes] = d->size;
-        layout->stride[layout->axes++] = d->stride * stride[d->axis];
-    }
-    if (layout->axes == 0)
-        layout->size[layout->axes++] = 1;
-    return true;
-}
-
 /* The numbers of the first image, where those of all others are the same; NULL, with the message, where
  * they are not. */
 static struct constant *first_of_batch(struct call *call, const struct value *value,
@@ -109,7 +89,7 @@ static bool set_numbers(struct call *call, glcnn_image_node *node, size_t count,
 static bool make_image(struct call *call, struct operand *operand, const struct image *wanted)
 {
     struct value value = *operand->constant;
-    struct layout layout;
+    struct layout layout = {.output_axis = -1, .output_dimension = -1};
     const size_t count = (size_t)(wanted->extent[C] * wanted->extent[H] * wanted->extent[W]);
     if (!op_shape(call, &operand->shape))
         return false;
@@ -117,8 +97,10 @@ static bool make_image(struct call *call, struct operand *operand, const struct 
         if (wanted->extent[i] > INT32_MAX)
             return op_unsupported(call, "the constant \"%.80s\" is too large for an image",
                                   value.name);
-    if (!vector_layout(wanted, &layout))
+    if (!view_lay_out(wanted, &layout))
         return op_unsupported(call, "the constant \"%.80s\" has too many axes", value.name);
+    if (layout.axes == 0)
+        layout.size[layout.axes++] = 1;
     if (value.constant->count != count && view_batch(wanted).after)
         value.constant = first_of_batch(call, &value, wanted);
     if (value.constant)
@@ -162,7 +144,7 @@ bool operand_place_constant(struct call *call, struct operand *operand)
     struct image wanted;
     bool has_batch = shape->rank && images > 1 && shape->dims[0] % images == 0;
     const struct batch none = {images, 0}, leading = view_leading_batch(shape, images);
-    return place_custom_batch(call->reader, shape, has_batch ? leading : none, &wanted) &&
+    return place_custom_batch(call, shape, has_batch ? leading : none, &wanted) &&
            make_image(call, operand, &wanted);
 }
 
@@ -275,8 +257,8 @@ bool operand_align(struct call *call, struct operand *a, struct operand *b, stru
     const struct operand *leading = leads(a, &shape) ? a : leads(b, &shape) ? b : NULL;
     if (leading)
         all->image = leading->image;
-    else if (!place_custom_batch(call->reader, &shape, operand_batch(call->reader, a, b, &shape),
+    else if (!place_custom_batch(call, &shape, operand_batch(call->reader, a, b, &shape),
                                  &all->image))
-        return op_unsupported(call, "an axis of its input is that of the batch in part");
+        return false;
     return fit(call, a, all) && fit(call, b, all);
 }

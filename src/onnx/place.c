@@ -51,19 +51,28 @@ static void custom_axes(const struct reader *reader, const struct shape *shape,
     }
 }
 
-bool place_custom_batch(const struct reader *reader, const struct shape *shape, struct batch batch,
+static struct image custom(const struct reader *reader, const struct shape *shape, int64_t images)
+{
+    uint8_t axis[GLCNN_ONNX_RANK];
+    struct image image;
+    custom_axes(reader, shape, axis);
+    view_arranged(shape, view_leading_batch(shape, images), axis, &image);
+    return image;
+}
+
+bool place_arranged(struct call *call, const struct shape *shape, struct batch batch,
+                    const uint8_t axis[GLCNN_ONNX_RANK], struct image *image)
+{
+    return view_arranged(shape, batch, axis, image) ||
+           op_unsupported(call, "an axis of its input is that of the batch in part");
+}
+
+bool place_custom_batch(struct call *call, const struct shape *shape, struct batch batch,
                         struct image *image)
 {
     uint8_t axis[GLCNN_ONNX_RANK];
-    custom_axes(reader, shape, axis);
-    return view_arranged(shape, batch, axis, image);
-}
-
-static struct image custom(const struct reader *reader, const struct shape *shape, int64_t images)
-{
-    struct image image;
-    place_custom_batch(reader, shape, view_leading_batch(shape, images), &image);
-    return image;
+    custom_axes(call->reader, shape, axis);
+    return place_arranged(call, shape, batch, axis, image);
 }
 
 struct image place_custom_input(const struct reader *reader, const struct shape *shape)
@@ -86,20 +95,15 @@ enum axis place_axis(const struct reader *reader, const struct shape *shape, int
 
 /* ---- Moving ---- */
 
-static int64_t step_of(const struct image *image, uint8_t axis)
-{
-    return axis == W ? 1 : axis == H ? image->extent[W] : image->extent[W] * image->extent[H];
-}
-
 /* The axis of the source that becomes this axis of the result; AXES: it is not one of them, whole. */
 static uint8_t source_axis(const struct image *image, const struct image *wanted, uint8_t axis,
                            const struct run *runs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (runs[i].to != step_of(wanted, axis) || runs[i].size != wanted->extent[axis])
+        if (runs[i].to != view_step(wanted, axis) || runs[i].size != wanted->extent[axis])
             continue;
         for (uint8_t from = C; from < AXES; from++)
-            if (runs[i].from == step_of(image, from) && runs[i].size == image->extent[from])
+            if (runs[i].from == view_step(image, from) && runs[i].size == image->extent[from])
                 return from;
     }
     return AXES;
@@ -232,9 +236,8 @@ bool place_arrange(struct call *call, struct image *image, const struct shape *s
                    const uint8_t axis[GLCNN_ONNX_RANK])
 {
     struct image wanted;
-    if (!view_arranged(shape, view_batch(image), axis, &wanted))
-        return op_unsupported(call, "an axis of its input is that of the batch in part");
-    return place_move(call, image, &wanted);
+    return place_arranged(call, shape, view_batch(image), axis, &wanted) &&
+           place_move(call, image, &wanted);
 }
 
 bool place_split(struct call *call, struct image *image, const struct shape *shape,

@@ -316,7 +316,7 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
         return false;
     bool folds = call.row->fold && !reads_table(&call) && (all_constant || !call.row->lower);
     if (!folds && !call.row->lower)
-        return op_unsupported(&call, "this operator is supported only for constants");
+        return op_only_constants(&call);
     if (!(folds ? call.row->fold : call.row->lower)(&call))
         return r->status != GLCNN_SUCCESS ? false : onnx_no_memory(r);
     if (folds)

@@ -124,7 +124,7 @@ bool lower_where(struct call *call)
 {
     const struct value *mask = op_input(call, 0);
     struct operand kept[2];
-    struct value masked;
+    struct value masked[2];
     if (!mask || !op_input(call, 1) || !op_input(call, 2))
         return op_fail(call, GLCNN_MALFORMED_DATA, "it has three inputs; one is missing");
     if (!mask->constant)
@@ -136,9 +136,9 @@ bool lower_where(struct call *call)
             return false;
         if (!value->constant)
             continue;
-        if (!keep_constant(call, value, mask, i == 0, &masked))
+        if (!keep_constant(call, value, mask, i == 0, &masked[i]))
             return false;
-        kept[i] = operand_of(&masked);
+        kept[i] = operand_of(&masked[i]);
     }
     return op_join(call, "add", &kept[0], &kept[1], NULL) &&
            op_give(call, 0, &kept[0].shape, &kept[0].image);

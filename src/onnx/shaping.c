@@ -177,19 +177,15 @@ static bool lower_transpose(struct call *call)
 {
     struct value *x;
     int64_t order[GLCNN_ONNX_RANK];
-    uint32_t end[GLCNN_ONNX_RANK], n = 0;
+    uint32_t end[GLCNN_ONNX_RANK];
     if (!op_image(call, 0, &x) || !read_permutation(call, &x->shape, order))
         return false;
     struct image image = x->image;
     struct shape shape = permuted_shape(&x->shape, order);
     if (!place_split(call, &image, &x->shape, end))
         return false;
-    struct image turned = image;
-    for (uint32_t i = 0; i < shape.rank; i++)
-        for (uint32_t k = order[i] ? end[order[i] - 1] : 0; k < end[order[i]]; k++)
-            turned.digit[n++] = image.digit[k];
-    view_merge(&turned);
-    return op_give(call, 0, &shape, &turned);
+    view_permute(&image, end, order, shape.rank);
+    return op_give(call, 0, &shape, &image);
 }
 
 static bool fold_transpose(struct call *call)

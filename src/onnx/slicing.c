@@ -357,14 +357,12 @@ static struct shape gathered_shape(const struct shape *shape, int axis, const st
 /* Where the number of that row-major index lies, of one image: (channel height + row) width + column. */
 static int64_t number_place(const struct image *image, int64_t index)
 {
-    const int64_t step[AXES + 1] = {
-        [C] = image->extent[H] * image->extent[W], [H] = image->extent[W], [W] = 1};
     int64_t place = 0;
     for (uint32_t i = image->digits; i-- > 0;) {
         const struct digit *d = &image->digit[i];
         if (d->axis == N)
             continue;
-        place += index % d->size * d->stride * step[d->axis];
+        place += index % d->size * d->stride * view_step(image, d->axis);
         index /= d->size;
     }
     return place;
@@ -408,16 +406,16 @@ static struct shape folded(const struct shape *shape, int64_t images)
 
 /* By custom; where that is longer than textures, the last axis is channels, as tables have their columns,
  * and those before it are rows and columns. */
-static bool place_gathered(const struct reader *reader, const struct shape *shape,
-                           struct batch batch, struct image *image)
+static bool place_gathered(struct call *call, const struct shape *shape, struct batch batch,
+                           struct image *image)
 {
     const struct shape fine = folded(shape, batch.images > 1 ? batch.images : INT64_MAX);
     uint8_t axis[GLCNN_ONNX_RANK];
     if (shape_equal(&fine, shape) || shape->rank < 2)
-        return place_custom_batch(reader, shape, batch, image);
+        return place_custom_batch(call, shape, batch, image);
     for (uint32_t i = 0; i < fine.rank; i++)
         axis[i] = i + 1 == fine.rank ? C : i + 2 == fine.rank ? W : H;
-    return view_arranged(&fine, batch, axis, image);
+    return place_arranged(call, &fine, batch, axis, image);
 }
 
 enum { MOST_GATHERED = 1 << 24 }; /* numbers that a float counts */
@@ -436,8 +434,8 @@ static bool gather_numbers(struct call *call, const struct value *x, const struc
     if (own.after >= all_behind && own.after < all_behind * size)
         return op_unsupported(call,
                               "its axis is that of the batch; each image must be independent");
-    if (!place_gathered(call->reader, shape, batch, &result))
-        return op_unsupported(call, "an axis of its input is that of the batch in part");
+    if (!place_gathered(call, shape, batch, &result))
+        return false;
     const int64_t before = count_beside(&x->shape, 0, axis, &x->image, own.after && !is_behind);
     const int64_t behind = count_beside(&x->shape, axis + 1, rank, &x->image, is_behind);
     if (before * behind * (size > count ? size : count) >= MOST_GATHERED)

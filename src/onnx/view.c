@@ -142,6 +142,29 @@ bool view_order(const struct image *image, uint8_t order[AXES])
     return true;
 }
 
+int64_t view_step(const struct image *image, uint8_t axis)
+{
+    const int64_t step[AXES + 1] = {
+        [C] = image->extent[H] * image->extent[W], [H] = image->extent[W], [W] = 1};
+    return step[axis];
+}
+
+bool view_lay_out(const struct image *image, struct layout *layout)
+{
+    const int64_t step[AXES] = {
+        [C] = 1, [W] = image->extent[C], [H] = image->extent[C] * image->extent[W]};
+    for (uint32_t i = 0; i < image->digits; i++) {
+        const struct digit *d = &image->digit[i];
+        if (d->axis == N)
+            continue;
+        if (layout->axes == GLCNN_ONNX_RANK)
+            return false;
+        layout->size[layout->axes] = d->size;
+        layout->stride[layout->axes++] = d->stride * step[d->axis];
+    }
+    return true;
+}
+
 /* ---- Splitting ---- */
 
 /* The slowest numbers of a digit, `size` of them; the digit keeps the others. */
@@ -175,6 +198,17 @@ bool view_split(struct image *image, const struct shape *shape, uint32_t end[GLC
         return false;
     *image = split;
     return true;
+}
+
+void view_permute(struct image *image, const uint32_t end[GLCNN_ONNX_RANK], const int64_t order[],
+                  uint32_t rank)
+{
+    const struct image split = *image;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rank; i++)
+        for (uint32_t k = order[i] ? end[order[i] - 1] : 0; k < end[order[i]]; k++)
+            image->digit[n++] = split.digit[k];
+    view_merge(image);
 }
 
 /* ---- Repeating ---- */
@@ -250,14 +284,13 @@ bool view_repeats(const struct image *image)
 /* Steps of an image's numbers, counted channels first, row-major, without the batch. */
 static struct image linear(const struct image *image)
 {
-    const int64_t step[AXES + 1] = {
-        [C] = image->extent[H] * image->extent[W], [H] = image->extent[W], [W] = 1, [AXES] = 0};
     struct image all = *image;
     all.digits = 0;
     for (uint32_t i = 0; i < image->digits; i++) {
         const struct digit *d = &image->digit[i];
         if (d->axis != N)
-            all.digit[all.digits++] = (struct digit){C, d->size, d->stride * step[d->axis]};
+            all.digit[all.digits++] =
+                (struct digit){C, d->size, d->stride * view_step(image, d->axis)};
     }
     view_merge(&all);
     return all;

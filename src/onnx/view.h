@@ -22,6 +22,11 @@ bool view_arranged(const struct shape *shape, struct batch batch,
                    const uint8_t axis[GLCNN_ONNX_RANK], struct image *image);
 /* Does every number lie in the same place? */
 bool view_is(const struct image *a, const struct image *b);
+/* How far numbers that are neighbours along the axis are apart, counted channels first, row-major; AXES: 0. */
+int64_t view_step(const struct image *image, uint8_t axis);
+/* Adds axes to the layout of a vector whose numbers are rows of pixels of channels: those of the digits,
+ * but for the batch. False: it has no room for them. */
+bool view_lay_out(const struct image *image, struct layout *layout);
 /* Writes the digits so that those of axis i of the tensor end before end[i]. False: they do not split so. */
 bool view_split(struct image *image, const struct shape *shape, uint32_t end[GLCNN_ONNX_RANK]);
 /* The order of the image's axes in the tensor, where each is one digit; false otherwise. */
@@ -34,6 +39,9 @@ bool view_repeat(struct image *image, const struct shape *shape, const struct sh
 void view_drop_repeats(struct image *image, struct shape *shape);
 /* Is some number of the image several of the tensor? */
 bool view_repeats(const struct image *image);
+/* Puts what was split so in another order: axis i of the result is axis order[i]. */
+void view_permute(struct image *image, const uint32_t end[GLCNN_ONNX_RANK], const int64_t order[],
+                  uint32_t rank);
 /* Writes what was split in as few digits as can be. */
 void view_merge(struct image *image);
 
