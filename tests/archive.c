@@ -60,6 +60,19 @@ double archive_error(const struct glcnn_npy *wanted, const float *found, size_t 
     return elements == count ? worst / fmax(1, sqrt(squares)) : (double)NAN;
 }
 
+bool archive_is_near(struct zip *archive, const char *name, const float *found, size_t count,
+                     double tolerance)
+{
+    struct glcnn_npy wanted;
+    if (!archive_read(archive, name, &wanted))
+        return false;
+    double error = archive_error(&wanted, found, count);
+    if (!(error <= tolerance))
+        fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
+    glcnn_npy_free(&wanted);
+    return error <= tolerance;
+}
+
 void archive_close(struct zip *archive)
 {
     if (archive)

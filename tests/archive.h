@@ -16,6 +16,9 @@ size_t archive_count(struct zip *archive, const char *prefix);
 /* The largest difference of the values from the array's, over max(1, norm of the array). NAN if one
  * is not a number or the array has not `count` elements. */
 double archive_error(const struct glcnn_npy *wanted, const float *found, size_t count);
+/* Is that at most `tolerance` for the array of that name? Says by how much it is not. */
+bool archive_is_near(struct zip *archive, const char *name, const float *found, size_t count,
+                     double tolerance);
 void archive_close(struct zip *archive);
 
 #endif

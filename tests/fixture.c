@@ -261,6 +261,22 @@ void finish(glcnn_command_buffer **commands)
     glcnn_command_buffer_destroy(commands);
 }
 
+void encode_pair(glcnn_kernel *forward, glcnn_kernel *backward, glcnn_image *x, glcnn_image *g,
+                 glcnn_image *y, glcnn_image *dx)
+{
+    glcnn_state *state = NULL;
+    glcnn_command_buffer *commands = make_commands();
+    GOOD_FATAL(
+        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
+    GOOD(glcnn_kernel_encode(
+        commands, forward, &(struct glcnn_encode){.source = x, .state = state, .destination = y}));
+    GOOD(glcnn_kernel_encode(
+        commands, backward,
+        &(struct glcnn_encode){.source = g, .secondary = x, .state = state, .destination = dx}));
+    finish(&commands);
+    glcnn_state_destroy(&state);
+}
+
 glcnn_image *result_of(glcnn_kernel *kernel, const struct glcnn_encode *arguments,
                        glcnn_state **state)
 {

@@ -71,6 +71,9 @@ glcnn_kernel *kernel_with(const char *name, const char *settings);
 glcnn_command_buffer *make_commands(void);
 /* Commits, waits and destroys. */
 void finish(glcnn_command_buffer **commands);
+/* Encodes x to y, and the gradient g back to dx by the state that it leaves; finished. */
+void encode_pair(glcnn_kernel *forward, glcnn_kernel *backward, glcnn_image *x, glcnn_image *g,
+                 glcnn_image *y, glcnn_image *dx);
 /* The result and, where `state` is not NULL, the state of one returning encode, finished. */
 glcnn_image *result_of(glcnn_kernel *kernel, const struct glcnn_encode *arguments,
                        glcnn_state **state);

@@ -138,22 +138,6 @@ static glcnn_image *counted(uint32_t channels, uint32_t height, uint32_t width, 
     return image_with(1, channels, height, width, values);
 }
 
-static void encode_view(glcnn_kernel *forward, glcnn_kernel *backward, glcnn_image *x,
-                        glcnn_image *g, glcnn_image *y, glcnn_image *dx)
-{
-    glcnn_state *state = NULL;
-    glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(
-        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
-    GOOD(glcnn_kernel_encode(
-        commands, forward, &(struct glcnn_encode){.source = x, .state = state, .destination = y}));
-    GOOD(glcnn_kernel_encode(
-        commands, backward,
-        &(struct glcnn_encode){.source = g, .secondary = x, .state = state, .destination = dx}));
-    finish(&commands);
-    glcnn_state_destroy(&state);
-}
-
 static void check_view(const char *settings, const float *result, const float *gradient)
 {
     glcnn_kernel *forward = kernel_with("strided_view", settings);
@@ -162,7 +146,7 @@ static void check_view(const char *settings, const float *result, const float *g
     glcnn_image *x = counted(2, 2, 3, 0), *g = counted(p->feature_channels, p->height, p->width, 1);
     glcnn_image *y = make_image(1, p->feature_channels, p->height, p->width);
     glcnn_image *dx = make_image(1, 2, 2, 3);
-    encode_view(forward, backward, x, g, y, dx);
+    encode_pair(forward, backward, x, g, y, dx);
     CU_ASSERT_TRUE(image_equals(y, result));
     CU_ASSERT_TRUE(image_equals(dx, gradient));
     glcnn_image_destroy(&x);

@@ -42,23 +42,13 @@ static void test_numbers_by_hand(void)
     glcnn_image *x = image_with(1, 2, 1, 2, (float[]){10, 11, 12, 13});
     glcnn_image *g = image_with(1, 2, 1, 3, (float[]){1, 2, 4, 8, 16, 32});
     glcnn_image *y = make_image(1, 2, 1, 3), *dx = make_image(1, 2, 1, 2);
-    glcnn_state *state = NULL;
-    glcnn_command_buffer *commands = make_commands();
-    GOOD_FATAL(
-        glcnn_kernel_result_state(NULL, forward, &(struct glcnn_encode){.source = x}, &state));
-    GOOD(glcnn_kernel_encode(
-        commands, forward, &(struct glcnn_encode){.source = x, .state = state, .destination = y}));
-    GOOD(glcnn_kernel_encode(
-        commands, backward,
-        &(struct glcnn_encode){.source = g, .secondary = x, .state = state, .destination = dx}));
-    finish(&commands);
+    encode_pair(forward, backward, x, g, y, dx);
     CU_ASSERT_TRUE(image_equals(y, (float[]){13, 10, 10, 12, 10, 13}));
     CU_ASSERT_TRUE(image_equals(dx, (float[]){22, 0, 8, 33}));
     glcnn_image_destroy(&x);
     glcnn_image_destroy(&g);
     glcnn_image_destroy(&y);
     glcnn_image_destroy(&dx);
-    glcnn_state_destroy(&state);
     glcnn_kernel_destroy(&forward);
     glcnn_kernel_destroy(&backward);
 }
