@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "onnx/blocks.h"
 #include "onnx/fold.h"
 
 /* ---- Constant ---- */
@@ -339,26 +340,16 @@ static size_t block_place(const struct shape *deep, const int64_t index[4], int6
 
 bool fold_blocks(struct call *call)
 {
-    const bool to_space = strcmp(call->row->name, "DepthToSpace") == 0;
-    const bool is_crd = attribute_is(call, "mode", "CRD", "DCR");
-    const int64_t size = attribute_int(call, "blocksize", 0);
     const struct constant *x;
-    if (!op_constant(call, 0, true, &x))
+    struct blocks b;
+    struct shape shape;
+    if (!op_constant(call, 0, true, &x) || !blocks_read(call, &x->shape, &b, &shape))
         return false;
-    struct shape shape = x->shape;
-    if (shape.rank != 4 || size < 1 || size > 64 || shape.dims[1] > INT32_MAX ||
-        (to_space && shape.dims[1] % (size * size)) ||
-        (!to_space && (shape.dims[2] % size || shape.dims[3] % size)))
-        return op_fail(call, GLCNN_MALFORMED_DATA, "blocks of %" PRId64 " do not divide its input",
-                       size);
-    shape.dims[1] = to_space ? shape.dims[1] / (size * size) : shape.dims[1] * size * size;
-    shape.dims[2] = to_space ? shape.dims[2] * size : shape.dims[2] / size;
-    shape.dims[3] = to_space ? shape.dims[3] * size : shape.dims[3] / size;
     struct constant *y = fold_like(call, &shape, x);
-    struct walk w = walk_through(to_space ? &shape : &x->shape);
+    struct walk w = walk_through(b.to_space ? &shape : &x->shape);
     for (size_t i = 0; y && i < y->count; i++, walk_next(&w)) {
-        const size_t deep = block_place(to_space ? &x->shape : &shape, w.index, size, is_crd);
-        constant_copy(y, to_space ? i : deep, x, to_space ? deep : i);
+        const size_t deep = block_place(b.to_space ? &x->shape : &shape, w.index, b.size, b.is_crd);
+        constant_copy(y, b.to_space ? i : deep, x, b.to_space ? deep : i);
     }
     return op_give_constant(call, 0, y);
 }

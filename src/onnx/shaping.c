@@ -2,6 +2,7 @@
  * transpositions, which are settled when an operator needs the numbers elsewhere. */
 #include <string.h>
 
+#include "onnx/fold.h"
 #include "onnx/view.h"
 
 /* ---- Reshapes ---- */
@@ -191,20 +192,17 @@ static bool lower_transpose(struct call *call)
 static bool fold_transpose(struct call *call)
 {
     const struct constant *x;
-    int64_t order[GLCNN_ONNX_RANK];
-    size_t step[GLCNN_ONNX_RANK], all = 1;
+    int64_t order[GLCNN_ONNX_RANK], stride[GLCNN_ONNX_RANK];
     if (!op_constant(call, 0, true, &x) || !read_permutation(call, &x->shape, order))
         return false;
-    for (uint32_t i = x->shape.rank; i-- > 0; all *= (size_t)x->shape.dims[i])
-        step[i] = all;
     struct shape shape = permuted_shape(&x->shape, order);
     struct constant *y = constant_make(call->reader, &shape, x->wholes);
-    for (size_t i = 0; y && i < y->count; i++) {
-        size_t from = 0, rest = i;
-        for (uint32_t k = shape.rank; k-- > 0; rest /= (size_t)shape.dims[k])
-            from += rest % (size_t)shape.dims[k] * step[order[k]];
-        constant_copy(y, i, x, from);
-    }
+    struct walk w = walk_through(&shape);
+    fold_strides(&x->shape, stride);
+    for (uint32_t i = 0; i < shape.rank; i++)
+        w.stride[0][i] = stride[order[i]];
+    for (size_t i = 0; y && i < y->count; i++, walk_next(&w))
+        constant_copy(y, i, x, (size_t)w.at[0]);
     return op_give_constant(call, 0, y);
 }
 

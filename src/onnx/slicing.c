@@ -7,6 +7,8 @@
 #include <glcnn/kernels/gather.h>
 #include <glcnn/kernels/slice.h>
 
+#include "onnx/blocks.h"
+#include "onnx/fold.h"
 #include "onnx/moves.h"
 #include "onnx/operand.h"
 
@@ -28,16 +30,15 @@ static struct constant *cut_constant(struct call *call, const struct constant *x
                                      const struct part *part)
 {
     struct constant *y = constant_make(call->reader, &part->size, x->wholes);
-    for (size_t i = 0; y && i < y->count; i++) {
-        int64_t from = 0, step = 1;
-        size_t rest = i;
-        for (uint32_t k = part->size.rank; k-- > 0; rest /= (size_t)part->size.dims[k]) {
-            int64_t index = (int64_t)(rest % (size_t)part->size.dims[k]);
-            from += step * (part->start[k] + index * part->step[k]);
-            step *= x->shape.dims[k];
-        }
-        constant_copy(y, i, x, (size_t)from);
+    struct walk w = walk_through(&part->size);
+    int64_t stride[GLCNN_ONNX_RANK];
+    fold_strides(&x->shape, stride);
+    for (uint32_t k = 0; k < w.rank; k++) {
+        w.at[0] += part->start[k] * stride[k];
+        w.stride[0][k] = part->step[k] * stride[k];
     }
+    for (size_t i = 0; y && i < y->count; i++, walk_next(&w))
+        constant_copy(y, i, x, (size_t)w.at[0]);
     return y;
 }
 
@@ -566,24 +567,35 @@ static bool lower_pad(struct call *call)
 
 /* ---- Blocks ---- */
 
-static bool lower_blocks(struct call *call)
+bool blocks_read(struct call *call, const struct shape *from, struct blocks *blocks,
+                 struct shape *to)
 {
-    bool to_space = call->row->kind, is_crd = attribute_is(call, "mode", "CRD", "DCR");
-    int64_t size = attribute_int(call, "blocksize", 0);
-    struct value *x;
-    if (!place_input(call, 0, &x))
-        return false;
-    struct shape shape = x->shape;
-    if (shape.rank != 4 || size < 1 || size > 64 || (to_space && shape.dims[1] % (size * size)) ||
-        (!to_space && (shape.dims[2] % size || shape.dims[3] % size)))
+    const int64_t size = attribute_int(call, "blocksize", 0);
+    const bool to_space = strcmp(call->row->name, "DepthToSpace") == 0;
+    if (from->rank != 4 || size < 1 || size > 64 || from->dims[1] > INT32_MAX ||
+        (to_space && from->dims[1] % (size * size)) ||
+        (!to_space && (from->dims[2] % size || from->dims[3] % size)))
         return op_fail(call, GLCNN_MALFORMED_DATA, "blocks of %" PRId64 " do not divide its input",
                        size);
-    shape.dims[1] = to_space ? shape.dims[1] / (size * size) : shape.dims[1] * size * size;
-    shape.dims[2] = to_space ? shape.dims[2] * size : shape.dims[2] / size;
-    shape.dims[3] = to_space ? shape.dims[3] * size : shape.dims[3] / size;
+    *blocks = (struct blocks){size, to_space, attribute_is(call, "mode", "CRD", "DCR")};
+    *to = *from;
+    to->dims[1] = to_space ? to->dims[1] / (size * size) : to->dims[1] * size * size;
+    to->dims[2] = to_space ? to->dims[2] * size : to->dims[2] / size;
+    to->dims[3] = to_space ? to->dims[3] * size : to->dims[3] / size;
+    return true;
+}
+
+static bool lower_blocks(struct call *call)
+{
+    struct value *x;
+    struct blocks b;
+    struct shape shape;
+    if (!place_input(call, 0, &x) || !blocks_read(call, &x->shape, &b, &shape))
+        return false;
     struct image image = x->image;
     return move_by_name(call, &image, call->row->kernel, NULL,
-                        "block_size=%" PRId64 " block_order=%s", size, is_crd ? "crd" : "dcr") &&
+                        "block_size=%" PRId64 " block_order=%s", b.size,
+                        b.is_crd ? "crd" : "dcr") &&
            place_give(call, 0, &shape, image.node);
 }
 
@@ -593,6 +605,6 @@ const struct operator_row onnx_slicing[] = {
     {"Split", split, split, 0, NULL},
     {"Concat", lower_concat, fold_concat, 0, NULL},
     {"Pad", lower_pad, fold_pad, 0, NULL},
-    {"DepthToSpace", lower_blocks, fold_blocks, 1, "depth_to_space"},
+    {"DepthToSpace", lower_blocks, fold_blocks, 0, "depth_to_space"},
     {"SpaceToDepth", lower_blocks, fold_blocks, 0, "space_to_depth"},
     {0}};
