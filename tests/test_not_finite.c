@@ -184,9 +184,9 @@ static bool is_constant(const struct trial *t, const char *name)
     return false;
 }
 
-static void expect_refusal(const struct trial *t, struct run *run, struct argument_map *bag)
+static void expect_refusal(const struct trial *t, struct run *run, struct argument_map *map)
 {
-    run->map = bag;
+    run->map = map;
     run->device = cases_device();
     CU_ASSERT_NOT_EQUAL(run_kernel(run, t->kernel), GLCNN_SUCCESS);
 }

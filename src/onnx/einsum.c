@@ -2,164 +2,149 @@
  * in the order of the result. */
 #include <string.h>
 
+#include "onnx/equation.h"
 #include "onnx/operand.h"
 
-enum { MOST_LABELS = GLCNN_ONNX_RANK };
-
+/* Labels of axes. */
 struct labels {
-    char of[MOST_LABELS + 1];
-    uint32_t count;
+    char of[GLCNN_ONNX_RANK + 1];
 };
 
-struct equation {
-    struct labels x, y, result;
-};
-
-/* Letters up to `end`; each once. */
-static const char *read_labels(const char *at, const char *end, struct labels *labels)
+/* Those labels of `from` that the others have, or have not. */
+static struct labels pick(const char *from, const char *one, bool has_one, const char *other,
+                          bool has_other)
 {
-    *labels = (struct labels){.count = 0};
-    for (; at < end && *at != ',' && *at != '-'; at++) {
-        bool is_letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
-        if (*at == ' ')
-            continue;
-        if (!is_letter || labels->count == MOST_LABELS || strchr(labels->of, *at))
-            return NULL;
-        labels->of[labels->count++] = *at;
-    }
-    return at;
+    struct labels picked = {{0}};
+    size_t count = 0;
+    for (; *from; from++)
+        if (!strchr(one, *from) != has_one && !strchr(other, *from) != has_other)
+            picked.of[count++] = *from;
+    return picked;
 }
 
-/* Without an arrow the result has what one tensor alone has, in the order of letters. */
-static void implied_result(struct equation *e)
+static void append(struct labels *to, const char *labels)
 {
-    for (char letter = 'A'; letter <= 'z'; letter++)
-        if (!strchr(e->x.of, letter) != !strchr(e->y.of, letter) && e->result.count < MOST_LABELS)
-            e->result.of[e->result.count++] = letter;
+    for (size_t count = strlen(to->of); *labels && count < GLCNN_ONNX_RANK; labels++)
+        to->of[count++] = *labels;
 }
 
-static bool read_equation(struct call *call, struct equation *e)
+/* Of at most as many axes as a tensor has. */
+static struct labels together(const struct labels *a, const struct labels *b,
+                              const struct labels *c)
 {
-    const Onnx__AttributeProto *a = attribute_find(call, "equation");
-    const char *at = a && a->has_s ? (const char *)a->s.data : NULL;
-    const char *end = at ? at + a->s.len : NULL;
-    *e = (struct equation){0};
-    at = at ? read_labels(at, end, &e->x) : NULL;
-    at = at && at < end && *at == ',' ? read_labels(at + 1, end, &e->y) : NULL;
-    if (at && at + 1 < end && at[0] == '-' && at[1] == '>')
-        at = read_labels(at + 2, end, &e->result);
-    else if (at == end && at)
-        implied_result(e);
-    return (at && at == end) ||
-           op_unsupported(call, "its equation is not one of two tensors whose axes have a letter "
-                                "each, as \"bij,bjk->bik\"");
+    struct labels all = *a;
+    append(&all, b->of);
+    append(&all, c->of);
+    return all;
+}
+
+static bool is_plain(const char *labels)
+{
+    for (; *labels; labels++)
+        if (strchr("01234567", *labels) || strchr(labels + 1, *labels))
+            return false;
+    return true;
 }
 
 /* ---- Axes ---- */
 
-/* Those labels of `from` that the others have, or have not. */
-static void pick(const struct labels *from, const struct labels *one, bool has_one,
-                 const struct labels *other, bool has_other, struct labels *to)
+static int64_t size_of(const struct operand *operand, const char *labels, char label)
 {
-    for (uint32_t i = 0; i < from->count; i++)
-        if (!strchr(one->of, from->of[i]) != has_one &&
-            !strchr(other->of, from->of[i]) != has_other && to->count < MOST_LABELS)
-            to->of[to->count++] = from->of[i];
-}
-
-static int64_t size_of(const struct operand *operand, const struct labels *labels, char letter)
-{
-    const char *found = strchr(labels->of, letter);
-    return found ? operand->shape.dims[found - labels->of] : 1;
+    return operand->shape.dims[strchr(labels, label) - labels];
 }
 
 /* The operand's axes as these labels have them. */
-static bool order_axes(struct call *call, struct operand *operand, const struct labels *own,
-                       const struct labels *wanted)
+static bool order_axes(struct call *call, struct operand *operand, const char *own,
+                       const char *wanted)
 {
-    uint32_t end[GLCNN_ONNX_RANK];
+    uint32_t end[GLCNN_ONNX_RANK], count = 0;
     int64_t order[GLCNN_ONNX_RANK];
     if (!place_split(call, &operand->image, &operand->shape, end))
         return false;
     const struct shape shape = operand->shape;
-    for (uint32_t i = 0; i < wanted->count; i++) {
-        order[i] = strchr(own->of, wanted->of[i]) - own->of;
-        operand->shape.dims[i] = shape.dims[order[i]];
+    for (; wanted[count]; count++) {
+        order[count] = strchr(own, wanted[count]) - own;
+        operand->shape.dims[count] = shape.dims[order[count]];
     }
-    view_permute(&operand->image, end, order, wanted->count);
+    view_permute(&operand->image, end, order, count);
     return true;
 }
 
 /* Axes of matrices, then rows and columns as one axis each. */
-static void make_matrices(struct operand *operand, uint32_t matrices, uint32_t rows)
+static void make_matrices(struct operand *operand, size_t matrices, size_t rows)
 {
     const struct shape *shape = &operand->shape;
     const int first = (int)matrices, second = (int)(matrices + rows);
-    struct shape narrow = {.rank = matrices + 2};
+    struct shape narrow = {.rank = (uint32_t)matrices + 2};
     memcpy(narrow.dims, shape->dims, matrices * sizeof *narrow.dims);
     narrow.dims[matrices] = shape_count_between(shape, first, second);
     narrow.dims[matrices + 1] = shape_count_between(shape, second, (int)shape->rank);
     operand->shape = narrow;
 }
 
-static void append(struct labels *to, const struct labels *labels)
-{
-    for (uint32_t i = 0; i < labels->count && to->count < MOST_LABELS; i++)
-        to->of[to->count++] = labels->of[i];
-}
-
 /* ---- The operator ---- */
 
-static bool read_operand(struct call *call, size_t i, const struct labels *labels,
-                         struct operand *operand)
+static bool refuse_equation(struct call *call)
 {
-    const struct value *value = op_input(call, i);
-    if (!value)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
-    *operand = operand_of(value);
-    if (operand->shape.rank != labels->count)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu has %u axes, its equation %u", i,
-                       operand->shape.rank, labels->count);
-    return operand->image.node || operand_place_constant(call, operand);
+    return op_unsupported(call, "its equation is not one of two tensors whose axes have a letter "
+                                "each, as \"bij,bjk->bik\"");
+}
+
+static bool read_operands(struct call *call, struct equation *e, struct operand operands[2])
+{
+    char text[EQUATION_LENGTH];
+    uint32_t ranks[2];
+    *e = (struct equation){.operands = 2};
+    if (call->node->n_input != 2)
+        return refuse_equation(call);
+    for (size_t i = 0; i < 2; i++) {
+        const struct value *value = op_input(call, i);
+        if (!value)
+            return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is missing", i);
+        operands[i] = operand_of(value);
+        ranks[i] = value->shape.rank;
+    }
+    if (!equation_text(call, text) || !equation_read(call, text, ranks, e))
+        return false;
+    return (is_plain(e->labels[0]) && is_plain(e->labels[1]) && is_plain(e->result)) ||
+           refuse_equation(call);
 }
 
 bool lower_einsum(struct call *call)
 {
     struct equation e;
-    struct operand x, y, product = {0};
-    struct labels matrices = {0}, rows = {0}, columns = {0}, summed = {0};
-    if (!read_equation(call, &e) || !read_operand(call, 0, &e.x, &x) ||
-        !read_operand(call, 1, &e.y, &y))
+    struct operand operands[2], product = {0};
+    if (!read_operands(call, &e, operands))
         return false;
-    pick(&e.x, &e.y, true, &e.result, true, &matrices);
-    pick(&e.x, &e.y, false, &e.result, true, &rows);
-    pick(&e.y, &e.x, false, &e.result, true, &columns);
-    pick(&e.x, &e.y, true, &e.result, false, &summed);
-    if (matrices.count + rows.count + summed.count != e.x.count ||
-        matrices.count + columns.count + summed.count != e.y.count ||
-        matrices.count + rows.count + columns.count != e.result.count ||
-        matrices.count + 2 > GLCNN_ONNX_RANK)
+    struct operand *x = &operands[0], *y = &operands[1];
+    const char *of_x = e.labels[0], *of_y = e.labels[1], *of_result = e.result;
+    const struct labels matrices = pick(of_x, of_y, true, of_result, true);
+    const struct labels rows = pick(of_x, of_y, false, of_result, true);
+    const struct labels columns = pick(of_y, of_x, false, of_result, true);
+    const struct labels summed = pick(of_x, of_y, true, of_result, false);
+    const size_t m = strlen(matrices.of), r = strlen(rows.of), k = strlen(columns.of),
+                 n = strlen(summed.of);
+    if (m + r + n != strlen(of_x) || m + k + n != strlen(of_y) || m + r + k != strlen(of_result) ||
+        m + 2 > GLCNN_ONNX_RANK)
         return op_unsupported(call,
                               "an axis of one tensor alone is summed, or one of the result is "
                               "that of none");
-    struct labels of_x = matrices, of_y = matrices, of_product = matrices;
-    append(&of_x, &rows);
-    append(&of_x, &summed);
-    append(&of_y, &summed);
-    append(&of_y, &columns);
-    append(&of_product, &rows);
-    append(&of_product, &columns);
-    struct shape shape = {.rank = of_product.count};
-    for (uint32_t i = 0; i < of_product.count; i++)
-        shape.dims[i] = strchr(e.x.of, of_product.of[i]) ? size_of(&x, &e.x, of_product.of[i])
-                                                         : size_of(&y, &e.y, of_product.of[i]);
-    if (!order_axes(call, &x, &e.x, &of_x) || !order_axes(call, &y, &e.y, &of_y))
+    const struct labels all = together(&matrices, &rows, &columns);
+    struct shape shape = {.rank = (uint32_t)(m + r + k)};
+    for (uint32_t i = 0; i < shape.rank; i++)
+        shape.dims[i] =
+            strchr(of_x, all.of[i]) ? size_of(x, of_x, all.of[i]) : size_of(y, of_y, all.of[i]);
+    for (size_t i = 0; i < 2; i++)
+        if (!operands[i].image.node && !operand_place_constant(call, &operands[i]))
+            return false;
+    if (!order_axes(call, x, of_x, together(&matrices, &rows, &summed).of) ||
+        !order_axes(call, y, of_y, together(&matrices, &summed, &columns).of))
         return false;
-    make_matrices(&x, matrices.count, rows.count);
-    make_matrices(&y, matrices.count, summed.count);
-    if (!op_multiply(call, &x, &y, &product))
+    make_matrices(x, m, r);
+    make_matrices(y, m, n);
+    if (!op_multiply(call, x, y, &product))
         return false;
     product.shape = shape;
-    return order_axes(call, &product, &of_product, &e.result) &&
+    return order_axes(call, &product, all.of, of_result) &&
            op_give(call, 0, &product.shape, &product.image);
 }

@@ -1,72 +1,29 @@
 /* Products of constants: sums over labels of axes, as Einsum has them. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnx/equation.h"
 #include "onnx/fold.h"
 
-/* Two operands at most, each with the label of each of its axes, and the result's labels. */
+/* Of one operand or two. */
 struct sum {
     const struct constant *operand[2];
-    size_t operands;
-    char labels[2][GLCNN_ONNX_RANK + 1], result[GLCNN_ONNX_RANK + 1];
+    struct equation equation;
     char all[GLCNN_ONNX_RANK + 1]; /* the result's, then those that are summed */
     struct shape sizes;            /* of all */
 };
 
 /* ---- Labels ---- */
 
-/* A term of the equation for a tensor of this rank; the axes of "..." are called by digits, the last
- * one 7. */
-static bool read_term(struct call *call, const char *term, size_t length, size_t rank, char *labels)
-{
-    size_t letters = 0, count = 0;
-    for (size_t i = 0; i < length; i++)
-        letters += isalpha((unsigned char)term[i]) != 0;
-    const size_t more = rank > letters ? rank - letters : 0;
-    for (size_t i = 0; i < length; i++) {
-        if (isalpha((unsigned char)term[i]) && count < GLCNN_ONNX_RANK)
-            labels[count++] = term[i];
-        if (term[i] != '.')
-            continue;
-        for (size_t k = 0; k < more && count < GLCNN_ONNX_RANK; k++)
-            labels[count++] = (char)('8' - (char)(more - k));
-        i += 2;
-    }
-    labels[count] = '\0';
-    return count == rank || op_fail(call, GLCNN_MALFORMED_DATA,
-                                    "its equation has %zu axes where there are %zu", count, rank);
-}
-
-static bool appears_once(const struct sum *s, char label)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < s->operands; k++)
-        for (const char *at = s->labels[k]; *at; at++)
-            count += *at == label;
-    return count == 1;
-}
-
-/* Without "->": all labels that appear once, in their order, digits first. */
-static void imply_result(struct sum *s)
-{
-    size_t count = 0;
-    for (int label = '0'; label <= 'z' && count < GLCNN_ONNX_RANK; label++)
-        if (appears_once(s, (char)label) ||
-            (isdigit(label) && (strchr(s->labels[0], label) || strchr(s->labels[1], label))))
-            s->result[count++] = (char)label;
-    s->result[count] = '\0';
-}
-
 /* The size of a label's axis, or 1 where it is broadcast; 0 where operands differ, or none has it. */
 static int64_t label_size(const struct sum *s, char label)
 {
     int64_t size = 0;
-    for (size_t k = 0; k < s->operands; k++)
-        for (size_t i = 0; s->labels[k][i]; i++) {
+    for (size_t k = 0; k < s->equation.operands; k++)
+        for (size_t i = 0; s->equation.labels[k][i]; i++) {
             const int64_t own = s->operand[k]->shape.dims[i];
-            if (s->labels[k][i] != label || own == size || (own == 1 && size > 1))
+            if (s->equation.labels[k][i] != label || own == size || (own == 1 && size > 1))
                 continue;
             if (size > 1)
                 return 0;
@@ -92,11 +49,11 @@ static bool add_label(struct call *call, struct sum *s, char label)
 
 static bool add_labels(struct call *call, struct sum *s)
 {
-    for (const char *at = s->result; *at; at++)
+    for (const char *at = s->equation.result; *at; at++)
         if (strchr(at + 1, *at) || !add_label(call, s, *at))
             return op_fail(call, GLCNN_MALFORMED_DATA, "its result has axis \"%c\" twice", *at);
-    for (size_t k = 0; k < s->operands; k++)
-        for (const char *at = s->labels[k]; *at; at++)
+    for (size_t k = 0; k < s->equation.operands; k++)
+        for (const char *at = s->equation.labels[k]; *at; at++)
             if (!add_label(call, s, *at))
                 return false;
     return true;
@@ -119,12 +76,12 @@ static void sum_up(const struct sum *s, const struct constant *y, double *sums)
 {
     struct walk w = walk_through(&s->sizes);
     const size_t steps = (size_t)shape_count(&s->sizes);
-    add_strides(&w, 2, s, &y->shape, s->result);
-    for (size_t k = 0; k < s->operands; k++)
-        add_strides(&w, k, s, &s->operand[k]->shape, s->labels[k]);
+    add_strides(&w, 2, s, &y->shape, s->equation.result);
+    for (size_t k = 0; k < s->equation.operands; k++)
+        add_strides(&w, k, s, &s->operand[k]->shape, s->equation.labels[k]);
     for (size_t i = 0; i < steps; i++, walk_next(&w)) {
         double product = constant_number(s->operand[0], (size_t)w.at[0]);
-        if (s->operands == 2)
+        if (s->equation.operands == 2)
             product *= constant_number(s->operand[1], (size_t)w.at[1]);
         sums[w.at[2]] += product;
     }
@@ -137,7 +94,7 @@ static struct constant *compute(struct call *call, struct sum *s, double scale)
         !fold_work(call, (uint64_t)shape_count(&s->sizes)))
         return NULL;
     struct shape shape = s->sizes;
-    shape.rank = (uint32_t)strlen(s->result);
+    shape.rank = (uint32_t)strlen(s->equation.result);
     struct constant *y = fold_like(call, &shape, s->operand[0]);
     double *sums = y ? calloc(y->count + 1, sizeof *sums) : NULL;
     if (!sums) {
@@ -153,10 +110,10 @@ static struct constant *compute(struct call *call, struct sum *s, double scale)
 
 static bool read_operands(struct call *call, struct sum *s)
 {
-    *s = (struct sum){.operands = call->node->n_input};
-    if (s->operands < 1 || s->operands > 2)
-        return op_unsupported(call, "it has %zu inputs; one or two are read", s->operands);
-    for (size_t k = 0; k < s->operands; k++) {
+    *s = (struct sum){.equation.operands = call->node->n_input};
+    if (s->equation.operands < 1 || s->equation.operands > 2)
+        return op_unsupported(call, "it has %zu inputs; one or two are read", s->equation.operands);
+    for (size_t k = 0; k < s->equation.operands; k++) {
         if (!op_constant(call, k, true, &s->operand[k]))
             return false;
         if (!s->operand[k]->count)
@@ -167,40 +124,19 @@ static bool read_operands(struct call *call, struct sum *s)
 
 /* ---- Operators ---- */
 
-/* Terms with commas between, then the result's behind "->". */
 static bool read_equation(struct call *call, struct sum *s, const char *text)
 {
-    const char *arrow = strstr(text, "->");
-    const char *end = arrow ? arrow : text + strlen(text);
-    for (size_t k = 0; k < s->operands; k++) {
-        const char *comma = memchr(text, ',', (size_t)(end - text));
-        const char *stop = k + 1 < s->operands && comma ? comma : end;
-        if (!read_term(call, text, (size_t)(stop - text), s->operand[k]->shape.rank, s->labels[k]))
-            return false;
-        text = stop < end ? stop + 1 : end;
-    }
-    if (!arrow) {
-        imply_result(s);
-        return true;
-    }
-    size_t letters = 0, more = 0;
-    for (const char *at = arrow + 2; *at; at++)
-        letters += isalpha((unsigned char)*at) != 0;
-    for (char digit = '0'; strchr(arrow, '.') && digit < '8'; digit++)
-        more += strchr(s->labels[0], digit) || strchr(s->labels[1], digit);
-    return read_term(call, arrow + 2, strlen(arrow + 2), letters + more, s->result);
+    uint32_t ranks[2] = {0};
+    for (size_t k = 0; k < s->equation.operands; k++)
+        ranks[k] = s->operand[k]->shape.rank;
+    return equation_read(call, text, ranks, &s->equation);
 }
 
 bool fold_einsum(struct call *call)
 {
-    char equation[128];
+    char text[EQUATION_LENGTH];
     struct sum s;
-    const Onnx__AttributeProto *a = attribute_find(call, "equation");
-    if (!a || !a->has_s || a->s.len >= sizeof equation)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "it has no equation, or one that is too long");
-    memcpy(equation, a->s.data, a->s.len);
-    equation[a->s.len] = '\0';
-    if (!read_operands(call, &s) || !read_equation(call, &s, equation))
+    if (!equation_text(call, text) || !read_operands(call, &s) || !read_equation(call, &s, text))
         return false;
     struct constant *y = compute(call, &s, 1);
     return y && op_give_constant(call, 0, y);
@@ -213,10 +149,10 @@ bool fold_matmul(struct call *call)
     if (!read_operands(call, &s))
         return false;
     const bool is_row = s.operand[0]->shape.rank == 1;
-    const bool is_column = s.operands == 2 && s.operand[1]->shape.rank == 1;
+    const bool is_column = s.equation.operands == 2 && s.operand[1]->shape.rank == 1;
     snprintf(equation, sizeof equation, "%s,%s->...%s%s", is_row ? "k" : "...mk",
              is_column ? "k" : "...kn", is_row ? "" : "m", is_column ? "" : "n");
-    if (s.operands != 2 || !read_equation(call, &s, equation))
+    if (s.equation.operands != 2 || !read_equation(call, &s, equation))
         return op_fail(call, GLCNN_MALFORMED_DATA, "it does not have two matrices");
     struct constant *y = compute(call, &s, 1);
     return y && op_give_constant(call, 0, y);
@@ -242,7 +178,7 @@ static bool add_third(struct call *call, struct constant *y)
 
 bool fold_gemm(struct call *call)
 {
-    struct sum s = {.operands = 2, .result = "mn"};
+    struct sum s = {.equation = {.operands = 2, .result = "mn"}};
     for (size_t k = 0; k < 2; k++) {
         static const char *const labels[2][2] = {{"mk", "km"}, {"kn", "nk"}};
         const bool is_turned = attribute_int(call, k ? "transB" : "transA", 0) != 0;
@@ -250,7 +186,7 @@ bool fold_gemm(struct call *call)
             return false;
         if (s.operand[k]->shape.rank != 2 || !s.operand[k]->count)
             return op_fail(call, GLCNN_MALFORMED_DATA, "input %zu is not a matrix", k);
-        strcpy(s.labels[k], labels[k][is_turned]);
+        strcpy(s.equation.labels[k], labels[k][is_turned]);
     }
     struct constant *y = compute(call, &s, (double)attribute_float(call, "alpha", 1));
     return y && add_third(call, y) && op_give_constant(call, 0, y);
