@@ -49,9 +49,9 @@ struct argument {
     bool output; /* written */
     bool input;  /* read; both for one that is updated in place */
     bool optional;
-    bool
-        constant; /* a vector of whole numbers that does not train; from the first encode on it does
-                      not change, and the state of an encode has it */
+    /* A vector of whole numbers that does not train; from the first encode on it does not change, and the
+     * state of an encode has it. */
+    bool constant;
     const char *filled_by; /* kernel that computes it where it is not given */
     bool forward_fills;    /* the same: the kernel whose gradient this one's kernel is */
     double neutral;        /* value of a kernel's vector until it is set */

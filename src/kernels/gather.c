@@ -14,8 +14,7 @@
 /* What is known of indices. The two buffers are made for the first gradient. */
 struct known_indices {
     uint32_t largest;
-    struct glcnn_buffer
-        *starts; /* where each source number's places begin; ends with their count */
+    struct glcnn_buffer *starts; /* of each source number's places; ends with their count */
     struct glcnn_buffer *places; /* results by index, then in order */
 };
 
