@@ -15,6 +15,11 @@ const struct image_view *elements_result(const struct operation *o)
 
 /* ---- Checks ---- */
 
+uint64_t elements_in(const struct image_view *view)
+{
+    return (uint64_t)view->width * view->height * view->channels;
+}
+
 bool elements_check_size(const struct operation *o, struct validation validation)
 {
     struct glcnn_image_descriptor result = {.width = o->images[ELEMENT_SOURCE].width,
@@ -66,6 +71,14 @@ struct pass *plan_rearranged_by(const struct operation *o, struct plan *plan, co
     pass_define(pass, "GRADIENT", 1);
     pass_results(pass, &o->window);
     return pass;
+}
+
+#define FEW_ELEMENTS (1u << 22) /* numbers that floats divide exactly */
+
+void pass_most_elements(struct pass *pass, uint64_t most)
+{
+    if (most <= FEW_ELEMENTS)
+        pass_define(pass, "FEW_ELEMENTS", 1);
 }
 
 /* ---- For descriptors ---- */

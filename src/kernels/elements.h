@@ -24,6 +24,9 @@ enum { ELEMENT_GRADIENT, ELEMENT_IMAGE, ELEMENT_DESTINATION };
 const struct image_view *elements_source(const struct operation *operation);
 const struct image_view *elements_result(const struct operation *operation);
 
+/* Numbers of one image. */
+uint64_t elements_in(const struct image_view *view);
+
 /* The destination must be as wide and high as `shape` makes it. */
 bool elements_check_size(const struct operation *operation, struct validation validation);
 /* Gradients follow their states. */
@@ -41,6 +44,9 @@ struct pass *plan_rearranged(const struct operation *operation, struct plan *pla
 /* The same of another body. */
 struct pass *plan_rearranged_by(const struct operation *operation, struct plan *plan,
                                 const char *shader, const char *place);
+
+/* For slice/place_of.glsl: of images of at most so many numbers. */
+void pass_most_elements(struct pass *pass, uint64_t most);
 
 /* For descriptors of two sources, and of their gradients, which are by source_image or by the other. */
 extern const struct argument element_pair_arguments[], element_pair_gradient_arguments[];

@@ -40,11 +40,6 @@ static size_t length(const struct operation *o, size_t index)
     return result_count(o);
 }
 
-static uint64_t numbers_in(const struct image_view *view)
-{
-    return (uint64_t)view->width * view->height * view->channels;
-}
-
 static void shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
     const struct glcnn_gather_parameters *p = o->parameters;
@@ -55,7 +50,7 @@ static void shape(const struct operation *o, struct glcnn_image_descriptor *resu
 
 static bool check_source(const struct operation *o, struct validation validation)
 {
-    uint64_t there = numbers_in(elements_source(o));
+    uint64_t there = elements_in(elements_source(o));
     return there <= MOST_NUMBERS ||
            invalid(validation,
                    "an image of the source has %llu numbers; indices, which are float32, reach %u",
@@ -109,15 +104,15 @@ static void refuse_index(const struct operation *o, struct plan *plan, size_t at
               "%s: indices[%zu], of channel %zu, row %zu and column %zu of the result, is %g; it "
               "must be a whole number from 0 to %llu, as an image of the source has %llu numbers",
               plan->kernel, at, row / p->height, row % p->height, at % p->width, (double)value,
-              (unsigned long long)numbers_in(elements_source(o)) - 1,
-              (unsigned long long)numbers_in(elements_source(o)));
+              (unsigned long long)elements_in(elements_source(o)) - 1,
+              (unsigned long long)elements_in(elements_source(o)));
 }
 
 /* Whether all are within the source; `largest` of them. */
 static bool check_indices(const struct operation *o, struct plan *plan, const float *values,
                           uint32_t *largest)
 {
-    const uint64_t numbers = numbers_in(elements_source(o));
+    const uint64_t numbers = elements_in(elements_source(o));
     *largest = 0;
     for (size_t i = 0; i < indices_of(o)->count; i++) {
         if (!is_index(values[i], numbers)) {
@@ -147,7 +142,7 @@ static struct known_indices *know_indices(const struct operation *o, struct plan
     struct glcnn_buffer *buffer = indices_of(o)->buffer;
     const struct known_indices *known = buffer->known;
     uint32_t largest;
-    if (known && known->largest < numbers_in(elements_source(o)))
+    if (known && known->largest < elements_in(elements_source(o)))
         return buffer->known;
     float *values = read_indices(o, plan);
     if (values && check_indices(o, plan, values, &largest))
@@ -217,21 +212,12 @@ static const struct known_indices *sorted_indices(const struct operation *o, str
 
 /* ---- Passes ---- */
 
-/* Numbers that floats divide exactly. */
-#define FEW_ELEMENTS (1u << 22)
-
-static void pass_count(struct pass *pass, const struct image_view *view)
-{
-    if (numbers_in(view) <= FEW_ELEMENTS)
-        pass_define(pass, "FEW_ELEMENTS", 1);
-}
-
 static void plan_forward(const struct operation *o, struct plan *plan)
 {
     if (!know_indices(o, plan))
         return;
     struct pass *pass = plan_rearranged(o, plan, "gather/place_gathered.glsl");
-    pass_count(pass, elements_source(o));
+    pass_most_elements(pass, elements_in(elements_source(o)));
     pass_vector(pass, "indices", indices_of(o), VECTOR_READ);
 }
 
@@ -248,11 +234,11 @@ static void plan_gradient(const struct operation *o, struct plan *plan)
     struct vector_view starts = whole_of(known->starts), places = whole_of(known->places);
     struct pass *pass =
         plan_rearranged_by(o, plan, "gather/gather_gradient.comp", "slice/place_of.glsl");
-    pass_count(pass, elements_result(o));
+    pass_most_elements(pass, elements_in(elements_result(o)));
     pass_int(pass, "last_start", (int32_t)starts.count - 1);
     pass_vector_of(pass, "int", "starts", &starts, VECTOR_READ);
     pass_vector_of(pass, "int", "places", &places, VECTOR_READ);
-    pass->work = 64 + 64 * least((uint32_t)(places.count / numbers_in(elements_source(o))),
+    pass->work = 64 + 64 * least((uint32_t)(places.count / elements_in(elements_source(o))),
                                  UINT32_MAX / 128);
 }
 

@@ -4,6 +4,7 @@
 #include "kernels/slice.h"
 
 #include "encode/kernel.h"
+#include "kernels/elements.h"
 #include "encode/window.h"
 #include "kernels/neuron.h"
 #include "kernels/pointwise.h"
@@ -71,7 +72,7 @@ static void reshape_shape(const struct operation *o, struct glcnn_image_descript
 static bool check_counts(const struct image_view *from, struct extent to,
                          struct validation validation)
 {
-    uint64_t there = (uint64_t)from->width * from->height * from->channels;
+    uint64_t there = elements_in(from);
     uint64_t wanted = (uint64_t)to.width * to.height * to.channels;
     if (there == wanted && there <= INT32_MAX)
         return true;

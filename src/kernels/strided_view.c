@@ -27,11 +27,6 @@ static const struct glcnn_strided_view_parameters *parameters_of(const struct op
     return o->parameters;
 }
 
-static uint64_t elements_in(const struct image_view *view)
-{
-    return (uint64_t)view->width * view->height * view->channels;
-}
-
 /* An axis that goes on where the faster one ends is more of that one. */
 static void add_axis(struct view_axes *axes, struct view_axis axis)
 {
@@ -286,17 +281,13 @@ static void pass_repeats(struct pass *pass, const struct digits *repeats)
     pass->work = 64 * least((uint32_t)numbers_of(repeats), UINT32_MAX / 64);
 }
 
-/* Numbers that floats divide exactly. */
-#define FEW_ELEMENTS (1u << 22)
-
 static void pass_view(struct pass *pass, const struct operation *o, const struct view_axes *axes,
                       const struct digits *digits)
 {
     uint64_t in_source = elements_in(elements_source(o));
     uint64_t in_result = elements_in(elements_result(o));
     pass_digits(pass, digits);
-    if (in_source <= FEW_ELEMENTS && in_result <= FEW_ELEMENTS)
-        pass_define(pass, "FEW_ELEMENTS", 1);
+    pass_most_elements(pass, in_source > in_result ? in_source : in_result);
     if (has_whole_slices(o, axes))
         pass_define(pass, "WHOLE_SLICES", 1);
     if (operation_is_gradient(o) && numbers_of(digits) < in_source)

@@ -27,8 +27,8 @@ enum state { UNSEEN, OPEN, DONE };
 struct ordering {
     struct reader *reader;
     size_t *maker; /* of each value: its node, or NO_NODE */
-    size_t *begin,
-        *reads;   /* values that node i reads: reads[begin[i]] .. reads[begin[i + 1] - 1] */
+    size_t *reads; /* values that node i reads: from reads[begin[i]] up to reads[begin[i + 1]] */
+    size_t *begin;
     size_t *next; /* of each node: which of those is looked at next */
     uint8_t *state;
     size_t *stack, depth; /* nodes that wait for what they read */
