@@ -369,7 +369,83 @@ static void branches_pass_on_what_is_there(void)
            -1, -2, -3);
     expect_message(
         "input x 1 1 1 3\nIf x > y\nthen\nyield x\nelse\nyield x\nend\noutput y 1 1 1 3\n",
-        GLCNN_UNSUPPORTED, "computed while the model runs");
+        GLCNN_MALFORMED_DATA, "its condition has Nx1x1x3 numbers; expected one");
+}
+
+#define COMPUTED(LIMIT, THEN)                                                                      \
+    "input x 1 1 1 3\nReduceMean x > mean axes=1,2,3\nfloat limit : " LIMIT "\nGreater mean limit > is\n"        \
+    "float two : 2\nfloat weights 1 1 1 1 : 5\n"                                                   \
+    "If is > y\nthen\n" THEN "yield a\n"                                                           \
+    "else\nConv x weights > b\nyield b\nend\nNeg y > z\noutput z 1 1 1 3\n"
+
+/* Both run where the condition is computed. */
+static void branches_are_chosen_by_images(void)
+{
+    EXPECT(COMPUTED("1.5", "Mul x two > a\n"), -2, -4, -6);
+    EXPECT(COMPUTED("2", "Mul x two > a\n"), -5, -10, -15);
+    expect_message(COMPUTED("2", "GlobalMaxPool x > a\n"), GLCNN_UNSUPPORTED,
+                   "branches give Nx1x1x1 and Nx1x1x3");
+}
+
+/* ---- Truths ---- */
+
+#define COMPARED(OPERATOR, A, B)                                                                     \
+    "input x 1 1 1 4\nfloat c 4 : 1 5 2 4\nfloat p : 2\nMul x p > twice\nSub twice c > d\n" OPERATOR \
+    " " A " " B " > is\nCast is > y to=1\noutput y 1 1 1 4\n"
+
+/* x is 1 2 3 4, c 1 5 2 4 and d 1 -1 4 4. */
+static void images_are_compared(void)
+{
+    EXPECT(COMPARED("Equal", "x", "d"), 1, 0, 0, 1);
+    EXPECT(COMPARED("Equal", "c", "x"), 1, 0, 0, 1);
+    EXPECT(COMPARED("Equal", "x", "p"), 0, 1, 0, 0);
+    EXPECT(COMPARED("Greater", "x", "d"), 0, 1, 0, 0);
+    EXPECT(COMPARED("Greater", "c", "x"), 0, 1, 0, 0);
+    EXPECT(COMPARED("Greater", "p", "x"), 1, 0, 0, 0);
+    EXPECT(COMPARED("Less", "x", "d"), 0, 0, 1, 0);
+    EXPECT(COMPARED("Less", "x", "p"), 1, 0, 0, 0);
+    EXPECT(COMPARED("GreaterOrEqual", "x", "d"), 1, 1, 0, 1);
+    EXPECT(COMPARED("GreaterOrEqual", "x", "c"), 1, 0, 1, 1);
+    EXPECT(COMPARED("LessOrEqual", "x", "d"), 1, 0, 1, 1);
+    EXPECT(COMPARED("LessOrEqual", "c", "x"), 1, 0, 1, 1);
+}
+
+#define TRUTHS(STEPS)                                                                              \
+    "input x 1 1 1 4\nfloat two : 2\nfloat three : 3\nGreater x two > a\nLess x three > b\n"       \
+    "Equal x three > c\nwhole k 4 : 1 0 1 0\nCast k > known to=9\n" STEPS                          \
+    "Cast is > y to=1\noutput y 1 1 1 4\n"
+
+/* a is 0 0 1 1, b 1 1 0 0, c 0 0 1 0. */
+static void truths_are_combined(void)
+{
+    EXPECT(TRUTHS("And a c > is\n"), 0, 0, 1, 0);
+    EXPECT(TRUTHS("Or b c > is\n"), 1, 1, 1, 0);
+    EXPECT(TRUTHS("Xor a c > is\n"), 0, 0, 0, 1);
+    EXPECT(TRUTHS("Not a > is\n"), 1, 1, 0, 0);
+    EXPECT(TRUTHS("And a known > is\n"), 0, 0, 1, 0);
+    EXPECT(TRUTHS("Or known b > is\n"), 1, 1, 1, 0);
+    EXPECT(TRUTHS("Equal a b > is\n"), 0, 0, 0, 0);
+    EXPECT(TRUTHS("Sub x two > d\nCast d > is to=9\n"), 1, 0, 1, 1);
+    expect_message("input x 1 1 1 2\nGreater x x > a\nNeg a > y\noutput y 1 1 1 2\n",
+                   GLCNN_UNSUPPORTED, "whole numbers or truths");
+}
+
+#define CHOSEN(MORE)                                                                               \
+    "input x 1 1 1 4\nfloat two : 2\nfloat low : -inf\nfloat zero : 0\nGreater x two > is\n" MORE  \
+    "output y 1 1 1 4\n"
+
+/* Also where what is not chosen is infinite, as 1 / 0. */
+static void truths_choose(void)
+{
+    EXPECT(CHOSEN("Neg x > n\nWhere is x n > y\n"), -1, -2, 3, 4);
+    EXPECT(CHOSEN("Where is two x > y\n"), 1, 2, 2, 2);
+    EXPECT(CHOSEN("Where is x low > m\nSoftmax m > y axis=3\n"), 0, 0, 0.26894142f, 0.73105858f);
+    EXPECT(CHOSEN("Sub x two > d\nReciprocal d > r\nEqual d zero > nothing\n"
+                  "Where nothing zero r > y\n"),
+           -1, 0, 1, 0.5f);
+    EXPECT("input x 1 1 1 4\nfloat two : 2\nwhole k 4 : 1 0 1 0\nCast k > is to=9\nSub x two > d\n"
+           "Reciprocal d > r\nWhere is r x > y\noutput y 1 1 1 4\n",
+           -1, 2, 1, 4);
 }
 
 /* ---- Types ---- */
@@ -677,6 +753,10 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(functions_do_not_explode),
                                         UNIT_TEST(branches_are_taken_where_they_are_known),
                                         UNIT_TEST(branches_pass_on_what_is_there),
+                                        UNIT_TEST(branches_are_chosen_by_images),
+                                        UNIT_TEST(images_are_compared),
+                                        UNIT_TEST(truths_are_combined),
+                                        UNIT_TEST(truths_choose),
                                         UNIT_TEST(real_types_are_float32),
                                         UNIT_TEST(whole_images_are_cast_first),
                                         UNIT_TEST(layers_in_training_are_read),

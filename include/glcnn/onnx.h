@@ -6,8 +6,9 @@
  * order. Images are float32 here: inputs, outputs and weights of float16, bfloat16 and double too,
  * and casts among these types change nothing, so that what a file would round is not rounded. An
  * input of whole numbers or truths is an image of as many reals, of which Cast makes one that other
- * operators read; before it numbers may only be moved. Functions of the model become their nodes,
- * and so does the branch of an If whose condition is known. Shapes are inferred, and what depends
+ * operators read; before it numbers may only be moved or compared. Functions of the model become their
+ * nodes, and so does the branch of an If whose condition is known; where it is computed both run, and each
+ * image of a batch has the results of the one that it takes. Shapes are inferred, and what depends
  * on shapes and constants alone is computed while reading: reals in float32, rounded after each
  * operator, whole numbers by ONNX's rules, for a batch of any size. Of constants more operators are
  * read than of images. What remains becomes filter nodes, each with the label of its ONNX node, or
@@ -29,7 +30,9 @@
  * the node behind them can take the numbers as they lie; what must move moves in one pass, by up to
  * six axes; weights are put in the order of our channels instead. A constant of any shape is an
  * image ("learned_image") where operators want one; its infinities, as masks have, are numbers of
- * 1e19. Einsum takes two tensors, Where a condition that is known. Nothing that training needs is
+ * 1e19. Einsum takes two tensors. Comparisons are made by the sign of the difference: 0 or 1, of
+ * NaNs and of two equal infinities NaN, and numbers nearer than 1.2e-38 are equal; they pass no gradient
+ * on. Where hides infinities of what it does not choose, and no NaN. Nothing that training needs is
  * folded: a batch normalisation keeps its gamma, beta and running statistics as vectors of a kernel
  * of its own. A dropout is left out, as it is where nothing is trained. A file that was written in
  * training, with training_mode, is read as any other: results are those of kept statistics,

@@ -289,21 +289,31 @@ static struct value old_broadcast(const struct call *call, const struct value *x
     return placed;
 }
 
-/* Two inputs, either of which may be a constant. */
+static bool combine(struct call *call, const struct value *x, const struct value *y,
+                    struct operand *result)
+{
+    struct operand other = operand_of(y);
+    *result = operand_of(x);
+    return x->constant   ? join_constant(call, y, x, true, result)
+           : y->constant ? join_constant(call, x, y, false, result)
+                         : join_images(call, result, &other, NULL);
+}
+
+bool op_combine(struct call *call, const char *operator, const struct value * x,
+                const struct value *y, struct operand *result)
+{
+    struct call own = {call->reader, call->node, operator_find(operator)};
+    return combine(&own, x, y, result);
+}
+
 static bool lower_two(struct call *call)
 {
-    struct value *x = op_input(call, 0), *y = op_input(call, 1);
-    struct operand result, other;
+    const struct value *x = op_input(call, 0), *y = op_input(call, 1);
+    struct operand result;
     if (!x || !y)
         return op_fail(call, GLCNN_MALFORMED_DATA, "it has two inputs; one is missing");
     struct value placed = old_broadcast(call, x, y);
-    y = &placed;
-    result = operand_of(x);
-    other = operand_of(y);
-    bool joined = x->constant   ? join_constant(call, y, x, true, &result)
-                  : y->constant ? join_constant(call, x, y, false, &result)
-                                : join_images(call, &result, &other, NULL);
-    return joined && op_give(call, 0, &result.shape, &result.image);
+    return combine(call, x, &placed, &result) && op_give(call, 0, &result.shape, &result.image);
 }
 
 /* Any number of images; the mean divides their sum. */

@@ -1,4 +1,4 @@
-/* Branches whose condition is known: their nodes take the place of the node If. */
+/* Branches: their nodes take the place of the node If. */
 #include "onnx/branch.h"
 
 #include <stdlib.h>
@@ -8,24 +8,28 @@
 #include "onnx/replace.h"
 #include "onnx/values.h"
 
-/* The branch that is taken; NULL, with the message: there is none, or it has other outputs. */
-static Onnx__GraphProto *find_branch(struct call *call)
+/* NULL, with the message: there is none, or it has other outputs. */
+static Onnx__GraphProto *find_branch(struct call *call, bool is_then)
 {
-    const struct constant *condition;
-    if (!op_constant(call, 0, true, &condition))
-        return NULL;
-    if (condition->count != 1) {
-        op_fail(call, GLCNN_MALFORMED_DATA, "its condition has %zu numbers; expected one",
-                condition->count);
-        return NULL;
-    }
-    const char *name = constant_number(condition, 0) != 0 ? "then_branch" : "else_branch";
+    const char *name = is_then ? "then_branch" : "else_branch";
     const Onnx__AttributeProto *a = attribute_find(call, name);
     if (a && a->g && a->g->n_output == call->node->n_output)
         return a->g;
     op_fail(call, GLCNN_MALFORMED_DATA, "%s is missing, or does not have %zu outputs", name,
             call->node->n_output);
     return NULL;
+}
+
+/* One number, of each image where it is computed of images. */
+static bool check_condition(struct call *call, const struct value *condition)
+{
+    char text[96];
+    if (!condition)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "its condition is missing");
+    const int64_t count = shape_count(&condition->shape);
+    return count == 1 || (!condition->constant && count == call->reader->images) ||
+           op_fail(call, GLCNN_MALFORMED_DATA, "its condition has %s numbers; expected one",
+                   shape_text(&condition->shape, text));
 }
 
 /* Initialisers of the branch become the graph's. */
@@ -48,30 +52,77 @@ static bool take_tensors(struct reader *r, Onnx__GraphProto *branch)
     return true;
 }
 
-/* The branch's nodes, and one Identity for each output of the node. */
-static bool take_nodes(struct reader *r, size_t i, Onnx__GraphProto *branch)
+static const char *text_of(const char *text)
 {
-    struct writer w = {0};
-    const Onnx__NodeProto *node = r->graph->node[i];
-    const size_t inner = branch->n_node, outputs = node->n_output;
-    Onnx__NodeProto **all = realloc(branch->node, (inner + outputs + 1) * sizeof *all);
+    return text ? text : "";
+}
+
+/* Room for so many nodes more. */
+static bool make_room(struct reader *r, Onnx__GraphProto *graph, size_t count)
+{
+    Onnx__NodeProto **all = realloc(graph->node, (graph->n_node + count + 1) * sizeof *all);
     if (!all)
         return onnx_no_memory(r);
-    branch->node = all;
-    for (size_t k = 0; k < outputs; k++)
-        build_node(&w, branch, "Identity", node->output[k] ? node->output[k] : "",
-                   (const char *[]){branch->output[k]->name ? branch->output[k]->name : "", NULL});
-    return branch->n_node == inner + outputs && w.messages.status == GLCNN_SUCCESS
-               ? replace_node(r, i, branch)
-               : onnx_no_memory(r);
+    graph->node = all;
+    return true;
+}
+
+/* `nodes`, then a node for each output of the If: the branch's own where one is taken. */
+static bool take_nodes(struct call *call, size_t i, Onnx__GraphProto *nodes,
+                       const Onnx__GraphProto *otherwise)
+{
+    struct writer w = {0};
+    struct reader *r = call->reader;
+    const Onnx__NodeProto *node = call->node;
+    for (size_t k = 0; k < node->n_output; k++) {
+        const char *output = text_of(node->output[k]), *then = text_of(nodes->output[k]->name);
+        if (!otherwise) {
+            build_node(&w, nodes, "Identity", output, (const char *[]){then, NULL});
+            continue;
+        }
+        Onnx__NodeProto *choice = build_node(
+            &w, nodes, "Where", output,
+            (const char *[]){node->input[0], then, text_of(otherwise->output[k]->name), NULL});
+        if (choice)
+            build_int(&w, choice, OF_BRANCHES, 1);
+    }
+    return w.messages.status == GLCNN_SUCCESS ? replace_node(r, i, nodes) : onnx_no_memory(r);
+}
+
+/* The nodes of `from` behind those of `to`. */
+static void move_nodes(Onnx__GraphProto *to, Onnx__GraphProto *from)
+{
+    memcpy(to->node + to->n_node, from->node, from->n_node * sizeof *from->node);
+    to->n_node += from->n_node;
+    from->n_node = 0;
+}
+
+/* Both branches run, and each image of a batch has the results of its own. */
+static bool inline_both(struct call *call, size_t i, size_t *count)
+{
+    Onnx__GraphProto *then = find_branch(call, true),
+                     *other = then ? find_branch(call, false) : NULL;
+    if (!other)
+        return false;
+    *count = then->n_node + other->n_node + call->node->n_output;
+    if (!make_room(call->reader, then, other->n_node + call->node->n_output))
+        return false;
+    move_nodes(then, other);
+    return take_tensors(call->reader, then) && take_tensors(call->reader, other) &&
+           take_nodes(call, i, then, other);
 }
 
 bool branch_inline(struct call *call, size_t i, size_t *count)
 {
-    struct reader *r = call->reader;
-    Onnx__GraphProto *branch = find_branch(call);
+    const struct value *condition = op_input(call, 0);
+    if (!check_condition(call, condition))
+        return false;
+    if (!condition->constant)
+        return inline_both(call, i, count);
+    Onnx__GraphProto *branch = find_branch(call, constant_number(condition->constant, 0) != 0);
     if (!branch)
         return false;
     *count = branch->n_node + call->node->n_output;
-    return take_tensors(r, branch) && take_nodes(r, i, branch);
+    return make_room(call->reader, branch, call->node->n_output) &&
+           take_tensors(call->reader, branch) && take_nodes(call, i, branch, NULL);
 }

@@ -422,7 +422,7 @@ bool fold_clip(struct call *call)
     return x && op_give_constant(call, 0, (struct constant *)(uintptr_t)x);
 }
 
-static bool fold_where(struct call *call)
+bool fold_where(struct call *call)
 {
     const struct constant *condition, *x, *y;
     struct shape shape, all;
@@ -499,11 +499,13 @@ static bool cast_image(struct call *call, int type)
     bool is_whole = type_is_whole(type);
     if (!op_image(call, 0, &x))
         return false;
-    if (is_whole ? !x->type || type == TYPE(BOOL) : type == TYPE(STRING))
-        return op_unsupported(call,
-                              "an image of real numbers would become one of whole numbers, truths "
-                              "or texts; casts to float32, float16, bfloat16 and double are read");
-    if (!op_give(call, 0, &x->shape, &x->image))
+    struct image image = x->image;
+    const bool to_truths = type == TYPE(BOOL) && x->type != TYPE(BOOL);
+    if (is_whole ? !x->type && !to_truths : type == TYPE(STRING))
+        return op_unsupported(
+            call, "an image of real numbers would become one of whole numbers or texts; "
+                  "casts to truths, float32, float16, bfloat16 and double are read");
+    if ((to_truths && !op_truths(call, &image)) || !op_give(call, 0, &x->shape, &image))
         return false;
     if (made)
         made->type = is_whole ? type : 0;
@@ -547,22 +549,12 @@ bool fold_keeps_batch(const char *operator)
 const struct operator_row onnx_folding[] = {
     {"Cast", lower_cast, fold_cast, 0, NULL},
     {"CastLike", lower_cast_like, fold_cast_like, 0, NULL},
-    {"Where", lower_where, fold_where, 0, NULL},
-    {"Equal", op_only_constants, fold_binary, 0, NULL},
-    {"Greater", op_only_constants, fold_binary, 0, NULL},
-    {"Less", op_only_constants, fold_binary, 0, NULL},
-    {"GreaterOrEqual", op_only_constants, fold_binary, 0, NULL},
-    {"LessOrEqual", op_only_constants, fold_binary, 0, NULL},
-    {"And", op_only_constants, fold_binary, 0, NULL},
-    {"Or", op_only_constants, fold_binary, 0, NULL},
-    {"Xor", op_only_constants, fold_binary, 0, NULL},
     {"BitwiseAnd", op_only_constants, fold_binary, 0, NULL},
     {"BitwiseOr", op_only_constants, fold_binary, 0, NULL},
     {"BitwiseXor", op_only_constants, fold_binary, 0, NULL},
     {"BitwiseNot", op_only_constants, fold_bitwise_not, 0, NULL},
     {"BitShift", op_only_constants, fold_shift, 0, NULL},
     {"Mod", op_only_constants, fold_modulus, 0, NULL},
-    {"Not", op_only_constants, fold_unary, 0, NULL},
     {"Sin", op_only_constants, fold_unary, 0, NULL},
     {"Cos", op_only_constants, fold_unary, 0, NULL},
     {"Tan", op_only_constants, fold_unary, 0, NULL},

@@ -176,10 +176,10 @@ struct operator_row {
 };
 
 /* Rows of one family, the last one without a name. */
-extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_convolution[],
-    onnx_folding[], onnx_folding_axes[], onnx_folding_indices[], onnx_folding_shapes[],
-    onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_quantization[], onnx_reduction[],
-    onnx_resizing[], onnx_shaping[], onnx_slicing[];
+extern const struct operator_row onnx_activation[], onnx_arithmetic[], onnx_comparison[],
+    onnx_convolution[], onnx_folding[], onnx_folding_axes[], onnx_folding_indices[],
+    onnx_folding_shapes[], onnx_linear[], onnx_normalization[], onnx_pooling[], onnx_quantization[],
+    onnx_reduction[], onnx_resizing[], onnx_shaping[], onnx_slicing[];
 
 const struct operator_row *operator_find(const char *name);
 
@@ -306,11 +306,18 @@ bool vector_put(struct call *call, glcnn_image_node *node, const char *vector, s
 glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron_type type,
                             const struct value *value, float scale);
 
-/* ---- Repeating, and choosing by a mask (repeating.c) ---- */
+/* ---- Repeating (repeating.c) ---- */
 
 bool lower_expand(struct call *call);
 bool lower_tile(struct call *call);
-bool lower_where(struct call *call);
+
+/* ---- Truths (comparison.c) ---- */
+
+/* The attribute of the Where that chooses between what the branches of an If give. */
+#define OF_BRANCHES "of_branches"
+
+/* The image becomes 1 where it is not 0. */
+bool op_truths(struct call *call, struct image *image);
 
 /* ---- Folding ---- */
 
@@ -319,6 +326,7 @@ bool fold_unary(struct call *call);
 /* Of two, or for Sum, Mean, Max and Min of all. */
 bool fold_binary(struct call *call);
 bool fold_clip(struct call *call);
+bool fold_where(struct call *call);
 /* Numbers along one axis, by their indices (folding_index.c). */
 bool fold_gather(struct call *call);
 /* By the operator's name (folding_reduce.c). */

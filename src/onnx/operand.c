@@ -53,8 +53,7 @@ static bool is_mask(const struct constant *constant)
     return other != 0;
 }
 
-/* A constant's infinities, which masks have, are the largest numbers that a vector has. */
-static struct constant *bounded(struct call *call, struct constant *constant)
+struct constant *constant_bounded(struct call *call, struct constant *constant)
 {
     bool is_finite = true;
     for (size_t i = 0; is_finite && constant->floats && i < constant->count; i++)
@@ -104,7 +103,7 @@ static bool make_image(struct call *call, struct operand *operand, const struct 
     if (value.constant->count != count && view_batch(wanted).after)
         value.constant = first_of_batch(call, &value, wanted);
     if (value.constant)
-        value.constant = bounded(call, value.constant);
+        value.constant = constant_bounded(call, value.constant);
     if (!value.constant)
         return false;
     operand->image = *wanted;

@@ -31,6 +31,12 @@ bool operand_align(struct call *call, struct operand *a, struct operand *b, stru
 /* A filter of both, broadcast, by the name of its kernel (arithmetic.c); *a is its result. */
 bool op_join(struct call *call, const char *kernel, struct operand *a, struct operand *b,
              const char *suffix);
+/* What the operator of that name, one of arithmetic, makes of two values, of which one may be a constant
+ * (arithmetic.c). */
+bool op_combine(struct call *call, const char *operator, const struct value * x,
+                const struct value *y, struct operand *result);
+/* The constant, its infinities the largest numbers that a vector has; NULL: no memory. */
+struct constant *constant_bounded(struct call *call, struct constant *constant);
 /* The matrices of both, their last two axes, multiplied; both have as many axes, those before broadcast
  * (linear.c). */
 bool op_multiply(struct call *call, struct operand *x, struct operand *y, struct operand *product);

@@ -5,10 +5,10 @@
 #include "onnx/onnx.h"
 
 static const struct operator_row *const families[] = {
-    onnx_activation,    onnx_arithmetic,      onnx_convolution,    onnx_folding,
-    onnx_folding_axes,  onnx_folding_indices, onnx_folding_shapes, onnx_linear,
-    onnx_normalization, onnx_pooling,         onnx_quantization,   onnx_reduction,
-    onnx_resizing,      onnx_shaping,         onnx_slicing};
+    onnx_activation, onnx_arithmetic,    onnx_comparison,      onnx_convolution,
+    onnx_folding,    onnx_folding_axes,  onnx_folding_indices, onnx_folding_shapes,
+    onnx_linear,     onnx_normalization, onnx_pooling,         onnx_quantization,
+    onnx_reduction,  onnx_resizing,      onnx_shaping,         onnx_slicing};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 const struct operator_row *operator_find(const char *name)

@@ -266,12 +266,15 @@ static const char *const keep_types[] = {"Identity",     "Reshape",      "Squeez
                                          "Gather",       "Concat",       "MaxPool", "GlobalMaxPool",
                                          "DepthToSpace", "SpaceToDepth", NULL};
 
-/* An image of whole numbers is one of float32 here: only what keeps its numbers, or casts them, makes
- * of it what it would make of whole ones. */
+/* An image of whole numbers is one of float32 here: only what keeps its numbers, compares or casts them,
+ * makes of it what it would make of whole ones. */
 static bool check_types(struct call *call)
 {
-    static const char *const others[] = {"Cast", "CastLike",         "Shape",
-                                         "Size", "DequantizeLinear", NULL};
+    static const char *const others[] = {
+        "Cast",        "CastLike", "Shape", "Size",  "DequantizeLinear",
+        "Equal",       "Greater",  "Less",  "Where", "GreaterOrEqual",
+        "LessOrEqual", "And",      "Or",    "Xor",   "Not",
+        NULL};
     const bool is_free =
         is_one_of(call->row->name, keep_types) || is_one_of(call->row->name, others);
     for (size_t i = 0; !is_free && i < call->node->n_input; i++) {
