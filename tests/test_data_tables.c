@@ -58,6 +58,7 @@ static void shapes_are_told_apart(void)
         {"(2, 8, 8, 3)", "npy 8x8x3 bytes: 2 0 0: 0 1", 192},
         {"(2, 5, 4, 4)", "npy 4x4x5 bytes: 2 0 0: 0 1", 80},
         {"(2, 4, 4, 5)", "npy 4x4x5 bytes: 2 0 0: 0 1", 80},
+        {"(2, 76, 2, 2)", "npy 2x2x76 bytes: 2 0 0: 0 1", 304},
         {"(2, 3, 8, 6)", "npy 6x8x3 bytes: 2 0 0: 0 1", 144},
         {"(2, 8, 6, 3)", "npy 6x8x3 bytes: 2 0 0: 0 1", 144},
         {"(2, 4, 8, 4)", "npy 4x8x4 bytes: 2 0 0: 0 1", 128},
@@ -736,7 +737,7 @@ static void many_classes_are_told_apart(void)
 static void bad_parameters_are_refused(void)
 {
     static const struct glcnn_data_parameters rows[] = {
-        {.width = 4097},    {.height = 4097},     {.channels = 65},
+        {.width = 4097},    {.height = 4097},     {.channels = GLCNN_DATA_MAX_CHANNELS + 1},
         {.validation = 1},  {.validation = -0.1}, {.values = (glcnn_data_values)3},
         {.class_count = 2},
     };

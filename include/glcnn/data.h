@@ -114,7 +114,7 @@ extern "C" {
 #endif
 
 #define GLCNN_DATA_MAX_PIXELS   ((uint32_t)1 << 26) /* of a picture: 8192 x 8192 */
-#define GLCNN_DATA_MAX_CHANNELS 64
+#define GLCNN_DATA_MAX_CHANNELS 512
 #define GLCNN_DATA_MAX_SIDE     4096 /* of the images that are given */
 #define GLCNN_DATA_MAX_CLASSES  65536
 #define GLCNN_DATA_NO_LABEL     UINT32_MAX
