@@ -203,6 +203,17 @@ static void give(struct call *call, const char *name, const struct glcnn_array *
     call->inputs[call->input_count++].name = name;
 }
 
+/* The constants that the forward kernel had. */
+static void give_constants(struct job *j)
+{
+    const struct call *f = &j->forward;
+    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(j->gradient.kernel);
+    for (size_t i = 0; i < info->argument_count; i++)
+        if (info->arguments[i].is_constant)
+            give(&j->gradient, info->arguments[i].name,
+                 find(f->inputs, f->input_count, info->arguments[i].name));
+}
+
 /* Runs the forward kernel, whose result a gradient is as large as. */
 static bool make_gradient(struct job *j)
 {
@@ -218,6 +229,7 @@ static bool make_gradient(struct job *j)
          takes_result ? result : find(f->inputs, f->input_count, "source_image"));
     give(g, "secondary_image", find(f->inputs, f->input_count, "secondary_image"));
     give(g, "weights", find(f->inputs, f->input_count, "weights"));
+    give_constants(j);
     return j->source_gradient != NULL;
 }
 
