@@ -373,7 +373,8 @@ static void branches_pass_on_what_is_there(void)
 }
 
 #define COMPUTED(LIMIT, THEN)                                                                      \
-    "input x 1 1 1 3\nReduceMean x > mean axes=1,2,3\nfloat limit : " LIMIT "\nGreater mean limit > is\n"        \
+    "input x 1 1 1 3\nReduceMean x > mean axes=1,2,3\nfloat limit : " LIMIT                        \
+    "\nGreater mean limit > is\n"                                                                  \
     "float two : 2\nfloat weights 1 1 1 1 : 5\n"                                                   \
     "If is > y\nthen\n" THEN "yield a\n"                                                           \
     "else\nConv x weights > b\nyield b\nend\nNeg y > z\noutput z 1 1 1 3\n"
