@@ -145,7 +145,7 @@ static void the_size_follows_from_the_data(void)
     check_size("sizes", &(struct glcnn_data_parameters){.height = 4, .channels = 1}, 4, 4, 1);
     check_size("sizes", &(struct glcnn_data_parameters){.width = 3, .height = 4}, 3, 4, 3);
     data_refuses("sizes", &(struct glcnn_data_parameters){.channels = 2}, GLCNN_UNSUPPORTED,
-                 "pictures have 1 or 3 channels");
+                 "pictures have 1, 3 or 4 channels");
     write_size("wide/a/1.png", 1024, 100, 0);
     write_size("wide/b/1.png", 1024, 100, 0);
     check_size("wide", NULL, 256, 25, 1);

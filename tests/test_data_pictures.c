@@ -197,6 +197,27 @@ static void inks_are_rounded(void)
         CU_ASSERT_EQUAL(pixels[i], colours[i % 3]);
 }
 
+/* As of three, over white, and the fourth is 255. */
+static void four_channels_are_opaque(void)
+{
+    enum { W = 7, H = 5 };
+    static const int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+    range = 256;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        uint8_t three[W * H * 3], four[W * H * 4];
+        struct glcnn_data_info info;
+        data_write_png(
+            "four.png",
+            &(struct data_png){
+                .width = W, .height = H, .colour_type = types[i], .depth = 8, .value = noise});
+        decode("four.png", &(struct glcnn_data_parameters){.channels = 3}, three, &info);
+        decode("four.png", &(struct glcnn_data_parameters){.channels = 4}, four, &info);
+        CU_ASSERT_EQUAL(info.channels, 4);
+        for (size_t k = 0; k < W * H * 4; k++)
+            UNIT_EQUAL(four[k], k % 4 == 3 ? 255 : three[k / 4 * 3 + k % 4]);
+    }
+}
+
 /* ---- WebP ---- */
 
 static void every_kind_of_webp_has_the_right_pixels(void)
@@ -1003,7 +1024,7 @@ static void files_keep_their_places(void)
         CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, count, &five, &data, error),
                         GLCNN_UNSUPPORTED);
         CU_ASSERT_PTR_NOT_NULL(
-            strstr(error, "first.png: pictures have 1 or 3 channels, and 5 are"));
+            strstr(error, "first.png: pictures have 1, 3 or 4 channels, and 5 are"));
     }
     CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths + 1, 1, NULL, &data, error),
                     GLCNN_MALFORMED_DATA);
@@ -1074,6 +1095,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {UNIT_TEST(every_kind_of_png_has_the_right_pixels),
                                         UNIT_TEST(every_kind_of_jpeg_has_the_right_pixels),
                                         UNIT_TEST(inks_are_rounded),
+                                        UNIT_TEST(four_channels_are_opaque),
                                         UNIT_TEST(every_kind_of_webp_has_the_right_pixels),
                                         UNIT_TEST(every_kind_of_tiff_has_the_right_pixels),
                                         UNIT_TEST(orientation_is_honoured),

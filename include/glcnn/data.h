@@ -31,7 +31,8 @@
  *                 animated WebP, nor what a camera's sensor saw. EXIF's orientation is honoured, a
  *                 whole number of any type; of PNG in a chunk eXIf, before the pixels or behind
  *                 them, or else in a text "Raw profile type exif" or "APP1". What is transparent
- *                 shows white; 16 bits are rounded to 8. A picture is scaled until it covers width
+ *                 shows white; 16 bits are rounded to 8. Pictures have 1, 3 or 4 channels; the
+ *                 fourth is 255 then, opaque. A picture is scaled until it covers width
  *                 x height, by the mean over areas where it shrinks and linearly where it grows,
  *                 and its middle is taken. All of this in whole numbers: the same bytes on every
  *                 machine. A JPEG that is much larger is reduced by 2, 4 or 8 while it is decoded.

@@ -106,18 +106,20 @@ void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, 
                      uint8_t *to)
 {
     uint32_t count = kinds[samples].count;
-    if (count == channels) {
+    if (count == channels && count < 4) {
         memcpy(to, from, (size_t)width * channels);
         return;
     }
     for (uint32_t x = 0; x < width; x++, from += count, to += channels) {
         uint8_t rgb[3];
         kinds[samples].convert(from, rgb);
-        if (channels == 3)
+        if (channels >= 3)
             memcpy(to, rgb, 3);
-        else if (count < 3)
+        if (channels == 4)
+            to[3] = 255;
+        if (channels == 1 && count < 3)
             to[0] = rgb[0];
-        else
+        else if (channels == 1)
             to[0] = (uint8_t)((299u * rgb[0] + 587u * rgb[1] + 114u * rgb[2] + 500) / 1000);
     }
 }

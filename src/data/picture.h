@@ -20,7 +20,7 @@ struct picture {
 };
 
 struct size {
-    uint32_t width, height, channels; /* channels: 1 or 3 */
+    uint32_t width, height, channels; /* channels: 1, 3 or 4 */
 };
 
 /* One kind of picture. Both functions read from the file's beginning. The message of a failure has
@@ -72,7 +72,7 @@ enum samples {
     SAMPLES_CMYK,         /* 255 is full ink */
     SAMPLES_CMYK_INVERTED /* 0 is full ink, as Adobe writes it */
 };
-/* [width][1 or 3] out of a row; `to` may be too small for nothing else than width * channels. */
+/* [width][1, 3 or 4] out of a row, over white, so that the fourth is 255; `to` may be too small for nothing else than width * channels. */
 void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, uint32_t channels,
                      uint8_t *to);
 

@@ -178,9 +178,9 @@ glcnn_status set_size_pictures(glcnn_data_set *set, char *error)
     if (count == 0)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%s",
                          set->notes.count ? set->notes.texts[0] : "no picture is whole");
-    if (set->info.channels == 1 || set->info.channels == 3)
+    if (set->info.channels == 1 || set->info.channels == 3 || set->info.channels == 4)
         return GLCNN_SUCCESS;
     return data_fail(error, GLCNN_UNSUPPORTED,
-                     "%.300s: pictures have 1 or 3 channels, and %u are requested", set->path,
+                     "%.300s: pictures have 1, 3 or 4 channels, and %u are requested", set->path,
                      asked);
 }
