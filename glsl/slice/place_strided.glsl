@@ -2,6 +2,7 @@
 //     sum(d_k * step_k),   d_k = rest / radix_k, then rest -= d_k * radix_k,   from the last k to the
 // first, whose radix is 1; rest begins as i. With UNREAD there is none where some d_k >= size_k.
 // Slices may have channels beyond the last: they stand for the last.
+// Of four such sums Mali's older GPUs (T8xx: 16 registers) spill up to 18 values.
 // needs slice/place_of.glsl
 void take(inout int rest, inout int to, inout bool is_read, int size, int radix, int by) {
     int d = element_quotient(rest, radix);
