@@ -44,7 +44,7 @@
  * itself; of other shapes, and where MatMul, Concat or Gather read them, learned images: positions,
  * class tokens, tables of relative positions. A mask, of 0 and one number of -50 or less, does not;
  * of other constants a file does not say whether they are buffers. What a node Constant holds, or
- * what is computed of constants, does not train there, nor does an initialiser of one number
+ * what is computed of constants, does not train there but as weights of convolutions and products, nor does an initialiser of one number
  * without axes, unless the file is of PyTorch's exporter and the name one of its parameters.
  * Initialisers that take part and do not train, or whose copies in several filters train apart, are
  * listed in the record: `frozen`. Slopes, scales, shifts and learned images that several nodes have

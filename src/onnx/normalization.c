@@ -62,6 +62,16 @@ static bool lower_batch(struct call *call)
 }
 
 /* Where the pixels of a channel are is all one. */
+/* Gamma and beta that no initialiser has, ones and zeros where a file scales behind the node, do not
+ * train. */
+static void freeze_constants(struct call *call, glcnn_image_node *node)
+{
+    for (size_t i = 1; i <= 2; i++)
+        if (op_input(call, i) && op_input(call, i)->parameter)
+            return;
+    op_freeze(node);
+}
+
 static bool lower_instance(struct call *call)
 {
     static const char *const names[] = {"gamma", "beta"};
@@ -78,8 +88,10 @@ static bool lower_instance(struct call *call)
         return op_unsupported(call, "its first axis has several images for each one of the batch");
     image.node = glcnn_instance_normalization_node(image.node,
                                                    attribute_float(call, "epsilon", 1e-5f), NULL);
-    return op_made(call, image.node, NULL) && set_vectors(call, image.node, names, 2, channels) &&
-           op_give(call, 0, &x->shape, &image);
+    if (!op_made(call, image.node, NULL) || !set_vectors(call, image.node, names, 2, channels))
+        return false;
+    freeze_constants(call, image.node);
+    return op_give(call, 0, &x->shape, &image);
 }
 
 /* ---- Over parts of an image ---- */
@@ -138,8 +150,10 @@ static bool scale(struct call *call, struct image *image, const struct shape *sh
     if (!place_channels(call, image, shape, from, to))
         return false;
     image->node = glcnn_convolution_node(image->node, &descriptor, NULL);
-    return op_made(call, image->node, NULL) &&
-           set_numbers(call, 1, image->node, "weights", channels) &&
+    if (!op_made(call, image->node, NULL))
+        return false;
+    freeze_constants(call, image->node);
+    return set_numbers(call, 1, image->node, "weights", channels) &&
            set_numbers(call, 2, image->node, "biases", channels);
 }
 
@@ -188,6 +202,7 @@ static bool scale_channels(struct call *call, const struct value *x, struct imag
 static bool scale_groups(struct call *call, const struct value *x, struct image *image,
                          int64_t groups)
 {
+    freeze_constants(call, image->node);
     return set_numbers(call, 1, image->node, "gamma", groups) &&
            set_numbers(call, 2, image->node, "beta", groups) &&
            place_move(call, image, &x->image) && op_give(call, 0, &x->shape, image);
