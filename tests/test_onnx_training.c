@@ -88,13 +88,13 @@ static float step(struct trainee *t)
 
 /* ---- Its parameters, as the file has them ---- */
 
-static glcnn_kernel *kernel_at(const struct trainee *t, const char *label)
+static glcnn_filter_node *filter_at(const struct trainee *t, const char *label)
 {
     glcnn_filter_node *node;
     for (size_t i = 0; (node = glcnn_network_filter(t->net, i)); i++)
         if (!glcnn_filter_node_forward(node, NULL) &&
             strcmp(glcnn_filter_node_label(node), label) == 0)
-            return glcnn_filter_node_kernel(node);
+            return node;
     CU_FAIL_FATAL("there is no such filter");
     return NULL;
 }
@@ -103,7 +103,8 @@ static glcnn_kernel *kernel_at(const struct trainee *t, const char *label)
 static float *elements_of(const struct trainee *t, const struct glcnn_onnx_parameter *p,
                           size_t *count)
 {
-    float *vector = vector_values(glcnn_kernel_vector(kernel_at(t, p->filter), p->vector));
+    float *vector = vector_values(
+        glcnn_kernel_vector(glcnn_filter_node_kernel(filter_at(t, p->filter)), p->vector));
     *count = 1;
     for (uint32_t a = 0; a < p->axes; a++)
         *count *= (size_t)p->size[a];
@@ -120,9 +121,11 @@ static float *elements_of(const struct trainee *t, const struct glcnn_onnx_param
     return values;
 }
 
-static bool is_statistic(const struct glcnn_onnx_parameter *p)
+static bool trains(const struct trainee *t, const struct glcnn_onnx_parameter *p)
 {
-    return strcmp(p->vector, "mean") == 0 || strcmp(p->vector, "variance") == 0;
+    return strcmp(p->vector, "mean") != 0 && strcmp(p->vector, "variance") != 0 &&
+           glcnn_filter_node_training_style(filter_at(t, p->filter)) !=
+               GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE;
 }
 
 static void compare(const char *net, const char *optimizer, const char *name, const float *found,
@@ -149,7 +152,7 @@ static void compare_parameters(const struct trainee *t, const char *net, const c
     size_t compared = 0;
     for (size_t i = 0; i < t->record->parameter_count; i++) {
         const struct glcnn_onnx_parameter *p = &t->record->parameters[i];
-        if (is_statistic(p) || strncmp(p->name, "again.", 6) == 0) /* the same vector once more */
+        if (!trains(t, p) || strncmp(p->name, "again.", 6) == 0) /* the same vector once more */
             continue;
         size_t count;
         float *values = elements_of(t, p, &count);
@@ -222,6 +225,46 @@ static void test_heads_within_the_batch_train_as_in_pytorch(void)
 static void test_what_is_read_again_trains_once(void)
 {
     train_as_pytorch("again");
+}
+
+static void test_keys_of_smaller_images_train_as_in_pytorch(void)
+{
+    train_as_pytorch("pyramid");
+}
+
+static void test_unfolded_patches_train_as_in_pytorch(void)
+{
+    train_as_pytorch("unfolded");
+}
+
+static void test_biases_of_positions_train_as_in_pytorch(void)
+{
+    train_as_pytorch("biased");
+}
+
+static void test_pools_of_neighbours_train_as_in_pytorch(void)
+{
+    train_as_pytorch("pools");
+}
+
+static void test_weighed_splits_train_as_in_pytorch(void)
+{
+    train_as_pytorch("splits");
+}
+
+static void test_a_detector_and_its_boxes_train_as_in_pytorch(void)
+{
+    train_as_pytorch("detector");
+}
+
+static void test_a_network_down_and_up_trains_as_in_pytorch(void)
+{
+    train_as_pytorch("shaped");
+}
+
+static void test_channels_last_train_as_in_pytorch(void)
+{
+    train_as_pytorch("keras");
 }
 
 /* ---- What the file has afterwards ---- */
@@ -336,6 +379,14 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_windows_and_tables_of_positions_train_as_in_pytorch),
         UNIT_TEST(test_heads_within_the_batch_train_as_in_pytorch),
         UNIT_TEST(test_what_is_read_again_trains_once),
+        UNIT_TEST(test_keys_of_smaller_images_train_as_in_pytorch),
+        UNIT_TEST(test_unfolded_patches_train_as_in_pytorch),
+        UNIT_TEST(test_biases_of_positions_train_as_in_pytorch),
+        UNIT_TEST(test_pools_of_neighbours_train_as_in_pytorch),
+        UNIT_TEST(test_weighed_splits_train_as_in_pytorch),
+        UNIT_TEST(test_a_detector_and_its_boxes_train_as_in_pytorch),
+        UNIT_TEST(test_a_network_down_and_up_trains_as_in_pytorch),
+        UNIT_TEST(test_channels_last_train_as_in_pytorch),
         UNIT_TEST(test_files_have_what_was_learned),
         UNIT_TEST(test_budgets_learn_the_same_slopes),
         UNIT_TEST(test_frozen_numbers_are_listed_once),

@@ -235,6 +235,194 @@ class Again(nn.Module):
         return self.last(token[:, 0])
 
 
+class Pyramid(nn.Module):
+    """PVT: keys and values of an image that a convolution made smaller, between layers of tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.less = nn.Conv2d(3, 8, 2, 2), nn.Conv2d(8, 8, 2, 2)
+        self.before, self.norm, self.behind = nn.LayerNorm(8), nn.LayerNorm(8), nn.LayerNorm(8)
+        self.q, self.kv = nn.Linear(8, 8), nn.Linear(8, 16, bias=False)
+        self.out, self.up, self.down = nn.Linear(8, 8), nn.Linear(8, 12), nn.Linear(12, 8)
+        self.mix = nn.Conv2d(12, 12, 3, padding=1, groups=12)
+        self.last = nn.Linear(8, CLASSES)
+
+    def image(self, tokens):
+        n, _, c = tokens.shape
+        return tokens.permute(0, 2, 1).reshape(n, c, 4, 4)
+
+    def forward(self, x):
+        y = self.stem(x).flatten(2).transpose(1, 2)
+        n, tokens, c = y.shape
+        z = self.before(y)
+        q = self.q(z).reshape(n, tokens, 2, c // 2).permute(0, 2, 1, 3)
+        z = self.norm(self.less(self.image(z)).reshape(n, c, -1).permute(0, 2, 1))
+        k, v = self.kv(z).reshape(n, -1, 2, 2, c // 2).permute(2, 0, 3, 1, 4).unbind(0)
+        a = (q @ k.transpose(-2, -1) * 0.5).softmax(-1)
+        y = y + self.out((a @ v).transpose(1, 2).reshape(n, tokens, c))
+        z = self.mix(self.up(self.behind(y)).transpose(1, 2).view(n, 12, 4, 4)).flatten(2).transpose(1, 2)
+        return self.last((y + self.down(F.gelu(z))).mean(1))
+
+
+class Unfolded(nn.Module):
+    """MobileViT: attention among pixels of the same place in patches, beside convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.heads = nn.Conv2d(3, 8, 3, padding=1), Heads(8)
+        self.both, self.last = nn.Conv2d(16, 8, 3, padding=1), nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        x = F.silu(self.stem(x))
+        n, c, h, w = x.shape
+        y = x.reshape(n * c * h // 2, 2, w // 2, 2).transpose(1, 2).reshape(n, c, h * w // 4, 4)
+        y = self.heads(y.transpose(1, 3).reshape(n * 4, h * w // 4, c))
+        y = y.contiguous().view(n, 4, h * w // 4, c).transpose(1, 3)
+        y = y.reshape(n * c * h // 2, w // 2, 2, 2).transpose(1, 2).reshape(n, c, h, w)
+        return self.last(F.silu(self.both(torch.cat([x, y], 1))).mean((2, 3)))
+
+
+class Biased(nn.Module):
+    """LeViT and EfficientFormer: tokens normalised over the batch, and biases that positions share."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.qkv = nn.Conv2d(3, 8, 2, 2), nn.Linear(8, 16, bias=False)
+        self.norm, self.out = nn.BatchNorm1d(8), nn.Linear(8, 8)
+        self.biases, self.last = nn.Parameter(0.5 * torch.randn(2, 16)), nn.Linear(8, CLASSES)
+        at = [(i // 4, i % 4) for i in range(16)]
+        self.register_buffer("index", torch.tensor(
+            [[abs(a - c) * 4 + abs(b - d) for c, d in at] for a, b in at]))
+
+    def forward(self, x):
+        y = self.stem(x).flatten(2).transpose(1, 2)
+        n, tokens, c = y.shape
+        z = self.qkv(self.norm(y.flatten(0, 1)).reshape_as(y))
+        q, k, v = z.view(n, tokens, 2, 8).split([2, 2, 4], 3)
+        q, k, v = q.permute(0, 2, 1, 3), k.permute(0, 2, 3, 1), v.permute(0, 2, 1, 3)
+        a = (q @ k * 0.7 + self.biases[:, self.index]).softmax(-1)
+        y = y + self.out(F.silu((a @ v).transpose(1, 2).reshape(n, tokens, c)))
+        return self.last(y.mean(1))
+
+
+class Pools(nn.Module):
+    """PoolFormer: means of neighbours in place of attention, normalised over whole images. What is added
+    alike to all neighbours has no gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 6, 3, 2, 1)
+        self.before, self.behind = nn.GroupNorm(1, 6, affine=False), nn.GroupNorm(1, 6)
+        self.scale = nn.Parameter(0.5 * torch.ones(6))
+        self.up, self.down = nn.Conv2d(6, 10, 1), nn.Conv2d(10, 6, 1)
+        self.last = nn.Linear(6, CLASSES)
+
+    def forward(self, x):
+        x = self.stem(x)
+        y = self.before(x)
+        y = F.avg_pool2d(y, 3, 1, 1, count_include_pad=False) - y
+        x = x + self.scale.view(-1, 1, 1) * y
+        x = x + self.down(F.gelu(self.up(self.behind(x))))
+        return self.last(x.mean((2, 3)))
+
+
+class Splits(nn.Module):
+    """ResNeSt: a softmax weighs two splits of each of two groups."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, padding=1)
+        self.groups, self.norm = nn.Conv2d(8, 16, 3, padding=1, groups=4, bias=False), nn.BatchNorm2d(16)
+        self.one, self.two = nn.Conv2d(8, 8, 1, groups=2), nn.Conv2d(8, 16, 1, groups=2, bias=False)
+        self.last = nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        x = F.silu(self.norm(self.groups(F.silu(self.stem(x)))))
+        n, c, h, w = x.shape
+        x = x.reshape(n, 2, c // 2, h, w)
+        gap = self.two(F.silu(self.one(x.sum(1).mean((2, 3), keepdim=True))))
+        weights = gap.view(n, 2, 2, -1).transpose(1, 2).softmax(1).reshape(n, -1, 1, 1)
+        return self.last((x * weights.reshape(n, 2, c // 2, 1, 1)).sum(1).mean((2, 3)))
+
+
+class Detector(nn.Module):
+    """YOLOv8: blocks that split channels, pools one behind the other, two scales from below and above;
+    a box's sides as means of a distribution, about the anchors' centres. A box and one class: five numbers."""
+
+    def __init__(self):
+        super().__init__()
+        def layer(i, o, k, s=1):
+            return nn.Sequential(nn.Conv2d(i, o, k, s, k // 2, bias=False), nn.BatchNorm2d(o), nn.SiLU())
+        self.stem, self.down = layer(3, 8, 3, 2), layer(8, 8, 3, 2)
+        self.enter, self.inner, self.leave = layer(8, 8, 1), layer(4, 4, 3), layer(12, 8, 1)
+        self.pools, self.up, self.back = layer(16, 8, 1), layer(16, 8, 1), layer(8, 8, 3, 2)
+        self.low = layer(16, 8, 1)
+        self.boxes = nn.ModuleList([nn.Conv2d(8, 4 * 4, 1) for _ in range(2)])
+        self.classes = nn.ModuleList([nn.Conv2d(8, 1, 1) for _ in range(2)])
+        self.steps = torch.arange(4.0)  # these three are constants of the file
+        centres = [(x + 0.5, y + 0.5) for side in (4, 2) for y in range(side) for x in range(side)]
+        self.centres = torch.tensor(centres).T.unsqueeze(0)
+        self.strides = torch.tensor([2.0] * 16 + [4.0] * 4).view(1, 1, -1)
+
+    def forward(self, x):
+        x = self.stem(x)
+        a, b = self.enter(x).chunk(2, 1)
+        x = self.leave(torch.cat([a, b, b + self.inner(b)], 1))
+        y = self.down(x)
+        once = F.max_pool2d(y, 3, 1, 1)
+        y = self.pools(torch.cat([y, once], 1))
+        high = self.up(torch.cat([F.interpolate(y, scale_factor=2, mode="nearest"), x], 1))
+        low = self.low(torch.cat([self.back(high), y], 1))
+        maps = [torch.cat([box(m), kind(m)], 1).flatten(2)
+                for m, box, kind in zip((high, low), self.boxes, self.classes)]
+        sides, classes = torch.cat(maps, 2).split((16, 1), 1)
+        sides = sides.view(-1, 4, 4, 20).transpose(2, 1).softmax(1)
+        sides = (sides * self.steps.view(1, 4, 1, 1)).sum(1)
+        near, far = sides.chunk(2, 1)
+        near, far = self.centres - near, self.centres + far
+        boxes = torch.cat([(near + far) / 2, far - near], 1) * self.strides
+        return torch.cat([boxes, classes.sigmoid()], 1).mean(2)
+
+
+class Shaped(nn.Module):
+    """UNet: down by maxima, up by a transposed convolution and by bilinear resizing, joined on the way."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(3, 6, 3, padding=1), nn.Conv2d(6, 8, 3, padding=1)
+        self.three, self.up = nn.Conv2d(8, 10, 3, padding=1), nn.ConvTranspose2d(10, 8, 2, 2)
+        self.four, self.five = nn.Conv2d(16, 8, 3, padding=1), nn.Conv2d(14, 6, 3, padding=1)
+        self.last = nn.Conv2d(6, CLASSES, 1)
+
+    def forward(self, x):
+        x = F.silu(self.one(x))
+        y = F.silu(self.two(F.max_pool2d(x, 2)))
+        z = F.silu(self.three(F.max_pool2d(y, 2)))
+        y = F.silu(self.four(torch.cat([self.up(z), y], 1)))
+        y = F.interpolate(y, scale_factor=2, mode="bilinear", align_corners=False)
+        return self.last(F.silu(self.five(torch.cat([y, x], 1)))).mean((2, 3))
+
+
+class Keras(nn.Module):
+    """MobileNetV2 as Keras has it: pictures N,H,W,C, and padding more on one side where it strides."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.norm = nn.Conv2d(3, 6, 3, 2, bias=False), nn.BatchNorm2d(6, eps=1e-3)
+        self.expand, self.norm_1 = nn.Conv2d(6, 12, 1, bias=False), nn.BatchNorm2d(12, eps=1e-3)
+        self.depth, self.norm_2 = nn.Conv2d(12, 12, 3, padding=1, groups=12, bias=False), nn.BatchNorm2d(12, eps=1e-3)
+        self.project, self.norm_3 = nn.Conv2d(12, 6, 1, bias=False), nn.BatchNorm2d(6, eps=1e-3)
+        self.last = nn.Linear(6, CLASSES)
+
+    def forward(self, x):
+        x = x.permute(0, 3, 1, 2)
+        x = F.relu6(self.norm(self.stem(F.pad(x, (0, 1, 0, 1)))))
+        y = F.relu6(self.norm_1(self.expand(x)))
+        y = F.relu6(self.norm_2(self.depth(y)))
+        x = x + self.norm_3(self.project(y))
+        return self.last(x.permute(0, 2, 3, 1).mean((1, 2)))
+
+
 def train(net, x, labels, optimizer):
     steps, losses = optimizer(net.parameters()), []
     for _ in range(STEPS):
@@ -255,12 +443,12 @@ def export(net, x, path):
                       dynamic_axes={"image": {0: "N"}, "scores": {0: "N"}},
                       training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
     model, moved = onnx.load(path), {}
-    stored = {i.name for i in model.graph.initializer}
+    learned = {name for name, _ in net.named_parameters()}
     for node in model.graph.node:
         name = node.input[0] if node.input else ""
-        if node.op_type == "Identity" and name in stored:  # of equal numbers, stored once
-            stored.add(node.output[0])
-        if node.op_type in ("Unsqueeze", "Transpose") and name in stored:
+        if node.op_type == "Identity" and name in learned:  # of equal numbers, stored once
+            learned.add(node.output[0])
+        if node.op_type in ("Unsqueeze", "Transpose", "Reshape") and name in learned:
             old, node.output[0] = node.output[0], ("again." if name in moved else "moved.") + name
             moved[name] = node.op_type == "Transpose"
             for reader in model.graph.node:
@@ -317,12 +505,15 @@ def main():
     kept = {"x": x.numpy(), "labels": labels.numpy().astype(np.float32)}
     for name, kind in (("dense", Dense), ("prelu", Slopes), ("layer_scale", LayerScale),
                        ("affine", Affine), ("attention", Attention), ("tokens", Tokens),
-                       ("windows", Windows), ("multihead", Multihead), ("again", Again)):
+                       ("windows", Windows), ("multihead", Multihead), ("again", Again),
+                       ("pyramid", Pyramid), ("unfolded", Unfolded), ("biased", Biased), ("pools", Pools),
+                       ("splits", Splits), ("detector", Detector), ("shaped", Shaped), ("keras", Keras)):
         net = kind()
-        moved = export(net, x, f"learned/{name}.onnx")
+        images = x.permute(0, 2, 3, 1) if kind is Keras else x
+        moved = export(net, images, f"learned/{name}.onnx")
         for optimizer, make in OPTIMIZERS.items():
-            arrays = train(copy.deepcopy(net).double(), x.double(), labels, make)
-            single = train(copy.deepcopy(net), x, labels, make)
+            arrays = train(copy.deepcopy(net).double(), images.double(), labels, make)
+            single = train(copy.deepcopy(net), images, labels, make)
             print(f"{name} {optimizer}: float32 off by", *off(single, arrays), "loss",
                   arrays["loss"][[0, -1]].round(3))
             kept.update({f"{name}.{optimizer}.{n}": a.astype(np.float32)
