@@ -469,6 +469,12 @@ static void whole_images_are_cast_first(void)
                    "image of whole numbers");
     expect_message("input x 1 1 1 3\nCast x > y to=7\noutput y 1 1 1 3\n", GLCNN_UNSUPPORTED,
                    "real numbers would become");
+    expect_message("input x 1 1 1 3\nCast x > y to=17\noutput y 1 1 1 3\n", GLCNN_UNSUPPORTED,
+                   "casts to ONNX's type 17 are not read");
+    expect_message(
+        "input x 1 1 1 3\nfloat c 1 : 300\nCast c > d to=22\nCast d > e to=1\nMul x e > y\n"
+        "output y 1 1 1 3\n",
+        GLCNN_UNSUPPORTED, "casts to ONNX's type 22 are not read");
     expect_message("input x:8 1 1 1 3\nNeg x > y\noutput y 1 1 1 3\n", GLCNN_UNSUPPORTED,
                    "not a tensor of numbers");
 }

@@ -171,6 +171,11 @@ static const struct type *find_type(int number)
     return NULL;
 }
 
+bool type_is_read(int type)
+{
+    return find_type(type);
+}
+
 bool type_is_whole(int type)
 {
     const struct type *found = find_type(type);

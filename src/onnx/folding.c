@@ -461,11 +461,15 @@ static double converted(const struct constant *x, size_t i, int type)
     return x->floats && type_is_whole(type) ? unrounded(value) : value;
 }
 
+#define UNREAD                                                                                        \
+    "casts to ONNX's type %d are not read; those to truths, whole numbers of 8 to 64 bits, float32, " \
+    "float16, bfloat16 and double are"
+
 static bool convert(struct call *call, int type)
 {
     const struct constant *x;
-    if (type == TYPE(STRING))
-        return op_unsupported(call, "texts are not read");
+    if (!type_is_read(type))
+        return op_unsupported(call, UNREAD, type);
     if (!op_constant(call, 0, true, &x))
         return false;
     struct constant *y = constant_make(call->reader, &x->shape, type_is_whole(type));
@@ -501,10 +505,12 @@ static bool cast_image(struct call *call, int type)
         return false;
     struct image image = x->image;
     const bool to_truths = type == TYPE(BOOL) && x->type != TYPE(BOOL);
-    if (is_whole ? !x->type && !to_truths : type == TYPE(STRING))
+    if (!type_is_read(type))
+        return op_unsupported(call, UNREAD, type);
+    if (is_whole && !x->type && !to_truths)
         return op_unsupported(
-            call, "an image of real numbers would become one of whole numbers or texts; "
-                  "casts to truths, float32, float16, bfloat16 and double are read");
+            call, "an image of real numbers would become one of whole numbers; casts to "
+                  "truths, float32, float16, bfloat16 and double are read");
     if ((to_truths && !op_truths(call, &image)) || !op_give(call, 0, &x->shape, &image))
         return false;
     if (made)

@@ -137,7 +137,7 @@ static struct constant *copy_data(struct call *call, const struct constant *x,
 static bool fold_scatter_elements(struct call *call)
 {
     const struct constant *x, *at, *updates;
-    enum reduction reduction;
+    enum reduction reduction = REPLACE;
     int axis;
     if (!fold_axis(call, 0, 0, &x, &axis) || !read_indices(call, 1, &at) ||
         !op_constant(call, 2, true, &updates) || !read_reduction(call, &reduction) ||
@@ -240,7 +240,7 @@ static bool fold_gather_nd(struct call *call)
 static bool fold_scatter_nd(struct call *call)
 {
     const struct constant *x, *updates;
-    enum reduction reduction;
+    enum reduction reduction = REPLACE;
     struct places p;
     struct shape shape;
     if (!op_constant(call, 0, true, &x) || !read_places(call, x, 0, &p) ||

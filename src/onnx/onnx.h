@@ -133,6 +133,8 @@ const char *shape_text(const struct shape *shape, char text[96]);
 
 /* ---- Types of ONNX ---- */
 
+/* Has a tensor of this type numbers that can be read? Not those of texts, complex numbers, float8 and int4. */
+bool type_is_read(int type);
 bool type_is_whole(int type);
 /* A whole number as one of this type has it: modulo 2^bits. */
 int64_t type_wrap(int type, int64_t value);

@@ -93,19 +93,6 @@ static bool open_size(struct reader *r, struct value *value, uint32_t i)
                      value->name, i, given[axis].advice);
 }
 
-/* Of whole numbers too, of which casts make reals; *type is 0 of real ones. */
-static bool input_type(int elements, int *type)
-{
-    static const int reals[] = {
-        ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16,
-        ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16};
-    *type = type_is_whole(elements) ? elements : 0;
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        if (reals[i] == elements)
-            return true;
-    return *type != 0;
-}
-
 static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct value *value)
 {
     struct shape *shape = &value->shape;
@@ -113,9 +100,11 @@ static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, stru
     const char *name = text_of(info->name);
     bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     const Onnx__TensorShapeProto *dims = is_tensor ? type->tensor_type->shape : NULL;
-    if (!dims || !input_type(type->tensor_type->elem_type, &value->type))
+    if (!dims || !type_is_read(type->tensor_type->elem_type))
         return onnx_fail(r, GLCNN_UNSUPPORTED,
                          "input \"%.80s\" is not a tensor of numbers with known axes", name);
+    if (type_is_whole(type->tensor_type->elem_type))
+        value->type = type->tensor_type->elem_type;
     if (dims->n_dim > GLCNN_ONNX_RANK)
         return onnx_fail(r, GLCNN_UNSUPPORTED,
                          "input \"%.80s\" has %zu axes; at most %d are supported", name,
