@@ -89,7 +89,7 @@ size_t data_read(const char *name, void *bytes, size_t size)
 
 /* ---- Pictures ---- */
 
-static void put(uint8_t **at, uint32_t value, size_t size, bool big_endian)
+static void put(uint8_t **at, uint64_t value, size_t size, bool big_endian)
 {
     for (size_t i = 0; i < size; i++)
         (*at)[big_endian ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);

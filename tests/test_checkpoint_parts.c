@@ -31,19 +31,19 @@ struct tensor {
 
 static void put(FILE *file, const struct tensor *t, float value)
 {
-    uint32_t bits;
+    uint32_t bits[2] = {0}; /* up to 8 bytes of an element that no reader looks at */
     double wide = (double)value;
-    memcpy(&bits, &value, 4);
+    memcpy(bits, &value, 4);
     if (strcmp(t->dtype, "F64") == 0)
         fwrite(&wide, 8, 1, file);
     else if (strcmp(t->dtype, "BF16") == 0)
-        fwrite((char *)&bits + 2, 2, 1, file);
+        fwrite((char *)bits + 2, 2, 1, file);
     else if (strcmp(t->dtype, "F16") == 0) { /* normal numbers alone, and 0 */
-        uint32_t exponent = (bits >> 23 & 255) - 112;
-        uint16_t half = (uint16_t)(value == 0 ? 0 : exponent << 10 | (bits & 0x7fffff) >> 13);
+        uint32_t exponent = (bits[0] >> 23 & 255) - 112;
+        uint16_t half = (uint16_t)(value == 0 ? 0 : exponent << 10 | (bits[0] & 0x7fffff) >> 13);
         fwrite(&half, 2, 1, file);
     } else
-        fwrite(&bits, t->size ? t->size : 4, 1, file);
+        fwrite(bits, t->size ? t->size : 4, 1, file);
 }
 
 static const char *write_tensors(const char *name, const struct tensor *tensors, size_t count)
