@@ -19,7 +19,7 @@ vec4 read(ivec2 u, int slice, int image) {
 slice_terms terms_of(vec4 before, vec4 x, vec4 after, vec4 g) {
     vec4 scale = scale_near(before, x, after);
     vec4 kept = g * scale_power(scale);
-    return slice_terms(x, kept, x * kept * over_scale(slope, scale));
+    return slice_terms(x, kept, x * kept * over_scale(decline, scale));
 }
 
 // Where it is: the source before `slice` and of it, U before the slice that waits for its next, and

@@ -8,5 +8,5 @@ void invocation(ivec2 at, int slice, int image) {
     int y = at.y + terms_y;
     vec4 v = seen(x, y, slice, image) * gathered(x, y, slice, image);
     vec4 scale = scale_at(x, y, slice, image);
-    store_terms(at.x, at.y, slice, image, v * (slope / scale) * scale_power(scale));
+    store_terms(at.x, at.y, slice, image, v * (decline / scale) * scale_power(scale));
 }

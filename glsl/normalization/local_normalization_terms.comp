@@ -13,7 +13,7 @@ void invocation(ivec2 at, int slice, int image) {
     int Y = at.y + begin_y;
     local_statistics s = statistics_of(X, Y, slice, image);
     vec4 a = ps * gradient_zero(X, Y, slice, image) * scale_power(s.scale);
-    vec4 b = a * s.contrast * (slope / s.scale);
+    vec4 b = a * s.contrast * (decline / s.scale);
     store_terms(at.x, at.y, slice, image, a);
     store_terms(at.x, at.y, slice, image + gradient_images, b);
 #ifdef ABOUT_MEAN

@@ -6,10 +6,10 @@ layout(NAME_format, binding = NAME_binding) readonly uniform highp image2DArray 
 layout(binding = NAME_binding) uniform highp sampler2D NAME_texture;
 #ifdef NAME_red // a pixel is three texels of a byte, of which this is red
 vec4 NAME_fetch(ivec3 place) {
-    ivec2 first = ivec2(3 * place.x, place.y);
-    return vec4(texelFetch(NAME_texture, first + ivec2(NAME_red, 0), 0).r,
-                texelFetch(NAME_texture, first + ivec2(1, 0), 0).r,
-                texelFetch(NAME_texture, first + ivec2(2 - NAME_red, 0), 0).r, 1.0);
+    ivec2 corner = ivec2(3 * place.x, place.y);
+    return vec4(texelFetch(NAME_texture, corner + ivec2(NAME_red, 0), 0).r,
+                texelFetch(NAME_texture, corner + ivec2(1, 0), 0).r,
+                texelFetch(NAME_texture, corner + ivec2(2 - NAME_red, 0), 0).r, 1.0);
 }
 #else
 #define NAME_fetch(place) texelFetch(NAME_texture, (place).xy, 0)

@@ -63,7 +63,7 @@ static void plan_forward_each(struct plan *plan, const struct implementation *ro
 
 static void pass_slope(struct pass *pass, const numbers *p)
 {
-    pass_float(pass, "slope", 2 * p->alpha * p->beta / (float)p->kernel_size);
+    pass_float(pass, "decline", 2 * p->alpha * p->beta / (float)p->kernel_size);
 }
 
 /* Terms of the pixels that the region stands for. */

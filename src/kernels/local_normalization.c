@@ -56,7 +56,7 @@ void pass_local_numbers(struct pass *pass, const struct operation *o, const stru
 
 void pass_local_slope(struct pass *pass, const struct operation *o, const struct numbers *l)
 {
-    pass_float(pass, "slope", 2 * l->alpha * l->beta / (float)taps_of(o));
+    pass_float(pass, "decline", 2 * l->alpha * l->beta / (float)taps_of(o));
 }
 
 static void plan_forward(struct plan *plan, const struct implementation *row, const void *problem)
