@@ -467,13 +467,18 @@ static enum fusion most_by_readers(const struct recording *r, const struct graph
     return FUSION_PIXELS;
 }
 
+/* Registers that a texel and what is made of it take, of each texture that an image is made of. */
+#define TEXTURE_REGISTERS 3
+
 static struct bindings left_by_readers(const struct recording *r,
                                        const struct glcnn_image_node *image)
 {
     const struct glcnn_limits *limits = &r->graph->device->info.limits;
     const struct bindings limit = {least(PASS_TEXTURES, limits->texture_units),
                                    least(PASS_BUFFERS, limits->storage_blocks)};
-    struct bindings most = limit;
+    struct bindings most = {
+        least(limit.textures, r->graph->device->info.traits.registers / TEXTURE_REGISTERS),
+        limit.buffers};
     for (size_t i = 0; i < r->graph->filter_count; i++) {
         if (!reads(&r->graph->filters[i], image))
             continue;
