@@ -6,7 +6,8 @@
 # usage: tests/check_boards.sh [OPTION]... [-- COMMAND...]
 #   -r trixie   with trixie's Mesa (as root) instead of this Debian's
 #   -g GPU,...  on these alone
-#   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny (a training step each) and check
+#   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
+#               models (a training step each, boards/train.sh), and check
 #   -l          lists every program, the slowest to compile first
 #   -s          closes with the twenty shaders that training uses most, by GPU, as Markdown
 #   -t          closes with a table of the GPUs, as Markdown
@@ -20,7 +21,7 @@
 # no drivers.
 
 out=${O:-build}
-release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check
+release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,tokens,keras,detector,shaped,check
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 
@@ -89,6 +90,7 @@ prepare() {
     seen=${work#"$root"}
     ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/observe.so" "$here/observe.c" -ldl || exit 1
     tool=$out/glcnn
+    sh "$here/train.sh" "$tool" prepare "$work" || exit 1
     [ -z "$root" ] || prepare_root
 }
 
@@ -179,7 +181,7 @@ work() {
         case $run in
         command) one "$gpu" command "$@" ;;
         check) one "$gpu" check "$tool" check --quick ;;
-        *) one "$gpu" "$run" "$tool" train --net "$run" --limit 64 --batch 64 --epochs 1 ;;
+        *) one "$gpu" "$run" sh "$seen/train.sh" "$tool" "$run" ;;
         esac || bad=1
     done 3<"$work/list$mine"
     return $bad

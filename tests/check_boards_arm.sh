@@ -6,7 +6,8 @@
 # usage: tests/check_boards_arm.sh [OPTION]...
 #   -m SUITE,...  on the Mesa of these alone: bookworm, trixie, sid
 #   -g GPU,...    on these alone
-#   -w RUN,...    of lenet, small, resnet8, mobilenet-tiny (a training step each) and check
+#   -w RUN,...    of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
+#                 models (a training step each, boards/train.sh), and check
 #   -f FOLDER     the *.comp of FOLDER, as GLCNN_SHADERS writes them, instead
 #   -p            closes with what a step of training is reckoned to take on boards, boards/model.py
 #   -l            lists every program, the slowest to compile first
@@ -101,6 +102,7 @@ prepare() {
     work=$(mktemp -d) || exit 1
     trap 'rm -rf "$work"' EXIT
     trap 'kill $workers 2>/dev/null; exit 130' INT TERM # they do not hear of Ctrl-C
+    sh "$here/train.sh" "$out/glcnn" prepare "$work" || exit 1
     for name in observe disguise; do
         ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/$name.so" "$here/$name.c" -ldl || exit 1
     done
@@ -188,7 +190,7 @@ nets() {
 
 # write_net FAMILY-FOLDER NET
 write_net() {
-    in_disguise "$1/description" "$1/$2" "$out/glcnn" train --net "$2" --limit 64 --batch 64 --epochs 1 || {
+    in_disguise "$1/description" "$1/$2" sh "$work/train.sh" "$out/glcnn" "$2" || {
         echo "$2 does not train in the disguise of $(sed -n 's/^renderer //p' "$1/description"):"
         tail -n 2 "$1/$2/err"
         return 1

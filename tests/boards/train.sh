@@ -1,0 +1,29 @@
+#!/bin/sh
+# train.sh TOOL prepare FOLDER: puts there what a step needs, this file too.
+# FOLDER/train.sh TOOL RUN: a training step of the network of that name, or of the file RUN.glcnn, which
+# takes 8x8 pixels of 3 channels and has 5 classes: tokens is a ViT, keras a MobileNetV2, detector a
+# YOLOv8 with its boxes, and shaped a UNet.
+set -e
+here=$(dirname "$0")
+if [ "$2" = prepare ]; then
+    cp "$0" "$3"
+    for name in tokens keras detector shaped; do
+        GLCNN_DEVICE=software "$1" import "$here/../golden/learned/$name.onnx" -o "$3/$name.glcnn" >"$3/log" 2>&1 || {
+            cat "$3/log"
+            exit 1
+        }
+    done
+    awk 'BEGIN {
+        for (i = 0; i < 64; i++) {
+            printf "%d", i % 5
+            for (k = 0; k < 192; k++)
+                printf ",%d", (i * 31 + k * k * 7) % 256
+            print ""
+        }
+    }' >"$3/pixels.csv"
+    exit
+fi
+if [ -e "$here/$2.glcnn" ]; then
+    exec "$1" train --model "$here/$2.glcnn" --data "$here/pixels.csv" --batch 32 --epochs 1
+fi
+exec "$1" train --net "$2" --limit 64 --batch 64 --epochs 1
