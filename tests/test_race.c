@@ -121,6 +121,7 @@ static void what_nobody_wrote_is_nan(void)
     free(values);
     glcnn_command_buffer_destroy(&commands);
     glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&between);
     glcnn_image_destroy(&source);
     glcnn_image_destroy(&made);
 }

@@ -93,7 +93,8 @@ static bool put_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank
     int64_t *own = malloc((rank + 1) * sizeof *own);
     if (!own)
         return false;
-    memcpy(own, dims, rank * sizeof *own);
+    if (rank > 0)
+        memcpy(own, dims, rank * sizeof *own);
     free(tensor->dims);
     tensor->dims = own;
     tensor->n_dims = rank;
