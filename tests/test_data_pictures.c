@@ -213,8 +213,10 @@ static void four_channels_are_opaque(void)
         decode("four.png", &(struct glcnn_data_parameters){.channels = 3}, three, &info);
         decode("four.png", &(struct glcnn_data_parameters){.channels = 4}, four, &info);
         CU_ASSERT_EQUAL(info.channels, 4);
-        for (size_t k = 0; k < W * H * 4; k++)
-            UNIT_EQUAL(four[k], k % 4 == 3 ? 255 : three[k / 4 * 3 + k % 4]);
+        for (size_t k = 0; k < W * H * 4; k++) {
+            const uint8_t wanted = k % 4 == 3 ? 255 : three[k / 4 * 3 + k % 4];
+            UNIT_EQUAL(four[k], wanted);
+        }
     }
 }
 

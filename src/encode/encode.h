@@ -13,6 +13,7 @@
 struct fusion_limits {
     enum fusion most;           /* all of them may make it so */
     uint32_t textures, buffers; /* each has room for so many */
+    uint32_t functions;         /* that make each other's sources, as many as registers bear */
     uint32_t readers;           /* how many passes they are; counted for FUSION_ONCE */
 };
 

@@ -170,6 +170,14 @@ static bool saves_memory(const struct pass *pass, const struct image_view *resul
     return readers * read <= read + size + readers * size + size;
 }
 
+static uint32_t function_count(const struct pass *pass)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pass->library_count; i++)
+        count += strcmp(pass->libraries[i].file, "record/fused.glsl") == 0;
+    return count;
+}
+
 /* Can all readers bind it, and is that no loss? */
 static bool fits(struct fused_operation *fused, enum fusion fusion,
                  const struct fusion_limits *limits)
@@ -183,6 +191,7 @@ static bool fits(struct fused_operation *fused, enum fusion fusion,
     fused->producer.buffers = pass.buffer_count;
     return (!fused->producer.by_name || limits->most >= FUSION_PIXELS) && !pass.overflow &&
            pass.texture_count <= limits->textures && pass.buffer_count <= limits->buffers &&
+           function_count(&pass) <= limits->functions &&
            pass.library_count <= PASS_LIBRARIES / SHARES &&
            pass.uniform_count <= PASS_UNIFORMS / SHARES &&
            (fusion != FUSION_ONCE || saves_memory(&pass, result, limits->readers));

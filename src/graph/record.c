@@ -399,6 +399,12 @@ static bool reads(const struct graph_filter *f, const struct glcnn_image_node *i
 
 /* Registers for the sums of a collector, and for what makes a pixel besides. */
 #define COLLECTOR_REGISTERS 12
+#define FEW_FUNCTIONS       2 /* that make a pixel where there are fewer */
+
+static bool lacks_registers(const struct recording *r)
+{
+    return r->graph->device->info.traits.registers < COLLECTOR_REGISTERS;
+}
 
 /* Passes of the filter that read the image, each pixel about once; 0: they read some pixels often,
  * as where all results read one, or all pixels of a window read its gradient, or lack registers. */
@@ -406,7 +412,7 @@ static uint32_t passes_of_reader(const struct recording *r, const struct graph_f
                                  const struct glcnn_image_node *image)
 {
     const struct glcnn_filter_node *n = f->node;
-    bool lacks = f->collects && r->graph->device->info.traits.registers < COLLECTOR_REGISTERS;
+    bool lacks = f->collects && lacks_registers(r);
     unsigned flags = n->kernel->descriptor->flags;
     unsigned all = f->collects ? flags & n->collector->descriptor->flags : flags;
     bool spreads = flags & HAS_WINDOW && flags & IS_GRADIENT && n->sources[0] == image;
@@ -494,7 +500,11 @@ static struct fusion_limits fusion_limits_of(const struct recording *r,
 {
     const struct glcnn_image_node *result = graph_filter_result(f);
     struct bindings left = left_by_readers(r, result);
-    struct fusion_limits limits = {most_by_readers(r, f), left.textures, left.buffers, 0};
+    struct fusion_limits limits = {.most = most_by_readers(r, f),
+                                   .textures = left.textures,
+                                   .buffers = left.buffers,
+                                   .functions =
+                                       lacks_registers(r) ? FEW_FUNCTIONS : PASS_LIBRARIES};
     if (limits.most == FUSION_PIXELS)
         limits.readers = passes_reading_once(r, result);
     if (limits.readers > 0)
