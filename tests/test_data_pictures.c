@@ -215,7 +215,7 @@ static void four_channels_are_opaque(void)
         CU_ASSERT_EQUAL(info.channels, 4);
         for (size_t k = 0; k < W * H * 4; k++) {
             const uint8_t wanted = k % 4 == 3 ? 255 : three[k / 4 * 3 + k % 4];
-            UNIT_EQUAL(four[k], wanted);
+            CU_ASSERT_EQUAL(four[k], wanted);
         }
     }
 }
