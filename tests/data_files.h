@@ -35,7 +35,7 @@ void data_add_chunk(const char *name, const char *type, const void *bytes, size_
 
 /* A TIFF structure of one entry, the orientation, as a number of a type of TIFF's; its size, up to
  * DATA_TIFF. `apart`: there are three numbers, which stand behind the entry. */
-#define DATA_TIFF 40
+#define DATA_TIFF 50
 size_t data_tiff(uint8_t tiff[DATA_TIFF], uint32_t orientation, bool big_endian, int type,
                  bool apart);
 
