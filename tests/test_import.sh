@@ -139,6 +139,8 @@ must import "$golden/two.onnx" -o two.glcnn
 says '^two.glcnn: images of 8x8x1, not a classifier: probabilities of 1x1x5, e of 4x4x16$'
 must export two.glcnn -o two.onnx
 cmp "$golden/two.onnx" two.onnx || fail 'two.onnx comes back as another file'
+refused 1 'is an ONNX file; "glcnn import" makes a model file of it' train --model "$golden/two.onnx" --data parts
+refused 1 'cannot be opened' train --model nowhere.onnx --data parts
 refused 1 'is not a classifier' train --model two.glcnn --data parts
 refused 1 'is not a classifier' evaluate two.glcnn parts
 refused 1 'is not a classifier' predict two.glcnn images.csv
@@ -291,7 +293,7 @@ refused 2 'deviations must be above 0' import "$golden/classifier.onnx" -o x.glc
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
 refused 2 '--out is missing: the ONNX file to write' export net.glcnn
-refused 1 'no .safetensors file' export "$golden/plain.onnx" -o x.onnx
+refused 1 'is an ONNX file' export "$golden/plain.onnx" -o x.onnx
 # A size that the file leaves open: the dimension's number becomes a name without letters.
 at=$(LC_ALL=C grep -abo batch "$golden/plain.onnx" | head -n 1 | cut -d : -f 1)
 for axis in 1 2 3; do

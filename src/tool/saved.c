@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "class_names.h"
 #include "support/option.h"
@@ -115,12 +116,22 @@ static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved
            read_lists(m, saved);
 }
 
+static bool is_onnx(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    return end && strcmp(end, ".onnx") == 0;
+}
+
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_checkpoint_metadata m;
     *saved = (struct saved){.net = NULL};
-    if (glcnn_checkpoint_read_metadata(path, &m, error) != GLCNN_SUCCESS)
+    if (glcnn_checkpoint_read_metadata(path, &m, error) != GLCNN_SUCCESS) {
+        if (is_onnx(path) && access(path, R_OK) == 0)
+            snprintf(error, GLCNN_ERROR_LENGTH,
+                     "%.300s: is an ONNX file; \"glcnn import\" makes a model file of it", path);
         return false;
+    }
     bool is_read = read_bytes(path, saved, error), good = is_read && read_entries(&m, saved);
     glcnn_checkpoint_free_metadata(&m);
     if (good)
