@@ -102,6 +102,11 @@ static const struct {
              [SAMPLES_RGB] = {3, from_rgb},   [SAMPLES_RGBA] = {4, from_rgba},
              [SAMPLES_CMYK] = {4, from_cmyk}, [SAMPLES_CMYK_INVERTED] = {4, from_cmyk_inverted}};
 
+static uint8_t luminance(const uint8_t rgb[3])
+{
+    return (uint8_t)((299u * rgb[0] + 587u * rgb[1] + 114u * rgb[2] + 500) / 1000);
+}
+
 void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, uint32_t channels,
                      uint8_t *to)
 {
@@ -113,14 +118,13 @@ void picture_convert(enum samples samples, const uint8_t *from, uint32_t width, 
     for (uint32_t x = 0; x < width; x++, from += count, to += channels) {
         uint8_t rgb[3];
         kinds[samples].convert(from, rgb);
-        if (channels >= 3)
-            memcpy(to, rgb, 3);
+        if (channels == 1) {
+            to[0] = count < 3 ? rgb[0] : luminance(rgb);
+            continue;
+        }
+        memcpy(to, rgb, 3);
         if (channels == 4)
             to[3] = 255;
-        if (channels == 1 && count < 3)
-            to[0] = rgb[0];
-        else if (channels == 1)
-            to[0] = (uint8_t)((299u * rgb[0] + 587u * rgb[1] + 114u * rgb[2] + 500) / 1000);
     }
 }
 
