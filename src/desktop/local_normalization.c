@@ -186,7 +186,7 @@ static void plan_shared(struct plan *plan, const struct implementation *row, con
     pass_image(pass, "destination", to);
     pass_local_numbers(pass, o, &l->numbers);
     if (l->is_gradient)
-        pass_local_slope(pass, o, &l->numbers);
+        pass_local_decline(pass, o, &l->numbers);
     form->pass(pass, &t, to);
 }
 

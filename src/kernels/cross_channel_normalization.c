@@ -61,7 +61,7 @@ static void plan_forward_each(struct plan *plan, const struct implementation *ro
     plan_forward_pass(plan, row, operation);
 }
 
-static void pass_slope(struct pass *pass, const numbers *p)
+static void pass_decline(struct pass *pass, const numbers *p)
 {
     pass_float(pass, "decline", 2 * p->alpha * p->beta / (float)p->kernel_size);
 }
@@ -84,7 +84,7 @@ static void plan_terms(const struct operation *o, struct plan *plan, const struc
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_terms_place(pass, o);
     pass_numbers(pass, p);
-    pass_slope(pass, p);
+    pass_decline(pass, p);
 }
 
 static void plan_gradient_near(struct plan *plan, const struct implementation *row,
@@ -98,7 +98,7 @@ static void plan_gradient_near(struct plan *plan, const struct implementation *r
     pass_image(pass, "destination", &o->images[DESTINATION]);
     pass_gather(pass, o, &o->images[GRADIENT], &o->images[IMAGE]);
     pass_numbers(pass, o->parameters);
-    pass_slope(pass, o->parameters);
+    pass_decline(pass, o->parameters);
     pass_runs(pass, o, &o->images[DESTINATION]);
 }
 

@@ -54,7 +54,7 @@ void pass_local_numbers(struct pass *pass, const struct operation *o, const stru
     pass->work = taps_of(o) * 16 + 128;
 }
 
-void pass_local_slope(struct pass *pass, const struct operation *o, const struct numbers *l)
+void pass_local_decline(struct pass *pass, const struct operation *o, const struct numbers *l)
 {
     pass_float(pass, "decline", 2 * l->alpha * l->beta / (float)taps_of(o));
 }
@@ -91,7 +91,7 @@ static struct image_view plan_terms(const struct operation *o, struct plan *plan
     pass_texture(pass, "source", &o->images[IMAGE]);
     pass_image(pass, "terms", &terms);
     pass_local_numbers(pass, o, l);
-    pass_local_slope(pass, o, l);
+    pass_local_decline(pass, o, l);
     return terms;
 }
 

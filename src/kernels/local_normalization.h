@@ -30,8 +30,8 @@ struct local_normalization {
 /* The window and what its numbers are called in shaders; and of a gradient 2 alpha beta / N. */
 void pass_local_numbers(struct pass *pass, const struct operation *operation,
                         const struct numbers *numbers);
-void pass_local_slope(struct pass *pass, const struct operation *operation,
-                      const struct numbers *numbers);
+void pass_local_decline(struct pass *pass, const struct operation *operation,
+                        const struct numbers *numbers);
 
 /* For descriptors. What a kernel of either family computes follows from the names of its parameters:
  * one without p0 is not about the mean. */

@@ -4,8 +4,8 @@
 #include "kernels/slice.h"
 
 #include "encode/kernel.h"
-#include "kernels/elements.h"
 #include "encode/window.h"
+#include "kernels/elements.h"
 #include "kernels/neuron.h"
 #include "kernels/pointwise.h"
 
