@@ -52,11 +52,6 @@ static bool take_tensors(struct reader *r, Onnx__GraphProto *branch)
     return true;
 }
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 /* Room for so many nodes more. */
 static bool make_room(struct reader *r, Onnx__GraphProto *graph, size_t count)
 {

@@ -9,7 +9,7 @@
 
 /* ---- Failures ---- */
 
-static const char *text_of(const char *text)
+const char *text_of(const char *text)
 {
     return text ? text : "";
 }

@@ -100,8 +100,6 @@ static bool lower_not(struct call *call)
 
 /* ---- The choice ---- */
 
-#define LARGEST_NUMBER 1e19f /* of a learned image; what is no more times 0 is 0 */
-
 /* The constant's numbers where the mask has `kept`, 0 elsewhere. */
 static bool keep_constant(struct call *call, const struct value *value, const struct value *mask,
                           bool kept, struct value *masked)

@@ -9,11 +9,6 @@
 #define MOST_NODES ((size_t)1 << 16) /* that functions add */
 #define MOST_BYTES ((size_t)1 << 24) /* of those, as the file would have them */
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 static bool is_standard(const char *domain)
 {
     return !text_of(domain)[0] || strcmp(domain, "ai.onnx") == 0;

@@ -131,6 +131,11 @@ bool shape_batch_free(const struct shape *shape);
 /* "2x3x4" for messages; the batch is N, multiples of it 4N. */
 const char *shape_text(const struct shape *shape, char text[96]);
 
+/* ---- Texts of ONNX ---- */
+
+/* "" where a message has none. */
+const char *text_of(const char *text);
+
 /* ---- Types of ONNX ---- */
 
 /* Has a tensor of this type numbers that can be read? Not those of texts, complex numbers, float8 and int4. */

@@ -62,7 +62,7 @@ struct constant *constant_bounded(struct call *call, struct constant *constant)
         return constant;
     struct constant *made = constant_make(call->reader, &constant->shape, false);
     for (size_t i = 0; made && i < made->count; i++)
-        made->floats[i] = fmaxf(-1e19f, fminf(1e19f, constant->floats[i]));
+        made->floats[i] = fmaxf(-LARGEST_NUMBER, fminf(LARGEST_NUMBER, constant->floats[i]));
     return made;
 }
 

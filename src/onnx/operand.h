@@ -4,6 +4,8 @@
 
 #include "onnx/view.h"
 
+#define LARGEST_NUMBER 1e19f /* of a learned image */
+
 struct operand {
     struct shape shape;
     struct image image;           /* node NULL: it is a constant still */

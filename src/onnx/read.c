@@ -22,11 +22,6 @@
 
 #define MODEL_MOST ((size_t)INT32_MAX) /* bytes: what protobuf can count */
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 /* ---- Operators ---- */
 
 static bool is_standard(const char *domain)
@@ -255,17 +250,22 @@ static const char *const keep_types[] = {"Identity",     "Reshape",      "Squeez
                                          "Gather",       "Concat",       "MaxPool", "GlobalMaxPool",
                                          "DepthToSpace", "SpaceToDepth", NULL};
 
+static bool compares(const struct operator_row *wanted)
+{
+    const struct operator_row *row = onnx_comparison;
+    while (row->name && row != wanted)
+        row++;
+    return row->name;
+}
+
 /* An image of whole numbers is one of float32 here: only what keeps its numbers, compares or casts them,
  * makes of it what it would make of whole ones. */
 static bool check_types(struct call *call)
 {
-    static const char *const others[] = {
-        "Cast",        "CastLike", "Shape", "Size",  "DequantizeLinear",
-        "Equal",       "Greater",  "Less",  "Where", "GreaterOrEqual",
-        "LessOrEqual", "And",      "Or",    "Xor",   "Not",
-        NULL};
-    const bool is_free =
-        is_one_of(call->row->name, keep_types) || is_one_of(call->row->name, others);
+    static const char *const others[] = {"Cast", "CastLike",         "Shape",
+                                         "Size", "DequantizeLinear", NULL};
+    const bool is_free = is_one_of(call->row->name, keep_types) ||
+                         is_one_of(call->row->name, others) || compares(call->row);
     for (size_t i = 0; !is_free && i < call->node->n_input; i++) {
         const struct value *value = op_input(call, i);
         if (value && value->image.node && value->type)

@@ -7,11 +7,6 @@
 #include "onnx/expansion.h"
 #include "onnx/order.h"
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 /* ---- Names ---- */
 
 static bool add_value(struct reader *r, const char *name, size_t *index)
