@@ -384,6 +384,10 @@ static void branches_are_chosen_by_images(void)
 {
     EXPECT(COMPUTED("1.5", "Mul x two > a\n"), -2, -4, -6);
     EXPECT(COMPUTED("2", "Mul x two > a\n"), -5, -10, -15);
+    EXPECT("input x 1 1 1 2\nReduceMean x > mean axes=1,2,3\nfloat limit : 9\n"
+           "Greater mean limit > is\nIf is > y\nthen\nNeg x > n\nyield n\nelse\nyield x\nend\n"
+           "Neg y > z\noutput z 1 1 1 2\n",
+           -1, -2);
     expect_message(COMPUTED("2", "GlobalMaxPool x > a\n"), GLCNN_UNSUPPORTED,
                    "branches give Nx1x1x1 and Nx1x1x3");
 }

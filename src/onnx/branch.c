@@ -87,8 +87,8 @@ static bool take_nodes(struct call *call, size_t i, Onnx__GraphProto *nodes,
 /* The nodes of `from` behind those of `to`. */
 static void move_nodes(Onnx__GraphProto *to, Onnx__GraphProto *from)
 {
-    memcpy(to->node + to->n_node, from->node, from->n_node * sizeof *from->node);
-    to->n_node += from->n_node;
+    for (size_t k = 0; k < from->n_node; k++)
+        to->node[to->n_node++] = from->node[k];
     from->n_node = 0;
 }
 
