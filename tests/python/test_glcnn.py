@@ -730,13 +730,13 @@ class OnnxAxes(unittest.TestCase):
         self.assertIn("axes are taken as N,C,H,W; a model with N,H,W,C", self.import_it().stdout)
 
     def test_more_channels_than_data_have(self):
-        onnx_file.write(self.file("m.onnx"), {"x": ["N", 96, 4, 5]}, {"y": ["N", 96, 1, 1]},
+        onnx_file.write(self.file("m.onnx"), {"x": ["N", 600, 4, 5]}, {"y": ["N", 600, 1, 1]},
                         [onnx_file.node("GlobalAveragePool", ["x"], ["y"])])
-        self.assertIn("one number for all 96 channels", self.import_it("--mean", "1,2").stderr)
+        self.assertIn("one number for all 600 channels", self.import_it("--mean", "1,2").stderr)
         done = self.import_it("--mean", "0.25", "--deviation", "0.5")
-        self.assertIn("images of 5x4x96, 96 classes", done.stdout)
-        self.assertIn("train, evaluate and predict take 64 at most", done.stdout)
-        images = numpy.random.default_rng(5).random((3, 96, 4, 5), numpy.float32)
+        self.assertIn("images of 5x4x600, 600 classes", done.stdout)
+        self.assertIn("train, evaluate and predict take 512 at most", done.stdout)
+        images = numpy.random.default_rng(5).random((3, 600, 4, 5), numpy.float32)
         net = glcnn.load(self.file("m.glcnn"))
         numpy.testing.assert_allclose(net.predict(images)[:, :, 0, 0],
                                       (images.mean((2, 3)) - 0.25) / 0.5, atol=1e-6)
@@ -750,7 +750,7 @@ class OnnxAxes(unittest.TestCase):
             self.assertEqual(done.returncode, 0 if words[0] == "export" else 1, done.stderr)
             self.assertRegex(done.stdout + done.stderr,
                              "mean and deviation 0.25 / 0.5\n" if words[0] == "export" else
-                             "channels is 96; expected 64 at most|96 channels; .* at most 64")
+                             "channels is 600; expected 512 at most|600 channels; .* at most 512")
 
 
 @unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
