@@ -79,6 +79,31 @@
  * from 0. A label that is neither is refused. Where labels are numbers of classes although a class
  * has a number for its name, a message says so (glcnn_data_set_decision).
  *
+ * ---- Targets ----
+ *
+ * What an image's label is: a class, as above, unless the parameters ask for another kind.
+ *
+ *   numbers   real numbers, as many of each image. Of .npy, .npz and IDX the labels, [N] or [N][K],
+ *             of any type; of a CSV of images the column of a label's name, which must be there. Of
+ *             pictures a CSV in their folder, the only one there (a part's folder, where there are
+ *             parts): its first line names the columns, one of which is file, filename, file_name,
+ *             image, picture or path, the picture's path from that folder or from its folder
+ *             "images"; the other columns are the numbers, but for those that number the rows. A
+ *             picture of no line is left out with a note, as is a line whose picture is broken; a
+ *             picture of two lines, or that is not there, and a field that is no finite number are
+ *             errors.
+ *   masks     the class of each pixel: in a folder, or in that of a part, the folders "images" and
+ *             "masks" (or "labels"), which may have folders of parts in turn, have files of the same
+ *             names but for the endings. A mask is a PNG of 8 bits or fewer, palette or grey, of the
+ *             size of its picture; its values are those of the palette's numbers or of the grey
+ *             levels. Where class names are given, or "classes.txt" is in the folder with one name on
+ *             each line, a value is the number of a class, and 255 is none. Otherwise the values that
+ *             occur in the training part are the classes, in their order, and are their names; 255
+ *             is none then too, unless there are no other values than 0 and 255. What a message
+ *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
+ *             pixel taking the class of the nearest. A picture without a mask is left out with a
+ *             note.
+ *
  * ---- What is broken ----
  *
  * Opening looks at the head of every picture; what is no picture inside, is announced beyond
@@ -119,6 +144,8 @@ extern "C" {
 #define GLCNN_DATA_MAX_SIDE     4096 /* of the images that are given */
 #define GLCNN_DATA_MAX_CLASSES  65536
 #define GLCNN_DATA_NO_LABEL     UINT32_MAX
+#define GLCNN_DATA_MAX_NUMBERS  4096 /* of an image */
+#define GLCNN_DATA_NO_CLASS     255  /* of a pixel of a mask */
 
 typedef struct glcnn_data_set glcnn_data_set;
 typedef struct glcnn_data_loader glcnn_data_loader;
@@ -132,6 +159,14 @@ typedef enum glcnn_data_part {
 #define GLCNN_DATA_PARTS 3
 
 /* ---- Data sets ---- */
+
+/* What is to be learned of each image; see "Targets" above. */
+typedef enum glcnn_data_targets {
+    GLCNN_DATA_TARGETS_CLASSES = 0,
+    GLCNN_DATA_TARGETS_NUMBERS = 1,
+    GLCNN_DATA_TARGETS_MASKS = 2,
+    GLCNN_DATA_TARGETS_FORCE32 = 0x7fffffff
+} glcnn_data_targets;
 
 /* What the values of .npy, .npz and CSV are. */
 typedef enum glcnn_data_values {
@@ -166,9 +201,11 @@ struct glcnn_data_parameters {
     /* Bytes of images that may be kept: where all of them fit in, each picture is decoded once, and a
      * .npy of bytes is read once. 0: 256 MiB; 1: none is kept. */
     uint64_t memory;
-    /* Names of the classes, UTF-8, none twice; copied. 0: they follow from the data. */
+    /* Names of the classes, UTF-8, none twice; copied. 0: they follow from the data. With numbers as
+     * targets the names of the numbers; those of the data must be as many. */
     const char *const *class_names;
     uint32_t class_count;
+    glcnn_data_targets targets;
 };
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
@@ -176,8 +213,9 @@ struct glcnn_data_info {
     const char *format; /* "pictures", "npz", "npy", "csv" or "idx" */
     uint32_t width, height, channels;
     bool bytes;
-    uint32_t class_count;           /* 0: there are no labels */
-    const char *const *class_names; /* of the data set's lifetime */
+    uint32_t class_count;           /* 0: there are no labels. Of masks: classes of pixels. Of
+                                       numbers: numbers of an image */
+    const char *const *class_names; /* of the data set's lifetime; of numbers: their names */
     uint32_t counts[GLCNN_DATA_PARTS];
     uint32_t ignored; /* hidden files, files that are no picture, folders within classes */
 };
@@ -228,9 +266,15 @@ GLCNN_API const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32
 GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                                    char *name, size_t size);
 
-/* The class of an image, GLCNN_DATA_NO_LABEL beyond the part's end or without labels. */
+/* The class of an image, GLCNN_DATA_NO_LABEL beyond the part's end, without labels, or where targets
+ * are others than classes. */
 GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part,
                                         uint32_t index);
+
+/* The numbers of an image, info.class_count of them, of the data set's lifetime. NULL beyond the
+ * part's end, or where targets are no numbers. */
+GLCNN_API const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
+                                              uint32_t index);
 
 /* ---- Loaders ---- */
 
@@ -266,11 +310,15 @@ struct glcnn_data_loader_parameters {
 /* A batch: of the loader, until its next call. */
 struct glcnn_data_batch {
     uint64_t step, epoch;
-    uint32_t count;          /* images, empty places included: the loader's batch or share */
-    uint32_t filled;         /* places that have an image */
-    const float *floats;     /* [count][C][H][W]; NULL where `bytes` was asked for */
-    const uint8_t *bytes;    /* the same; NULL where it was not. With `labels_only` both are NULL */
-    const uint32_t *labels;  /* [count] */
+    uint32_t count;         /* images, empty places included: the loader's batch or share */
+    uint32_t filled;        /* places that have an image */
+    const float *floats;    /* [count][C][H][W]; NULL where `bytes` was asked for */
+    const uint8_t *bytes;   /* the same; NULL where it was not. With `labels_only` both are NULL */
+    const uint32_t *labels; /* [count]; 0 where targets are others than classes */
+    const float
+        *numbers; /* [count][class_count], 0 in empty places; NULL: targets are no numbers */
+    const uint8_t *masks; /* [count][H][W], the class of each pixel, GLCNN_DATA_NO_CLASS for none;
+                                NULL: targets are no masks */
     const uint32_t *indices; /* [count]: which of the part each is; UINT32_MAX: an empty place,
                                 whose image is all zero and label GLCNN_DATA_NO_LABEL */
 };

@@ -73,14 +73,18 @@ static glcnn_status find_format(const char *path, const struct format **format, 
     return check_name(path, *format, error);
 }
 
-static bool add_rows(struct part *part, const struct content *content, uint32_t table)
+/* `target`: that of the first row. */
+static bool add_rows(struct part *part, const struct content *content, uint32_t table,
+                     uint32_t target)
 {
-    for (uint32_t n = 0; n < content->table.count; n++)
-        if (!part_add(part, &(struct item){.label = content->labels ? content->labels[n]
-                                                                    : GLCNN_DATA_NO_LABEL,
-                                           .table = table,
-                                           .index = n}))
+    for (uint32_t n = 0; n < content->table.count; n++) {
+        const uint32_t label = content->labels    ? content->labels[n]
+                               : content->numbers ? 0
+                                                  : GLCNN_DATA_NO_LABEL;
+        if (!part_add(part, &(struct item){
+                                .label = label, .target = target + n, .table = table, .index = n}))
             return false;
+    }
     return true;
 }
 
@@ -93,11 +97,17 @@ glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct c
                          "%.250s: has a part twice, of which %.200s is one", set->path,
                          set->tables[part].path);
     }
-    bool good = add_rows(&set->parts[part], content, (uint32_t)part);
+    uint32_t target = 0;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (content->numbers)
+        status = set_add_numbers(set, content->numbers, content->table.count, content->number_count,
+                                 content->table.path, &target, error);
+    if (status == GLCNN_SUCCESS && !add_rows(&set->parts[part], content, (uint32_t)part, target))
+        status = data_no_memory(error, set->path);
     set->tables[part] = content->table;
     content->table = (struct table){0};
     content_free(content);
-    return good ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return status;
 }
 
 /* The images that are of no part, or else all parts; without labels the first that there is. */
@@ -109,7 +119,7 @@ static glcnn_status add_archive(glcnn_data_set *set, const struct reading *r, gl
     bool any = false;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         struct content content;
-        bool found, is_last = i == 0 || !r->names;
+        bool found, is_last = i == 0 || !reading_is_labelled(r);
         glcnn_status status = npz_read(r, order[i], &content, &found);
         if (status == GLCNN_SUCCESS && found)
             status =
@@ -130,9 +140,11 @@ static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const c
                               bool labelled, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH] = "";
+    const bool takes_numbers = set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS;
     const struct reading r = {.path = path,
                               .parameters = &set->parameters,
-                              .names = labelled ? &set->names : NULL,
+                              .names = labelled && !takes_numbers ? &set->names : NULL,
+                              .takes_numbers = labelled && takes_numbers,
                               .decision = decision,
                               .error = error};
     const struct format *format = NULL;
@@ -147,6 +159,26 @@ static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const c
     if (status == GLCNN_SUCCESS && *decision)
         set_decide(set, decision);
     return status == GLCNN_SUCCESS ? set_add_content(set, part, &content, error) : status;
+}
+
+static bool is_csv(const char *path)
+{
+    size_t length = strlen(path);
+    return (length > 4 && strcmp(path + length - 4, ".csv") == 0) ||
+           (length > 7 && strcmp(path + length - 7, ".csv.gz") == 0);
+}
+
+/* Of a labelled table: with numbers as targets a CSV may have pictures for images. */
+static glcnn_status add_labelled(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                                 char *error)
+{
+    bool is_list = false;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS && is_csv(path))
+        status = list_is_of_pictures(set, path, &is_list, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    return is_list ? set_add_list(set, part, path, error) : add_table(set, part, path, true, error);
 }
 
 /* ---- Names in a folder ---- */
@@ -178,6 +210,7 @@ static bool cut_ending(const char *name, size_t *stem)
 /* What is found of one part, or of all. */
 struct found {
     const char *name, *other; /* `other`: of a second one */
+    const char *table;        /* the first that is no folder */
     uint32_t tables, folders;
 };
 
@@ -209,6 +242,7 @@ static glcnn_status look_for(const char *path, const struct listing *listing,
             continue;
         found->folders += is_folder;
         found->tables += !is_folder;
+        found->table = found->table || is_folder ? found->table : name;
         note_found(found, name);
     }
     return GLCNN_SUCCESS;
@@ -240,8 +274,8 @@ static glcnn_status add_part(glcnn_data_set *set, glcnn_data_part part, const ch
     char *whole = path_join(path, found.name);
     if (!whole)
         return data_no_memory(error, path);
-    status = found.folders ? add_whole(set, part, whole, error)
-                           : add_table(set, part, whole, true, error);
+    status =
+        found.folders ? add_whole(set, part, whole, error) : add_labelled(set, part, whole, error);
     free(whole);
     return status;
 }
@@ -254,14 +288,20 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
     glcnn_status status = look_for(path, listing, NULL, &found, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (found.folders > 0 || !found.name) {
+    const bool has_classes = set->parameters.targets == GLCNN_DATA_TARGETS_CLASSES;
+    if (has_classes && (found.folders > 0 || !found.name)) {
         set->info.format = "pictures";
         return set_add_classes(set, part, path, error);
     }
-    if (found.other)
+    if (found.tables == 0)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has no table of numbers; expected .npz, .npy, IDX, or a CSV with "
+                         "a column of pictures' names",
+                         path);
+    if (found.tables > 1 || (has_classes && found.other))
         return refuse_two(path, &found, error);
-    char *table = path_join(path, found.name);
-    status = table ? add_table(set, part, table, true, error) : data_no_memory(error, path);
+    char *table = path_join(path, found.table);
+    status = table ? add_labelled(set, part, table, error) : data_no_memory(error, path);
     free(table);
     return status;
 }
@@ -310,8 +350,14 @@ glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
                          "%.300s: is one picture; expected a folder with a folder of pictures for "
                          "each class, .npz, .npy, CSV or IDX",
                          path);
+    if (set->parameters.targets == GLCNN_DATA_TARGETS_MASKS)
+        return is_folder ? set_add_masked(set, path, error)
+                         : data_fail(error, GLCNN_MALFORMED_DATA,
+                                     "%.300s: is a file; expected a folder that has the folders "
+                                     "\"images\" and \"masks\"",
+                                     path);
     if (!is_folder)
-        return add_table(set, GLCNN_DATA_PART_TRAINING, path, true, error);
+        return add_labelled(set, GLCNN_DATA_PART_TRAINING, path, error);
     glcnn_status status = listing_read(path, &listing, error);
     if (status == GLCNN_SUCCESS)
         status = add_parts(set, path, &listing, error);

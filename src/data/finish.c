@@ -112,7 +112,8 @@ static bool move_chosen(glcnn_data_set *set, const uint8_t *chosen)
 static glcnn_status split(glcnn_data_set *set, char *error)
 {
     const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
-    uint32_t classes = set->info.class_count;
+    const bool has_classes = set->parameters.targets == GLCNN_DATA_TARGETS_CLASSES;
+    const uint32_t classes = has_classes ? set->info.class_count : 1; /* each label is 0 then */
     if (!(set->parameters.validation > 0) || set->parts[GLCNN_DATA_PART_VALIDATION].count > 0)
         return GLCNN_SUCCESS;
     uint32_t *first = malloc((classes + 1) * sizeof *first);
@@ -221,19 +222,34 @@ static void tell_passed_over(glcnn_data_set *set)
         set_decide(set, message);
 }
 
+/* What is to be learned. */
+static glcnn_status finish_targets(glcnn_data_set *set, char *error)
+{
+    switch (set->parameters.targets) {
+    case GLCNN_DATA_TARGETS_NUMBERS:
+        return set_name_numbers(set, error);
+    case GLCNN_DATA_TARGETS_MASKS:
+        return set_finish_masks(set, error);
+    default:
+        return set_labels(set, error);
+    }
+}
+
 glcnn_status set_finish(glcnn_data_set *set, char *error)
 {
     bool labelled = set->parts[GLCNN_DATA_PART_TEST].count == 0 ||
                     set->parts[GLCNN_DATA_PART_TEST].items[0].label != GLCNN_DATA_NO_LABEL;
     glcnn_status status = check_parts(set, labelled, error);
     if (status == GLCNN_SUCCESS && labelled)
-        status = set_labels(set, error);
+        status = finish_targets(set, error);
     if (status == GLCNN_SUCCESS && labelled)
         status = split(set, error);
     if (status == GLCNN_SUCCESS)
         status = set->file_count > 0 ? set_size_pictures(set, error) : size_tables(set, error);
     if (status == GLCNN_SUCCESS && set->file_count > 0)
         status = make_room(set, error);
+    if (status == GLCNN_SUCCESS && labelled && set->masks.count > 0)
+        status = set_keep_masks(set, error);
     tell_passed_over(set);
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         set->info.counts[p] = set->parts[p].count;

@@ -69,10 +69,33 @@ static glcnn_status take_images(const struct reading *r, const struct bytes *byt
     return status == GLCNN_SUCCESS ? table_fill_bytes(r, array.data, is_planar, table) : status;
 }
 
-static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes, uint32_t count,
+static glcnn_status name_labels(const struct reading *r, const struct array *array, uint32_t count,
                                 uint32_t **labels)
 {
+    glcnn_status status = GLCNN_SUCCESS;
+    *labels = malloc(count * sizeof **labels);
+    if (!*labels)
+        return data_no_memory(r->error, r->path);
+    for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
+        status = names_add_number(r->names, array->data[n], r->path, &(*labels)[n], r->error);
+    return status;
+}
+
+static glcnn_status take_numbers(const struct reading *r, const struct array *array, uint32_t count,
+                                 struct content *content)
+{
+    content->number_count = 1;
+    content->numbers = malloc(count * sizeof *content->numbers);
+    for (uint32_t n = 0; content->numbers && n < count; n++)
+        content->numbers[n] = array->data[n];
+    return content->numbers ? GLCNN_SUCCESS : data_no_memory(r->error, r->path);
+}
+
+static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes,
+                                struct content *content)
+{
     struct array array;
+    const uint32_t count = content->table.count;
     glcnn_status status = parse(r, bytes, &array);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -80,12 +103,8 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %u labels in %u dimensions, and there are %u images", r->path,
                          array.shape[0], array.rank, count);
-    *labels = malloc(count * sizeof **labels);
-    if (!*labels)
-        return data_no_memory(r->error, r->path);
-    for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
-        status = names_add_number(r->names, array.data[n], r->path, &(*labels)[n], r->error);
-    return status;
+    return r->names ? name_labels(r, &array, count, &content->labels)
+                    : take_numbers(r, &array, count, content);
 }
 
 const struct array_format array_idx = {NULL, take_images, take_labels};

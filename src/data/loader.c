@@ -24,6 +24,8 @@
 struct batch {
     void *images;
     uint32_t *labels, *indices;
+    float *numbers;
+    uint8_t *masks;
     uint32_t open; /* places that are not done */
     glcnn_status status;
     uint32_t failed_at; /* the first place that failed */
@@ -38,6 +40,7 @@ struct glcnn_data_loader {
     uint64_t steps; /* of an epoch */
     uint32_t depth;
     size_t values, element; /* of an image, and the bytes of each */
+    size_t numbers, pixels; /* of an image's targets: its numbers, or its mask; 0: none */
     float scale[GLCNN_DATA_MAX_CHANNELS], shift[GLCNN_DATA_MAX_CHANNELS];
     float of_byte[GLCNN_DATA_MAX_CHANNELS][256]; /* what each byte becomes */
     pthread_t threads[MAX_THREADS];
@@ -147,11 +150,16 @@ static void write_item(const glcnn_data_loader *l, const struct item *item, cons
                                                    : NULL;
     write_image(l, bytes, bytes ? NULL : table->floats + at, b, place);
     b->labels[place] = item->label;
+    if (l->numbers)
+        memcpy(b->numbers + place * l->numbers, l->set->numbers.values + item->target * l->numbers,
+               l->numbers * sizeof *b->numbers);
 }
 
 static void leave_empty(const glcnn_data_loader *l, struct batch *b, uint32_t place)
 {
     memset((uint8_t *)b->images + place * l->values * l->element, 0, l->values * l->element);
+    memset(b->numbers + place * l->numbers, 0, l->numbers * sizeof *b->numbers);
+    memset(b->masks + place * l->pixels, GLCNN_DATA_NO_CLASS, l->pixels);
     b->labels[place] = GLCNN_DATA_NO_LABEL;
     b->indices[place] = UINT32_MAX;
 }
@@ -185,6 +193,8 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
     for (uint32_t tried = 0; tried < l->part->count && b->indices[place] != UINT32_MAX; tried++) {
         const struct item *item = &l->part->items[b->indices[place]];
         glcnn_status status = find_pixels(w, item, error);
+        if (status == GLCNN_SUCCESS && l->pixels)
+            status = set_mask(l->set, item->target, b->masks + place * l->pixels, error);
         if (status == GLCNN_SUCCESS)
             write_item(l, item, w->pixels, b, place);
         if (status != GLCNN_MALFORMED_DATA || l->set->parameters.strict)
@@ -347,6 +357,8 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
     l->steps = p->shuffle ? l->count / p->batch : ((uint64_t)l->count + p->batch - 1) / p->batch;
     l->values = p->labels_only ? 0 : set_values(l->set);
     l->element = p->bytes ? 1 : sizeof(float);
+    l->numbers = l->set->numbers.rows > 0 ? l->set->numbers.count : 0;
+    l->pixels = l->set->masks.count > 0 ? (size_t)l->set->info.width * l->set->info.height : 0;
     l->begun = l->held = p->step;
     if (l->count == 0)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "%.300s: the part has no image",
@@ -363,12 +375,15 @@ static bool make_batch(const glcnn_data_loader *l, struct batch *b)
     b->images = bytes < SIZE_MAX / size ? malloc(size * bytes + 1) : NULL;
     b->labels = malloc(size * sizeof *b->labels);
     b->indices = malloc(size * sizeof *b->indices);
-    return b->images && b->labels && b->indices;
+    b->numbers = malloc(size * l->numbers * sizeof *b->numbers + 1);
+    b->masks = malloc(size * l->pixels + 1);
+    return b->images && b->labels && b->indices && b->numbers && b->masks;
 }
 
 static glcnn_status make_batches(glcnn_data_loader *l, char *error)
 {
-    uint64_t bytes = (uint64_t)l->values * l->element * l->parameters.share;
+    uint64_t bytes = ((uint64_t)l->values * l->element + l->numbers * sizeof(float) + l->pixels) *
+                     l->parameters.share;
     uint64_t fitting = bytes > 0 ? l->parameters.memory / bytes : MAX_DEPTH;
     l->depth = fitting < 2 ? 2 : fitting > MAX_DEPTH ? MAX_DEPTH : (uint32_t)fitting;
     l->order = malloc(l->count * sizeof *l->order);
@@ -435,6 +450,8 @@ void glcnn_data_loader_destroy(glcnn_data_loader **loader)
         free(l->batches[i].images);
         free(l->batches[i].labels);
         free(l->batches[i].indices);
+        free(l->batches[i].numbers);
+        free(l->batches[i].masks);
     }
     pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->done);
@@ -487,6 +504,8 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
                                        .epoch = l->held / l->steps,
                                        .count = l->parameters.share,
                                        .labels = b->labels,
+                                       .numbers = l->numbers ? b->numbers : NULL,
+                                       .masks = l->pixels ? b->masks : NULL,
                                        .indices = b->indices};
     if (l->parameters.bytes)
         batch->bytes = l->parameters.labels_only ? NULL : b->images;

@@ -66,13 +66,51 @@ static glcnn_status take_label(const struct reading *r, const struct array *arra
     return names_add_number(r->names, (int64_t)value, r->path, label, r->error);
 }
 
-static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes, uint32_t count,
+static glcnn_status name_labels(const struct reading *r, const struct array *array, uint32_t count,
                                 uint32_t **labels)
 {
+    glcnn_status status = GLCNN_SUCCESS;
+    *labels = malloc(count * sizeof **labels);
+    if (!*labels)
+        return data_no_memory(r->error, r->path);
+    for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
+        status = take_label(r, array, n, &(*labels)[n]);
+    return status;
+}
+
+/* Rows of numbers, one for each image. */
+static glcnn_status take_numbers(const struct reading *r, const struct array *array, uint32_t count,
+                                 struct content *content)
+{
+    const size_t all = array->header.count, each = all / count;
+    if (all % count != 0 || array->header.shape[0] != count || each > GLCNN_DATA_MAX_NUMBERS)
+        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has %zu numbers, %u rows of them, and there are %u images; "
+                         "expected a row of up to %d numbers for each image",
+                         r->path, all, array->header.shape[0], count, GLCNN_DATA_MAX_NUMBERS);
+    content->number_count = (uint32_t)each;
+    content->numbers = malloc(all * sizeof *content->numbers);
+    if (!content->numbers)
+        return data_no_memory(r->error, r->path);
+    glcnn_npy_convert(array->bytes, &array->header, 0, all, content->numbers);
+    for (size_t i = 0; i < all; i++)
+        if (!isfinite(content->numbers[i]))
+            return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                             "%.300s: number %zu of label %zu is %g; expected a finite number",
+                             r->path, i % each, i / each, (double)content->numbers[i]);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes,
+                                struct content *content)
+{
     struct array array;
+    const uint32_t count = content->table.count;
     glcnn_status status = parse(r, bytes, &array);
     if (status != GLCNN_SUCCESS)
         return status;
+    if (array.header.rank > 0 && r->takes_numbers)
+        return take_numbers(r, &array, count, content);
     if (array.header.rank == 0 || array.header.count != array.header.shape[0])
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: is not a list of labels: it has %u dimensions and %zu elements; "
@@ -82,12 +120,7 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
         return data_fail(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %zu labels, and there are %u images", r->path,
                          array.header.count, count);
-    *labels = malloc(count * sizeof **labels);
-    if (!*labels)
-        return data_no_memory(r->error, r->path);
-    for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
-        status = take_label(r, &array, n, &(*labels)[n]);
-    return status;
+    return name_labels(r, &array, count, &content->labels);
 }
 
 const struct array_format array_npy = {stored_open, take_images, take_labels};

@@ -79,7 +79,8 @@ static glcnn_status check_roles(const struct archive *a)
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t k = 0; k < i; k++) {
             const struct entry *x = &a->entries[k], *y = &a->entries[i];
-            bool counts = x->role == ROLE_IMAGES || (x->role == ROLE_LABELS && r->names);
+            bool counts =
+                x->role == ROLE_IMAGES || (x->role == ROLE_LABELS && reading_is_labelled(r));
             if (counts && x->role == y->role && x->part == y->part)
                 return data_fail(
                     r->error, GLCNN_MALFORMED_DATA,
@@ -175,7 +176,7 @@ static glcnn_status take_labels(const struct archive *a, const struct entry *ent
                          r->path);
     glcnn_status status = read_bytes(a, entry, &bytes);
     if (status == GLCNN_SUCCESS)
-        status = array_npy.take_labels(r, &bytes, content->table.count, &content->labels);
+        status = array_npy.take_labels(r, &bytes, content);
     bytes_free(&bytes);
     return status;
 }
@@ -209,7 +210,7 @@ static glcnn_status read_archive(struct archive *a, uint32_t part, struct conten
     if (!images)
         return GLCNN_SUCCESS;
     status = take_images(a, images, content);
-    if (status == GLCNN_SUCCESS && a->reading->names)
+    if (status == GLCNN_SUCCESS && reading_is_labelled(a->reading))
         status = take_labels(a, find(a, ROLE_LABELS, part), content);
     return status;
 }

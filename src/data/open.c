@@ -32,6 +32,13 @@ static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char
     if ((unsigned)p->values > GLCNN_DATA_VALUES_NUMBERS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "values is %u; expected 0 to 2",
                          (unsigned)p->values);
+    if ((unsigned)p->targets > GLCNN_DATA_TARGETS_MASKS)
+        return data_fail(error, GLCNN_INVALID_ARGUMENT, "targets is %u; expected 0 to %d",
+                         (unsigned)p->targets, GLCNN_DATA_TARGETS_MASKS);
+    if (p->targets == GLCNN_DATA_TARGETS_MASKS && p->class_count > GLCNN_DATA_NO_CLASS)
+        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+                         "class_names: %u names are given; expected %d at most for masks",
+                         p->class_count, GLCNN_DATA_NO_CLASS);
     return check_names(p, error);
 }
 
@@ -135,6 +142,12 @@ void glcnn_data_set_close(glcnn_data_set **data)
     }
     for (uint32_t i = 0; i < set->file_count; i++)
         free(set->files[i].path);
+    for (uint32_t i = 0; i < set->masks.count; i++)
+        free(set->masks.files[i].path);
+    free(set->masks.files);
+    free((void *)set->masks.states);
+    free(set->masks.kept);
+    free(set->numbers.values);
     free_texts(set->class_names, set->info.class_count);
     free_texts(set->notes.texts, set->notes.count);
     free_texts(set->decisions.texts, set->decisions.count);

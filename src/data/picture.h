@@ -54,6 +54,14 @@ bool picture_has_ending(const char *name);
 glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels, char *error);
 glcnn_status picture_look(FILE *file, struct picture *picture, char *error);
 
+/* The values of a PNG of one channel, as the file has them: [height][width]. To be released with
+ * free(). */
+struct picture_values {
+    uint32_t width, height;
+    uint8_t *values;
+};
+glcnn_status picture_png_values(FILE *file, struct picture_values *values, char *error);
+
 /* ---- For the formats ---- */
 
 /* All of a file, for decoders that need it in memory; up to 256 MiB. `bytes` is to be released with

@@ -21,6 +21,11 @@ struct png {
     bool has_said; /* `error` has its message */
     struct scaler scaler;
     uint8_t *rows, *converted;
+    /* What it is read for. */
+    struct picture *picture;
+    const struct size *size;
+    uint8_t *pixels;
+    struct picture_values *values;
 };
 
 static void say(png_structp read, png_const_charp message)
@@ -91,8 +96,9 @@ static bool has_colour(const struct png *png)
     return false;
 }
 
-static void look(struct png *png, struct picture *picture)
+static void look(struct png *png)
 {
+    struct picture *picture = png->picture;
     read_head(png);
     bool turned = png->turn > 4;
     uint32_t width = png_get_image_width(png->read, png->info);
@@ -152,8 +158,9 @@ static void read_interlaced(struct png *png, uint32_t height)
         take_row(png, png->rows + y * bytes);
 }
 
-static void decode(struct png *png, const struct size *size, uint8_t *pixels)
+static void decode(struct png *png)
 {
+    const struct size *size = png->size;
     read_head(png);
     png->limit = PICTURE_MAX_MEMORY;
     set_transformations(png);
@@ -168,7 +175,45 @@ static void decode(struct png *png, const struct size *size, uint8_t *pixels)
     }
     png->limit = MAX_CHUNK;
     png_read_end(png->read, NULL);
-    scaler_finish(&png->scaler, turn, pixels);
+    scaler_finish(&png->scaler, turn, png->pixels);
+}
+
+/* ---- Values ---- */
+
+static void check_values(struct png *png)
+{
+    const int type = png_get_color_type(png->read, png->info),
+              depth = png_get_bit_depth(png->read, png->info);
+    if (depth <= 8 && (type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY))
+        return;
+    data_fail(png->error, GLCNN_MALFORMED_DATA,
+              "is a PNG of %s and %d bits; expected a palette or grey levels of 8 bits at most",
+              type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY ? "one channel"
+                                                                            : "several channels",
+              depth);
+    stop(png);
+}
+
+/* Numbers of the palette, or grey levels as the file has them. */
+static void read_values(struct png *png)
+{
+    struct picture_values *v = png->values;
+    read_head(png);
+    check_values(png);
+    png->limit = PICTURE_MAX_MEMORY;
+    png_set_packing(png->read);
+    int passes = png_set_interlace_handling(png->read);
+    png_read_update_info(png->read, png->info);
+    v->width = png_get_image_width(png->read, png->info);
+    v->height = png_get_image_height(png->read, png->info);
+    v->values = malloc((size_t)v->width * v->height);
+    if (!v->values)
+        no_memory(png);
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < v->height; y++)
+            png_read_row(png->read, v->values + (size_t)y * v->width, NULL);
+    png->limit = MAX_CHUNK;
+    png_read_end(png->read, NULL);
 }
 
 /* ---- Entries ---- */
@@ -182,9 +227,7 @@ static glcnn_status outcome(const struct png *png)
     return GLCNN_MALFORMED_DATA;
 }
 
-/* Only the head where `pixels` is NULL. */
-static glcnn_status run(struct png *png, struct picture *picture, const struct size *size,
-                        uint8_t *pixels)
+static glcnn_status run(struct png *png, void (*take)(struct png *png))
 {
     png->read = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, png, say, pass_over, png, allocate,
                                          release);
@@ -193,19 +236,15 @@ static glcnn_status run(struct png *png, struct picture *picture, const struct s
         return data_fail(png->error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
     if (setjmp(png_jmpbuf(png->read)))
         return outcome(png);
-    if (pixels)
-        decode(png, size, pixels);
-    else
-        look(png, picture);
+    take(png);
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status run_and_release(FILE *file, struct picture *picture, const struct size *size,
-                                    uint8_t *pixels, char *error)
+static glcnn_status run_and_release(struct png png, void (*take)(struct png *png))
 {
-    struct png png = {
-        .file = file, .turn = picture_png_orientation(file), .error = error, .limit = MAX_CHUNK};
-    glcnn_status status = run(&png, picture, size, pixels);
+    png.turn = picture_png_orientation(png.file);
+    png.limit = MAX_CHUNK;
+    glcnn_status status = run(&png, take);
     png_destroy_read_struct(&png.read, &png.info, NULL);
     scaler_destroy(&png.scaler);
     free(png.rows);
@@ -215,18 +254,34 @@ static glcnn_status run_and_release(FILE *file, struct picture *picture, const s
 
 static glcnn_status png_look(FILE *file, struct picture *picture, char *error)
 {
-    return run_and_release(file, picture, NULL, NULL, error);
+    return run_and_release((struct png){.file = file, .error = error, .picture = picture}, look);
 }
 
 static glcnn_status png_decode(FILE *file, const struct size *size, uint8_t *pixels, char *error)
 {
-    return run_and_release(file, NULL, size, pixels, error);
+    return run_and_release(
+        (struct png){.file = file, .error = error, .size = size, .pixels = pixels}, decode);
 }
 
 static bool png_begins(const uint8_t *head, size_t size)
 {
     static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
+}
+
+glcnn_status picture_png_values(FILE *file, struct picture_values *values, char *error)
+{
+    uint8_t head[PICTURE_HEAD];
+    *values = (struct picture_values){.values = NULL};
+    if (!png_begins(head, picture_read_head(file, head)))
+        return data_fail(error, GLCNN_MALFORMED_DATA, "is not a PNG");
+    glcnn_status status =
+        run_and_release((struct png){.file = file, .error = error, .values = values}, read_values);
+    if (status != GLCNN_SUCCESS) {
+        free(values->values);
+        *values = (struct picture_values){.values = NULL};
+    }
+    return status;
 }
 
 const struct picture_format picture_png = {

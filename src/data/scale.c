@@ -68,14 +68,19 @@ static uint32_t linear_weights(struct step s, uint32_t source, int64_t middle, u
     return behind ? 2 : 1;
 }
 
-/* At the size that it has a picture is cut at whole pixels, and stays as it is. */
+/* What is cut off before the first target. At the size that it has a picture is cut at whole pixels,
+ * and stays as it is. */
+static uint64_t margin_of(uint32_t source, uint32_t target, struct step s)
+{
+    uint64_t unit = 2 * s.den, margin = source * s.den - target * s.num;
+    return s.num == s.den ? margin - margin % unit : margin;
+}
+
 static bool axis_create(struct axis *a, uint32_t source, uint32_t target, struct step s)
 {
     if (!axis_allocate(a, target, s))
         return false;
-    uint64_t unit = 2 * s.den, margin = source * s.den - target * s.num;
-    if (s.num == s.den)
-        margin -= margin % unit;
+    const uint64_t margin = margin_of(source, target, s);
     uint32_t used = 0;
     for (uint32_t i = 0; i < target; i++) {
         uint64_t low = margin + 2 * i * s.num;
@@ -88,12 +93,33 @@ static bool axis_create(struct axis *a, uint32_t source, uint32_t target, struct
     return true;
 }
 
+/* The largest step by which the source covers the target. */
+static struct step covering(uint32_t source_width, uint32_t source_height, uint32_t width,
+                            uint32_t height)
+{
+    bool by_width = (uint64_t)source_width * height <= (uint64_t)source_height * width;
+    return by_width ? (struct step){source_width, width} : (struct step){source_height, height};
+}
+
+static void find_nearest(uint32_t source, uint32_t target, struct step s, uint32_t *places)
+{
+    const uint64_t margin = margin_of(source, target, s);
+    for (uint32_t i = 0; i < target; i++)
+        places[i] = (uint32_t)((margin + (2 * (uint64_t)i + 1) * s.num) / (2 * s.den));
+}
+
+void scale_nearest(uint32_t source_width, uint32_t source_height, uint32_t width, uint32_t height,
+                   uint32_t *x, uint32_t *y)
+{
+    const struct step s = covering(source_width, source_height, width, height);
+    find_nearest(source_width, width, s, x);
+    find_nearest(source_height, height, s, y);
+}
+
 bool scaler_create(struct scaler *scaler, uint32_t source_width, uint32_t source_height,
                    uint32_t width, uint32_t height, uint32_t channels)
 {
-    bool by_width = (uint64_t)source_width * height <= (uint64_t)source_height * width;
-    struct step s =
-        by_width ? (struct step){source_width, width} : (struct step){source_height, height};
+    const struct step s = covering(source_width, source_height, width, height);
     *scaler = (struct scaler){.channels = channels};
     scaler->row = malloc((size_t)width * channels * sizeof *scaler->row);
     scaler->sums = calloc((size_t)width * height * channels, sizeof *scaler->sums);

@@ -37,4 +37,9 @@ void scaler_row(struct scaler *scaler, const uint8_t *row);
  * height x width of the scaler's. */
 void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *image);
 
+/* Of values that have no mean: the source's pixels under the middles of the targets, x[width] and
+ * y[height], where the scaler would bring the source to that size. */
+void scale_nearest(uint32_t source_width, uint32_t source_height, uint32_t width, uint32_t height,
+                   uint32_t *x, uint32_t *y);
+
 #endif

@@ -128,5 +128,15 @@ void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint3
 uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part, uint32_t index)
 {
     const struct item *item = find_item(data, part, index);
-    return item ? item->label : GLCNN_DATA_NO_LABEL;
+    return item && data->parameters.targets == GLCNN_DATA_TARGETS_CLASSES ? item->label
+                                                                          : GLCNN_DATA_NO_LABEL;
+}
+
+const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
+                                    uint32_t index)
+{
+    const struct item *item = find_item(data, part, index);
+    return item && data->numbers.values && item->label != GLCNN_DATA_NO_LABEL
+               ? data->numbers.values + (size_t)item->target * data->numbers.count
+               : NULL;
 }

@@ -45,8 +45,9 @@ enum picture_state { PICTURE_UNKNOWN, PICTURE_TAKEN, PICTURE_KEPT, PICTURE_BROKE
 
 /* An image of a part: a picture, or a row of a table. */
 struct item {
-    uint32_t label; /* of names while the set is opened, then the class */
-    uint32_t table; /* NO_TABLE: a picture */
+    uint32_t label;  /* of names while the set is opened, then the class; 0 with other targets */
+    uint32_t target; /* the row of its numbers, or its mask */
+    uint32_t table;  /* NO_TABLE: a picture */
     uint32_t index;
 };
 #define NO_TABLE UINT32_MAX
@@ -54,6 +55,23 @@ struct item {
 struct part {
     struct item *items;
     uint32_t count, capacity;
+};
+
+/* Targets that are numbers. */
+struct numbers {
+    float *values; /* [rows][count] */
+    uint32_t count, rows, capacity;
+};
+
+/* Targets that are masks. */
+struct masks {
+    struct picture_file *files;
+    uint32_t count, capacity;
+    bool seen[256];        /* values of the training part */
+    uint8_t class_of[256]; /* of a value; GLCNN_DATA_NO_CLASS: none */
+    /* Of each mask, as of pictures. */
+    _Atomic uint8_t *states;
+    uint8_t *kept;
 };
 
 struct glcnn_data_set {
@@ -65,6 +83,8 @@ struct glcnn_data_set {
     struct names names;
     struct part parts[GLCNN_DATA_PARTS];
     struct table tables[GLCNN_DATA_PARTS];
+    struct numbers numbers;
+    struct masks masks;
     struct picture_file *files;
     uint32_t file_count, file_capacity;
     /* Of each file: TAKEN while one thread writes its pixels into `kept`. */
@@ -102,6 +122,31 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
 /* Takes a table over; *content is all zero then. */
 glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
                              char *error);
+
+/* ---- Numbers ---- */
+
+/* Adds rows of numbers of what `path` is; *first is the number of the first row. All rows of a set
+ * have as many numbers. */
+glcnn_status set_add_numbers(glcnn_data_set *set, const float *values, uint32_t rows,
+                             uint32_t count, const char *path, uint32_t *first, char *error);
+/* Names that the numbers have where nobody gives any. */
+glcnn_status set_name_numbers(glcnn_data_set *set, char *error);
+/* Whether the CSV names pictures. */
+glcnn_status list_is_of_pictures(const glcnn_data_set *set, const char *path, bool *is_list,
+                                 char *error);
+/* Adds the pictures that a CSV names, with their numbers. */
+glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error);
+
+/* ---- Masks ---- */
+
+/* Adds pictures with masks from what a folder has. */
+glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error);
+/* Classes of pixels, once all masks are known. */
+glcnn_status set_finish_masks(glcnn_data_set *set, char *error);
+/* Room for masks of the set's size. */
+glcnn_status set_keep_masks(glcnn_data_set *set, char *error);
+/* The classes of the pixels of mask number `index`, [H][W]. */
+glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error);
 
 /* Classes, split, size and memory, once everything is added. */
 glcnn_status set_finish(glcnn_data_set *set, char *error);

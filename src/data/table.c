@@ -20,7 +20,13 @@ void content_free(struct content *content)
 {
     table_free(&content->table);
     free(content->labels);
-    content->labels = NULL;
+    free(content->numbers);
+    *content = (struct content){.labels = NULL};
+}
+
+bool reading_is_labelled(const struct reading *r)
+{
+    return r->names || r->takes_numbers;
 }
 
 /* ---- Pairs of files ---- */
@@ -56,7 +62,7 @@ static glcnn_status read_labels(const struct reading *r, const struct array_form
     beside.path = path;
     glcnn_status status = bytes_read_file(&bytes, path, BYTES_MAX, r->error);
     if (status == GLCNN_SUCCESS)
-        status = format->take_labels(&beside, &bytes, content->table.count, &content->labels);
+        status = format->take_labels(&beside, &bytes, content);
     bytes_free(&bytes);
     free(path);
     return status;
@@ -81,7 +87,7 @@ glcnn_status array_read(const struct reading *r, const struct array_format *form
 {
     *content = (struct content){0};
     glcnn_status status = read_images(r, format, &content->table);
-    if (status == GLCNN_SUCCESS && r->names)
+    if (status == GLCNN_SUCCESS && reading_is_labelled(r))
         status = read_labels(r, format, content);
     if (status != GLCNN_SUCCESS)
         content_free(content);

@@ -18,18 +18,21 @@ struct table {
     struct stored *stored;
 };
 
-/* What a file has: images, and labels as numbers of names, or NULL. */
+/* What a file has: images, and labels as numbers of names, or numbers [count][number_count]. */
 struct content {
     struct table table;
     uint32_t *labels;
+    float *numbers;
+    uint32_t number_count;
 };
 
-/* How a file is read. `names` NULL: without labels. */
+/* How a file is read. */
 struct reading {
     const char *path;
     const struct glcnn_data_parameters *parameters;
-    struct names *names;
-    char *decision; /* GLCNN_ERROR_LENGTH: a message on what was found, or "" */
+    struct names *names; /* of labels that are classes; NULL: none are wanted */
+    bool takes_numbers;  /* labels are numbers */
+    char *decision;      /* GLCNN_ERROR_LENGTH: a message on what was found, or "" */
     char *error;
 };
 
@@ -43,6 +46,7 @@ struct rows {
     void (*get)(const struct rows *rows, uint32_t row, float *values);
 };
 
+bool reading_is_labelled(const struct reading *r);
 size_t table_values(const struct table *table); /* of an image */
 void table_free(struct table *table);
 void content_free(struct content *content);
@@ -61,14 +65,14 @@ uint64_t data_memory(const struct glcnn_data_parameters *parameters);
 /* Bytes to floats, where the other parts have floats. */
 glcnn_status table_make_floats(struct table *table, char *error);
 
-/* A format of files that have one array each. `count` is how many labels there must be. */
+/* A format of files that have one array each. There must be as many labels as images. */
 struct array_format {
     /* stored_open, or NULL: images are always read whole. */
     glcnn_status (*leave_images)(const struct reading *r, struct table *table);
     glcnn_status (*take_images)(const struct reading *r, const struct bytes *bytes,
                                 struct table *table);
-    glcnn_status (*take_labels)(const struct reading *r, const struct bytes *bytes, uint32_t count,
-                                uint32_t **labels);
+    glcnn_status (*take_labels)(const struct reading *r, const struct bytes *bytes,
+                                struct content *content);
 };
 extern const struct array_format array_npy, array_idx;
 

@@ -74,3 +74,12 @@ bool word_is_row(const char *name)
     return is_one_of(word, strlen(word), known) ||
            strncasecmp(word, unnamed, sizeof unnamed - 1) == 0;
 }
+
+bool word_is_picture(const char *name)
+{
+    static const char *const known[] = {"file",      "filename",  "filepath",  "path",    "image",
+                                        "imagename", "imagefile", "imagepath", "picture", NULL};
+    char word[32];
+    reduce(name, word, sizeof word);
+    return is_one_of(word, strlen(word), known);
+}

@@ -15,5 +15,7 @@ bool word_is_labels(const char *word, size_t length);
 /* In any case, with or without spaces, hyphens and underscores: a column that numbers or names the
  * rows of a table. */
 bool word_is_row(const char *name);
+/* In any case, with or without such marks: a column that names pictures. */
+bool word_is_picture(const char *name);
 
 #endif

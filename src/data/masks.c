@@ -1,0 +1,438 @@
+/* Masks as targets: pairs of pictures and masks, their classes, and masks at the size of a set. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "folder.h"
+#include "message.h"
+#include "scale.h"
+#include "set.h"
+#include "words.h"
+
+#define NAMES_MAX ((size_t)1 << 20) /* bytes of a file of names */
+
+/* ---- One mask ---- */
+
+static glcnn_status read_values(FILE *stream, const char *path, struct picture_values *values,
+                                char *error)
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    glcnn_status status = picture_png_values(stream, values, reason);
+    return status == GLCNN_SUCCESS ? status
+                                   : data_fail(error, status, "%.250s: %.250s", path, reason);
+}
+
+static glcnn_status open_mask(const char *path, struct picture_file *file,
+                              struct picture_values *values, char *error)
+{
+    *values = (struct picture_values){.values = NULL};
+    FILE *stream = open_picture(path, file);
+    if (!stream)
+        return errno
+                   ? data_fail_errno(error, path, "cannot be opened")
+                   : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
+    glcnn_status status = read_values(stream, path, values, error);
+    fclose(stream);
+    return status;
+}
+
+/* Values that no class is given for. */
+static glcnn_status check_values(const glcnn_data_set *set, const char *path,
+                                 const struct picture_values *v, char *error)
+{
+    const uint32_t classes = set->info.class_count;
+    const size_t count = (size_t)v->width * v->height;
+    for (size_t i = 0; i < count && classes > 0; i++)
+        if (v->values[i] >= classes && v->values[i] != GLCNN_DATA_NO_CLASS)
+            return data_fail(error, GLCNN_MALFORMED_DATA,
+                             "%.250s: has the value %u at %zu,%zu, and there are %u classes; "
+                             "expected 0 to %u, or 255 for none",
+                             path, v->values[i], i % v->width, i / v->width, classes, classes - 1);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status check_mask(const glcnn_data_set *set, const char *path,
+                               const struct picture *picture, const struct picture_values *v,
+                               char *error)
+{
+    if (v->width == picture->width && v->height == picture->height)
+        return check_values(set, path, v, error);
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.250s: is %u x %u, and its picture is %u x %u; expected the same size", path,
+                     v->width, v->height, picture->width, picture->height);
+}
+
+/* ---- Pairs ---- */
+
+static bool add_file(struct masks *m, const struct picture_file *file, const char *path)
+{
+    if (m->count == m->capacity) {
+        uint32_t capacity = m->capacity ? m->capacity * 2 : 256;
+        struct picture_file *files = realloc(m->files, capacity * sizeof *files);
+        if (!files)
+            return false;
+        m->files = files;
+        m->capacity = capacity;
+    }
+    m->files[m->count] = *file;
+    m->files[m->count].path = strdup(path);
+    return m->files[m->count++].path != NULL;
+}
+
+static void note_values(struct masks *m, const struct picture_values *v)
+{
+    const size_t count = (size_t)v->width * v->height;
+    for (size_t i = 0; i < count; i++)
+        m->seen[v->values[i]] = true;
+}
+
+/* The mask of the picture that was added last, which goes again where the mask is broken. */
+static glcnn_status add_mask(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                             char *error)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    struct part *items = &set->parts[part];
+    struct item *item = &items->items[items->count - 1];
+    struct picture_file file = {.path = NULL};
+    struct picture_values values;
+    glcnn_status status = open_mask(path, &file, &values, message);
+    if (status == GLCNN_SUCCESS)
+        status = check_mask(set, path, &set->files[item->index].head, &values, message);
+    if (status == GLCNN_OUT_OF_MEMORY)
+        status = data_fail(error, status, "%s", message);
+    else if (status != GLCNN_SUCCESS) {
+        items->count--;
+        status = set_complain(set, 1, message, error);
+    } else {
+        item->target = set->masks.count;
+        if (part == GLCNN_DATA_PART_TRAINING)
+            note_values(&set->masks, &values);
+        status = add_file(&set->masks, &file, path) ? GLCNN_SUCCESS : data_no_memory(error, path);
+    }
+    free(values.values);
+    return status;
+}
+
+/* FOLDER/NAME.png for NAME.jpg; NULL: not enough memory. */
+static char *mask_path(const char *folder, const char *picture)
+{
+    const char *dot = strrchr(picture, '.');
+    const size_t stem = dot ? (size_t)(dot - picture) : strlen(picture);
+    char *name = malloc(stem + 5);
+    if (!name)
+        return NULL;
+    memcpy(name, picture, stem);
+    memcpy(name + stem, ".png", 5);
+    char *path = path_join(folder, name);
+    free(name);
+    return path;
+}
+
+static glcnn_status add_pair(glcnn_data_set *set, glcnn_data_part part, const char *picture,
+                             const char *mask, char *error)
+{
+    const uint32_t before = set->parts[part].count;
+    glcnn_status status = set_add_picture(set, part, picture, 0, false, error);
+    return status == GLCNN_SUCCESS && set->parts[part].count > before
+               ? add_mask(set, part, mask, error)
+               : status;
+}
+
+static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const char *pictures,
+                              const char *masks, char *error)
+{
+    struct listing listing;
+    glcnn_status status = listing_read(pictures, &listing, error);
+    set->info.ignored += status == GLCNN_SUCCESS ? listing.hidden : 0;
+    for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
+        char *picture = path_join(pictures, listing.names[i]);
+        char *mask = mask_path(masks, listing.names[i]);
+        status = picture && mask ? add_pair(set, part, picture, mask, error)
+                                 : data_no_memory(error, pictures);
+        free(picture);
+        free(mask);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+/* ---- Folders ---- */
+
+/* FOLDER/images and FOLDER/masks or FOLDER/labels; NULL: there are none such. */
+static bool find_pair(const char *folder, char **pictures, char **masks)
+{
+    *pictures = path_join(folder, "images");
+    *masks = path_join(folder, "masks");
+    if (*masks && !path_is_folder(*masks)) {
+        free(*masks);
+        *masks = path_join(folder, "labels");
+    }
+    if (*pictures && *masks && path_is_folder(*pictures) && path_is_folder(*masks))
+        return true;
+    free(*pictures);
+    free(*masks);
+    *pictures = *masks = NULL;
+    return false;
+}
+
+/* Calls for each folder of a part; *found: there is one. */
+typedef glcnn_status part_taker(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+                                const char *masks, char *error);
+
+static glcnn_status take_part(glcnn_data_set *set, const char *folder, const char *name,
+                              const char *masks, part_taker *take, bool *found, char *error)
+{
+    glcnn_data_part part;
+    char *path = path_join(folder, name), *beside = masks ? path_join(masks, name) : NULL;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (!path || (masks && !beside))
+        status = data_no_memory(error, folder);
+    else if (word_is_part(name, strlen(name), &part) && path_is_folder(path)) {
+        *found = true;
+        status = take(set, part, path, beside, error);
+    }
+    free(path);
+    free(beside);
+    return status;
+}
+
+static glcnn_status take_parts(glcnn_data_set *set, const char *folder, const char *masks,
+                               part_taker *take, bool *found, char *error)
+{
+    struct listing listing;
+    glcnn_status status = listing_read(folder, &listing, error);
+    *found = false;
+    for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++)
+        status = take_part(set, folder, listing.names[i], masks, take, found, error);
+    listing_free(&listing);
+    return status;
+}
+
+/* Folders of a part that have pictures and masks. */
+static glcnn_status take_folder(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+                                const char *masks, char *error)
+{
+    char *pictures, *beside;
+    (void)masks;
+    if (!find_pair(folder, &pictures, &beside))
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has no folders \"images\" and \"masks\" or \"labels\"", folder);
+    glcnn_status status = add_pairs(set, part, pictures, beside, error);
+    free(pictures);
+    free(beside);
+    return status;
+}
+
+static glcnn_status take_both(glcnn_data_set *set, const char *pictures, const char *masks,
+                              char *error)
+{
+    bool found;
+    glcnn_status status = take_parts(set, pictures, masks, add_pairs, &found, error);
+    return status != GLCNN_SUCCESS || found
+               ? status
+               : add_pairs(set, GLCNN_DATA_PART_TRAINING, pictures, masks, error);
+}
+
+/* ---- Names ---- */
+
+static glcnn_status take_names(glcnn_data_set *set, const char *text, const char *path, char *error)
+{
+    struct names names = {0};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (const char *line = text; status == GLCNN_SUCCESS && *line; line += strspn(line, "\r\n")) {
+        uint32_t number, before = names.count;
+        const size_t length = strcspn(line, "\r\n");
+        if (length == 0)
+            continue;
+        status = names_add(&names, line, length, path, &number, error);
+        if (status == GLCNN_SUCCESS && names.count == before)
+            status = data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has \"%.*s\" twice", path,
+                               (int)(length < 100 ? length : 100), line);
+        line += length;
+    }
+    if (status == GLCNN_SUCCESS && (names.count < 2 || names.count > GLCNN_DATA_NO_CLASS))
+        status = data_fail(error, GLCNN_MALFORMED_DATA,
+                           "%.300s: has %u names; expected one on each line, 2 to %d of them", path,
+                           names.count, GLCNN_DATA_NO_CLASS);
+    if (status == GLCNN_SUCCESS) {
+        set->class_names = names.texts;
+        set->info.class_count = names.count;
+        names = (struct names){.buckets = names.buckets};
+    }
+    names_free(&names);
+    return status;
+}
+
+static glcnn_status read_names(glcnn_data_set *set, const char *folder, char *error)
+{
+    struct bytes bytes = {0};
+    char *path = path_join(folder, "classes.txt");
+    FILE *stream = path ? fopen(path, "rb") : NULL;
+    glcnn_status status = path ? GLCNN_SUCCESS : data_no_memory(error, folder);
+    if (stream) {
+        fclose(stream);
+        status = bytes_read_file(&bytes, path, NAMES_MAX, error);
+        char *text = status == GLCNN_SUCCESS ? strndup((const char *)bytes.data, bytes.size) : NULL;
+        if (status == GLCNN_SUCCESS)
+            status = text ? take_names(set, text, path, error) : data_no_memory(error, path);
+        free(text);
+        bytes_free(&bytes);
+    }
+    free(path);
+    return status;
+}
+
+glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error)
+{
+    char *pictures, *masks;
+    bool found;
+    set->info.format = "pictures";
+    glcnn_status status = set->info.class_count == 0 ? read_names(set, path, error) : GLCNN_SUCCESS;
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (find_pair(path, &pictures, &masks)) {
+        status = take_both(set, pictures, masks, error);
+        free(pictures);
+        free(masks);
+        return status;
+    }
+    status = take_parts(set, path, NULL, take_folder, &found, error);
+    if (status != GLCNN_SUCCESS || found)
+        return status;
+    return data_fail(
+        error, GLCNN_MALFORMED_DATA,
+        "%.300s: has no folders \"images\" and \"masks\" or \"labels\", and no folders "
+        "train, val or test that have",
+        path);
+}
+
+/* ---- Classes ---- */
+
+static glcnn_status name_values(glcnn_data_set *set, uint32_t count, char *error)
+{
+    char **names = calloc(count, sizeof *names);
+    set->class_names = names;
+    for (int value = 0; names && value < 256; value++) {
+        char text[8];
+        if (set->masks.class_of[value] == GLCNN_DATA_NO_CLASS)
+            continue;
+        snprintf(text, sizeof text, "%d", value);
+        if (!(names[set->info.class_count++] = strdup(text)))
+            return data_no_memory(error, set->path);
+    }
+    return names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+}
+
+static void tell_values(glcnn_data_set *set, bool counts_last)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    snprintf(message, sizeof message,
+             "%.250s: the %u values of the training masks are the classes, \"%s\" to \"%s\"%s",
+             set->path, set->info.class_count, set->class_names[0],
+             set->class_names[set->info.class_count - 1],
+             counts_last            ? ", 255 among them"
+             : set->masks.seen[255] ? "; 255 stands for no class"
+                                    : "");
+    set_decide(set, message);
+}
+
+glcnn_status set_finish_masks(glcnn_data_set *set, char *error)
+{
+    struct masks *m = &set->masks;
+    uint32_t count = 0;
+    if (set->info.class_count > 0) {
+        for (int value = 0; value < 256; value++)
+            m->class_of[value] =
+                (uint32_t)value < set->info.class_count ? (uint8_t)value : GLCNN_DATA_NO_CLASS;
+        return GLCNN_SUCCESS;
+    }
+    for (int value = 0; value < 255; value++)
+        m->class_of[value] = m->seen[value] ? (uint8_t)count++ : GLCNN_DATA_NO_CLASS;
+    const bool counts_last = m->seen[255] && count == 1 && m->seen[0];
+    m->class_of[255] = counts_last ? (uint8_t)count++ : GLCNN_DATA_NO_CLASS;
+    if (count < 2)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: its masks have %u classes; expected two or more values",
+                         set->path, count);
+    glcnn_status status = name_values(set, count, error);
+    if (status == GLCNN_SUCCESS)
+        tell_values(set, counts_last);
+    return status;
+}
+
+/* ---- Pixels ---- */
+
+static size_t pixels_of(const glcnn_data_set *set)
+{
+    return (size_t)set->info.width * set->info.height;
+}
+
+glcnn_status set_keep_masks(glcnn_data_set *set, char *error)
+{
+    struct masks *m = &set->masks;
+    const size_t pixels = pixels_of(set);
+    m->states = calloc(m->count + 1, sizeof *m->states);
+    if (!m->states)
+        return data_no_memory(error, set->path);
+    if (m->count > 0 && pixels <= data_memory(&set->parameters) / m->count)
+        m->kept = malloc(pixels * m->count);
+    return GLCNN_SUCCESS;
+}
+
+static void sample(const glcnn_data_set *set, const struct picture_values *v, uint32_t *places,
+                   uint8_t *classes)
+{
+    const uint32_t width = set->info.width, height = set->info.height;
+    uint32_t *x = places, *y = places + width;
+    scale_nearest(v->width, v->height, width, height, x, y);
+    for (uint32_t j = 0; j < height; j++)
+        for (uint32_t i = 0; i < width; i++)
+            *classes++ = set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];
+}
+
+static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
+{
+    const struct picture_file *file = &set->masks.files[index];
+    struct picture_values values = {.values = NULL};
+    struct picture_file now;
+    FILE *stream = open_picture(file->path, &now);
+    if (!stream)
+        return data_tell_change(file->path, "has vanished", error);
+    glcnn_status status = read_values(stream, file->path, &values, error);
+    if (!picture_is_as_opened(file, stream))
+        status = data_tell_change(file->path, "has changed", error);
+    fclose(stream);
+    uint32_t *places = malloc(((size_t)set->info.width + set->info.height) * sizeof *places);
+    if (status == GLCNN_SUCCESS && places)
+        sample(set, &values, places, classes);
+    else if (status == GLCNN_SUCCESS)
+        status = data_no_memory(error, file->path);
+    free(places);
+    free(values.values);
+    return status;
+}
+
+/* The first thread that has a mask keeps it. */
+static void keep(struct masks *m, uint32_t index, const uint8_t *classes, size_t pixels)
+{
+    uint8_t unknown = PICTURE_UNKNOWN;
+    if (!m->kept || !atomic_compare_exchange_strong(&m->states[index], &unknown, PICTURE_TAKEN))
+        return;
+    memcpy(m->kept + index * pixels, classes, pixels);
+    atomic_store(&m->states[index], PICTURE_KEPT);
+}
+
+glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
+{
+    struct masks *m = &set->masks;
+    const size_t pixels = pixels_of(set);
+    if (atomic_load(&m->states[index]) == PICTURE_KEPT) {
+        memcpy(classes, m->kept + index * pixels, pixels);
+        return GLCNN_SUCCESS;
+    }
+    glcnn_status status = decode(set, index, classes, error);
+    if (status == GLCNN_SUCCESS)
+        keep(m, index, classes, pixels);
+    return status;
+}

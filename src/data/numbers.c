@@ -1,0 +1,295 @@
+/* Numbers as targets, and the tables of text that have them for pictures. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "columns.h"
+#include "csv_lines.h"
+#include "folder.h"
+#include "message.h"
+#include "set.h"
+#include "words.h"
+
+/* ---- Rows ---- */
+
+static bool grow(struct numbers *n, uint32_t rows)
+{
+    uint32_t capacity = n->capacity ? n->capacity : 64;
+    while (capacity < n->rows + rows && capacity <= UINT32_MAX / 2)
+        capacity *= 2;
+    float *values = realloc(n->values, (size_t)capacity * n->count * sizeof *values);
+    if (!values || capacity < n->rows + rows)
+        return false;
+    n->values = values;
+    n->capacity = capacity;
+    return true;
+}
+
+glcnn_status set_add_numbers(glcnn_data_set *set, const float *values, uint32_t rows,
+                             uint32_t count, const char *path, uint32_t *first, char *error)
+{
+    struct numbers *n = &set->numbers;
+    const uint32_t wanted = set->info.class_count ? set->info.class_count : n->count;
+    if (wanted && wanted != count)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has %u numbers for an image; expected %u, as %s", path, count,
+                         wanted, set->info.class_count ? "the names say" : "the other part has");
+    n->count = count;
+    *first = n->rows;
+    if (rows > UINT32_MAX / 2 - n->rows || (n->rows + rows > n->capacity && !grow(n, rows)))
+        return data_no_memory(error, path);
+    memcpy(n->values + (size_t)n->rows * count, values, (size_t)rows * count * sizeof *values);
+    n->rows += rows;
+    return GLCNN_SUCCESS;
+}
+
+/* "number" of one, "number 0", "number 1" of several. */
+glcnn_status set_name_numbers(glcnn_data_set *set, char *error)
+{
+    const uint32_t count = set->numbers.count;
+    if (set->info.class_count > 0)
+        return GLCNN_SUCCESS;
+    set->class_names = calloc(count + 1, sizeof *set->class_names);
+    for (; set->class_names && set->info.class_count < count; set->info.class_count++) {
+        char name[32];
+        snprintf(name, sizeof name, count == 1 ? "number" : "number %u", set->info.class_count);
+        if (!(set->class_names[set->info.class_count] = strdup(name)))
+            return data_no_memory(error, set->path);
+    }
+    return set->class_names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+}
+
+/* ---- Lists of pictures ---- */
+
+struct list {
+    glcnn_data_set *set;
+    glcnn_data_part part;
+    const char *path;
+    char *folder;          /* that the list is in */
+    size_t picture, count; /* columns: the picture's, all */
+    enum column *kinds;    /* of them; COLUMN_VALUE: a number */
+    uint32_t numbers;
+    float values[GLCNN_DATA_MAX_NUMBERS];
+    struct names pictures; /* their paths */
+};
+
+/* The column that names pictures; `count`: there is none. */
+static size_t find_pictures(char *const *fields, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !word_is_picture(fields[i]))
+        i++;
+    return i;
+}
+
+static glcnn_status look_for_pictures(struct csv_lines *csv, void *user)
+{
+    glcnn_status status = csv_next(csv);
+    *(bool *)user = find_pictures(csv->fields, csv->count) < csv->count;
+    return status;
+}
+
+glcnn_status list_is_of_pictures(const glcnn_data_set *set, const char *path, bool *is_list,
+                                 char *error)
+{
+    const struct reading r = {.path = path, .parameters = &set->parameters, .error = error};
+    *is_list = false;
+    return csv_take(&r, look_for_pictures, is_list);
+}
+
+static glcnn_status take_names(struct list *l, struct csv_lines *csv)
+{
+    glcnn_data_set *set = l->set;
+    struct names names = {0};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < l->count && status == GLCNN_SUCCESS; i++) {
+        uint32_t number, before = names.count;
+        if (l->kinds[i] != COLUMN_VALUE)
+            continue;
+        status = names_add(&names, csv->fields[i], strlen(csv->fields[i]), l->path, &number,
+                           csv->reading->error);
+        if (status == GLCNN_SUCCESS && names.count == before)
+            status = CSV_MALFORMED(csv, ": names the column \"%.60s\" twice", CSV_WHERE(csv),
+                                   csv->fields[i]);
+    }
+    for (uint32_t i = 0; i < names.count && set->info.class_count && status == GLCNN_SUCCESS; i++)
+        if (names.count == set->info.class_count &&
+            strcmp(names.texts[i], set->class_names[i]) != 0)
+            status = CSV_MALFORMED(csv, ": has the column \"%.60s\"; expected \"%.60s\"",
+                                   CSV_WHERE(csv), names.texts[i], set->class_names[i]);
+    if (status == GLCNN_SUCCESS && set->info.class_count == 0) {
+        set->class_names = names.texts;
+        set->info.class_count = names.count;
+        names.texts = NULL;
+        names.count = 0;
+    }
+    names_free(&names);
+    return status;
+}
+
+static glcnn_status take_first_line(struct list *l, struct csv_lines *csv)
+{
+    glcnn_status status = csv_next(csv);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    l->count = csv->count;
+    l->picture = find_pictures(csv->fields, csv->count);
+    l->kinds = calloc(csv->count + 1, sizeof *l->kinds);
+    if (!l->kinds)
+        return data_no_memory(csv->reading->error, l->path);
+    for (size_t i = 0; i < csv->count; i++) {
+        bool is_other = i == l->picture || word_is_row(csv->fields[i]) || !*csv->fields[i];
+        l->kinds[i] = is_other ? COLUMN_OTHER : COLUMN_VALUE;
+        l->numbers += !is_other;
+    }
+    if (l->numbers == 0 || l->numbers > GLCNN_DATA_MAX_NUMBERS)
+        return CSV_MALFORMED(csv, ": has %u columns of numbers beside \"%.60s\"; expected 1 to %d",
+                             CSV_WHERE(csv), l->numbers, csv->fields[l->picture],
+                             GLCNN_DATA_MAX_NUMBERS);
+    return take_names(l, csv);
+}
+
+static bool is_there(char *path)
+{
+    if (path && access(path, F_OK) == 0)
+        return true;
+    free(path);
+    return false;
+}
+
+/* From the list's folder, or from "images" in it; NULL: it is not there. To be released with
+ * free(). */
+static char *find_picture(const struct list *l, const char *name)
+{
+    char *path = *name == '/' ? strdup(name) : path_join(l->folder, name);
+    if (is_there(path))
+        return path;
+    char *images = path_join(l->folder, "images");
+    path = images ? path_join(images, name) : NULL;
+    free(images);
+    return is_there(path) ? path : NULL;
+}
+
+static glcnn_status take_numbers(struct list *l, struct csv_lines *csv)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->kinds[i] == COLUMN_VALUE && !columns_number(csv->fields[i], &l->values[n++]))
+            return CSV_MALFORMED(csv, ", field %zu: \"%.60s\" is not a finite number",
+                                 CSV_WHERE(csv), i + 1, csv->fields[i]);
+    return GLCNN_SUCCESS;
+}
+
+/* A broken picture has been noted. */
+static glcnn_status add_picture(struct list *l, const char *path, char *error)
+{
+    struct part *part = &l->set->parts[l->part];
+    const uint32_t before = part->count;
+    glcnn_status status = set_add_picture(l->set, l->part, path, 0, false, error);
+    if (status != GLCNN_SUCCESS || part->count == before)
+        return status;
+    return set_add_numbers(l->set, l->values, 1, l->numbers, l->path, &part->items[before].target,
+                           error);
+}
+
+static glcnn_status take_line(struct list *l, struct csv_lines *csv)
+{
+    char *error = csv->reading->error;
+    uint32_t number, before = l->pictures.count;
+    if (csv->count != l->count)
+        return CSV_MALFORMED(csv, ": has %zu fields, and the first line has %zu", CSV_WHERE(csv),
+                             csv->count, l->count);
+    const char *name = csv->fields[l->picture];
+    char *path = find_picture(l, name);
+    if (!path)
+        return CSV_MALFORMED(csv, ": there is no picture \"%.100s\" in %.100s or its \"images\"",
+                             CSV_WHERE(csv), name, l->folder);
+    glcnn_status status = names_add(&l->pictures, path, strlen(path), l->path, &number, error);
+    if (status == GLCNN_SUCCESS && l->pictures.count == before)
+        status = CSV_MALFORMED(csv, ": names the picture \"%.100s\" a second time", CSV_WHERE(csv),
+                               name);
+    if (status == GLCNN_SUCCESS)
+        status = take_numbers(l, csv);
+    if (status == GLCNN_SUCCESS)
+        status = add_picture(l, path, error);
+    free(path);
+    return status;
+}
+
+static glcnn_status take_list(struct csv_lines *csv, void *user)
+{
+    struct list *l = user;
+    glcnn_status status = take_first_line(l, csv);
+    while (status == GLCNN_SUCCESS) {
+        status = csv_next(csv);
+        if (status == GLCNN_SUCCESS && csv->count == 0)
+            break;
+        if (status == GLCNN_SUCCESS)
+            status = take_line(l, csv);
+    }
+    return status;
+}
+
+/* ---- Pictures that no line names ---- */
+
+struct unnamed {
+    uint32_t count;
+    char first[256];
+};
+
+static glcnn_status find_unnamed(struct list *l, const char *folder, struct unnamed *unnamed,
+                                 char *error)
+{
+    struct listing listing;
+    glcnn_status status = listing_read(folder, &listing, error);
+    for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
+        uint32_t number, before = l->pictures.count;
+        char *path = path_join(folder, listing.names[i]);
+        if (!path)
+            status = data_no_memory(error, folder);
+        else if (picture_has_ending(path) && !path_is_folder(path))
+            status = names_add(&l->pictures, path, strlen(path), l->path, &number, error);
+        if (l->pictures.count > before && unnamed->count++ == 0)
+            snprintf(unnamed->first, sizeof unnamed->first, "%s", listing.names[i]);
+        free(path);
+    }
+    listing_free(&listing);
+    return status;
+}
+
+static glcnn_status tell_unnamed(struct list *l, char *error)
+{
+    struct unnamed unnamed = {.count = 0};
+    char message[GLCNN_ERROR_LENGTH];
+    char *images = path_join(l->folder, "images");
+    glcnn_status status = find_unnamed(l, l->folder, &unnamed, error);
+    if (status == GLCNN_SUCCESS && images && path_is_folder(images))
+        status = find_unnamed(l, images, &unnamed, error);
+    free(images);
+    if (status != GLCNN_SUCCESS || unnamed.count == 0)
+        return status;
+    snprintf(message, sizeof message,
+             "%.200s: names %u picture%s of the folder in no line, of which %.100s is the first",
+             l->path, unnamed.count, unnamed.count == 1 ? "" : "s", unnamed.first);
+    return set_complain(l->set, unnamed.count, message, error);
+}
+
+glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error)
+{
+    struct list *l = calloc(1, sizeof *l);
+    const struct reading r = {.path = path, .parameters = &set->parameters, .error = error};
+    const char *slash = strrchr(path, '/');
+    if (!l)
+        return data_no_memory(error, path);
+    *l = (struct list){.set = set, .part = part, .path = path};
+    l->folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+    set->info.format = "pictures";
+    glcnn_status status = l->folder ? csv_take(&r, take_list, l) : data_no_memory(error, path);
+    if (status == GLCNN_SUCCESS)
+        status = tell_unnamed(l, error);
+    names_free(&l->pictures);
+    free(l->kinds);
+    free(l->folder);
+    free(l);
+    return status;
+}
