@@ -49,7 +49,7 @@ static struct model make_model(const char *words, struct layers *layers)
     return model;
 }
 
-static const uint32_t labels[BATCH] = {0, 1, 2, 3};
+static const struct glcnn_data_batch labels = {.labels = (const uint32_t[BATCH]){0, 1, 2, 3}};
 
 static void fill(float *images, size_t count, uint32_t seed)
 {
@@ -62,7 +62,7 @@ static void train(struct runner *runner, uint32_t steps)
     float images[BATCH * 8 * 8 * 3], losses[BATCH];
     for (uint32_t step = 0; step < steps; step++) {
         fill(images, sizeof images / sizeof *images, step + 1);
-        CU_ASSERT_TRUE_FATAL(runner_run(runner, images, labels, losses));
+        CU_ASSERT_TRUE_FATAL(runner_run(runner, images, &labels, losses));
     }
 }
 
@@ -170,12 +170,13 @@ static void test_wrong_words(void)
 static void check_losses(struct model *model, struct runner *trainer)
 {
     struct runner tester;
-    static const uint32_t first_class[BATCH];
+    static const uint32_t zeros[BATCH];
+    static const struct glcnn_data_batch first_class = {.labels = zeros};
     float images[BATCH * 8 * 8 * 3], losses[BATCH], found[BATCH * 5];
     CU_ASSERT_TRUE_FATAL(runner_create_inference(model, BATCH, 0, &tester));
     fill(images, sizeof images / sizeof *images, 9);
     CU_ASSERT_TRUE_FATAL(runner_run(&tester, images, NULL, found));
-    CU_ASSERT_TRUE_FATAL(runner_run(trainer, images, first_class, losses));
+    CU_ASSERT_TRUE_FATAL(runner_run(trainer, images, &first_class, losses));
     for (uint32_t n = 0; n < BATCH; n++)
         CU_ASSERT_TRUE(is_near(BATCH * (double)losses[n], -log((double)found[n * 5]), 1e-5));
     runner_destroy(&tester);
@@ -247,7 +248,7 @@ static void test_parts(void)
     front.values = of_tail.form.width * of_tail.form.height * of_tail.form.channels;
     float *features = malloc(front.values * BATCH * sizeof *features);
     CU_ASSERT_TRUE_FATAL(runner_run(&front, images, NULL, features));
-    CU_ASSERT_TRUE_FATAL(runner_run(&back, features, labels, losses));
+    CU_ASSERT_TRUE_FATAL(runner_run(&back, features, &labels, losses));
     free(features);
     CU_ASSERT_TRUE(is_near(sum_of(&split, "convolution_6", "weights"),
                            sum_of(&whole, "convolution_6", "weights"), 1e-6));
@@ -302,7 +303,7 @@ static void test_dropout(void)
     CU_ASSERT_EQUAL(memcmp(found[0], found[1], sizeof found[0]), 0);
     CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, NULL, &trainer));
     for (int i = 0; i < 2; i++)
-        CU_ASSERT_TRUE_FATAL(runner_run(&trainer, images, labels, losses[i]));
+        CU_ASSERT_TRUE_FATAL(runner_run(&trainer, images, &labels, losses[i]));
     CU_ASSERT_NOT_EQUAL(memcmp(losses[0], losses[1], sizeof losses[0]), 0);
     runner_destroy(&trainer);
     runner_destroy(&runner);
@@ -316,7 +317,7 @@ static void test_no_classifier(void)
     glcnn_image_node *x = glcnn_network_image(network, 0);
     glcnn_neuron_relu_node(x, 0); /* a second end */
     CU_ASSERT_FALSE(model_open(network, &form, BATCH, &model, error));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "not a classifier"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "not one input and one result"));
     model_destroy(&model);
     network = make_network();
     CU_ASSERT_STRING_EQUAL(glcnn_filter_node_label(model_head(network)), "fully_connected_0");

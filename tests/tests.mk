@@ -24,9 +24,8 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
-# The tool's networks and what is done to their pictures, which tests train.
-NET_OBJECTS    := $(addprefix $(O)/src/tool/,augment.o feature_file.o input.o layers.o model.o \
-                  name_map.o nets.o)
+# The tool without its commands' table: of it a test has what it uses.
+TOOL_ARCHIVE   := $(O)/tool.a
 OBJECTS        += $(HELPER_OBJECTS) $(FAULT_OBJECTS) \
                   $(addsuffix .o,$(PUBLIC_TESTS) $(UNIT_TESTS) $(FUZZERS) $(GUEST_PROGRAMS))
 
@@ -56,10 +55,14 @@ COUNTING_TESTS := $(O)/tests/test_faults $(O)/tests/test_feeding
 $(COUNTING_TESTS): $(FAULT_OBJECTS) $(O)/fault-files
 $(COUNTING_TESTS): faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
 
-$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) \
+$(TOOL_ARCHIVE): $(filter-out %/main.o,$(TOOL_OBJECTS)) $(O)/tool-files
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(TOOL_ARCHIVE) $(SUPPORT_OBJECTS) $(STATIC) \
     $(O)/helpers $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(faults) $(HELPER_OBJECTS) $(NET_OBJECTS) $(SUPPORT_OBJECTS) \
+	$(Q)$(LINK) $< $(faults) $(HELPER_OBJECTS) $(TOOL_ARCHIVE) $(SUPPORT_OBJECTS) \
 	    $(static_libs) $(test_libs) $(app_libs)
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)

@@ -117,7 +117,7 @@ bool augment_read(const char *text, struct augment *augment, char error[GLCNN_ER
 
 /* ---- Nodes ---- */
 
-static bool asks_geometry(const struct augment *a)
+bool augment_asks_geometry(const struct augment *a)
 {
     return a->geometry.flip_horizontal || a->geometry.flip_vertical || a->geometry.shift > 0 ||
            a->geometry.rotation > 0 || a->geometry.scale > 0;
@@ -131,7 +131,7 @@ static bool asks_color(const struct augment *a)
 
 bool augment_is_asked(const struct augment *augment)
 {
-    return asks_geometry(augment) || asks_color(augment);
+    return augment_asks_geometry(augment) || asks_color(augment);
 }
 
 glcnn_image_node *augment_nodes(const struct augment *augment, uint64_t seed,
@@ -139,7 +139,7 @@ glcnn_image_node *augment_nodes(const struct augment *augment, uint64_t seed,
 {
     struct augment seeded = *augment;
     seeded.geometry.seed = seeded.color.seed = seed;
-    if (asks_geometry(augment))
+    if (augment_asks_geometry(augment))
         source = glcnn_augment_geometry_node(source, image_numbers, &seeded.geometry);
     if (asks_color(augment))
         source = glcnn_augment_color_node(source, image_numbers, &seeded.color);

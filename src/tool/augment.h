@@ -31,6 +31,8 @@ bool augment_read(const char *text, struct augment *augment, char error[GLCNN_ER
 
 /* Is anything asked for? */
 bool augment_is_asked(const struct augment *augment);
+/* Anything that moves pixels? */
+bool augment_asks_geometry(const struct augment *augment);
 
 /* Nodes of what is asked for, the geometry first, behind `source`: their result, which stops
  * gradients, or `source` where nothing is. `image_numbers` is an input of the network, to be given

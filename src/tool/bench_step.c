@@ -24,7 +24,7 @@ struct effort {
 static const struct effort thorough = {0.5, 0.03, 1}, quick = {0, 0.01, 0.3};
 
 /* The form of Fashion-MNIST. */
-static const struct form form = {28, 28, 1, 10};
+static const struct form form = {28, 28, 1, 10, 0};
 
 struct step {
     struct model model;
@@ -67,7 +67,8 @@ static bool set_training(const struct step *s, glcnn_device *device)
 /* A step that writes the batch and reads its losses, which must be finite. */
 static bool check_step(struct step *s, uint32_t batch, struct bench_result *result)
 {
-    if (!runner_run(&s->runner, s->images, s->labels, s->losses))
+    const struct glcnn_data_batch labels = {.count = batch, .labels = s->labels};
+    if (!runner_run(&s->runner, s->images, &labels, s->losses))
         return false;
     for (uint32_t i = 0; i < batch && !result->error[0]; i++)
         if (!isfinite(s->losses[i]))
@@ -103,7 +104,7 @@ static double run(struct runner *runner, int count, double *cpu)
     bool good = true;
     double begin = seconds_of(CLOCK_MONOTONIC), begin_cpu = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     for (int i = 0; i < count && good; i++)
-        good = glcnn_graph_execute(runner->graph, runner->sources, NULL, NULL) == GLCNN_SUCCESS;
+        good = runner_repeat(runner);
     *cpu += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin_cpu;
     good = good && glcnn_graph_wait(runner->graph) == GLCNN_SUCCESS;
     return good ? (seconds_of(CLOCK_MONOTONIC) - begin) / count : -1;

@@ -28,18 +28,18 @@ static const char details[] =
     "\n"
     "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
 
-bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
+bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *values,
                     struct score *score, char error[GLCNN_ERROR_LENGTH])
 {
     for (uint64_t step = 0; step < glcnn_data_loader_steps(loader); step++) {
         struct glcnn_data_batch batch;
         if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
             return false;
-        if (!runner_run_batch(runner, &batch, NULL, probabilities)) {
+        if (!runner_run_batch(runner, &batch, false, values)) {
             snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
             return false;
         }
-        score_add(score, probabilities, batch.labels, batch.indices, batch.count);
+        score_add(score, values, &batch);
     }
     return true;
 }
@@ -79,7 +79,7 @@ struct evaluation {
     struct model model;
     struct runner runner;
     struct score score;
-    float *probabilities;
+    float *values; /* of a batch */
 };
 
 static int fail(const struct evaluation *e, const char *error)
@@ -90,9 +90,12 @@ static int fail(const struct evaluation *e, const char *error)
 static int open_data(struct evaluation *e, const char *model, const char *data)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct pictures_options what = {.path = data, .like = &e->saved};
+    struct pictures_options what = {.path = data, .like = &e->saved};
     struct glcnn_data_loader_parameters loader = {.batch = BATCH};
-    if (!saved_read(model, &e->saved, error) || !pictures_open(&what, &e->pictures, error))
+    if (!saved_read(model, &e->saved, error))
+        return fail(e, error);
+    what.task = task_of(&e->saved.form);
+    if (!pictures_open(&what, &e->pictures, error))
         return fail(e, error);
     pictures_tell_decisions(&e->pictures, print_error); /* standard output may be JSON */
     loader.part = e->pictures.test;
@@ -105,14 +108,17 @@ static int load(struct evaluation *e, const char *path)
     int status = device_open(&e->tool);
     if (status != EXIT_GOOD)
         return complain(e->command, status, "%s", e->tool.error);
-    e->probabilities = calloc((size_t)BATCH * e->saved.form.classes, sizeof *e->probabilities);
-    if (!e->probabilities || !score_begin(&e->score, e->saved.form.classes))
+    const size_t each = task_of(&e->saved.form)->values(&e->saved.form);
+    e->values = calloc(BATCH * each, sizeof *e->values);
+    if (!e->values)
         return fail(e, "not enough memory");
     if (!saved_load(&e->saved, path, e->tool.device, BATCH, &e->model, &e->runner, error))
         return fail(e, error);
+    if (!score_begin(&e->score, &e->model))
+        return fail(e, model_failure(e->tool.device));
     if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
         return fail(e, model_failure(e->tool.device));
-    if (!evaluate_epoch(&e->runner, e->loader, e->probabilities, &e->score, error))
+    if (!evaluate_epoch(&e->runner, e->loader, e->values, &e->score, error))
         return fail(e, error);
     pictures_tell_skipped(&e->pictures, e->command);
     if (!evaluate_is_finite(&e->score, &e->pictures, e->pictures.test, error))
@@ -127,8 +133,8 @@ static int answer(const struct evaluation *e)
         return fail(e, error);
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
-    output("accuracy %.4f, loss %.4f on %" PRIu64 " images\n", score_accuracy(&e->score),
-           score_loss(&e->score), e->score.count);
+    output("%s %.4f, loss %.4f on %" PRIu64 " images\n", e->score.task->measure,
+           score_measure(&e->score), score_loss(&e->score), e->score.count);
     score_print(&e->score, e->saved.names);
     return EXIT_GOOD;
 }
@@ -142,7 +148,7 @@ static void release(struct evaluation *e)
     pictures_close(&e->pictures);
     saved_free(&e->saved);
     score_free(&e->score);
-    free(e->probabilities);
+    free(e->values);
 }
 
 static bool read_option(struct evaluation *e, int letter)

@@ -1,4 +1,4 @@
-/* Classifying a part of labelled pictures. */
+/* What a network makes of a part of labelled pictures. */
 #ifndef GLCNN_TOOL_EVALUATE_H
 #define GLCNN_TOOL_EVALUATE_H
 
@@ -7,12 +7,11 @@
 #include "score.h"
 
 /* Runs one epoch of a loader that is not shuffled through an inference runner of its batch and
- * counts it. `probabilities` has room for a batch. False, and a message, if that fails. */
-bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *probabilities,
+ * counts it. `values` has room for a batch. False, and a message, if that fails. */
+bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *values,
                     struct score *score, char error[GLCNN_ERROR_LENGTH]);
 
-/* False, and a message that names the first, if pictures of that part had probabilities that are not
- * finite. */
+/* False, and a message that names the first, if pictures of that part had values that are not finite. */
 bool evaluate_is_finite(const struct score *score, const struct pictures *pictures,
                         glcnn_data_part part, char error[GLCNN_ERROR_LENGTH]);
 

@@ -54,7 +54,9 @@ bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
     struct input_parameters p = *parameters;
     if (p.augment && !augment_is_asked(p.augment))
         p.augment = NULL;
-    *input = (struct input){.batch = batch};
+    *input = (struct input){.batch = batch, .device = device, .seed = p.seed};
+    if (p.augment)
+        input->augment = *p.augment;
     return make_sources(device, form, &p, input) &&
            (!(p.augment || is_normalised(&p, form->channels)) ||
             make_graph(device, form->channels, &p, input));
@@ -62,6 +64,8 @@ bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
 
 void input_destroy(struct input *input)
 {
+    glcnn_graph_destroy(&input->label_graph);
+    glcnn_network_destroy(&input->label_network);
     glcnn_graph_destroy(&input->graph);
     glcnn_network_destroy(&input->network);
     glcnn_image_destroy(&input->pictures);
@@ -111,5 +115,30 @@ glcnn_image *input_run(struct input *input, const struct glcnn_data_batch *batch
         return input->pictures;
     return good(glcnn_graph_execute(input->graph, sources, NULL, NULL))
                ? glcnn_graph_image(input->graph, input->result)
+               : NULL;
+}
+
+static bool make_label_graph(struct input *input)
+{
+    const struct glcnn_graph_descriptor descriptor = {.results = &input->label_result,
+                                                      .result_count = 1};
+    if (!good(glcnn_network_create(input->device, &input->label_network)))
+        return false;
+    glcnn_image_node *labels = glcnn_image_node_create(input->label_network, "labels");
+    input->label_result =
+        augment_nodes(&(struct augment){.geometry = input->augment.geometry}, input->seed, labels,
+                      glcnn_image_node_create(input->label_network, "image_numbers"));
+    return good(glcnn_graph_create(input->label_network, &descriptor, &input->label_graph));
+}
+
+glcnn_image *input_turn(struct input *input, glcnn_image *labels)
+{
+    glcnn_image *const sources[] = {labels, input->numbers};
+    if (!augment_asks_geometry(&input->augment))
+        return labels;
+    if (!input->label_graph && !make_label_graph(input))
+        return NULL;
+    return good(glcnn_graph_execute(input->label_graph, sources, NULL, NULL))
+               ? glcnn_graph_image(input->label_graph, input->label_result)
                : NULL;
 }

@@ -23,6 +23,13 @@ struct input {
     glcnn_image_node *result;
     glcnn_image *pictures, *numbers; /* numbers: NULL where nothing is augmented */
     uint32_t batch;
+    glcnn_device *device;
+    struct augment augment; /* what is asked for */
+    uint64_t seed;
+    /* Labels that are images, made when they are first asked for. */
+    glcnn_network *label_network;
+    glcnn_graph *label_graph;
+    glcnn_image_node *label_result;
 };
 
 /* For batches of one size. Release with input_destroy, after a failure too. False: the device has
@@ -37,5 +44,10 @@ glcnn_channel_format input_format(const struct input *input);
 /* Uploads a batch, interleaved and not normalised, and begins what is done to it. What the network
  * is to take belongs to the input, until the next run. NULL: the device has the message. */
 glcnn_image *input_run(struct input *input, const struct glcnn_data_batch *batch);
+
+/* Labels of the batch that input_run was given last, images of the pictures' size, as the pictures'
+ * geometry was changed: itself, where nothing was, or what belongs to the input until the next call.
+ * Outside of a picture labels are 0. NULL: the device has the message. */
+glcnn_image *input_turn(struct input *input, glcnn_image *labels);
 
 #endif

@@ -20,17 +20,14 @@ static bool good(glcnn_status status)
     return status == GLCNN_SUCCESS;
 }
 
-/* What is behind the scores. */
-static bool add_loss(struct model *model, uint32_t batch)
+/* Its description has what the task answers, without loss and labels. */
+static bool complete(struct model *model, uint32_t batch)
 {
-    model->labels = glcnn_image_node_create(model->network, "labels");
-    if (!model->probabilities)
-        model->probabilities = glcnn_soft_max_node(model->scores);
-    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
-                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
-    if (model->loss)
-        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
-    return good(glcnn_network_status(model->network));
+    const struct task *task = task_of(&model->form);
+    return model->scores && task->finish(model) &&
+           good(glcnn_network_serialize(model->network, false, &model->description,
+                                        &model->description_size, NULL)) &&
+           task->add_loss(model, batch);
 }
 
 bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
@@ -40,10 +37,30 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
     if (!good(glcnn_network_create(device, &model->network)))
         return false;
     model->image = glcnn_image_node_create(model->network, "image");
-    model->scores = net->build(model->image, form);
-    return good(glcnn_network_serialize(model->network, false, &model->description,
-                                        &model->description_size, NULL)) &&
-           add_loss(model, batch);
+    model->scores = task_of(form)->build(net, model->image, form);
+    return complete(model, batch);
+}
+
+bool model_take_soft_max(struct model *model)
+{
+    glcnn_filter_node *last = glcnn_image_node_filter(model->scores);
+    const bool has_soft_max = model_filter_is(last, "soft_max");
+    if (has_soft_max)
+        model->probabilities = model->scores;
+    if (has_soft_max || model_filter_is(last, "log_soft_max"))
+        model->scores = glcnn_filter_node_source(last, 0);
+    return true;
+}
+
+bool model_read_units(glcnn_kernel *const units[2], uint32_t count, float *values)
+{
+    bool read = true;
+    for (uint32_t i = 0; i < 2 && read; i++) {
+        glcnn_buffer *vector = glcnn_kernel_vector(units[i], "neuron_data");
+        read = vector && glcnn_buffer_size(vector) == count * sizeof *values &&
+               good(glcnn_buffer_read(vector, 0, count * sizeof *values, values + i * count));
+    }
+    return read;
 }
 
 void model_destroy(struct model *model)
@@ -55,7 +72,7 @@ void model_destroy(struct model *model)
 
 /* ---- Networks of files ---- */
 
-static bool is_kernel(glcnn_filter_node *filter, const char *name)
+bool model_filter_is(glcnn_filter_node *filter, const char *name)
 {
     return filter && strcmp(glcnn_kernel_name(glcnn_filter_node_kernel(filter)), name) == 0;
 }
@@ -128,24 +145,18 @@ static void clear_marks(const glcnn_network *network)
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH])
 {
-    if (!model_keep(network, form, batch, model, error))
-        return false;
-    clear_marks(network);
+    *model =
+        (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
     find_ends(network, &model->image, &model->scores);
     model->head = model_head(network);
     if (!model->image || !model->scores) {
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "the network is not a classifier: it has not one input and one result");
+        snprintf(error, GLCNN_ERROR_LENGTH, "the network has not one input and one result");
         return false;
     }
-    glcnn_filter_node *last = glcnn_image_node_filter(model->scores);
-    bool has_soft_max = is_kernel(last, "soft_max");
-    if (has_soft_max)
-        model->probabilities = model->scores;
-    if (has_soft_max || is_kernel(last, "log_soft_max"))
-        model->scores = glcnn_filter_node_source(last, 0);
-    if (add_loss(model, batch))
+    if (complete(model, batch)) {
+        clear_marks(network);
         return true;
+    }
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(model->device));
     return false;
 }
@@ -178,12 +189,15 @@ bool model_filter_has_weights(glcnn_filter_node *filter)
     return has_slopes(glcnn_filter_node_kernel(filter));
 }
 
-/* Slopes of one number for all channels suit any number of classes. */
-static bool suits_classes(glcnn_filter_node *filter)
+/* Slopes of one number for all channels suit any number of classes; units of answers are behind
+ * them. */
+static bool is_behind_head(glcnn_filter_node *filter)
 {
     double shares = 0;
     glcnn_kernel_get(glcnn_filter_node_kernel(filter), "shares_data", &shares);
-    return shares != 0 || !model_filter_has_weights(filter);
+    return shares != 0 || !model_filter_has_weights(filter) ||
+           (has_slopes(glcnn_filter_node_kernel(filter)) &&
+            glcnn_filter_node_training_style(filter) == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
 }
 
 glcnn_filter_node *model_head(const glcnn_network *network)
@@ -191,9 +205,11 @@ glcnn_filter_node *model_head(const glcnn_network *network)
     glcnn_image_node *input = NULL, *end = NULL;
     find_ends(network, &input, &end);
     glcnn_filter_node *filter = glcnn_image_node_filter(end);
-    while (filter && suits_classes(filter) && glcnn_filter_node_source_count(filter) == 1)
+    while (filter && is_behind_head(filter) && glcnn_filter_node_source_count(filter) == 1)
         filter = glcnn_image_node_filter(glcnn_filter_node_source(filter, 0));
-    return is_kernel(filter, "convolution") || is_kernel(filter, "fully_connected") ? filter : NULL;
+    return model_filter_is(filter, "convolution") || model_filter_is(filter, "fully_connected")
+               ? filter
+               : NULL;
 }
 
 /* ---- Parts ---- */
@@ -284,8 +300,9 @@ static bool make_part(struct copying *c, const struct model_part *what, uint32_t
     if (!copy_filters(c, to))
         return false;
     part->scores = copy_of(c, to);
+    memcpy(part->units, c->whole->units, sizeof part->units);
     if (!what->to)
-        return add_loss(part, batch);
+        return task_of(&part->form)->add_loss(part, batch);
     part->probabilities = part->scores;
     return good(glcnn_network_status(part->network));
 }
@@ -330,16 +347,10 @@ static struct glcnn_image_descriptor images_of(const struct form *form, uint32_t
                                            .number_of_images = batch};
 }
 
-static struct glcnn_image_descriptor labels_of(const struct form *form, uint32_t batch)
-{
-    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
-                                           .number_of_images = batch};
-}
-
-static bool make_source(struct runner *runner)
+static bool make_pictures(struct runner *runner)
 {
     const struct glcnn_image_descriptor images = images_of(&runner->form, runner->batch);
-    return good(glcnn_image_create(runner->device, &images, &runner->sources[0]));
+    return good(glcnn_image_create(runner->device, &images, &runner->pictures));
 }
 
 bool runner_create_training(struct model *model, uint32_t batch,
@@ -350,26 +361,29 @@ bool runner_create_training(struct model *model, uint32_t batch,
     descriptor.results = &model->scores;
     descriptor.result_count = 1;
     glcnn_image_node_set_format(model->scores, GLCNN_CHANNEL_FORMAT_FLOAT32); /* as they are read */
-    *runner = (struct runner){.device = model->device,
+    *runner = (struct runner){.task = task_of(&model->form),
+                              .device = model->device,
                               .form = model->form,
                               .batch = batch,
                               .result = glcnn_filter_node_loss(model->loss),
                               .scores = model->scores,
+                              .units = {model->units[0], model->units[1]},
                               .values = 1};
-    const struct glcnn_image_descriptor labels = labels_of(&runner->form, batch);
+    const struct glcnn_image_descriptor labels = runner->task->labels(&runner->form, batch);
     return good(glcnn_training_graph_create(model->loss, NULL, &descriptor, &runner->graph)) &&
-           make_source(runner) &&
-           good(glcnn_image_create(runner->device, &labels, &runner->sources[1]));
+           make_pictures(runner) &&
+           good(glcnn_image_create(runner->device, &labels, &runner->labels));
 }
 
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
                              struct runner *runner)
 {
-    *runner = (struct runner){.device = model->device,
+    *runner = (struct runner){.task = task_of(&model->form),
+                              .device = model->device,
                               .form = model->form,
                               .batch = batch,
-                              .result = model->probabilities,
-                              .values = model->form.classes};
+                              .result = model->probabilities};
+    runner->values = runner->task->values(&model->form);
     if (model_drops(model)) {
         const struct model_part all = {.form = model->form};
         if (!model_create_part(model, &all, batch, &runner->plain))
@@ -380,15 +394,16 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
     const struct glcnn_graph_descriptor descriptor = {
         .results = &runner->result, .result_count = 1, .memory_budget = memory};
     return good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
-           make_source(runner);
+           make_pictures(runner);
 }
 
 void runner_destroy(struct runner *runner)
 {
     input_destroy(&runner->input);
     glcnn_graph_destroy(&runner->graph);
-    glcnn_image_destroy(&runner->sources[0]);
-    glcnn_image_destroy(&runner->sources[1]);
+    glcnn_image_destroy(&runner->pictures);
+    glcnn_image_destroy(&runner->labels);
+    free(runner->unit_values);
     model_destroy(&runner->plain);
 }
 
@@ -403,6 +418,18 @@ void runner_take_from(struct runner *runner, runner_finder find, void *user)
     runner->user = user;
 }
 
+const float *runner_units(struct runner *runner)
+{
+    const uint32_t count = runner->form.classes;
+    if (runner->unit_values)
+        return runner->unit_values;
+    float *values = malloc(2 * (size_t)count * sizeof *values);
+    if (values && model_read_units(runner->units, count, values))
+        return runner->unit_values = values;
+    free(values);
+    return NULL;
+}
+
 const char *runner_error(const struct runner *runner)
 {
     return runner->error[0] ? runner->error : model_failure(runner->device);
@@ -411,7 +438,7 @@ const char *runner_error(const struct runner *runner)
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
 {
     struct glcnn_image_descriptor sources[] = {images_of(&runner->form, runner->batch),
-                                               labels_of(&runner->form, runner->batch)};
+                                               runner->task->labels(&runner->form, runner->batch)};
     sources[0].channel_format = input_format(&runner->input);
     return good(glcnn_graph_memory(runner->graph, sources, memory));
 }
@@ -422,37 +449,49 @@ static bool read_result(struct runner *runner, float *result)
     glcnn_image *image = glcnn_graph_image(runner->graph, runner->result);
     const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     const uint64_t found = (uint64_t)d->width * d->height * d->feature_channels;
-    size_t values = (size_t)runner->values * runner->batch;
+    size_t values = runner->values * runner->batch;
     if (found == runner->values)
         return good(glcnn_image_read_bytes(image, NULL, result, values * sizeof *result));
     snprintf(runner->error, sizeof runner->error,
-             "the network makes %" PRIu64 " values for a picture; its file says %" PRIu32, found,
+             "the network makes %" PRIu64 " values for a picture; its file says %zu", found,
              runner->values);
     return false;
 }
 
 /* Sources come in the order of the loss's: predictions, and so the image, before labels. */
-static bool run(struct runner *runner, glcnn_image *images, const uint32_t *labels, float *result)
+static bool run(struct runner *runner, glcnn_image *images, float *result)
 {
-    glcnn_image *const sources[] = {images, runner->sources[1]};
-    return (!labels || good(glcnn_image_write_classes(sources[1], NULL, labels, runner->batch))) &&
-           good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)) &&
+    glcnn_image *const sources[] = {images, runner->given_labels};
+    return good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)) &&
            good(glcnn_graph_wait(runner->graph)) && read_result(runner, result);
+}
+
+static bool take_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    runner->given_labels = runner->labels;
+    return runner->task->write_labels(runner, batch);
+}
+
+bool runner_repeat(struct runner *runner)
+{
+    glcnn_image *const sources[] = {runner->pictures, runner->given_labels};
+    return good(glcnn_graph_execute(runner->graph, sources, NULL, NULL));
 }
 
 glcnn_image *runner_write(struct runner *runner, const float *images)
 {
     const struct form *form = &runner->form;
     size_t count = (size_t)form->width * form->height * form->channels * runner->batch;
-    return good(glcnn_image_write_bytes(runner->sources[0], NULL, images, count * sizeof *images))
-               ? runner->sources[0]
+    return good(glcnn_image_write_bytes(runner->pictures, NULL, images, count * sizeof *images))
+               ? runner->pictures
                : NULL;
 }
 
-bool runner_run(struct runner *runner, const float *images, const uint32_t *labels, float *result)
+bool runner_run(struct runner *runner, const float *images, const struct glcnn_data_batch *labels,
+                float *result)
 {
     glcnn_image *source = runner_write(runner, images);
-    return source && run(runner, source, labels, result);
+    return source && (!labels || take_labels(runner, labels)) && run(runner, source, result);
 }
 
 static glcnn_image *find_images(struct runner *runner, const struct glcnn_data_batch *batch)
@@ -462,11 +501,11 @@ static glcnn_image *find_images(struct runner *runner, const struct glcnn_data_b
                         : input_run(&runner->input, batch);
 }
 
-bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
-                      const uint32_t *labels, float *result)
+bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch, bool trains,
+                      float *result)
 {
     glcnn_image *images = find_images(runner, batch);
-    return images && run(runner, images, labels, result);
+    return images && (!trains || take_labels(runner, batch)) && run(runner, images, result);
 }
 
 glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch)

@@ -1,4 +1,4 @@
-/* A network that classifies pictures, of nets.h or of a file, with what training and inference need
+/* A network for a task on pictures, of nets.h or of a file, with what training and inference need
  * around it: the loss, the nodes of its gradient, and graphs with the images that they take.
  *
  * Functions that return false have left their message with the device. */
@@ -7,6 +7,7 @@
 
 #include "input.h"
 #include "nets.h"
+#include "task.h"
 
 /* Why a call of this room failed: the device's message, or that there is no memory where the device
  * was not asked. Never "". */
@@ -17,7 +18,11 @@ struct model {
     struct form form;
     glcnn_device *device;
     glcnn_network *network;
+    /* scores: of the loss; probabilities: what the network answers. */
     glcnn_image_node *image, *labels, *scores, *probabilities;
+    /* Regress: scale and shift of answers, from units of deviations to those of the data. NULL
+     * otherwise. The network has them. */
+    glcnn_kernel *units[2];
     glcnn_filter_node *loss, *head; /* head: as model_head has it, only of a file's network */
     uint8_t *description; /* of glcnn_network_serialize, without loss, labels and weights */
     size_t description_size;
@@ -28,7 +33,7 @@ struct model {
 bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
                   uint32_t batch, struct model *model);
 /* The same of a network that there is, which the model takes over, also on failure: it has one
- * input, and one image that no filter reads, the scores or their soft max. False: it is none, with a
+ * input, and one image that no filter reads, what its task answers. False: it is none, with a
  * message. */
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
@@ -37,12 +42,21 @@ bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 void model_destroy(struct model *model);
 
+/* For tasks whose answers are a soft max: of a network that ends with one these are the
+ * probabilities, and the scores what is before. */
+bool model_take_soft_max(struct model *model);
+/* For regress: what the two units hold, [2][count]. False: they are of another number of values, or
+ * the device has the message. */
+bool model_read_units(glcnn_kernel *const units[2], uint32_t count, float *values);
+
 /* The layer that makes the scores, but for filters without weights behind it: a convolution or a
  * fully connected layer. NULL: there is none such. */
 glcnn_filter_node *model_head(const glcnn_network *network);
 
 /* Does the filter drop values at random while a network is trained? */
 bool model_filter_drops(glcnn_filter_node *filter);
+/* Is it one of that kernel? */
+bool model_filter_is(glcnn_filter_node *filter, const char *kernel);
 /* Has the filter vectors that training changes? */
 bool model_filter_has_weights(glcnn_filter_node *filter);
 
@@ -69,15 +83,19 @@ typedef glcnn_image *(*runner_finder)(void *user, const struct glcnn_data_batch 
 
 /* A graph of a model, for batches of one size. */
 struct runner {
+    const struct task *task;
     glcnn_device *device;
     glcnn_graph *graph;
     struct form form;
     uint32_t batch;
     glcnn_image_node *result, *scores; /* scores: of training only */
-    uint32_t values;                   /* of the result for a picture */
+    size_t values;                     /* of the result for a picture */
+    glcnn_kernel *units[2];            /* the model's */
+    float *unit_values;                /* of these, once they were asked for */
     struct model plain;                /* of inference without the model's dropout, if it has one */
-    glcnn_image *sources[2];
-    struct input input; /* of runner_take */
+    glcnn_image *pictures, *labels;    /* labels: of training only */
+    glcnn_image *given_labels; /* what the graph is to take for them: `labels`, or made of them */
+    struct input input;        /* of runner_take */
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;
     void *user;
@@ -97,16 +115,22 @@ void runner_destroy(struct runner *runner);
 bool runner_take(struct runner *runner, const struct input_parameters *parameters);
 /* The same, by a function that finds the images of a batch. */
 void runner_take_from(struct runner *runner, runner_finder find, void *user);
+/* Regress: deviation and mean of each number, [2][classes]. NULL: the device has the message. */
+const float *runner_units(struct runner *runner);
 /* Why the last run failed. */
 const char *runner_error(const struct runner *runner);
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory);
-/* Runs one batch, images [batch][height][width][channels] and classes [batch] or NULL, and
- * reads the result: losses [batch], or probabilities [batch][classes]. */
-bool runner_run(struct runner *runner, const float *images, const uint32_t *labels, float *result);
-/* The same of a batch of a loader, which its input augments and normalises. */
-bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch,
-                      const uint32_t *labels, float *result);
+/* Runs one batch, images [batch][height][width][channels], and reads the result: losses [batch] with
+ * the labels of `labels`, or where that is NULL what the task answers, [batch][task->values]. */
+bool runner_run(struct runner *runner, const float *images, const struct glcnn_data_batch *labels,
+                float *result);
+/* The same of a batch of a loader, which its input augments and normalises; its labels only where
+ * the runner trains. */
+bool runner_run_batch(struct runner *runner, const struct glcnn_data_batch *batch, bool trains,
+                      float *result);
+/* Runs the graph once more on what it was given last, without reading the result. */
+bool runner_repeat(struct runner *runner);
 /* Runs a batch of a loader without reading the result, which belongs to the runner until its next
  * run. NULL: the device has the message. */
 glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch *batch);

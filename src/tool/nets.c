@@ -88,30 +88,69 @@ static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution
 
 static const struct extent one = {1, 1}, two = {2, 2};
 
+static void add_feature(struct features *features, glcnn_image_node *image, struct extent size,
+                        unsigned channels)
+{
+    features->at[features->count++] = (struct feature){image, size.x, size.y, channels};
+}
+
+static struct extent size_of(const struct form *form)
+{
+    return (struct extent){form->width, form->height};
+}
+
+/* By whole windows of two, and by a stride of two. */
+static struct extent halved_down(struct extent size)
+{
+    return (struct extent){size.x / 2, size.y / 2};
+}
+
+static struct extent halved_up(struct extent size)
+{
+    return (struct extent){(size.x + 1) / 2, (size.y + 1) / 2};
+}
+
 /* LeNet-5 (LeCun et al. 1998) with ReLU; pictures above its 28x28 have their last windows averaged.
  * The gradient of average pooling, as there, needs no image of its own: training takes a sixth less
  * memory than with max pooling. */
-static glcnn_image_node *build_lenet(glcnn_image_node *image, const struct form *form)
+static void build_lenet(glcnn_image_node *image, const struct form *form, struct features *features)
 {
-    struct extent size = {(form->width / 2 - 4) / 2, (form->height / 2 - 4) / 2};
+    struct extent size = size_of(form);
     glcnn_image_node *x = rectify(convolve(image, (struct convolution){5, form->channels, 6}));
+    add_feature(features, x, size, 6);
     x = pool_average(x, two); /* 14x14x6 */
     x = rectify(whole_windows(convolve(x, (struct convolution){5, 6, 16})));
+    size = (struct extent){size.x / 2 - 4, size.y / 2 - 4};
+    add_feature(features, x, size, 16);
     x = pool_average(x, two); /* 5x5x16 */
-    x = shrink(x, &size, 5);
+    add_feature(features, x, halved_down(size), 16);
+}
+
+static glcnn_image_node *classify_lenet(const struct feature *last, const struct form *form)
+{
+    struct extent size = {last->width, last->height};
+    glcnn_image_node *x = shrink(last->image, &size, 5);
     x = rectify(connect(x, size, 16, 120));
     x = rectify(connect(x, one, 120, 84));
     return connect(x, one, 84, form->classes);
 }
 
-static glcnn_image_node *build_small(glcnn_image_node *image, const struct form *form)
+static void build_small(glcnn_image_node *image, const struct form *form, struct features *features)
 {
-    struct extent size = {form->width / 4, form->height / 4};
+    struct extent size = size_of(form);
     glcnn_image_node *x = normalised(image, (struct convolution){3, form->channels, 16}, true);
+    add_feature(features, x, size, 16);
     x = pool_max(x, 2); /* 14x14x16 */
     x = normalised(x, (struct convolution){3, 16, 32}, true);
+    add_feature(features, x, halved_down(size), 32);
     x = pool_max(x, 2); /* 7x7x32 */
-    x = shrink(x, &size, 7);
+    add_feature(features, x, halved_down(halved_down(size)), 32);
+}
+
+static glcnn_image_node *classify_small(const struct feature *last, const struct form *form)
+{
+    struct extent size = {last->width, last->height};
+    glcnn_image_node *x = shrink(last->image, &size, 7);
     return connect(x, size, 32, form->classes);
 }
 
@@ -128,26 +167,24 @@ static glcnn_image_node *residual(glcnn_image_node *source, unsigned inputs, uns
     return rectify(glcnn_add_node(x, source));
 }
 
-static unsigned quarter(uint32_t pixels) /* by two strides of 2 */
-{
-    return (pixels + 3) / 4;
-}
-
 /* The mean of each channel, then the classes. */
-static glcnn_image_node *classify(glcnn_image_node *source, const struct form *form,
-                                  unsigned channels)
+static glcnn_image_node *classify_means(const struct feature *last, const struct form *form)
 {
-    struct extent size = {quarter(form->width), quarter(form->height)};
-    return connect(shrink(source, &size, 1), one, channels, form->classes);
+    struct extent size = {last->width, last->height};
+    return connect(shrink(last->image, &size, 1), one, last->channels, form->classes);
 }
 
-static glcnn_image_node *build_resnet8(glcnn_image_node *image, const struct form *form)
+static void build_resnet8(glcnn_image_node *image, const struct form *form,
+                          struct features *features)
 {
+    struct extent size = size_of(form);
     glcnn_image_node *x = normalised(image, (struct convolution){3, form->channels, 16}, true);
     x = residual(x, 16, 16, 1);
+    add_feature(features, x, size, 16);
     x = residual(x, 16, 32, 2); /* 14x14x32 */
+    add_feature(features, x, halved_up(size), 32);
     x = residual(x, 32, 64, 2); /* 7x7x64 */
-    return classify(x, form, 64);
+    add_feature(features, x, halved_up(halved_up(size)), 64);
 }
 
 /* A convolution of each channel by itself, then one across channels (Howard et al. 2017). */
@@ -159,22 +196,25 @@ static glcnn_image_node *separable(glcnn_image_node *source, unsigned inputs, un
     return normalised(x, (struct convolution){1, inputs, outputs}, true);
 }
 
-static glcnn_image_node *build_mobilenet_tiny(glcnn_image_node *image, const struct form *form)
+static void build_mobilenet_tiny(glcnn_image_node *image, const struct form *form,
+                                 struct features *features)
 {
+    const struct extent size = halved_up(size_of(form));
     glcnn_image_node *x = normalised(image, (struct convolution){3, form->channels, 16, 2}, true);
     /* 14x14x16 */
     x = separable(x, 16, 32, 1);
+    add_feature(features, x, size, 32);
     x = separable(x, 32, 64, 2); /* 7x7x64 */
     x = separable(x, 64, 64, 1);
-    return classify(x, form, 64);
+    add_feature(features, x, halved_up(size), 64);
 }
 
 /* ---- The table ---- */
 
-static const struct net nets[] = {{"lenet", 12, build_lenet},
-                                  {"small", 4, build_small},
-                                  {"resnet8", 1, build_resnet8},
-                                  {"mobilenet-tiny", 1, build_mobilenet_tiny}};
+static const struct net nets[] = {{"lenet", 12, build_lenet, classify_lenet},
+                                  {"small", 4, build_small, classify_small},
+                                  {"resnet8", 1, build_resnet8, classify_means},
+                                  {"mobilenet-tiny", 1, build_mobilenet_tiny, classify_means}};
 enum { NETS = sizeof nets / sizeof *nets };
 
 const struct net *net_find(const char *name)
@@ -193,4 +233,23 @@ bool net_fits(const struct net *net, const struct form *form)
 const struct net *net_at(size_t i)
 {
     return i < NETS ? &nets[i] : NULL;
+}
+
+glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image, const struct form *form)
+{
+    struct features features = {.count = 0};
+    net->build(image, form, &features);
+    return net->classify(&features.at[features.count - 1], form);
+}
+
+glcnn_image_node *net_convolve(glcnn_image_node *source, unsigned size, unsigned inputs,
+                               unsigned outputs)
+{
+    return convolve(source, (struct convolution){size, inputs, outputs});
+}
+
+glcnn_image_node *net_normalised(glcnn_image_node *source, unsigned size, unsigned inputs,
+                                 unsigned outputs)
+{
+    return normalised(source, (struct convolution){size, inputs, outputs}, true);
 }

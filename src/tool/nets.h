@@ -1,5 +1,5 @@
-/* The networks that `glcnn train` knows, written with nodes: pictures of any form to a score for
- * each class. */
+/* The networks that `glcnn train` knows, written with nodes: pictures of any form to features, and
+ * these to a score for each class. */
 #ifndef GLCNN_TOOL_NETS_H
 #define GLCNN_TOOL_NETS_H
 
@@ -8,14 +8,40 @@
 /* What goes in and comes out. */
 struct form {
     uint32_t width, height, channels; /* of a picture */
-    uint32_t classes;
+    uint32_t classes; /* or what else the task has that are as many as its answers */
+    uint32_t task;    /* task_number; 0: classify */
+};
+
+/* An image within a network. */
+struct feature {
+    glcnn_image_node *image;
+    uint32_t width, height, channels;
+};
+
+/* Those of a network, the largest first, each made from the one before. */
+#define FEATURES_MAX 4
+struct features {
+    struct feature at[FEATURES_MAX];
+    uint32_t count;
 };
 
 struct net {
     const char *name;
     uint32_t least; /* width and height that it needs */
-    glcnn_image_node *(*build)(glcnn_image_node *image, const struct form *form); /* scores */
+    void (*build)(glcnn_image_node *image, const struct form *form, struct features *features);
+    /* A score for each class, of the last feature. */
+    glcnn_image_node *(*classify)(const struct feature *last, const struct form *form);
 };
+
+/* The scores of a network. NULL: the network has failed. */
+glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image,
+                            const struct form *form);
+/* Layers that tasks add to networks: a convolution that keeps the size of its source; the same with
+ * batch normalisation and a ReLU. */
+glcnn_image_node *net_convolve(glcnn_image_node *source, unsigned size, unsigned inputs,
+                               unsigned outputs);
+glcnn_image_node *net_normalised(glcnn_image_node *source, unsigned size, unsigned inputs,
+                                 unsigned outputs);
 
 /* By name; NULL if there is none. */
 const struct net *net_find(const char *name);

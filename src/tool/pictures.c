@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "support/fashion.h"
 
@@ -11,27 +12,32 @@
 #define TOLD_MAX 20  /* notes that are printed */
 
 /* Form and classes of `like`; Fashion-MNIST alone has numbers for labels and names elsewhere. */
-static struct glcnn_data_parameters parameters_of(const struct saved *like, const char *path)
+static struct glcnn_data_parameters parameters_of(const struct saved *like, const char *path,
+                                                  glcnn_data_targets targets)
 {
     if (like)
         return (struct glcnn_data_parameters){.width = like->form.width,
                                               .height = like->form.height,
                                               .channels = like->form.channels,
                                               .class_names = like->names,
-                                              .class_count = like->form.classes};
+                                              .class_count = like->form.classes,
+                                              .targets = targets};
+    if (targets != GLCNN_DATA_TARGETS_CLASSES)
+        return (struct glcnn_data_parameters){.targets = targets};
     if (strcmp(path, PICTURES_DEFAULT) == 0)
         return (struct glcnn_data_parameters){.class_names = fashion_names,
                                               .class_count = FASHION_CLASSES};
     return (struct glcnn_data_parameters){.width = 0};
 }
 
-static void describe(struct pictures *p)
+static void describe(struct pictures *p, const struct task *task)
 {
     p->info = glcnn_data_set_info(p->set);
     p->form = (struct form){.width = p->info->width,
                             .height = p->info->height,
                             .channels = p->info->channels,
-                            .classes = p->info->class_count};
+                            .classes = p->info->class_count,
+                            .task = task_number(task)};
     bool validates = p->info->counts[GLCNN_DATA_PART_VALIDATION] > 0;
     bool tests = p->info->counts[GLCNN_DATA_PART_TEST] > 0;
     p->validation = validates ? GLCNN_DATA_PART_VALIDATION : GLCNN_DATA_PART_TEST;
@@ -40,13 +46,31 @@ static void describe(struct pictures *p)
                           : GLCNN_DATA_PART_TRAINING;
 }
 
+static bool has_folder(const char *path, const char *name)
+{
+    struct stat info;
+    char whole[4096];
+    const int length = snprintf(whole, sizeof whole, "%s/%s", path, name);
+    return length > 0 && (size_t)length < sizeof whole && stat(whole, &info) == 0 &&
+           S_ISDIR(info.st_mode);
+}
+
+const struct task *pictures_task(const char *path)
+{
+    static const char *const folders[][2] = {{"images", "masks"}, {"train/images", "train/masks"}};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (has_folder(path, folders[i][0]) && has_folder(path, folders[i][1]))
+            return &task_segment;
+    return &task_classify;
+}
+
 static bool open_set(const char *path, const struct glcnn_data_parameters *parameters,
-                     struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+                     const struct task *task, struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {
     char reason[GLCNN_ERROR_LENGTH];
     glcnn_data_set_close(&p->set);
     if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
-        describe(p);
+        describe(p, task);
         return true;
     }
     bool is_default = strcmp(path, PICTURES_DEFAULT) == 0;
@@ -77,7 +101,7 @@ static void tell_of_none(const char *path, double share, uint32_t count,
 bool pictures_open(const struct pictures_options *o, struct pictures *p,
                    char error[GLCNN_ERROR_LENGTH])
 {
-    struct glcnn_data_parameters parameters = parameters_of(o->like, o->path);
+    struct glcnn_data_parameters parameters = parameters_of(o->like, o->path, o->task->targets);
     *p = (struct pictures){.set = NULL};
     parameters.width = o->width ? o->width : parameters.width;
     parameters.height = o->height ? o->height : parameters.height;
@@ -85,11 +109,11 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     parameters.validation = o->validation > 0 ? o->validation : 0;
     parameters.seed = o->seed;
     parameters.strict = o->strict;
-    if (!open_set(o->path, &parameters, p, error))
+    if (!open_set(o->path, &parameters, o->task, p, error))
         return false;
     if (p->info->counts[p->validation] == 0 && o->validation < 0) {
         parameters.validation = SHARE;
-        if (!open_set(o->path, &parameters, p, error))
+        if (!open_set(o->path, &parameters, o->task, p, error))
             return false;
     }
     if (!o->trains || p->info->counts[p->validation] > 0)
@@ -101,11 +125,13 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
 bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
                          struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct glcnn_data_parameters parameters = parameters_of(like, "");
+    const struct task *task = task_of(&like->form);
+    const struct glcnn_data_parameters parameters =
+        parameters_of(like, "", GLCNN_DATA_TARGETS_CLASSES);
     *p = (struct pictures){.set = NULL};
     if (glcnn_data_set_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
         return false;
-    describe(p);
+    describe(p, task);
     return true;
 }
 

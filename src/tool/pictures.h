@@ -11,8 +11,13 @@
 /* What is read where no data given: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
 #define PICTURES_DEFAULT "/usr/share/datasets/fashion-mnist"
 
+/* The task that data look to be for: segment where there are masks beside the pictures, otherwise
+ * classify. */
+const struct task *pictures_task(const char *path);
+
 struct pictures_options {
     const char *path;
+    const struct task *task;
     const struct saved *like;         /* NULL, or what form and classes are to be those of */
     uint32_t width, height, channels; /* 0: as the data has them, or `like` */
     double validation; /* share of the training part that is set aside to validate with; below 0: a

@@ -45,10 +45,10 @@ struct prediction {
     struct runner runner;
     struct pictures pictures;
     glcnn_data_loader *loader;
-    cJSON *json;          /* the answer; NULL: lines are printed */
-    uint32_t not_finite;  /* pictures without an answer, for their scores are not finite */
-    char first[4096];     /* the name of the first of them */
-    float *probabilities; /* of a batch */
+    cJSON *json;         /* the answer; NULL: lines are printed */
+    uint32_t not_finite; /* pictures without an answer, for their scores are not finite */
+    char first[4096];    /* the name of the first of them */
+    float *values;       /* of a batch */
 };
 
 /* ---- Answers ---- */
@@ -62,56 +62,6 @@ static void name_picture(const struct prediction *p, uint32_t index, char *name,
         snprintf(name, size, "%u", index);
 }
 
-/* The class of the largest probability behind `before` in the order of falling probabilities, then of
- * classes; `before` UINT32_MAX: of all. */
-static uint32_t next_best(const float *row, uint32_t classes, uint32_t before)
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t k = 0; k < classes; k++) {
-        bool is_behind =
-            before == UINT32_MAX || row[k] < row[before] || (row[k] == row[before] && k > before);
-        if (is_behind && (best == UINT32_MAX || row[k] > row[best]))
-            best = k;
-    }
-    return best;
-}
-
-static void print_lines(const struct prediction *p, const char *name, const float *row)
-{
-    for (uint32_t n = 0, k = UINT32_MAX; n < p->top; n++) {
-        k = next_best(row, p->saved.form.classes, k);
-        output("%s %u %s %.4f\n", name, k, p->saved.names[k], (double)row[k]);
-    }
-}
-
-static void add_top(const struct prediction *p, cJSON *entry, const float *row)
-{
-    cJSON *top = cJSON_AddArrayToObject(entry, "top");
-    for (uint32_t n = 0, k = UINT32_MAX; n < p->top; n++) {
-        cJSON *one = cJSON_CreateObject();
-        k = next_best(row, p->saved.form.classes, k);
-        cJSON_AddNumberToObject(one, "class", k);
-        cJSON_AddStringToObject(one, "name", p->saved.names[k]);
-        cJSON_AddNumberToObject(one, "probability", (double)row[k]);
-        cJSON_AddItemToArray(top, one);
-    }
-}
-
-static void add_json(const struct prediction *p, const char *name, const float *row)
-{
-    cJSON *entry = cJSON_CreateObject();
-    uint32_t best = network_best(row, p->saved.form.classes);
-    cJSON_AddStringToObject(entry, "image", name);
-    cJSON_AddNumberToObject(entry, "class", best);
-    cJSON_AddStringToObject(entry, "name", p->saved.names[best]);
-    if (p->top > 1)
-        add_top(p, entry, row);
-    cJSON *all = cJSON_AddObjectToObject(entry, "probabilities");
-    for (uint32_t k = 0; k < p->saved.form.classes; k++)
-        cJSON_AddNumberToObject(all, p->saved.names[k], (double)row[k]);
-    cJSON_AddItemToArray(p->json, entry);
-}
-
 static void note_not_finite(struct prediction *p, uint32_t index)
 {
     if (p->not_finite++ == 0)
@@ -119,33 +69,45 @@ static void note_not_finite(struct prediction *p, uint32_t index)
                             sizeof p->first);
 }
 
-static void answer_one(struct prediction *p, uint32_t index, const float *row)
+static void answer_one(struct prediction *p, uint32_t index, const float *values)
 {
     char name[4096];
-    if (!scores_are_finite(row, p->saved.form.classes)) {
+    const struct task *task = task_of(&p->saved.form);
+    if (!scores_are_finite(values, task->values(&p->saved.form))) {
         note_not_finite(p, index);
         return;
     }
     name_picture(p, index, name, sizeof name);
-    (p->json ? add_json : print_lines)(p, name, row);
+    struct answer answer = {.picture = name,
+                            .values = values,
+                            .names = p->saved.names,
+                            .form = &p->saved.form,
+                            .top = p->top};
+    if (p->json) {
+        answer.object = cJSON_CreateObject();
+        cJSON_AddStringToObject(answer.object, "image", name);
+        cJSON_AddItemToArray(p->json, answer.object);
+    }
+    task->tell(&answer);
 }
 
 /* Places of pictures that could not be read are empty. */
 static void answer(struct prediction *p, const struct glcnn_data_batch *batch)
 {
+    const size_t each = task_of(&p->saved.form)->values(&p->saved.form);
     for (uint32_t n = 0; n < batch->count; n++)
         if (batch->indices[n] != UINT32_MAX)
-            answer_one(p, batch->indices[n], p->probabilities + (size_t)n * p->saved.form.classes);
+            answer_one(p, batch->indices[n], p->values + n * each);
 }
 
-static int classify(struct prediction *p)
+static int run_network(struct prediction *p)
 {
     char error[GLCNN_ERROR_LENGTH];
     for (uint64_t i = 0; i < glcnn_data_loader_steps(p->loader); i++) {
         struct glcnn_data_batch batch;
         if (glcnn_data_loader_next(p->loader, &batch, error) != GLCNN_SUCCESS)
             return complain(p->command, EXIT_FAILED, "%s", error);
-        if (!runner_run_batch(&p->runner, &batch, NULL, p->probabilities))
+        if (!runner_run_batch(&p->runner, &batch, false, p->values))
             return complain(p->command, EXIT_FAILED, "%s", runner_error(&p->runner));
         answer(p, &batch);
     }
@@ -194,8 +156,8 @@ static int load(struct prediction *p, const char *path)
     int status = device_open(&p->tool);
     if (status != EXIT_GOOD)
         return complain(p->command, status, "%s", p->tool.error);
-    p->probabilities = calloc((size_t)form->classes * BATCH, sizeof *p->probabilities);
-    if (!p->probabilities)
+    p->values = calloc(task_of(form)->values(form) * BATCH, sizeof *p->values);
+    if (!p->values)
         return complain(p->command, EXIT_FAILED, "not enough memory");
     if (!saved_load(&p->saved, path, p->tool.device, BATCH, &p->model, &p->runner, error))
         return complain(p->command, EXIT_FAILED, "%s", error);
@@ -212,7 +174,7 @@ static void release(struct prediction *p)
     glcnn_data_loader_destroy(&p->loader);
     pictures_close(&p->pictures);
     saved_free(&p->saved);
-    free(p->probabilities);
+    free(p->values);
     cJSON_Delete(p->json);
 }
 
@@ -235,7 +197,7 @@ static int predict(struct prediction *p, const char *model, char *const *files)
     if (status == EXIT_GOOD)
         status = load(p, model);
     if (status == EXIT_GOOD)
-        status = classify(p);
+        status = run_network(p);
     if (status == EXIT_GOOD && p->json) {
         cJSON *answer = p->json;
         p->json = NULL;

@@ -105,12 +105,15 @@ static bool has_network(const struct saved *saved)
 
 static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
 {
-    const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes");
+    const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes"),
+               *task = glcnn_checkpoint_text(m, "task"); /* older files classify */
+    const struct task *known = task ? task_find(task) : task_at(0);
+    saved->form.task = known ? task_number(known) : 0;
     saved->net = net && !has_network(saved) ? net_find(net) : NULL;
     saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
     saved->names = (const char *const *)saved->owned;
     snprintf(saved->title, sizeof saved->title, "%s", net ? net : "");
-    return net && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
+    return net && known && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
            read_form(m, &saved->form) &&
            (has_network(saved) || (saved->net && net_fits(saved->net, &saved->form))) &&
            read_lists(m, saved);
@@ -169,6 +172,26 @@ static bool replace_head(glcnn_network *network, uint32_t classes, char error[GL
     return false;
 }
 
+/* A classifier's network does for numbers too, with another head; nothing else does for two tasks. */
+static bool check_task(const struct form *own, const struct form *form,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    const struct task *has = task_of(own), *wanted = task_of(form);
+    if (has != wanted && !(has == &task_classify && wanted == &task_regress))
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network is for the task %s, and cannot be trained for %s: begin with --net, or "
+            "with a network for that task",
+            has->name, wanted->name);
+    else if (has == &task_regress && own->classes != form->classes)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the network answers %u numbers, and the data have %u for a picture", own->classes,
+                 form->classes);
+    else
+        return true;
+    return false;
+}
+
 static bool make_own(const struct saved *saved, glcnn_device *device, const struct form *form,
                      uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH])
 {
@@ -190,8 +213,9 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
             saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
         return false;
     }
-    if (glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
-        GLCNN_SUCCESS)
+    if (!check_task(&saved->form, form, error) ||
+        glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
+            GLCNN_SUCCESS)
         return false;
     if (form->classes == saved->form.classes || replace_head(network, form->classes, error))
         return model_open(network, form, batch, model, error);
@@ -244,8 +268,8 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
 
 /* ---- Writing ---- */
 
-#define ENTRIES     7
-#define ENTRIES_MAX 40 /* with those of the caller */
+#define ENTRIES     8
+#define ENTRIES_MAX 41 /* with those of the caller */
 
 struct entries {
     struct glcnn_checkpoint_entry at[ENTRIES_MAX];
@@ -282,6 +306,7 @@ static bool describe(const struct saved *saved, struct entries *e)
     write_list(saved->deviation, listed, e->lists[1], sizeof e->lists[1]);
     e->at[5] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
     e->at[6] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
+    e->at[7] = (struct glcnn_checkpoint_entry){"task", task_of(&saved->form)->name};
     return e->names;
 }
 

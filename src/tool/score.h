@@ -1,43 +1,42 @@
-/* How well a network classifies: loss, accuracy, and which classes it takes for which. */
+/* How well a network does: what its task adds up over pictures. */
 #ifndef GLCNN_TOOL_SCORE_H
 #define GLCNN_TOOL_SCORE_H
 
-#include <cjson/cJSON.h>
-#include <glcnn/status.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "task.h"
 
 struct score {
-    uint32_t classes;
-    uint64_t count, right; /* pictures */
-    double loss;           /* sum of -ln of the probability of the class, of 1e-38 at least */
-    uint32_t
-        not_finite; /* pictures with a probability that is NaN or infinite: no class is theirs */
-    uint32_t first; /* the index of the first of them */
-    uint64_t *confusion; /* [class][class that it was taken for] */
+    const struct task *task;
+    struct form form;
+    uint64_t count;      /* pictures */
+    double loss;         /* the sum of theirs */
+    uint32_t not_finite; /* pictures with a value that is NaN or infinite: no answer is theirs */
+    uint32_t first;      /* the index of the first of them */
+    double *sums;        /* of the task, sum_count of them */
+    size_t sum_count;
+    float *units; /* of a model that has them: the deviation of each number, then the mean */
 };
 
-/* Nothing counted yet. False: not enough memory. Release with score_free. */
-bool score_begin(struct score *score, uint32_t classes);
+/* Nothing counted yet, of what a model answers. False: not enough memory, or its units cannot be read.
+ * Release with score_free. */
+bool score_begin(struct score *score, const struct model *model);
 void score_free(struct score *score);
 
-bool scores_are_finite(const float *scores, uint32_t classes);
+bool scores_are_finite(const float *values, size_t count);
 
-/* Counts pictures of these probabilities, [count][classes], classes and indices; a label that is no
- * class belongs to an empty place. One that is not finite makes the loss NaN. */
-void score_add(struct score *score, const float *probabilities, const uint32_t *labels,
-               const uint32_t *indices, uint32_t count);
+/* Counts the pictures of a batch by what the network answered, [batch->count][task->values]; empty
+ * places are passed over. One that is not finite makes the loss NaN. */
+void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch);
 
-double score_accuracy(const struct score *score);
-double score_loss(const struct score *score); /* the mean */
+double score_measure(const struct score *score); /* the task's; NaN: of no picture */
+double score_loss(const struct score *score);    /* the mean */
 
-/* Prints, for people, accuracy by class and the confusion matrix; of more classes than fit, the
- * worst confusions. */
+/* For people. */
 void score_print(const struct score *score, const char *const *names);
-/* Draws the matrix as SVG. False, with a message, if the file cannot be written. */
+/* Draws what can be drawn as SVG. False, with a message, if the file cannot be written, or the task
+ * has nothing to draw. */
 bool score_draw(const struct score *score, const char *const *names, const char *path,
                 char error[GLCNN_ERROR_LENGTH]);
-/* All of it. */
+/* For programs: all of it. */
 cJSON *score_json(const struct score *score, const char *const *names);
 
 #endif

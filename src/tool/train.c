@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "support/network.h"
 #include "support/progress.h"
 #include "train_session.h"
 
@@ -115,12 +114,14 @@ static float learning_rate(const struct session *s, size_t step)
     return schedule_rate(&schedule, step);
 }
 
+static bool tells_right(const struct session *s)
+{
+    return s->settings.task->count_right;
+}
+
 static uint32_t count_right(const struct session *s, const uint32_t *labels)
 {
-    uint32_t right = 0, classes = s->pictures.form.classes;
-    for (size_t n = 0; n < s->ranks.share; n++)
-        right += network_best(s->scores + n * classes, classes) == labels[n];
-    return right;
+    return s->settings.task->count_right(s->scores, &s->pictures.form, labels, s->ranks.share);
 }
 
 /* Of all ranks: what a step showed, and whether one is to end or the first is to save. */
@@ -149,7 +150,8 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
     if (glcnn_data_loader_next(loader, &b, error) != GLCNN_SUCCESS)
         return false;
     model_set_learning_rate(model, learning_rate(s, step));
-    if (!runner_run_batch(runner, &b, b.labels, s->losses) ||
+    right = tells_right(s) ? right : NULL;
+    if (!runner_run_batch(runner, &b, true, s->losses) ||
         (right && !runner_scores(runner, s->scores))) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
         return false;
@@ -202,6 +204,16 @@ static int diverge(struct session *s, const char *what, double loss)
     return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;
 }
 
+static void print_epoch(const struct session *s, const struct mean *mean, const struct best *now)
+{
+    const char *measure = s->settings.task->measure;
+    output("epoch %" PRIu64 " of %" PRIu64 ": loss %.4f", now->epoch, s->settings.epochs,
+           mean->loss);
+    if (tells_right(s))
+        output(", %s %.4f", measure, mean->accuracy);
+    output("; validation loss %.4f, %s %.4f; ", now->loss, measure, now->accuracy);
+}
+
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
                         struct best *now)
 {
@@ -214,14 +226,13 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
         return status;
     s->scored = s->step + 1;
     now->loss = score_loss(&s->score);
-    now->accuracy = score_accuracy(&s->score);
+    now->accuracy = score_measure(&s->score);
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
     s->epoch_cost = seconds > 0 ? 1 + (seconds_now() - begun) / seconds : 1;
-    output("epoch %" PRIu64 " of %" PRIu64 ": loss %.4f, accuracy %.4f; "
-           "validation loss %.4f, accuracy %.4f; %.0f s, %.1f %% of it waiting for data\n",
-           now->epoch, s->settings.epochs, mean->loss, mean->accuracy, now->loss, now->accuracy,
-           seconds, seconds > 0 ? 100 * (waited - before) / seconds : 0);
+    print_epoch(s, mean, now);
+    output("%.0f s, %.1f %% of it waiting for data\n", seconds,
+           seconds > 0 ? 100 * (waited - before) / seconds : 0);
     fflush(stdout);
     return EXIT_GOOD;
 }
@@ -251,8 +262,9 @@ static int write_plot(const struct session *s)
     if (!ranks_leads(&s->ranks))
         return EXIT_GOOD;
     snprintf(title, sizeof title, "%s on %s", s->described.title, s->settings.data);
-    return train_curves_write(&s->curves, s->settings.plot, title, error) ? EXIT_GOOD
-                                                                          : session_fail(s, error);
+    return train_curves_write(&s->curves, s->settings.task->measure, s->settings.plot, title, error)
+               ? EXIT_GOOD
+               : session_fail(s, error);
 }
 
 /* After a step: the best epoch's checkpoint before the one that knows of it. */
@@ -284,7 +296,7 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
 {
     char error[GLCNN_ERROR_LENGTH];
     float loss;
-    uint32_t right;
+    uint32_t right = 0;
     struct best found = {.epoch = 0};
     const size_t batch = (size_t)s->settings.batch, done = (s->step + 1 - begun) * batch;
     bool is_last = (s->step + 1) % s->steps == 0;
@@ -295,7 +307,7 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     train_trace_end_step(&s->trace, start, seconds_now());
     if (!isfinite(loss))
         return diverge(s, "", (double)loss);
-    double accuracy = (double)right / (double)batch;
+    double accuracy = tells_right(s) ? (double)right / (double)batch : NAN;
     mean_add(mean, (double)loss, accuracy);
     progress_update(progress, done, mean->loss);
     if (is_last || s->ends)
@@ -352,11 +364,11 @@ static int conclude(struct session *s)
 {
     int status = s->ends ? EXIT_GOOD : session_test(s);
     if (has_lost_patience(s))
-        output("\nstopped: no better accuracy in %" PRIu64 " epochs\n", s->settings.patience);
+        output("\nstopped: no better %s in %" PRIu64 " epochs", s->settings.task->measure,
+               s->settings.patience);
     if (s->best.epoch > 0)
-        output(has_lost_patience(s) ? "best: epoch %" PRIu64 ", validation accuracy %.4f\n"
-                                    : "\nbest: epoch %" PRIu64 ", validation accuracy %.4f\n",
-               s->best.epoch, s->best.accuracy);
+        output("\nbest: epoch %" PRIu64 ", validation %s %.4f\n", s->best.epoch,
+               s->settings.task->measure, s->best.accuracy);
     if (settings_scale_losses(&s->settings) && session_take_scale(s))
         output("loss scale: %.0f; %" PRIu64 " steps were skipped\n", s->settings.loss_scale,
                s->settings.skipped_steps);

@@ -41,9 +41,10 @@ static void name_files(struct session *s)
 
 static int allocate(struct session *s)
 {
-    size_t batch = s->ranks.share, values = batch * s->pictures.form.classes;
-    s->scores = calloc(values, sizeof *s->scores);
-    s->tests = calloc(values, sizeof *s->tests);
+    const struct form *form = &s->pictures.form;
+    size_t batch = s->ranks.share;
+    s->scores = calloc(batch, form->classes * sizeof *s->scores);
+    s->tests = calloc(batch, s->settings.task->values(form) * sizeof *s->tests);
     s->losses = calloc(batch, sizeof *s->losses);
     return s->scores && s->tests && s->losses ? EXIT_GOOD : session_fail(s, "not enough memory");
 }
@@ -117,9 +118,11 @@ static int describe(struct session *s)
     if (!runner_memory(&s->trainer, &m))
         return session_fail_device(s);
     output("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
-    output("data: %u images of %ux%ux%u to train with, %u to validate with, %u classes\n",
+    output("data: %u images of %ux%ux%u to train with, %u to validate with, %u %s\n",
            session_images(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
-           session_images(s, s->pictures.validation), form->classes);
+           session_images(s, s->pictures.validation), form->classes, s->settings.task->classes);
+    if (s->settings.task != task_at(0))
+        output("task: %s, %s\n", s->settings.task->name, s->settings.task->text);
     output("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
            (uint32_t)s->settings.batch);
     describe_numbers(s);
@@ -154,7 +157,7 @@ static int open_log(struct session *s)
     train_trace_begin(&s->trace, ranks_leads(&s->ranks) ? s->settings.trace : NULL);
     if (s->ranks.mpi && s->trace.path)
         s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &s->trace);
-    if (!train_log_open(&s->log, path, s->first, error))
+    if (!train_log_open(&s->log, path, s->settings.task->measure, s->first, error))
         return session_fail(s, error);
     if (s->log.gap_last > 0)
         complain(s->command, EXIT_GOOD,

@@ -16,11 +16,11 @@ struct train_curves {
     struct curve training, validation;
 };
 
-/* False: not enough memory, and nothing is added. */
+/* accuracy NAN: there is none in training. False: not enough memory, and nothing is added. */
 bool curve_add(struct curve *curve, double x, double loss, double accuracy);
-/* Draws both; path NULL: nothing. False, and a message, if it cannot be written. */
-bool train_curves_write(const struct train_curves *curves, const char *path, const char *title,
-                        char error[GLCNN_ERROR_LENGTH]);
+/* Draws both, of what is measured; path NULL: nothing. False, and a message, if it cannot be written. */
+bool train_curves_write(const struct train_curves *curves, const char *measure, const char *path,
+                        const char *title, char error[GLCNN_ERROR_LENGTH]);
 void train_curves_free(struct train_curves *curves);
 
 #endif

@@ -33,6 +33,9 @@ static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_p
         if (has_names)
             glcnn_data_set_name(p->set, part, i, name, sizeof name);
         digest = digest_add(digest_add(digest, name, strlen(name) + 1), &label, sizeof label);
+        const float *numbers = glcnn_data_set_numbers(p->set, part, i);
+        if (numbers)
+            digest = digest_add(digest, numbers, p->info->class_count * sizeof *numbers);
     }
     return digest;
 }
@@ -146,6 +149,16 @@ static int open_base(struct session *s)
     return !path || saved_read(path, &s->base, error) ? EXIT_GOOD : session_fail(s, error);
 }
 
+/* That of the file, or what the data look like. */
+static int choose_task(struct session *s)
+{
+    struct settings *t = &s->settings;
+    settings_take_task(t, t->task    ? t->task
+                          : t->model ? task_of(&s->base.form)
+                                     : pictures_task(t->data));
+    return EXIT_GOOD;
+}
+
 /* Pictures are as the network that comes from a file has them; classes too, unless they are to
  * follow the data. */
 static int open_set(struct session *s)
@@ -156,6 +169,7 @@ static int open_set(struct session *s)
     const struct form *form = t->model ? &s->base.form : NULL;
     const struct pictures_options options = {
         .path = t->data,
+        .task = t->task,
         .like = has_classes ? &s->base : NULL,
         .width = form ? form->width : t->width,
         .height = form ? form->height : t->height,
@@ -192,8 +206,8 @@ static int fit_settings(struct session *s)
 
 int session_open_data(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {open_base,    open_set,  describe_input,
-                                                     fit_settings, check_net, check_resumed};
+    static int (*const parts[])(struct session *) = {
+        open_base, choose_task, open_set, describe_input, fit_settings, check_net, check_resumed};
     int status = EXIT_GOOD;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);

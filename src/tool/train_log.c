@@ -11,8 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char header[] =
-    "step,epoch,learning_rate,loss,accuracy,validation_loss,validation_accuracy\n";
+/* The first line, for what is measured. */
+static void name_columns(struct train_log *log, const char *measure)
+{
+    snprintf(log->header, sizeof log->header,
+             "step,epoch,learning_rate,loss,%s,validation_loss,validation_%s\n", measure, measure);
+}
 
 static bool fail(const char *path, const char *what, int reason, char error[GLCNN_ERROR_LENGTH])
 {
@@ -45,7 +49,7 @@ static bool copy_lines(struct train_log *log, FILE *from, glcnn_file *to, uint64
     size_t capacity = 0;
     ssize_t length;
     uint64_t next = 0; /* the step that a line is to be of; 0: any */
-    bool good = glcnn_file_write(to, header, sizeof header - 1, error) == GLCNN_SUCCESS;
+    bool good = glcnn_file_write(to, log->header, strlen(log->header), error) == GLCNN_SUCCESS;
     while (good && (length = getline(&line, &capacity, from)) > 0) {
         uint64_t step = step_of(line, (size_t)length);
         if (step == 0 || step > first)
@@ -115,11 +119,12 @@ static FILE *open_end(const char *path, bool is_file, char error[GLCNN_ERROR_LEN
     return NULL;
 }
 
-bool train_log_open(struct train_log *log, const char *path, uint64_t first,
+bool train_log_open(struct train_log *log, const char *path, const char *measure, uint64_t first,
                     char error[GLCNN_ERROR_LENGTH])
 {
     struct stat old;
     *log = (struct train_log){.path = path};
+    name_columns(log, measure);
     if (!path)
         return true;
     bool exists = stat(path, &old) == 0, is_file = !exists || S_ISREG(old.st_mode);
@@ -127,27 +132,29 @@ bool train_log_open(struct train_log *log, const char *path, uint64_t first,
     if (goes_on && !cut(log, first, error))
         return false;
     if (is_file && !goes_on &&
-        glcnn_file_save(path, header, sizeof header - 1, error) != GLCNN_SUCCESS)
+        glcnn_file_save(path, log->header, strlen(log->header), error) != GLCNN_SUCCESS)
         return false;
     log->file = open_end(path, is_file, error);
     if (!log->file)
         return false;
     setvbuf(log->file, NULL, _IOLBF, BUFSIZ); /* what a killed run has done is there */
-    if (!is_file && fputs(header, log->file) < 0)
+    if (!is_file && fputs(log->header, log->file) < 0)
         log->error = errno;
     return true;
 }
 
 void train_log_write(struct train_log *log, const struct train_log_line *line)
 {
-    char validation[64] = ",";
+    char validation[64] = ",", accuracy[32] = "";
     if (!log->file)
         return;
     if (!isnan(line->validation_accuracy))
         snprintf(validation, sizeof validation, "%.9g,%.6g", line->validation_loss,
                  line->validation_accuracy);
-    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%.6g,%s\n", line->step, line->epoch,
-                line->learning_rate, line->loss, line->accuracy, validation) < 0 &&
+    if (!isnan(line->accuracy))
+        snprintf(accuracy, sizeof accuracy, "%.6g", line->accuracy);
+    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%s,%s\n", line->step, line->epoch,
+                line->learning_rate, line->loss, accuracy, validation) < 0 &&
         !log->error)
         log->error = errno;
 }

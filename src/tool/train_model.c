@@ -1,5 +1,7 @@
 /* The network that glcnn train trains, and what runs it. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "train_session.h"
 #include "train_start.h"
@@ -49,6 +51,47 @@ static void part_masks(const struct session *s, struct model *model)
     }
 }
 
+/* The deviation and mean of each number, of training pictures. */
+static void measure_numbers(const struct session *s, float *deviations, float *means)
+{
+    const uint32_t count = s->pictures.form.classes,
+                   pictures = s->pictures.info->counts[GLCNN_DATA_PART_TRAINING];
+    for (uint32_t k = 0; k < count; k++) {
+        double sum = 0, squares = 0;
+        for (uint32_t i = 0; i < pictures; i++)
+            sum += (double)glcnn_data_set_numbers(s->pictures.set, GLCNN_DATA_PART_TRAINING, i)[k];
+        means[k] = (float)(sum / pictures);
+        for (uint32_t i = 0; i < pictures; i++) {
+            const double d =
+                (double)glcnn_data_set_numbers(s->pictures.set, GLCNN_DATA_PART_TRAINING, i)[k] -
+                sum / pictures;
+            squares += d * d;
+        }
+        const float deviation = (float)sqrt(squares / pictures);
+        deviations[k] = deviation > 0 ? deviation : 1;
+    }
+}
+
+/* A network that begins to learn numbers has the units of the data; one that has learned some keeps
+ * its own. */
+static bool set_units(const struct session *s, const struct model *model)
+{
+    const uint32_t count = s->pictures.form.classes;
+    const struct settings *t = &s->settings;
+    if (!model->units[0] || t->resume || (t->model && s->base.form.task == model->form.task))
+        return true;
+    float *values = malloc(2 * (size_t)count * sizeof *values);
+    if (!values)
+        return false;
+    measure_numbers(s, values, values + count);
+    bool good = true;
+    for (uint32_t i = 0; i < 2 && good; i++)
+        good = glcnn_kernel_set_vector(model->units[i], "neuron_data", values + i * count, count) ==
+               GLCNN_SUCCESS;
+    free(values);
+    return good;
+}
+
 bool session_make_model(const struct session *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
@@ -61,7 +104,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     if (!layers_choose(model, t->train, layers, error))
         return false;
     part_masks(s, model);
-    if (set_optimizer(s, model))
+    if (set_units(s, model) && set_optimizer(s, model))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
     return false;
@@ -175,7 +218,9 @@ static int make_split_runners(struct session *s)
     return reload(s);
 }
 
+/* Labels that turn with the pictures need the pictures' own numbers in each step. */
 int session_open_runners(struct session *s)
 {
-    return s->layers.cut ? make_split_runners(s) : make_runners(s);
+    return s->layers.cut && !s->settings.task->labels_are_images ? make_split_runners(s)
+                                                                 : make_runners(s);
 }

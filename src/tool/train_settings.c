@@ -15,7 +15,8 @@
 #include "support/option.h"
 
 enum {
-    OPTION_NET = 256,
+    OPTION_TASK = 256,
+    OPTION_NET,
     OPTION_DATA,
     OPTION_VALIDATION,
     OPTION_SIZE,
@@ -60,6 +61,7 @@ enum {
 };
 
 const struct tool_option train_options[] = {
+    {OPTION_TASK, "task", "NAME", "classify, regress or segment: what the data suggest"},
     {OPTION_DATA, "data", "PATH", "folders of classes, .npz, .npy, .csv, IDX: Fashion-MNIST"},
     {OPTION_VALIDATION, "validation", "SHARE",
      "fraction of the data to set aside: 0.1, if it has no validation part"},
@@ -71,7 +73,8 @@ const struct tool_option train_options[] = {
     {OPTION_STRICT, "strict", NULL, "fail on a damaged picture instead of leaving it out"},
     {OPTION_THREADS, "threads", "N", "threads that decode pictures: one per processor"},
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
-    {OPTION_OPTIMIZER, "optimizer", "NAME", "sgd (the default, momentum 0.9), rmsprop or adam"},
+    {OPTION_OPTIMIZER, "optimizer", "NAME",
+     "sgd (momentum 0.9), rmsprop or adam: sgd; regress: adam"},
     {OPTION_EPOCHS, "epochs", "N", "passes over the data, resumed ones included"},
     {OPTION_BATCH, "batch", "N", "images in a step: 64, or an eighth of few images"},
     {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},
@@ -127,8 +130,8 @@ struct number {
     const char *name;
     size_t offset; /* of a uint64_t or a double */
     uint64_t low, high;
-    double fallback; /* only REAL may have a fraction */
-    enum { WHOLE, BYTES, REAL } kind;
+    double fallback;                          /* only REAL may have a fraction */
+    enum { WHOLE, BYTES, REAL, SIGNED } kind; /* SIGNED: as REAL, and from -high on */
     bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed; /* cannot change when a run is resumed */
     bool later; /* checkpoints of before it have none: the fallback */
@@ -166,7 +169,7 @@ static const struct number numbers[] = {
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
     {NO_OPTION, FIELD(data_digest), 0, UINT64_MAX, 0, WHOLE, true, false, true},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
-    {NO_OPTION, BEST(accuracy), 0, 1, 0, REAL, true, false},
+    {NO_OPTION, BEST(accuracy), 0, UINT64_MAX, 0, SIGNED, true, false},
     {NO_OPTION, BEST(loss), 0, UINT64_MAX, 0, REAL, true, false}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
@@ -183,8 +186,8 @@ static uint64_t bit(const struct number *n)
 static bool parse_number(struct settings *s, const struct number *n, const char *text, uint64_t low)
 {
     const double high = n->high < UINT64_MAX ? (double)n->high : DBL_MAX; /* that of any loss */
-    if (n->kind == REAL)
-        return option_real(text, (double)low, high, place(s, n));
+    if (n->kind == REAL || n->kind == SIGNED)
+        return option_real(text, n->kind == SIGNED ? -high : (double)low, high, place(s, n));
     return (n->kind == BYTES ? option_bytes : option_whole)(text, low, n->high, place(s, n));
 }
 
@@ -222,6 +225,11 @@ static int read_number(const struct tool_command *command, struct settings *s,
 
 /* ---- Names ---- */
 
+static const void *find_task(const char *name)
+{
+    return task_find(name);
+}
+
 static const void *find_net(const char *name)
 {
     return net_find(name);
@@ -253,6 +261,11 @@ static const void *find_schedule(const char *name)
 
 #define NAMES_MAX 8
 
+static const char *task_name(size_t i)
+{
+    return task_at(i) ? task_at(i)->name : NULL;
+}
+
 static const char *net_name(size_t i)
 {
     return net_at(i) ? net_at(i)->name : NULL;
@@ -283,6 +296,8 @@ static const struct choice {
     bool fixed;                  /* cannot change when a run is resumed */
     const char *before;          /* of checkpoints from before it; NULL: all have it */
 } choices[] = {
+    {OPTION_TASK, "task", "task", offsetof(struct settings, task), find_task, task_name, true,
+     "classify"},
     {OPTION_NET, "net", "network", offsetof(struct settings, net), find_net, net_name, true},
     {OPTION_OPTIMIZER, "optimizer", "optimizer", offsetof(struct settings, optimizer),
      find_optimizer, optimizer_name, true},
@@ -595,7 +610,7 @@ static int resume(const struct tool_command *command, struct settings *s)
 
 static void describe_number(struct settings *s, const struct number *n, char text[32])
 {
-    if (n->kind == REAL)
+    if (n->kind == REAL || n->kind == SIGNED)
         snprintf(text, 32, "%.17g", *(double *)place(s, n));
     else
         snprintf(text, 32, "%" PRIu64, *(uint64_t *)place(s, n));
@@ -716,14 +731,11 @@ void settings_print_resumption(const struct settings *settings, uint32_t ranks)
 
 /* ---- All ---- */
 
-/* The learning rate's default is the optimizer's. */
 static void fill_default(struct settings *s, const struct number *n)
 {
     if (s->given & bit(n))
         return;
-    if (n->letter == OPTION_RATE)
-        s->rate = s->optimizer->rate;
-    else if (n->kind == REAL)
+    if (n->kind == REAL || n->kind == SIGNED)
         *(double *)place(s, n) = n->fallback;
     else
         *(uint64_t *)place(s, n) = (uint64_t)n->fallback;
@@ -731,8 +743,6 @@ static void fill_default(struct settings *s, const struct number *n)
 
 static void fill_defaults(struct settings *s)
 {
-    if (!s->optimizer)
-        s->optimizer = &optimizers[0];
     if (!s->precision)
         s->precision = &precisions[0];
     if (!s->train)
@@ -741,6 +751,15 @@ static void fill_defaults(struct settings *s)
         s->data = PICTURES_DEFAULT;
     for (size_t i = 0; i < NUMBERS; i++)
         fill_default(s, &numbers[i]);
+}
+
+void settings_take_task(struct settings *s, const struct task *task)
+{
+    s->task = task;
+    if (!s->optimizer)
+        s->optimizer = find_optimizer(task->optimizer);
+    if (!is_given(s, OPTION_RATE))
+        s->rate = s->optimizer->rate;
 }
 
 #define STEPS_WANTED  900

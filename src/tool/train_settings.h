@@ -9,6 +9,7 @@
 #include "data_path.h"
 #include "nets.h"
 #include "schedule.h"
+#include "task.h"
 #include "tool.h"
 
 struct optimizer {
@@ -31,7 +32,8 @@ struct best {
 };
 
 struct settings {
-    const struct net *net; /* NULL: as the data suggests, or a file has it */
+    const struct task *task; /* NULL until the data or a file tells */
+    const struct net *net;   /* NULL: as the data suggests, or a file has it */
     const struct optimizer *optimizer;
     const struct schedule *schedule;
     const struct precision *precision;
@@ -98,6 +100,9 @@ void settings_describe(const struct settings *settings, struct settings_entries 
 /* Prints the command that goes on with the run of --out, with the options that no checkpoint has;
  * under mpirun where there are `ranks`. */
 void settings_print_resumption(const struct settings *settings, uint32_t ranks);
+
+/* What the task is, once that is known, and the optimizer and learning rate that follow from it. */
+void settings_take_task(struct settings *settings, const struct task *task);
 
 /* Whether the checkpoint of --resume has all epochs that the run is to have. */
 bool settings_are_met(const struct settings *settings);

@@ -6,25 +6,30 @@
 
 #define STEPS 4 /* that are timed; one before them compiles */
 
-/* A batch of zeros, with room for its losses. */
+/* A batch of zeros with labels of any kind, and room for its losses. */
 struct zeros {
     uint32_t *labels;
-    float *images, *losses;
+    uint8_t *masks;
+    float *images, *numbers, *losses;
 };
 
 static bool make_zeros(const struct form *form, uint32_t count, struct zeros *zeros)
 {
-    size_t pixels = (size_t)form->width * form->height * form->channels;
-    zeros->images = calloc(count * pixels, sizeof *zeros->images);
+    const size_t pixels = (size_t)form->width * form->height;
+    zeros->images = calloc(count * pixels, form->channels * sizeof *zeros->images);
     zeros->labels = calloc(count, sizeof *zeros->labels);
+    zeros->masks = calloc(count, pixels);
+    zeros->numbers = calloc(count, form->classes * sizeof *zeros->numbers);
     zeros->losses = calloc(count, sizeof *zeros->losses);
-    return zeros->images && zeros->labels && zeros->losses;
+    return zeros->images && zeros->labels && zeros->masks && zeros->numbers && zeros->losses;
 }
 
 static void free_zeros(struct zeros *zeros)
 {
     free(zeros->images);
     free(zeros->labels);
+    free(zeros->masks);
+    free(zeros->numbers);
     free(zeros->losses);
 }
 
@@ -33,8 +38,10 @@ static bool time_steps(struct runner *runner, uint32_t count, double *speed)
     struct zeros zeros;
     double start = 0;
     bool good = make_zeros(&runner->form, count, &zeros);
+    const struct glcnn_data_batch labels = {
+        .count = count, .labels = zeros.labels, .masks = zeros.masks, .numbers = zeros.numbers};
     for (int i = 0; i <= STEPS && good; i++) {
-        good = runner_run(runner, zeros.images, zeros.labels, zeros.losses);
+        good = runner_run(runner, zeros.images, &labels, zeros.losses);
         start = i == 0 ? seconds_now() : start;
     }
     *speed = STEPS * count / (seconds_now() - start);

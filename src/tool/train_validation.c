@@ -9,22 +9,11 @@
 static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
 {
     struct score *score = &s->score;
-    size_t cells = (size_t)score->classes * score->classes;
-    double *values = calloc(cells + 3, sizeof *values);
-    if (!values)
-        return false;
-    for (size_t i = 0; i < cells; i++)
-        values[i] = (double)score->confusion[i];
-    values[cells] = (double)score->count;
-    values[cells + 1] = (double)score->right;
-    values[cells + 2] = score->loss;
-    bool good = ranks_sum(&s->ranks, values, cells + 3, error);
-    for (size_t i = 0; i < cells; i++)
-        score->confusion[i] = (uint64_t)values[i];
-    score->count = (uint64_t)values[cells];
-    score->right = (uint64_t)values[cells + 1];
-    score->loss = values[cells + 2];
-    free(values);
+    double others[] = {(double)score->count, score->loss};
+    bool good = ranks_sum(&s->ranks, score->sums, score->sum_count, error) &&
+                ranks_sum(&s->ranks, others, sizeof others / sizeof *others, error);
+    score->count = (uint64_t)others[0];
+    score->loss = others[1];
     return good;
 }
 
@@ -32,9 +21,10 @@ int session_validate(struct session *s, glcnn_data_loader *loader)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
-    bool good =
-        score_begin(&s->score, s->pictures.form.classes) && session_average_statistics(s, error) &&
-        evaluate_epoch(&s->tester, loader, s->tests, &s->score, error) && sum_score(s, error);
+    bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model) &&
+                session_average_statistics(s, error) &&
+                evaluate_epoch(&s->tester, loader, s->tests, &s->score, error) &&
+                sum_score(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : session_fail(s, error);
 }
@@ -66,7 +56,8 @@ int session_test(struct session *s)
         return session_fail(s, error);
     score_print(&s->score, s->described.names);
     if (is_other)
-        output("\ntest: loss %.4f, accuracy %.4f on %u images\n", score_loss(&s->score),
-               score_accuracy(&s->score), session_images(s, s->pictures.test));
+        output("\ntest: loss %.4f, %s %.4f on %u images\n", score_loss(&s->score),
+               s->settings.task->measure, score_measure(&s->score),
+               session_images(s, s->pictures.test));
     return EXIT_GOOD;
 }

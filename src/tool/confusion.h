@@ -1,0 +1,26 @@
+/* Confusion matrices: which classes are taken for which. */
+#ifndef GLCNN_TOOL_CONFUSION_H
+#define GLCNN_TOOL_CONFUSION_H
+
+#include <cjson/cJSON.h>
+#include <glcnn/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct confusion {
+    uint32_t classes;
+    const double *counts; /* [class][class that it was taken for], whole numbers */
+};
+
+/* How many are of a class. */
+uint64_t confusion_count(const struct confusion *confusion, uint32_t of);
+/* Prints the share of each class that was told right, and the matrix; of more classes than fit, the
+ * worst confusions. */
+void confusion_print(const struct confusion *confusion, const char *const *names);
+/* Draws the matrix as SVG. False, with a message, if the file cannot be written. */
+bool confusion_draw(const struct confusion *confusion, const char *const *names, const char *title,
+                    const char *path, char error[GLCNN_ERROR_LENGTH]);
+/* An array with an object for each class: name, count, accuracy and taken_for. */
+cJSON *confusion_json(const struct confusion *confusion, const char *const *names);
+
+#endif

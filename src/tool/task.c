@@ -1,0 +1,33 @@
+/* The list of tasks. */
+#include "task.h"
+
+#include <string.h>
+
+static const struct task *const tasks[] = {&task_classify, &task_regress, &task_segment};
+enum { TASKS = sizeof tasks / sizeof *tasks };
+
+const struct task *task_find(const char *name)
+{
+    for (size_t i = 0; i < TASKS; i++)
+        if (strcmp(tasks[i]->name, name) == 0)
+            return tasks[i];
+    return NULL;
+}
+
+const struct task *task_at(size_t i)
+{
+    return i < TASKS ? tasks[i] : NULL;
+}
+
+const struct task *task_of(const struct form *form)
+{
+    return tasks[form->task];
+}
+
+uint32_t task_number(const struct task *task)
+{
+    uint32_t number = 0;
+    while (tasks[number] != task)
+        number++;
+    return number;
+}

@@ -1,0 +1,92 @@
+/* What a network is for: a table, of which each row says how labels come to the loss, what the loss
+ * is, what is measured, and how answers are told. Adding a task is a file of its own and a line of
+ * the list in task.c. */
+#ifndef GLCNN_TOOL_TASK_H
+#define GLCNN_TOOL_TASK_H
+
+#include <cjson/cJSON.h>
+#include <glcnn/data.h>
+#include <glcnn/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nets.h"
+
+struct model;
+struct runner;
+struct score;
+
+/* A picture's answer, for people and for programs. */
+struct answer {
+    const char *picture;      /* what it is called */
+    const float *values;      /* task->values of them */
+    const char *const *names; /* of classes */
+    const struct form *form;
+    uint32_t top;  /* classes that are told, where a task has several answers */
+    cJSON *object; /* for programs: gets the answer; NULL: it is printed */
+};
+
+struct task {
+    const char *name;      /* of --task, and in a model file */
+    const char *text;      /* what it does, for --help */
+    const char *measure;   /* of what the best epoch has most: "accuracy" */
+    const char *classes;   /* what form.classes counts: "classes" */
+    const char *optimizer; /* where the user names none */
+    glcnn_data_targets targets;
+    /* The pictures' geometry is that of the labels: what turns the one turns the other. */
+    bool labels_are_images;
+
+    /* ---- The network ---- */
+
+    /* The network on pictures of `form`: what the loss is computed of. NULL: `net` cannot, or the
+     * device has the message. */
+    glcnn_image_node *(*build)(const struct net *net, glcnn_image_node *image,
+                               const struct form *form);
+    /* Behind model->scores, or in place of what there is already: model->probabilities, which is
+     * what the network answers. Part of the network and its file. */
+    bool (*finish)(struct model *model);
+    /* The labels' node and the loss, the mean over batches of `batch`; and model->probabilities
+     * where `finish` left it out. */
+    bool (*add_loss)(struct model *model, uint32_t batch);
+
+    /* ---- Batches ---- */
+
+    struct glcnn_image_descriptor (*labels)(const struct form *form, uint32_t batch);
+    /* Gives the labels of a batch to the runner's graph. False: the device has the message. */
+    bool (*write_labels)(struct runner *runner, const struct glcnn_data_batch *batch);
+    /* Numbers of an answer. */
+    size_t (*values)(const struct form *form);
+    /* How many scores, [count][classes], are right; NULL: that cannot be said of a score. */
+    uint32_t (*count_right)(const float *scores, const struct form *form, const uint32_t *labels,
+                            uint32_t count);
+
+    /* ---- Scores ---- */
+
+    size_t (*sums)(const struct form *form); /* numbers that are added up over pictures */
+    /* Adds picture `n` of a batch, of finite values; its loss is added to score->loss. */
+    void (*add)(struct score *score, const float *values, const struct glcnn_data_batch *batch,
+                uint32_t n);
+    double (*measured)(const struct score *score);
+    void (*print)(const struct score *score, const char *const *names);
+    void (*describe)(const struct score *score, const char *const *names, cJSON *object);
+    /* NULL: there is nothing to draw. */
+    bool (*draw)(const struct score *score, const char *const *names, const char *path,
+                 char error[GLCNN_ERROR_LENGTH]);
+
+    /* ---- Answers ---- */
+
+    void (*tell)(const struct answer *answer);
+};
+
+extern const struct task task_classify, task_regress, task_segment;
+
+/* By name; NULL: there is none such. */
+const struct task *task_find(const char *name);
+/* Number i; NULL beyond the last. The first is the default. */
+const struct task *task_at(size_t i);
+/* That of a form. */
+const struct task *task_of(const struct form *form);
+/* The number that a form has it by. */
+uint32_t task_number(const struct task *task);
+
+#endif

@@ -1,0 +1,187 @@
+/* Classify: one class for each picture. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "confusion.h"
+#include "model.h"
+#include "score.h"
+#include "support/network.h"
+#include "tool.h"
+
+/* ---- The network ---- */
+
+static bool add_loss(struct model *model, uint32_t batch)
+{
+    model->labels = glcnn_image_node_create(model->network, "labels");
+    if (!model->probabilities)
+        model->probabilities = glcnn_soft_max_node(model->scores);
+    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
+                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
+    if (model->loss)
+        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
+    return glcnn_network_status(model->network) == GLCNN_SUCCESS;
+}
+
+/* ---- Batches ---- */
+
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
+                                           .number_of_images = batch};
+}
+
+static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    return glcnn_image_write_classes(runner->labels, NULL, batch->labels, runner->batch) ==
+           GLCNN_SUCCESS;
+}
+
+static size_t values(const struct form *form)
+{
+    return form->classes;
+}
+
+static uint32_t count_right(const float *scores, const struct form *form, const uint32_t *classes,
+                            uint32_t count)
+{
+    uint32_t right = 0;
+    for (size_t n = 0; n < count; n++)
+        right += network_best(scores + n * form->classes, form->classes) == classes[n];
+    return right;
+}
+
+/* ---- Scores ---- */
+
+/* The confusion matrix. */
+static size_t sums(const struct form *form)
+{
+    return (size_t)form->classes * form->classes;
+}
+
+static double loss_of(float probability)
+{
+    return -log(probability < FLT_MIN ? (double)FLT_MIN : (double)probability);
+}
+
+static void add(struct score *score, const float *row, const struct glcnn_data_batch *batch,
+                uint32_t n)
+{
+    const uint32_t classes = score->form.classes, label = batch->labels[n];
+    score->loss += loss_of(row[label]);
+    score->sums[(size_t)label * classes + network_best(row, classes)]++;
+}
+
+static double measured(const struct score *score)
+{
+    double right = 0;
+    for (size_t k = 0; k < score->form.classes; k++)
+        right += score->sums[k * score->form.classes + k];
+    return right / (double)score->count;
+}
+
+static struct confusion confusion_of(const struct score *score)
+{
+    return (struct confusion){score->form.classes, score->sums};
+}
+
+static void print(const struct score *score, const char *const *names)
+{
+    const struct confusion c = confusion_of(score);
+    confusion_print(&c, names);
+}
+
+static bool draw(const struct score *score, const char *const *names, const char *path,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    const struct confusion c = confusion_of(score);
+    char title[64];
+    snprintf(title, sizeof title, "accuracy %.4f on %" PRIu64 " images", score_measure(score),
+             score->count);
+    return confusion_draw(&c, names, title, path, error);
+}
+
+static void describe(const struct score *score, const char *const *names, cJSON *object)
+{
+    const struct confusion c = confusion_of(score);
+    cJSON_AddItemToObject(object, "classes", confusion_json(&c, names));
+    cJSON_AddNumberToObject(object, "count", (double)score->count);
+    cJSON_AddNumberToObject(object, "accuracy", score_measure(score));
+    cJSON_AddNumberToObject(object, "loss", score_loss(score));
+}
+
+/* ---- Answers ---- */
+
+/* The class of the largest probability behind `before` in the order of falling probabilities, then of
+ * classes; `before` UINT32_MAX: of all. */
+static uint32_t next_best(const float *row, uint32_t classes, uint32_t before)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t k = 0; k < classes; k++) {
+        bool is_behind =
+            before == UINT32_MAX || row[k] < row[before] || (row[k] == row[before] && k > before);
+        if (is_behind && (best == UINT32_MAX || row[k] > row[best]))
+            best = k;
+    }
+    return best;
+}
+
+static void print_lines(const struct answer *a)
+{
+    for (uint32_t n = 0, k = UINT32_MAX; n < a->top; n++) {
+        k = next_best(a->values, a->form->classes, k);
+        output("%s %u %s %.4f\n", a->picture, k, a->names[k], (double)a->values[k]);
+    }
+}
+
+static void add_top(const struct answer *a)
+{
+    cJSON *top = cJSON_AddArrayToObject(a->object, "top");
+    for (uint32_t n = 0, k = UINT32_MAX; n < a->top; n++) {
+        cJSON *one = cJSON_CreateObject();
+        k = next_best(a->values, a->form->classes, k);
+        cJSON_AddNumberToObject(one, "class", k);
+        cJSON_AddStringToObject(one, "name", a->names[k]);
+        cJSON_AddNumberToObject(one, "probability", (double)a->values[k]);
+        cJSON_AddItemToArray(top, one);
+    }
+}
+
+static void add_json(const struct answer *a)
+{
+    uint32_t best = network_best(a->values, a->form->classes);
+    cJSON_AddNumberToObject(a->object, "class", best);
+    cJSON_AddStringToObject(a->object, "name", a->names[best]);
+    if (a->top > 1)
+        add_top(a);
+    cJSON *all = cJSON_AddObjectToObject(a->object, "probabilities");
+    for (uint32_t k = 0; k < a->form->classes; k++)
+        cJSON_AddNumberToObject(all, a->names[k], (double)a->values[k]);
+}
+
+static void tell(const struct answer *a)
+{
+    (a->object ? add_json : print_lines)(a);
+}
+
+const struct task task_classify = {.name = "classify",
+                                   .text = "a class for each picture",
+                                   .measure = "accuracy",
+                                   .classes = "classes",
+                                   .optimizer = "sgd",
+                                   .targets = GLCNN_DATA_TARGETS_CLASSES,
+                                   .build = net_build,
+                                   .finish = model_take_soft_max,
+                                   .add_loss = add_loss,
+                                   .labels = labels,
+                                   .write_labels = write_labels,
+                                   .values = values,
+                                   .count_right = count_right,
+                                   .sums = sums,
+                                   .add = add,
+                                   .measured = measured,
+                                   .print = print,
+                                   .describe = describe,
+                                   .draw = draw,
+                                   .tell = tell};

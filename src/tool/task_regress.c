@@ -1,0 +1,217 @@
+/* Regress: real numbers for each picture.
+ *
+ * The network learns numbers of mean 0 and deviation 1; a scale and a shift behind the layer that
+ * makes them, both fixed, bring them to the units of the data, so that a learning rate suits any. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model.h"
+#include "print.h"
+#include "score.h"
+#include "tool.h"
+
+/* ---- The network ---- */
+
+/* A shift that is fixed, behind a scale. */
+static bool has_units(glcnn_filter_node *last)
+{
+    const struct glcnn_neuron_parameters *p =
+        last ? glcnn_neuron(glcnn_filter_node_kernel(last)) : NULL;
+    return p && p->neuron.type == GLCNN_NEURON_TYPE_SHIFT &&
+           glcnn_filter_node_training_style(last) == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE;
+}
+
+static bool fix(glcnn_image_node *result, const char *label)
+{
+    glcnn_filter_node *filter = glcnn_image_node_filter(result);
+    return filter && glcnn_filter_node_set_label(filter, label) == GLCNN_SUCCESS &&
+           glcnn_filter_node_set_training_style(filter, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE) ==
+               GLCNN_SUCCESS;
+}
+
+static bool add_units(struct model *model)
+{
+    glcnn_image_node *scaled = glcnn_neuron_scale_node(model->scores, NULL, 0);
+    model->probabilities = glcnn_neuron_shift_node(scaled, NULL, 0);
+    return fix(scaled, "units_scale") && fix(model->probabilities, "units_shift");
+}
+
+static bool finish(struct model *model)
+{
+    glcnn_filter_node *last = glcnn_image_node_filter(model->scores), *scale;
+    if (has_units(last))
+        model->probabilities = model->scores;
+    else if (!add_units(model))
+        return false;
+    last = glcnn_image_node_filter(model->probabilities);
+    scale = glcnn_image_node_filter(glcnn_filter_node_source(last, 0));
+    model->scores = glcnn_filter_node_source(scale, 0);
+    model->units[0] = glcnn_filter_node_kernel(scale);
+    model->units[1] = glcnn_filter_node_kernel(last);
+    return true;
+}
+
+/* Of a part that ends with the scores: the same kernels. */
+static glcnn_image_node *share_units(const struct model *part)
+{
+    glcnn_image_node *image = part->scores;
+    for (int i = 0; i < 2; i++)
+        image = glcnn_filter_node_result(
+            glcnn_filter_node_create_with_kernel(part->network, part->units[i], &image, 1));
+    return image;
+}
+
+static bool add_loss(struct model *model, uint32_t batch)
+{
+    model->labels = glcnn_image_node_create(model->network, "labels");
+    if (!model->probabilities)
+        model->probabilities = share_units(model);
+    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
+                                  GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, GLCNN_REDUCTION_TYPE_SUM);
+    if (model->loss)
+        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight =
+            (float)(1.0 / batch / model->form.classes);
+    return glcnn_network_status(model->network) == GLCNN_SUCCESS;
+}
+
+/* ---- Batches ---- */
+
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
+                                           .number_of_images = batch};
+}
+
+static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const uint32_t count = runner->form.classes;
+    const size_t all = (size_t)count * runner->batch;
+    const float *deviations = runner_units(runner), *means = deviations + count;
+    float *made = deviations ? malloc(all * sizeof *made) : NULL;
+    for (size_t i = 0; made && i < all; i++)
+        made[i] = (batch->numbers[i] - means[i % count]) / deviations[i % count];
+    bool good = made && glcnn_image_write_bytes(runner->labels, NULL, made, all * sizeof *made) ==
+                            GLCNN_SUCCESS;
+    free(made);
+    return good;
+}
+
+static size_t values(const struct form *form)
+{
+    return form->classes;
+}
+
+/* ---- Scores ---- */
+
+/* Of each number, over pictures. */
+struct sums {
+    double wanted, wanted_squares, squares, absolute; /* the latter two of what is wrong */
+};
+
+static struct sums *sums_of(const struct score *score, size_t number)
+{
+    return (struct sums *)(void *)score->sums + number;
+}
+
+static size_t sums(const struct form *form)
+{
+    return form->classes * (sizeof(struct sums) / sizeof(double));
+}
+
+static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
+                uint32_t n)
+{
+    const uint32_t count = score->form.classes;
+    const float *wanted = batch->numbers + (size_t)n * count;
+    double loss = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        struct sums *s = sums_of(score, k);
+        const double w = (double)wanted[k], wrong = (double)found[k] - w;
+        const double unit = score->units ? (double)score->units[k] : 1;
+        s->wanted += w;
+        s->wanted_squares += w * w;
+        s->squares += wrong * wrong;
+        s->absolute += fabs(wrong);
+        loss += wrong / unit * (wrong / unit);
+    }
+    score->loss += loss / count;
+}
+
+/* 1 - what is wrong to the variance, as scikit-learn has it where that is 0. */
+static double r2_of(const struct score *score, size_t number)
+{
+    const struct sums *s = sums_of(score, number);
+    const double n = (double)score->count, variance = s->wanted_squares - s->wanted * s->wanted / n;
+    if (variance > 1e-12 * s->wanted_squares)
+        return 1 - s->squares / variance;
+    return s->squares > 0 ? 0 : 1;
+}
+
+static double measured(const struct score *score)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++)
+        sum += r2_of(score, k);
+    return sum / score->form.classes;
+}
+
+static double mean_absolute(const struct score *score, size_t number)
+{
+    return sums_of(score, number)->absolute / (double)score->count;
+}
+
+static void print(const struct score *score, const char *const *names)
+{
+    output("\n%-24s %10s  %s\n", "number", "R2", "mean absolute error");
+    for (uint32_t k = 0; k < score->form.classes; k++)
+        output("%-24.24s %10.4f  %.6g\n", names[k], r2_of(score, k), mean_absolute(score, k));
+}
+
+static void describe(const struct score *score, const char *const *names, cJSON *object)
+{
+    cJSON *numbers = cJSON_AddArrayToObject(object, "numbers");
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "name", names[k]);
+        cJSON_AddNumberToObject(entry, "R2", r2_of(score, k));
+        cJSON_AddNumberToObject(entry, "mean_absolute_error", mean_absolute(score, k));
+        cJSON_AddNumberToObject(entry, "root_mean_squared_error",
+                                sqrt(sums_of(score, k)->squares / (double)score->count));
+        cJSON_AddItemToArray(numbers, entry);
+    }
+    cJSON_AddNumberToObject(object, "count", (double)score->count);
+    cJSON_AddNumberToObject(object, "R2", score_measure(score));
+    cJSON_AddNumberToObject(object, "loss", score_loss(score));
+}
+
+/* ---- Answers ---- */
+
+static void tell(const struct answer *a)
+{
+    cJSON *numbers = a->object ? cJSON_AddObjectToObject(a->object, "numbers") : NULL;
+    for (uint32_t k = 0; k < a->form->classes; k++)
+        if (numbers)
+            cJSON_AddNumberToObject(numbers, a->names[k], (double)a->values[k]);
+        else
+            output("%s %s %.6g\n", a->picture, a->names[k], (double)a->values[k]);
+}
+
+const struct task task_regress = {.name = "regress",
+                                  .text = "real numbers for each picture",
+                                  .measure = "R2",
+                                  .classes = "numbers",
+                                  .optimizer = "adam",
+                                  .targets = GLCNN_DATA_TARGETS_NUMBERS,
+                                  .build = net_build,
+                                  .finish = finish,
+                                  .add_loss = add_loss,
+                                  .labels = labels,
+                                  .write_labels = write_labels,
+                                  .values = values,
+                                  .sums = sums,
+                                  .add = add,
+                                  .measured = measured,
+                                  .print = print,
+                                  .describe = describe,
+                                  .tell = tell};

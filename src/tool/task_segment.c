@@ -1,0 +1,243 @@
+/* Segment: a class for each pixel of a picture. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+#include "score.h"
+#include "support/network.h"
+#include "tool.h"
+
+#define LEAST_CHANNELS 16 /* of the decoder */
+
+/* ---- The network ---- */
+
+static glcnn_image_node *resized(glcnn_image_node *source, uint32_t width, uint32_t height)
+{
+    const struct glcnn_resize_parameters p = {.resized_width = width, .resized_height = height};
+    return glcnn_resize_linear_node(source, &p);
+}
+
+/* From the smallest feature to the largest: what is made so far is enlarged, joined with the feature
+ * of that size, and convolved (Ronneberger et al. 2015). */
+static glcnn_image_node *decode(const struct features *features, unsigned *channels)
+{
+    const struct feature *f = &features->at[features->count - 1];
+    glcnn_image_node *x = f->image;
+    *channels = f->channels;
+    while (f-- > features->at) {
+        const unsigned outputs = f->channels > LEAST_CHANNELS ? f->channels : LEAST_CHANNELS;
+        glcnn_image_node *both[] = {resized(x, f->width, f->height), f->image};
+        x = net_normalised(glcnn_concatenation_node(both, 2), 3, *channels + f->channels, outputs);
+        *channels = outputs;
+    }
+    return x;
+}
+
+static glcnn_image_node *build(const struct net *net, glcnn_image_node *image,
+                               const struct form *form)
+{
+    struct features features = {.count = 0};
+    unsigned channels;
+    net->build(image, form, &features);
+    glcnn_image_node *scores = decode(&features, &channels);
+    scores = net_convolve(scores, 1, channels, form->classes);
+    if (features.at[0].width == form->width && features.at[0].height == form->height)
+        return scores;
+    return resized(scores, form->width, form->height);
+}
+
+static bool add_loss(struct model *model, uint32_t batch)
+{
+    const double pixels = (double)model->form.width * model->form.height;
+    model->labels = glcnn_image_node_create(model->network, "labels");
+    if (!model->probabilities)
+        model->probabilities = glcnn_soft_max_node(model->scores);
+    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
+                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
+    if (model->loss)
+        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1 / pixels / batch);
+    return glcnn_network_status(model->network) == GLCNN_SUCCESS;
+}
+
+/* ---- Batches ---- */
+
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t batch)
+{
+    return (struct glcnn_image_descriptor){.width = form->width,
+                                           .height = form->height,
+                                           .feature_channels = form->classes,
+                                           .number_of_images = batch,
+                                           .channel_format = GLCNN_CHANNEL_FORMAT_UNORM8};
+}
+
+/* 1 for the class of each pixel; where a pixel has none all are 0, and the loss is. */
+static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const uint32_t classes = runner->form.classes;
+    const size_t pixels = (size_t)runner->form.width * runner->form.height * runner->batch;
+    uint8_t *made = calloc(pixels, classes);
+    for (size_t i = 0; made && i < pixels; i++)
+        if (batch->masks[i] != GLCNN_DATA_NO_CLASS)
+            made[i * classes + batch->masks[i]] = 255;
+    bool good = made && glcnn_image_write_bytes(runner->labels, NULL, made, pixels * classes) ==
+                            GLCNN_SUCCESS;
+    free(made);
+    runner->given_labels = good ? input_turn(&runner->input, runner->labels) : NULL;
+    return runner->given_labels;
+}
+
+static size_t values(const struct form *form)
+{
+    return (size_t)form->width * form->height * form->classes;
+}
+
+/* ---- Scores ---- */
+
+/* The confusion matrix of pixels. */
+static size_t sums(const struct form *form)
+{
+    return (size_t)form->classes * form->classes;
+}
+
+static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
+                uint32_t n)
+{
+    const struct form *form = &score->form;
+    const size_t pixels = (size_t)form->width * form->height, classes = form->classes;
+    const uint8_t *mask = batch->masks + n * pixels;
+    double loss = 0;
+    for (size_t i = 0; i < pixels; i++, found += classes) {
+        if (mask[i] == GLCNN_DATA_NO_CLASS)
+            continue;
+        const float p = found[mask[i]];
+        loss -= log(p < FLT_MIN ? (double)FLT_MIN : (double)p);
+        score->sums[mask[i] * classes + network_best(found, form->classes)]++;
+    }
+    score->loss += loss / (double)pixels;
+}
+
+/* Pixels of a class, of what is taken for it, and of both. */
+struct overlap {
+    double wanted, found, both;
+};
+
+static struct overlap overlap_of(const struct score *score, uint32_t class)
+{
+    const size_t classes = score->form.classes;
+    struct overlap o = {.both = score->sums[class * classes + class]};
+    for (size_t k = 0; k < classes; k++) {
+        o.wanted += score->sums[class * classes + k];
+        o.found += score->sums[k * classes + class];
+    }
+    return o;
+}
+
+/* Intersection over union; NaN: the class is nowhere. */
+static double iou_of(const struct score *score, uint32_t class)
+{
+    const struct overlap o = overlap_of(score, class);
+    return o.both / (o.wanted + o.found - o.both);
+}
+
+/* The mean over classes that are somewhere. */
+static double measured(const struct score *score)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const double iou = iou_of(score, k);
+        sum += isnan(iou) ? 0 : iou;
+        count += isnan(iou) ? 0 : 1;
+    }
+    return count > 0 ? sum / count : NAN;
+}
+
+static double pixel_accuracy(const struct score *score)
+{
+    double right = 0, all = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const struct overlap o = overlap_of(score, k);
+        right += o.both;
+        all += o.wanted;
+    }
+    return right / all;
+}
+
+static void print(const struct score *score, const char *const *names)
+{
+    output("\npixel accuracy %.4f\n\n%-24s %8s  %8s\n", pixel_accuracy(score), "class", "IoU",
+           "accuracy");
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const struct overlap o = overlap_of(score, k);
+        if (o.wanted + o.found > 0)
+            output("%-24.24s %8.4f  %8.4f\n", names[k], iou_of(score, k), o.both / o.wanted);
+        else
+            output("%-24.24s %8s  %8s\n", names[k], "none", "none");
+    }
+}
+
+static void describe(const struct score *score, const char *const *names, cJSON *object)
+{
+    cJSON *classes = cJSON_AddArrayToObject(object, "classes");
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const struct overlap o = overlap_of(score, k);
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "name", names[k]);
+        cJSON_AddNumberToObject(entry, "pixels", o.wanted);
+        cJSON_AddNumberToObject(entry, "iou", iou_of(score, k));
+        cJSON_AddNumberToObject(entry, "accuracy", o.both / o.wanted);
+        cJSON_AddItemToArray(classes, entry);
+    }
+    cJSON_AddNumberToObject(object, "count", (double)score->count);
+    cJSON_AddNumberToObject(object, "mIoU", score_measure(score));
+    cJSON_AddNumberToObject(object, "pixel_accuracy", pixel_accuracy(score));
+    cJSON_AddNumberToObject(object, "loss", score_loss(score));
+}
+
+/* ---- Answers ---- */
+
+static size_t count_class(const struct answer *a, uint32_t class)
+{
+    const size_t pixels = (size_t)a->form->width * a->form->height;
+    size_t count = 0;
+    for (size_t i = 0; i < pixels; i++)
+        count += network_best(a->values + i * a->form->classes, a->form->classes) == class;
+    return count;
+}
+
+/* The share of pixels of each class that is found. */
+static void tell(const struct answer *a)
+{
+    const double pixels = (double)a->form->width * a->form->height;
+    cJSON *shares = a->object ? cJSON_AddObjectToObject(a->object, "shares") : NULL;
+    for (uint32_t k = 0; k < a->form->classes; k++) {
+        const double share = (double)count_class(a, k) / pixels;
+        if (shares)
+            cJSON_AddNumberToObject(shares, a->names[k], share);
+        else if (share > 0)
+            output("%s %u %s %.4f\n", a->picture, k, a->names[k], share);
+    }
+}
+
+const struct task task_segment = {.name = "segment",
+                                  .text = "a class for each pixel",
+                                  .measure = "mIoU",
+                                  .classes = "classes",
+                                  .optimizer = "sgd",
+                                  .targets = GLCNN_DATA_TARGETS_MASKS,
+                                  .labels_are_images = true,
+                                  .build = build,
+                                  .finish = model_take_soft_max,
+                                  .add_loss = add_loss,
+                                  .labels = labels,
+                                  .write_labels = write_labels,
+                                  .values = values,
+                                  .sums = sums,
+                                  .add = add,
+                                  .measured = measured,
+                                  .print = print,
+                                  .describe = describe,
+                                  .tell = tell};
