@@ -63,6 +63,25 @@ bool model_read_units(glcnn_kernel *const units[2], uint32_t count, float *value
     return read;
 }
 
+glcnn_image_node *model_add_labels(struct model *model)
+{
+    char name[32];
+    snprintf(name, sizeof name, model->label_count ? "labels_%u" : "labels", model->label_count);
+    return model->labels[model->label_count++] = glcnn_image_node_create(model->network, name);
+}
+
+bool model_add_loss(struct model *model, glcnn_image_node *predictions, glcnn_image_node *labels,
+                    glcnn_image_node *label_weights, glcnn_loss_type type, double weight)
+{
+    glcnn_filter_node *loss =
+        glcnn_loss_node(predictions, labels, label_weights, type, GLCNN_REDUCTION_TYPE_SUM);
+    if (!loss)
+        return false;
+    glcnn_loss(glcnn_filter_node_kernel(loss))->weight = (float)weight;
+    model->losses[model->loss_count++] = loss;
+    return good(glcnn_network_status(model->network));
+}
+
 void model_destroy(struct model *model)
 {
     glcnn_network_destroy(&model->network);
@@ -353,6 +372,34 @@ static bool make_pictures(struct runner *runner)
     return good(glcnn_image_create(runner->device, &images, &runner->pictures));
 }
 
+/* Which of its images each source of the graph is. */
+static bool order_sources(struct runner *runner, const struct model *model)
+{
+    const size_t count = glcnn_graph_source_count(runner->graph);
+    if (count > 1 + model->label_count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const glcnn_image_node *source = glcnn_graph_source(runner->graph, i);
+        uint32_t k = 0;
+        while (k < model->label_count && model->labels[k] != source)
+            k++;
+        runner->order[i] = source == model->image ? 0 : k + 1;
+    }
+    return true;
+}
+
+static bool make_labels(struct runner *runner, const struct model *model)
+{
+    bool made = true;
+    for (uint32_t k = 0; k < model->label_count && made; k++) {
+        const struct glcnn_image_descriptor d =
+            runner->task->labels(&runner->form, k, runner->batch);
+        made = good(glcnn_image_create(runner->device, &d, &runner->labels[k]));
+    }
+    runner->label_count = model->label_count;
+    return made;
+}
+
 bool runner_create_training(struct model *model, uint32_t batch,
                             const struct glcnn_graph_descriptor *training, struct runner *runner)
 {
@@ -365,14 +412,15 @@ bool runner_create_training(struct model *model, uint32_t batch,
                               .device = model->device,
                               .form = model->form,
                               .batch = batch,
-                              .result = glcnn_filter_node_loss(model->loss),
+                              .result_count = model->loss_count,
                               .scores = model->scores,
                               .units = {model->units[0], model->units[1]},
                               .values = 1};
-    const struct glcnn_image_descriptor labels = runner->task->labels(&runner->form, batch);
-    return good(glcnn_training_graph_create(model->loss, NULL, &descriptor, &runner->graph)) &&
-           make_pictures(runner) &&
-           good(glcnn_image_create(runner->device, &labels, &runner->labels));
+    for (uint32_t i = 0; i < model->loss_count; i++)
+        runner->results[i] = glcnn_filter_node_loss(model->losses[i]);
+    return good(glcnn_training_graph_create_with_losses(model->losses, model->loss_count, NULL,
+                                                        &descriptor, &runner->graph)) &&
+           order_sources(runner, model) && make_pictures(runner) && make_labels(runner, model);
 }
 
 bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memory,
@@ -382,17 +430,18 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
                               .device = model->device,
                               .form = model->form,
                               .batch = batch,
-                              .result = model->probabilities};
+                              .results = {model->probabilities},
+                              .result_count = 1};
     runner->values = runner->task->values(&model->form);
     if (model_drops(model)) {
         const struct model_part all = {.form = model->form};
         if (!model_create_part(model, &all, batch, &runner->plain))
             return false;
         model = &runner->plain;
-        runner->result = model->probabilities;
+        runner->results[0] = model->probabilities;
     }
     const struct glcnn_graph_descriptor descriptor = {
-        .results = &runner->result, .result_count = 1, .memory_budget = memory};
+        .results = runner->results, .result_count = 1, .memory_budget = memory};
     return good(glcnn_graph_create(model->network, &descriptor, &runner->graph)) &&
            make_pictures(runner);
 }
@@ -402,7 +451,8 @@ void runner_destroy(struct runner *runner)
     input_destroy(&runner->input);
     glcnn_graph_destroy(&runner->graph);
     glcnn_image_destroy(&runner->pictures);
-    glcnn_image_destroy(&runner->labels);
+    for (uint32_t k = 0; k < LABELS_MAX; k++)
+        glcnn_image_destroy(&runner->labels[k]);
     free(runner->unit_values);
     model_destroy(&runner->plain);
 }
@@ -437,45 +487,76 @@ const char *runner_error(const struct runner *runner)
 
 bool runner_memory(struct runner *runner, struct glcnn_memory_plan *memory)
 {
-    struct glcnn_image_descriptor sources[] = {images_of(&runner->form, runner->batch),
-                                               runner->task->labels(&runner->form, runner->batch)};
+    struct glcnn_image_descriptor sources[1 + LABELS_MAX] = {
+        images_of(&runner->form, runner->batch)};
     sources[0].channel_format = input_format(&runner->input);
+    const struct glcnn_image_descriptor pictures = sources[0];
+    for (uint32_t i = 0; i <= runner->label_count; i++)
+        sources[i] = runner->order[i] == 0
+                         ? pictures
+                         : runner->task->labels(&runner->form, runner->order[i] - 1, runner->batch);
     return good(glcnn_graph_memory(runner->graph, sources, memory));
 }
 
 /* A file may say that its network has other classes than it has. */
-static bool read_result(struct runner *runner, float *result)
+static bool check_result(struct runner *runner, const glcnn_image *image)
 {
-    glcnn_image *image = glcnn_graph_image(runner->graph, runner->result);
     const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     const uint64_t found = (uint64_t)d->width * d->height * d->feature_channels;
-    size_t values = runner->values * runner->batch;
     if (found == runner->values)
-        return good(glcnn_image_read_bytes(image, NULL, result, values * sizeof *result));
+        return true;
     snprintf(runner->error, sizeof runner->error,
              "the network makes %" PRIu64 " values for a picture; its file says %zu", found,
              runner->values);
     return false;
 }
 
-/* Sources come in the order of the loss's: predictions, and so the image, before labels. */
+static bool read_values(struct runner *runner, glcnn_image_node *node, float *values)
+{
+    glcnn_image *image = glcnn_graph_image(runner->graph, node);
+    return check_result(runner, image) &&
+           good(glcnn_image_read_bytes(image, NULL, values,
+                                       runner->values * runner->batch * sizeof *values));
+}
+
+/* Of several losses the sum. */
+static bool read_result(struct runner *runner, float *result)
+{
+    const size_t count = runner->values * runner->batch;
+    bool read = read_values(runner, runner->results[0], result);
+    float *more = read && runner->result_count > 1 ? malloc(count * sizeof *more) : NULL;
+    for (uint32_t i = 1; i < runner->result_count && read; i++) {
+        read = more && read_values(runner, runner->results[i], more);
+        for (size_t k = 0; read && k < count; k++)
+            result[k] += more[k];
+    }
+    free(more);
+    return read;
+}
+
+static bool execute(struct runner *runner, glcnn_image *images)
+{
+    glcnn_image *sources[1 + LABELS_MAX];
+    for (uint32_t i = 0; i <= runner->label_count; i++)
+        sources[i] = runner->order[i] == 0 ? images : runner->given_labels[runner->order[i] - 1];
+    return good(glcnn_graph_execute(runner->graph, sources, NULL, NULL));
+}
+
 static bool run(struct runner *runner, glcnn_image *images, float *result)
 {
-    glcnn_image *const sources[] = {images, runner->given_labels};
-    return good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)) &&
-           good(glcnn_graph_wait(runner->graph)) && read_result(runner, result);
+    return execute(runner, images) && good(glcnn_graph_wait(runner->graph)) &&
+           read_result(runner, result);
 }
 
 static bool take_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
-    runner->given_labels = runner->labels;
+    memcpy(runner->given_labels, runner->labels, sizeof runner->given_labels);
     return runner->task->write_labels(runner, batch);
 }
 
 bool runner_repeat(struct runner *runner)
 {
-    glcnn_image *const sources[] = {runner->pictures, runner->given_labels};
-    return good(glcnn_graph_execute(runner->graph, sources, NULL, NULL));
+    return execute(runner, runner->pictures);
 }
 
 glcnn_image *runner_write(struct runner *runner, const float *images)
@@ -512,7 +593,7 @@ glcnn_image *runner_result(struct runner *runner, const struct glcnn_data_batch 
 {
     glcnn_image *const sources[] = {find_images(runner, batch)};
     return sources[0] && good(glcnn_graph_execute(runner->graph, sources, NULL, NULL))
-               ? glcnn_graph_image(runner->graph, runner->result)
+               ? glcnn_graph_image(runner->graph, runner->results[0])
                : NULL;
 }
 
@@ -526,7 +607,7 @@ bool runner_extent(struct runner *runner, struct form *form)
     if (!sources[0] || !good(glcnn_graph_execute(runner->graph, sources, NULL, NULL)))
         return false;
     const struct glcnn_image_descriptor *d =
-        glcnn_image_get_descriptor(glcnn_graph_image(runner->graph, runner->result));
+        glcnn_image_get_descriptor(glcnn_graph_image(runner->graph, runner->results[0]));
     form->width = d->width;
     form->height = d->height;
     form->channels = d->feature_channels;

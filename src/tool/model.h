@@ -13,18 +13,25 @@
  * was not asked. Never "". */
 const char *model_failure(const glcnn_device *device);
 
+/* Images of labels and losses of a task. */
+#define LABELS_MAX 12
+#define LOSSES_MAX 8
+
 struct model {
     const struct net *net; /* NULL: of a file */
     struct form form;
     glcnn_device *device;
     glcnn_network *network;
     /* scores: of the loss; probabilities: what the network answers. */
-    glcnn_image_node *image, *labels, *scores, *probabilities;
+    glcnn_image_node *image, *scores, *probabilities;
+    glcnn_image_node *labels[LABELS_MAX];
+    glcnn_filter_node *losses[LOSSES_MAX];
+    uint32_t label_count, loss_count;
     /* Regress: scale and shift of answers, from units of deviations to those of the data. NULL
      * otherwise. The network has them. */
     glcnn_kernel *units[2];
-    glcnn_filter_node *loss, *head; /* head: as model_head has it, only of a file's network */
-    uint8_t *description; /* of glcnn_network_serialize, without loss, labels and weights */
+    glcnn_filter_node *head; /* as model_head has it, only of a file's network */
+    uint8_t *description;    /* of glcnn_network_serialize, without loss, labels and weights */
     size_t description_size;
 };
 
@@ -42,6 +49,12 @@ bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 void model_destroy(struct model *model);
 
+/* For tasks: another image of labels, the next that task->labels describes, and another loss, of which
+ * a picture's is the sum; `weight` as glcnn_loss_parameters has it, `label_weights` NULL for 1. False:
+ * the device has the message. */
+glcnn_image_node *model_add_labels(struct model *model);
+bool model_add_loss(struct model *model, glcnn_image_node *predictions, glcnn_image_node *labels,
+                    glcnn_image_node *label_weights, glcnn_loss_type type, double weight);
 /* For tasks whose answers are a soft max: of a network that ends with one these are the
  * probabilities, and the scores what is before. */
 bool model_take_soft_max(struct model *model);
@@ -88,14 +101,20 @@ struct runner {
     glcnn_graph *graph;
     struct form form;
     uint32_t batch;
-    glcnn_image_node *result, *scores; /* scores: of training only */
-    size_t values;                     /* of the result for a picture */
-    glcnn_kernel *units[2];            /* the model's */
-    float *unit_values;                /* of these, once they were asked for */
-    struct model plain;                /* of inference without the model's dropout, if it has one */
-    glcnn_image *pictures, *labels;    /* labels: of training only */
-    glcnn_image *given_labels; /* what the graph is to take for them: `labels`, or made of them */
-    struct input input;        /* of runner_take */
+    glcnn_image_node *results[LOSSES_MAX]; /* losses, or the answer */
+    uint32_t result_count;
+    glcnn_image_node *scores; /* of training only */
+    size_t values;            /* of a result for a picture */
+    glcnn_kernel *units[2];   /* the model's */
+    float *unit_values;       /* of these, once they were asked for */
+    struct model plain;       /* of inference without the model's dropout, if it has one */
+    glcnn_image *pictures;
+    uint32_t label_count; /* of training only */
+    glcnn_image *labels[LABELS_MAX];
+    glcnn_image
+        *given_labels[LABELS_MAX];  /* what the graph takes for them: these, or made of them */
+    uint32_t order[1 + LABELS_MAX]; /* of the graph's sources: 0 the pictures, k + 1 labels k */
+    struct input input;             /* of runner_take */
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;
     void *user;

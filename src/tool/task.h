@@ -45,14 +45,17 @@ struct task {
     /* Behind model->scores, or in place of what there is already: model->probabilities, which is
      * what the network answers. Part of the network and its file. */
     bool (*finish)(struct model *model);
-    /* The labels' node and the loss, the mean over batches of `batch`; and model->probabilities
-     * where `finish` left it out. */
+    /* The labels' nodes and the losses, means over batches of `batch`, by model_add_labels and
+     * model_add_loss; and model->probabilities where `finish` left it out. */
     bool (*add_loss)(struct model *model, uint32_t batch);
 
     /* ---- Batches ---- */
 
-    struct glcnn_image_descriptor (*labels)(const struct form *form, uint32_t batch);
-    /* Gives the labels of a batch to the runner's graph. False: the device has the message. */
+    /* Of image number `index` of those that add_loss made nodes for. */
+    struct glcnn_image_descriptor (*labels)(const struct form *form, uint32_t index,
+                                            uint32_t batch);
+    /* Writes the labels of a batch into runner->labels, or has runner->given_labels be others. False:
+     * the device has the message. */
     bool (*write_labels)(struct runner *runner, const struct glcnn_data_batch *batch);
     /* Numbers of an answer. */
     size_t (*values)(const struct form *form);

@@ -14,27 +14,24 @@
 
 static bool add_loss(struct model *model, uint32_t batch)
 {
-    model->labels = glcnn_image_node_create(model->network, "labels");
     if (!model->probabilities)
         model->probabilities = glcnn_soft_max_node(model->scores);
-    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
-                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
-    if (model->loss)
-        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1.0 / batch);
-    return glcnn_network_status(model->network) == GLCNN_SUCCESS;
+    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
+                          GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, 1.0 / batch);
 }
 
 /* ---- Batches ---- */
 
-static struct glcnn_image_descriptor labels(const struct form *form, uint32_t batch)
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
 {
+    (void)index;
     return (struct glcnn_image_descriptor){.feature_channels = form->classes,
                                            .number_of_images = batch};
 }
 
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
-    return glcnn_image_write_classes(runner->labels, NULL, batch->labels, runner->batch) ==
+    return glcnn_image_write_classes(runner->labels[0], NULL, batch->labels, runner->batch) ==
            GLCNN_SUCCESS;
 }
 

@@ -64,21 +64,17 @@ static glcnn_image_node *share_units(const struct model *part)
 
 static bool add_loss(struct model *model, uint32_t batch)
 {
-    model->labels = glcnn_image_node_create(model->network, "labels");
     if (!model->probabilities)
         model->probabilities = share_units(model);
-    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
-                                  GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, GLCNN_REDUCTION_TYPE_SUM);
-    if (model->loss)
-        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight =
-            (float)(1.0 / batch / model->form.classes);
-    return glcnn_network_status(model->network) == GLCNN_SUCCESS;
+    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
+                          GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, 1.0 / batch / model->form.classes);
 }
 
 /* ---- Batches ---- */
 
-static struct glcnn_image_descriptor labels(const struct form *form, uint32_t batch)
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
 {
+    (void)index;
     return (struct glcnn_image_descriptor){.feature_channels = form->classes,
                                            .number_of_images = batch};
 }
@@ -91,8 +87,8 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
     float *made = deviations ? malloc(all * sizeof *made) : NULL;
     for (size_t i = 0; made && i < all; i++)
         made[i] = (batch->numbers[i] - means[i % count]) / deviations[i % count];
-    bool good = made && glcnn_image_write_bytes(runner->labels, NULL, made, all * sizeof *made) ==
-                            GLCNN_SUCCESS;
+    bool good = made && glcnn_image_write_bytes(runner->labels[0], NULL, made,
+                                                all * sizeof *made) == GLCNN_SUCCESS;
     free(made);
     return good;
 }

@@ -52,20 +52,17 @@ static glcnn_image_node *build(const struct net *net, glcnn_image_node *image,
 static bool add_loss(struct model *model, uint32_t batch)
 {
     const double pixels = (double)model->form.width * model->form.height;
-    model->labels = glcnn_image_node_create(model->network, "labels");
     if (!model->probabilities)
         model->probabilities = glcnn_soft_max_node(model->scores);
-    model->loss = glcnn_loss_node(model->scores, model->labels, NULL,
-                                  GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
-    if (model->loss)
-        glcnn_loss(glcnn_filter_node_kernel(model->loss))->weight = (float)(1 / pixels / batch);
-    return glcnn_network_status(model->network) == GLCNN_SUCCESS;
+    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
+                          GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, 1 / pixels / batch);
 }
 
 /* ---- Batches ---- */
 
-static struct glcnn_image_descriptor labels(const struct form *form, uint32_t batch)
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
 {
+    (void)index;
     return (struct glcnn_image_descriptor){.width = form->width,
                                            .height = form->height,
                                            .feature_channels = form->classes,
@@ -82,11 +79,11 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
     for (size_t i = 0; made && i < pixels; i++)
         if (batch->masks[i] != GLCNN_DATA_NO_CLASS)
             made[i * classes + batch->masks[i]] = 255;
-    bool good = made && glcnn_image_write_bytes(runner->labels, NULL, made, pixels * classes) ==
+    bool good = made && glcnn_image_write_bytes(runner->labels[0], NULL, made, pixels * classes) ==
                             GLCNN_SUCCESS;
     free(made);
-    runner->given_labels = good ? input_turn(&runner->input, runner->labels) : NULL;
-    return runner->given_labels;
+    runner->given_labels[0] = good ? input_turn(&runner->input, runner->labels[0]) : NULL;
+    return runner->given_labels[0];
 }
 
 static size_t values(const struct form *form)
