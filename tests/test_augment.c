@@ -441,6 +441,72 @@ static void images_that_do_not_fit_are_refused(void)
         refuse_images(4097, 1, 8, 2, "at most 4096 pixels a side");
 }
 
+/* ---- The matrix ---- */
+
+#define RAMP_WIDTH  23
+#define RAMP_HEIGHT 17
+
+/* Pixels that hold their column and their row: what augmentation makes of them is where it took them
+ * from, as bilinear interpolation of a ramp is exact. */
+static glcnn_image *make_coordinates(uint32_t images)
+{
+    glcnn_image *image = make_image(images, 2, RAMP_HEIGHT, RAMP_WIDTH);
+    float *values = malloc(count_of(image) * sizeof *values), *v = values;
+    for (uint32_t n = 0; n < images; n++)
+        for (int c = 0; c < 2; c++)
+            for (int y = 0; y < RAMP_HEIGHT; y++)
+                for (int x = 0; x < RAMP_WIDTH; x++)
+                    *v++ = (float)(c == 0 ? x : y);
+    fill_image(image, values);
+    free(values);
+    return image;
+}
+
+/* How many pixels come from inside of the source, each of which must come from where the matrix says. */
+static uint32_t follow_matrix(const double m[6], const float *columns, const float *rows)
+{
+    uint32_t inside = 0;
+    for (int y = 0; y < RAMP_HEIGHT; y++)
+        for (int x = 0; x < RAMP_WIDTH; x++) {
+            double from_x = m[0] * x + m[1] * y + m[2], from_y = m[3] * x + m[4] * y + m[5];
+            if (from_x < 0 || from_x > RAMP_WIDTH - 1 || from_y < 0 || from_y > RAMP_HEIGHT - 1)
+                continue;
+            CU_ASSERT(is_near((double)columns[y * RAMP_WIDTH + x], from_x, 1e-5));
+            CU_ASSERT(is_near((double)rows[y * RAMP_WIDTH + x], from_y, 1e-5));
+            inside++;
+        }
+    return inside;
+}
+
+static void check_matrix(struct glcnn_augment_geometry_parameters parameters)
+{
+    static const struct drawing drawings[] = {
+        {0, 0}, {1, 0}, {2, 5}, {70000, 3}, {UINT32_MAX, UINT32_MAX}, {77, 12}};
+    enum { COUNT = sizeof drawings / sizeof *drawings, PLANE = RAMP_WIDTH * RAMP_HEIGHT };
+    glcnn_image *source = make_coordinates(COUNT);
+    float *found = augmented(geometry(parameters), source, drawings);
+    uint32_t inside = 0;
+    for (int n = 0; n < COUNT; n++) {
+        double matrix[6];
+        glcnn_augment_geometry_matrix(&parameters, drawings[n].number, drawings[n].epoch,
+                                      RAMP_WIDTH, RAMP_HEIGHT, matrix);
+        inside += follow_matrix(matrix, found + 2 * n * PLANE, found + (2 * n + 1) * PLANE);
+    }
+    CU_ASSERT(inside > COUNT * PLANE / 4);
+    free(found);
+    glcnn_image_destroy(&source);
+}
+
+static void the_matrix_is_where_pixels_come_from(void)
+{
+    check_matrix((struct glcnn_augment_geometry_parameters){.seed = 1});
+    check_matrix((struct glcnn_augment_geometry_parameters){
+        .seed = 0x123456789abcdef, .flip_horizontal = true, .flip_vertical = true, .shift = 3});
+    check_matrix((struct glcnn_augment_geometry_parameters){.seed = 2, .rotation = 180});
+    check_matrix((struct glcnn_augment_geometry_parameters){
+        .seed = 3, .flip_horizontal = true, .shift = 2, .rotation = 25, .scale = 0.3f});
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -458,6 +524,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(parameters_out_of_range_are_refused),
         UNIT_TEST(deviations_are_positive),
         UNIT_TEST(images_that_do_not_fit_are_refused),
+        UNIT_TEST(the_matrix_is_where_pixels_come_from),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("augment", tests, argc, argv);

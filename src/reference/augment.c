@@ -75,28 +75,54 @@ static void mirror(int64_t row[3], uint32_t size)
     row[2] = (int64_t)(size - 1) * 32768 - row[2];
 }
 
+/* Of a picture of that size, by the words that are drawn for it. */
+static struct transform make_transform(const struct glcnn_augment_geometry_parameters *p,
+                                       const uint32_t words[4], uint32_t width, uint32_t height)
+{
+    struct geometry_ranges ranges = augment_ranges(p);
+    int64_t c, s;
+    turn(around_zero(words[3], ranges.rotation), &c, &s);
+    int64_t enlarged = 16384 + around_zero(words[0] << 8, ranges.scale);
+    int64_t m = ((1 << 28) + enlarged / 2) / enlarged;
+    struct transform t = {
+        {shifted(m * c), shifted(m * s),
+         (int64_t)(width - 1) * 16384 - (int64_t)around_zero(words[1], ranges.shift) * 32768},
+        {-shifted(m * s), shifted(m * c),
+         (int64_t)(height - 1) * 16384 - (int64_t)around_zero(words[2], ranges.shift) * 32768}};
+    if (p->flip_horizontal && words[0] & 0x80000000u)
+        mirror(t.x, width);
+    if (p->flip_vertical && words[0] & 0x40000000u)
+        mirror(t.y, height);
+    return t;
+}
+
 static struct transform draw_transform(const struct reference *r, uint32_t n)
 {
     const struct glcnn_augment_geometry_parameters *p = r->operation->parameters;
     const struct tensor *source = &r->images[SOURCE];
-    struct geometry_ranges ranges = augment_ranges(p);
     uint32_t words[4];
-    int64_t c, s;
     draw(r, p->seed, n, STREAM_GEOMETRY, 0, words);
-    turn(around_zero(words[3], ranges.rotation), &c, &s);
-    int64_t enlarged = 16384 + around_zero(words[0] << 8, ranges.scale);
-    int64_t m = ((1 << 28) + enlarged / 2) / enlarged;
-    struct transform t = {{shifted(m * c), shifted(m * s),
-                           (int64_t)(source->width - 1) * 16384 -
-                               (int64_t)around_zero(words[1], ranges.shift) * 32768},
-                          {-shifted(m * s), shifted(m * c),
-                           (int64_t)(source->height - 1) * 16384 -
-                               (int64_t)around_zero(words[2], ranges.shift) * 32768}};
-    if (p->flip_horizontal && words[0] & 0x80000000u)
-        mirror(t.x, source->width);
-    if (p->flip_vertical && words[0] & 0x40000000u)
-        mirror(t.y, source->height);
-    return t;
+    return make_transform(p, words, source->width, source->height);
+}
+
+/* A row of the transform as factors of X, Y and 1. */
+static void set_row(double to[3], const int64_t row[3], uint32_t width, uint32_t height)
+{
+    to[0] = 2 * (double)row[0] / 32768;
+    to[1] = 2 * (double)row[1] / 32768;
+    to[2] =
+        ((double)row[2] - (double)row[0] * (width - 1.0) - (double)row[1] * (height - 1.0)) / 32768;
+}
+
+void glcnn_augment_geometry_matrix(const struct glcnn_augment_geometry_parameters *parameters,
+                                   uint32_t number, uint32_t epoch, uint32_t width, uint32_t height,
+                                   double matrix[6])
+{
+    uint32_t words[4] = {number, epoch, STREAM_GEOMETRY, 0};
+    philox(words, parameters->seed);
+    struct transform t = make_transform(parameters, words, width, height);
+    set_row(matrix, t.x, width, height);
+    set_row(matrix + 3, t.y, width, height);
 }
 
 static double blend(double a, double b, double f)

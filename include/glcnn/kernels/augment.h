@@ -58,6 +58,19 @@ struct glcnn_augment_color_parameters {
 GLCNN_API struct glcnn_augment_geometry_parameters *glcnn_augment_geometry(glcnn_kernel *kernel);
 GLCNN_API struct glcnn_augment_color_parameters *glcnn_augment_color(glcnn_kernel *kernel);
 
+/* Where augment_geometry takes the pixels of a picture from, so that what lies in it, boxes and points,
+ * can follow: result pixel (X, Y) is that of the source at
+ *
+ *     (m[0] X + m[1] Y + m[2], m[3] X + m[4] Y + m[5])
+ *
+ * with whole numbers at the centres of pixels. `number` and `epoch` are those of image_numbers; width
+ * and height, the picture's, are 1 to 4096, and *parameters is within the ranges above. The numbers are
+ * exact: those that every device draws. Thread-safe, and needs no device. */
+GLCNN_API void
+glcnn_augment_geometry_matrix(const struct glcnn_augment_geometry_parameters *parameters,
+                              uint32_t number, uint32_t epoch, uint32_t width, uint32_t height,
+                              double matrix[6]);
+
 /* Each makes a kernel; `parameters` is copied. It is encoded with the pictures as source and
  * image_numbers as secondary source. The caller owns it.
  * Errors: GLCNN_INVALID_ARGUMENT for parameters that are NULL or out of range,
