@@ -1,0 +1,42 @@
+/* Boxes and grids of locations. */
+#include "detection_box.h"
+
+#include <math.h>
+
+struct detection_layout detection_layout(uint32_t width, uint32_t height, uint32_t classes,
+                                         const uint32_t *strides, uint32_t scales)
+{
+    struct detection_layout layout = {
+        .width = width, .height = height, .classes = classes, .scales = scales};
+    for (uint32_t i = 0; i < scales; i++) {
+        uint32_t stride = strides[i];
+        layout.grids[i] = (struct detection_grid){stride, (width + stride - 1) / stride,
+                                                  (height + stride - 1) / stride};
+    }
+    return layout;
+}
+
+uint32_t detection_locations(const struct detection_grid *grid)
+{
+    return grid->columns * grid->rows;
+}
+
+double box_area(const struct box *box)
+{
+    double width = (double)box->right - (double)box->left;
+    double height = (double)box->bottom - (double)box->top;
+    return width > 0 && height > 0 ? width * height : 0;
+}
+
+struct box box_intersection(const struct box *a, const struct box *b)
+{
+    return (struct box){fmaxf(a->left, b->left), fmaxf(a->top, b->top), fminf(a->right, b->right),
+                        fminf(a->bottom, b->bottom)};
+}
+
+double box_overlap(const struct box *a, const struct box *b)
+{
+    struct box common = box_intersection(a, b);
+    double inside = box_area(&common), all = box_area(a) + box_area(b) - inside;
+    return all > 0 ? inside / all : 0;
+}
