@@ -1,0 +1,33 @@
+/* What a detector is trained against, as nodes of a network: the classes by the cross entropy of
+ * sigmoids, the boxes by complete intersection over union (CIoU, Zheng et al. 2020). */
+#ifndef GLCNN_TOOL_DETECTION_LOSS_H
+#define GLCNN_TOOL_DETECTION_LOSS_H
+
+#include "detection_head.h"
+
+/* Of one grid. The first four are inputs of the network, with a pixel for each location;
+ * detection_targets.h writes them. */
+struct detection_loss {
+    glcnn_image_node *labels;        /* a channel a class: 1 for that of the location's object */
+    glcnn_image_node *label_weights; /* likewise */
+    glcnn_image_node *distances;     /* to the edges of the object's box, in strides; positive */
+    glcnn_image_node *box_weights;   /* one channel; 0 where there is no object */
+    glcnn_filter_node *scores;       /* the losses, each a sum over the locations of a picture */
+    glcnn_filter_node *boxes;
+};
+
+/* CIoU of two boxes around each location, from their distances, an image of 4 channels each:
+ *
+ *   IoU - d^2 / c^2 - alpha v,   v = (2 / pi)^2 (atan(w' / h') - atan(w / h))^2
+ *                                alpha = v / (1 - IoU + v), through which no gradient goes
+ *
+ * d is the distance of the centres, c the diagonal of the smallest box around both, and w, h are
+ * width and height. It is 1 where they are equal, and above -2. One channel; NULL on failure, see
+ * glcnn/node.h. */
+glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected);
+
+/* Adds the losses of each grid to the network. False: the device has the message. */
+bool detection_losses(glcnn_network *network, uint32_t scales,
+                      const struct detection_outputs *outputs, struct detection_loss *losses);
+
+#endif
