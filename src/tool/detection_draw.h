@@ -1,0 +1,26 @@
+/* Boxes and their labels drawn into pictures, and those as PNG files. */
+#ifndef GLCNN_TOOL_DETECTION_DRAW_H
+#define GLCNN_TOOL_DETECTION_DRAW_H
+
+#include <glcnn/status.h>
+
+#include "detection_box.h"
+
+/* Rows of bytes red, green, blue, without gaps. */
+struct canvas {
+    uint8_t *pixels;
+    uint32_t width, height;
+};
+
+/* Draws detections, the last first, so that the likeliest lie on top: a frame in the colour of the
+ * class, and "NAME 0.97" above it, or in it where there is no room; at the right edge it moves to the
+ * left. Lines and letters grow with the picture. Letters are drawn as capitals; what is no ASCII is a
+ * block. */
+void detection_draw(const struct canvas *canvas, const struct detection *found, uint32_t count,
+                    const char *const *names);
+
+/* Writes the file whole, or leaves what there was (glcnn/io.h). */
+glcnn_status canvas_save(const struct canvas *canvas, const char *path,
+                         char error[GLCNN_ERROR_LENGTH]);
+
+#endif
