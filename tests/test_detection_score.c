@@ -1,0 +1,171 @@
+/* Mean average precision: that of small sets by hand, and of 20 random ones as NumPy has it
+ * (golden/make_detection_scores.py). */
+#include "tests/archive.h"
+#include "tests/fixture.h"
+#include "tool/detection_score.h"
+
+#include <math.h>
+
+#define SETS       20
+#define PICTURES   10
+#define CLASSES    4
+#define COLUMNS    7 /* of the archive's arrays */
+#define MOST_BOXES 512
+
+/* ---- By hand ---- */
+
+static const struct box here = {0, 0, 10, 10}, there = {20, 20, 40, 40}, nowhere = {50, 0, 60, 9};
+
+static double at_50(const struct object *objects, uint32_t count, const struct detection *found,
+                    uint32_t found_count, double *at_all)
+{
+    struct detection_score score;
+    struct detection_precision precision = {.at_50 = 0};
+    CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, 2));
+    CU_ASSERT_TRUE(detection_score_add(&score, objects, count, found, found_count));
+    detection_score_result(&score, &precision);
+    detection_score_free(&score);
+    if (at_all)
+        *at_all = precision.at_all;
+    return precision.at_50;
+}
+
+static void what_is_found_counts(void)
+{
+    const struct object objects[] = {{here, 0, false}, {there, 0, false}};
+    const struct detection found[] = {
+        {here, 0, 0.5f}, {there, 0, 0.4f}, {nowhere, 0, 0.45f}, {here, 0, 0.3f}};
+    double all;
+    CU_ASSERT_EQUAL(at_50(objects, 2, found, 2, &all), 1);
+    CU_ASSERT_EQUAL(all, 1);
+    CU_ASSERT_EQUAL(at_50(objects, 2, found, 0, NULL), 0);
+    /* Recall 0 to 0.5 at a precision of 1, up to 1 at 2/3; a box that is found twice comes behind. */
+    CU_ASSERT(is_near(at_50(objects, 2, found, 4, NULL), (51 + 50 * 2.0 / 3) / 101, 1e-12));
+}
+
+static void classes_without_an_object_do_not_count(void)
+{
+    const struct object object = {here, 1, false};
+    const struct detection found[] = {{here, 0, 0.9f}, {here, 1, 0.5f}};
+    CU_ASSERT_EQUAL(at_50(&object, 1, found, 2, NULL), 1);
+    CU_ASSERT_EQUAL(at_50(&object, 1, found, 1, NULL), 0);
+    CU_ASSERT_TRUE(isnan(at_50(NULL, 0, found, 2, NULL)));
+}
+
+static void a_crowd_is_neither_right_nor_wrong(void)
+{
+    const struct object objects[] = {{there, 0, true}, {here, 0, false}};
+    const struct box inside = {25, 25, 30, 30};
+    const struct detection found[] = {
+        {inside, 0, 0.9f}, {there, 0, 0.8f}, {nowhere, 0, 0.7f}, {here, 0, 0.6f}};
+    CU_ASSERT_EQUAL(at_50(objects, 2, found, 4, NULL), 0.5);
+    CU_ASSERT_TRUE(isnan(at_50(objects, 1, found, 4, NULL)));
+}
+
+static void thresholds_ask_for_overlap(void)
+{
+    const struct object object = {here, 0, false};
+    const struct detection most = {{0, 0, 10, 7.25f}, 0, 1}, half = {{0, 0, 10, 5}, 0, 1},
+                           less = {{0, 0, 10, 4.75f}, 0, 1};
+    double all;
+    CU_ASSERT_EQUAL(at_50(&object, 1, &most, 1, &all), 1);
+    CU_ASSERT(is_near(all, 0.5, 1e-12)); /* 0.5 to 0.7 of ten */
+    CU_ASSERT_EQUAL(at_50(&object, 1, &half, 1, NULL), 1);
+    CU_ASSERT_EQUAL(at_50(&object, 1, &less, 1, NULL), 0);
+}
+
+static void the_likeliest_hundred_count(void)
+{
+    const struct object object = {here, 0, false};
+    struct detection found[101];
+    for (int i = 0; i < 101; i++)
+        found[i] = (struct detection){nowhere, 0, 1 - 0.005f * (float)i};
+    found[99].box = here;
+    CU_ASSERT(is_near(at_50(&object, 1, found, 101, NULL), 0.01, 1e-12));
+    found[99].box = nowhere;
+    found[100].box = here;
+    CU_ASSERT_EQUAL(at_50(&object, 1, found, 101, NULL), 0);
+}
+
+/* ---- NumPy ---- */
+
+static struct glcnn_npy read_array(struct zip *archive, int set, const char *name)
+{
+    struct glcnn_npy array;
+    char full[32];
+    snprintf(full, sizeof full, "%d.%s", set, name);
+    CU_ASSERT_TRUE_FATAL(archive_read(archive, full, &array));
+    return array;
+}
+
+/* Rows of the picture, as objects and detections; how many. */
+static uint32_t read_boxes(const struct glcnn_npy *array, int picture, struct object *objects,
+                           struct detection *found)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < array->shape[0]; i++) {
+        const float *row = array->data + COLUMNS * i;
+        const struct box box = {row[3], row[4], row[5], row[6]};
+        if ((int)row[0] != picture)
+            continue;
+        CU_ASSERT_FATAL(count < MOST_BOXES);
+        if (objects)
+            objects[count++] = (struct object){box, (uint32_t)row[1], row[2] > 0};
+        else
+            found[count++] = (struct detection){box, (uint32_t)row[1], row[2]};
+    }
+    return count;
+}
+
+static void check_set(struct zip *archive, int set)
+{
+    struct glcnn_npy objects = read_array(archive, set, "objects"),
+                     found = read_array(archive, set, "found"),
+                     mean = read_array(archive, set, "mean"),
+                     by_class = read_array(archive, set, "by_class");
+    struct detection_score score;
+    double classes[CLASSES];
+    struct detection_precision p = {.of_class_at_50 = classes};
+    CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, CLASSES));
+    for (int i = 0; i < PICTURES; i++) {
+        static struct object o[MOST_BOXES];
+        static struct detection f[MOST_BOXES];
+        uint32_t object_count = read_boxes(&objects, i, o, NULL);
+        CU_ASSERT_TRUE(
+            detection_score_add(&score, o, object_count, f, read_boxes(&found, i, NULL, f)));
+    }
+    detection_score_result(&score, &p);
+    CU_ASSERT(is_near(p.at_50, (double)mean.data[0], 1e-6));
+    CU_ASSERT(is_near(p.at_all, (double)mean.data[1], 1e-6));
+    for (int c = 0; c < CLASSES; c++)
+        CU_ASSERT(isnan(by_class.data[c]) ? isnan(classes[c])
+                                          : is_near(classes[c], (double)by_class.data[c], 1e-6));
+    detection_score_free(&score);
+    glcnn_npy_free(&objects);
+    glcnn_npy_free(&found);
+    glcnn_npy_free(&mean);
+    glcnn_npy_free(&by_class);
+}
+
+static void random_sets_score_as_in_numpy(void)
+{
+    struct zip *archive = archive_open("tests/golden/detection_scores.npz");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(archive);
+    for (int set = 0; set < SETS; set++)
+        check_set(archive, set);
+    archive_close(archive);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(what_is_found_counts),
+        UNIT_TEST(classes_without_an_object_do_not_count),
+        UNIT_TEST(a_crowd_is_neither_right_nor_wrong),
+        UNIT_TEST(thresholds_ask_for_overlap),
+        UNIT_TEST(the_likeliest_hundred_count),
+        UNIT_TEST(random_sets_score_as_in_numpy),
+        CU_TEST_INFO_NULL,
+    };
+    return unit_run("detection_score", tests, argc, argv);
+}
