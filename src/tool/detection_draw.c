@@ -1,10 +1,7 @@
-/* Frames, letters of 3x5 points, PNG. */
+/* Frames, and letters of 3x5 points. */
 #include "detection_draw.h"
 
-#include <glcnn/io.h>
-#include <png.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LETTER_WIDTH  3
@@ -146,25 +143,10 @@ void detection_draw(const struct canvas *canvas, const struct detection *found, 
         draw_detection(canvas, &found[i], names[found[i].label]);
 }
 
-/* ---- Files ---- */
-
-glcnn_status canvas_save(const struct canvas *canvas, const char *path,
-                         char error[GLCNN_ERROR_LENGTH])
+void canvas_tint(uint8_t pixel[3], uint32_t label)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION,
-                       .width = canvas->width,
-                       .height = canvas->height,
-                       .format = PNG_FORMAT_RGB};
-    png_alloc_size_t size = 0;
-    png_image_write_to_memory(&image, NULL, &size, 0, canvas->pixels, 0, NULL);
-    void *bytes = size > 0 ? malloc(size) : NULL;
-    if (!bytes || !png_image_write_to_memory(&image, bytes, &size, 0, canvas->pixels, 0, NULL)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s: %s", path,
-                 *image.message ? image.message : "not enough memory");
-        free(bytes);
-        return GLCNN_OUT_OF_MEMORY;
-    }
-    glcnn_status status = glcnn_file_save(path, bytes, size, error);
-    free(bytes);
-    return status;
+    const struct color c = colors[label % COLORS];
+    pixel[0] = (uint8_t)((pixel[0] + c.red + 1) / 2);
+    pixel[1] = (uint8_t)((pixel[1] + c.green + 1) / 2);
+    pixel[2] = (uint8_t)((pixel[2] + c.blue + 1) / 2);
 }

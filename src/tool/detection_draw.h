@@ -1,4 +1,4 @@
-/* Boxes and their labels drawn into pictures, and those as PNG files. */
+/* What was found drawn into pictures. */
 #ifndef GLCNN_TOOL_DETECTION_DRAW_H
 #define GLCNN_TOOL_DETECTION_DRAW_H
 
@@ -19,8 +19,7 @@ struct canvas {
 void detection_draw(const struct canvas *canvas, const struct detection *found, uint32_t count,
                     const char *const *names);
 
-/* Writes the file whole, or leaves what there was (glcnn/io.h). */
-glcnn_status canvas_save(const struct canvas *canvas, const char *path,
-                         char error[GLCNN_ERROR_LENGTH]);
+/* Blends the colour of a class over a pixel, half and half. */
+void canvas_tint(uint8_t pixel[3], uint32_t label);
 
 #endif

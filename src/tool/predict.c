@@ -1,25 +1,29 @@
-/* glcnn predict: the class of each picture of files, by a network that `glcnn train` wrote. */
+/* glcnn predict: what a network that `glcnn train` wrote answers to each picture of files. */
 #include "tool.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "evaluate.h"
 #include "model.h"
 #include "pictures.h"
+#include "png_file.h"
 #include "saved.h"
-#include "support/network.h"
 #include "support/option.h"
 
 #define BATCH   32
 #define TOP_MAX 65535
 
-enum { OPTION_TOP = 256 };
+enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS };
 
 static const struct tool_option options[] = {
     {OPTION_TOP, "top", "N", "a line for each of the N most probable classes: 1"},
+    {OPTION_DRAW, "draw", "DIR", "write each picture there as PNG, with what is found in it"},
+    {OPTION_MASKS, "masks", "DIR", "segment: write the class of each pixel there, as grey PNG"},
     {'j', "json", NULL, "print JSON, with the probability of every class"},
     DEVICE_OPTIONS,
     {0}};
@@ -29,8 +33,9 @@ static const char details[] =
     "that it needs. FILEs are PNG, JPEG, WebP or TIFF pictures of any size, folders of "
     "pictures, or one .npy, .npz, CSV or IDX file of images of the network's size. Prints a "
     "line for each picture: its name, or its number in the file, then its class, the class's "
-    "name and the probability; with --top N lines, the most probable class first. A picture "
-    "whose scores are not finite has no line, and the exit status is 1.\n"
+    "name and the probability; with --top N lines, the most probable class first. Of regression a "
+    "line for each number, of segmentation one for each class and its share of the pixels. A "
+    "picture whose scores are not finite has no line, and the exit status is 1.\n"
     "\n"
     "  glcnn predict model.safetensors holiday/*.jpg\n"
     "  glcnn predict --top 3 model.safetensors holiday\n"
@@ -39,7 +44,8 @@ static const char details[] =
 struct prediction {
     const struct tool_command *command;
     struct tool_device tool;
-    uint32_t top; /* classes of each picture that are told */
+    uint32_t top;             /* classes of each picture that are told */
+    const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
     struct saved saved;
     struct model model;
     struct runner runner;
@@ -69,13 +75,73 @@ static void note_not_finite(struct prediction *p, uint32_t index)
                             sizeof p->first);
 }
 
-static void answer_one(struct prediction *p, uint32_t index, const float *values)
+/* DIR/NAME.png, with _ for each / of the name. */
+static bool write_png(const struct prediction *p, const char *folder, const char *name,
+                      const uint8_t *pixels, uint32_t channels, char error[GLCNN_ERROR_LENGTH])
+{
+    char path[8192];
+    while (*name == '/' || *name == '.')
+        name++;
+    const char *dot = strrchr(name, '.');
+    const size_t begin = strlen(folder) + 1, stem = dot ? (size_t)(dot - name) : strlen(name);
+    snprintf(path, sizeof path, "%s/%.*s.png", folder, (int)stem, name);
+    for (char *at = path + begin; *at && begin < sizeof path; at++)
+        *at = *at == '/' ? '_' : *at;
+    return png_file_write(path, pixels, p->saved.form.width, p->saved.form.height, channels, error);
+}
+
+static uint8_t byte_of(const struct glcnn_data_batch *batch, size_t i)
+{
+    if (batch->bytes)
+        return batch->bytes[i];
+    const float value = batch->floats[i] * 255;
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value + 0.5f);
+}
+
+/* The picture of a batch in three channels: of one all are alike, others than three are left out. */
+static void copy_picture(const struct form *form, const struct glcnn_data_batch *batch, uint32_t n,
+                         uint8_t *pixels)
+{
+    const size_t count = (size_t)form->width * form->height, first = n * count * form->channels;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t c = 0; c < 3; c++)
+            pixels[3 * i + c] =
+                byte_of(batch, first + i * form->channels + (c < form->channels ? c : 0));
+}
+
+static bool write_files(const struct prediction *p, const struct answer *answer,
+                        const struct glcnn_data_batch *batch, uint32_t n,
+                        char error[GLCNN_ERROR_LENGTH])
+{
+    const struct form *form = &p->saved.form;
+    const struct task *task = task_of(form);
+    uint8_t *pixels = malloc((size_t)form->width * form->height * 3);
+    bool good = pixels;
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    if (good && p->draw) {
+        copy_picture(form, batch, n, pixels);
+        task->show(answer, pixels);
+        good = write_png(p, p->draw, answer->picture, pixels, 3, error);
+    }
+    if (good && p->masks) {
+        task->mask(answer, pixels);
+        good = write_png(p, p->masks, answer->picture, pixels, 1, error);
+    }
+    free(pixels);
+    return good;
+}
+
+static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batch, uint32_t n,
+                       char error[GLCNN_ERROR_LENGTH])
 {
     char name[4096];
+    const uint32_t index = batch->indices[n];
     const struct task *task = task_of(&p->saved.form);
-    if (!scores_are_finite(values, task->values(&p->saved.form))) {
+    const size_t each = task->values(&p->saved.form);
+    const float *values = p->values + n * each;
+    if (!scores_are_finite(values, each)) {
         note_not_finite(p, index);
-        return;
+        return true;
     }
     name_picture(p, index, name, sizeof name);
     struct answer answer = {.picture = name,
@@ -89,15 +155,17 @@ static void answer_one(struct prediction *p, uint32_t index, const float *values
         cJSON_AddItemToArray(p->json, answer.object);
     }
     task->tell(&answer);
+    return (!p->draw && !p->masks) || write_files(p, &answer, batch, n, error);
 }
 
 /* Places of pictures that could not be read are empty. */
-static void answer(struct prediction *p, const struct glcnn_data_batch *batch)
+static bool answer(struct prediction *p, const struct glcnn_data_batch *batch,
+                   char error[GLCNN_ERROR_LENGTH])
 {
-    const size_t each = task_of(&p->saved.form)->values(&p->saved.form);
     for (uint32_t n = 0; n < batch->count; n++)
-        if (batch->indices[n] != UINT32_MAX)
-            answer_one(p, batch->indices[n], p->values + n * each);
+        if (batch->indices[n] != UINT32_MAX && !answer_one(p, batch, n, error))
+            return false;
+    return true;
 }
 
 static int run_network(struct prediction *p)
@@ -109,18 +177,33 @@ static int run_network(struct prediction *p)
             return complain(p->command, EXIT_FAILED, "%s", error);
         if (!runner_run_batch(&p->runner, &batch, false, p->values))
             return complain(p->command, EXIT_FAILED, "%s", runner_error(&p->runner));
-        answer(p, &batch);
+        if (!answer(p, &batch, error))
+            return complain(p->command, EXIT_FAILED, "%s", error);
     }
     return EXIT_GOOD;
 }
 
 /* ---- The network ---- */
 
+/* The folder is there already, or none is wanted. */
+static bool make_folder(const char *path)
+{
+    return !path || mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
 static int open_model(struct prediction *p, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (!saved_read(path, &p->saved, error))
         return complain(p->command, EXIT_FAILED, "%s", error);
+    const struct task *task = task_of(&p->saved.form);
+    if ((p->draw && !task->show) || (p->masks && !task->mask))
+        return complain(p->command, EXIT_USAGE,
+                        "%s: the task of the network is %s, which has nothing for --%s", path,
+                        task->name, p->draw && !task->show ? "draw" : "masks");
+    if (!make_folder(p->draw) || !make_folder(p->masks))
+        return complain(p->command, EXIT_FAILED, "%s: cannot be made: %s",
+                        make_folder(p->draw) ? p->masks : p->draw, strerror(errno));
     if (p->top <= p->saved.form.classes || p->saved.form.classes == 0)
         return EXIT_GOOD;
     return complain(p->command, EXIT_USAGE, "--top is %u; the network has %u classes", p->top,
@@ -217,6 +300,10 @@ static bool read_option(struct prediction *p, int letter, bool *json)
     uint64_t top;
     if (letter == 'j')
         return *json = true;
+    if (letter == OPTION_DRAW || letter == OPTION_MASKS) {
+        *(letter == OPTION_DRAW ? &p->draw : &p->masks) = optarg;
+        return true;
+    }
     if (letter != OPTION_TOP)
         return read_device_option(&p->tool, letter);
     if (option_whole(optarg, 1, TOP_MAX, &top)) {
@@ -251,7 +338,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 
 const struct tool_command command_predict = {.name = "predict",
                                              .arguments = "MODEL FILE... [OPTION]...",
-                                             .text = "classify pictures with a trained network",
+                                             .text = "what a trained network answers to pictures",
                                              .details = details,
                                              .options = options,
                                              .run = run};

@@ -79,6 +79,11 @@ struct task {
     /* ---- Answers ---- */
 
     void (*tell)(const struct answer *answer);
+    /* Draws the answer into the picture that the network saw, [height][width][3]. NULL: there is
+     * nothing to draw. */
+    void (*show)(const struct answer *answer, uint8_t *pixels);
+    /* The class of each pixel, [height][width]. NULL: pixels have none. */
+    void (*mask)(const struct answer *answer, uint8_t *classes);
 };
 
 extern const struct task task_classify, task_regress, task_segment;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detection_draw.h"
 #include "model.h"
 #include "score.h"
 #include "support/network.h"
@@ -196,19 +197,42 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 /* ---- Answers ---- */
 
+static uint32_t class_of(const struct answer *a, size_t pixel)
+{
+    return network_best(a->values + pixel * a->form->classes, a->form->classes);
+}
+
+static size_t pixels_of(const struct answer *a)
+{
+    return (size_t)a->form->width * a->form->height;
+}
+
+static void mask(const struct answer *a, uint8_t *classes)
+{
+    for (size_t i = 0; i < pixels_of(a); i++)
+        classes[i] = (uint8_t)class_of(a, i);
+}
+
+/* The first class is most often what is around all others: it stays as it is. */
+static void show(const struct answer *a, uint8_t *pixels)
+{
+    for (size_t i = 0; i < pixels_of(a); i++)
+        if (class_of(a, i) > 0)
+            canvas_tint(pixels + 3 * i, class_of(a, i) - 1);
+}
+
 static size_t count_class(const struct answer *a, uint32_t class)
 {
-    const size_t pixels = (size_t)a->form->width * a->form->height;
     size_t count = 0;
-    for (size_t i = 0; i < pixels; i++)
-        count += network_best(a->values + i * a->form->classes, a->form->classes) == class;
+    for (size_t i = 0; i < pixels_of(a); i++)
+        count += class_of(a, i) == class;
     return count;
 }
 
 /* The share of pixels of each class that is found. */
 static void tell(const struct answer *a)
 {
-    const double pixels = (double)a->form->width * a->form->height;
+    const double pixels = (double)pixels_of(a);
     cJSON *shares = a->object ? cJSON_AddObjectToObject(a->object, "shares") : NULL;
     for (uint32_t k = 0; k < a->form->classes; k++) {
         const double share = (double)count_class(a, k) / pixels;
@@ -237,4 +261,6 @@ const struct task task_segment = {.name = "segment",
                                   .measured = measured,
                                   .print = print,
                                   .describe = describe,
-                                  .tell = tell};
+                                  .tell = tell,
+                                  .show = show,
+                                  .mask = mask};
