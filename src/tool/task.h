@@ -86,6 +86,8 @@ struct task {
     void (*mask)(const struct answer *answer, uint8_t *classes);
 };
 
+#define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */
+
 extern const struct task task_classify, task_regress, task_segment;
 
 /* By name; NULL: there is none such. */

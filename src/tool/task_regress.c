@@ -34,7 +34,7 @@ static bool add_units(struct model *model)
 {
     glcnn_image_node *scaled = glcnn_neuron_scale_node(model->scores, NULL, 0);
     model->probabilities = glcnn_neuron_shift_node(scaled, NULL, 0);
-    return fix(scaled, "units_scale") && fix(model->probabilities, "units_shift");
+    return fix(scaled, TASK_UNITS "scale") && fix(model->probabilities, TASK_UNITS "shift");
 }
 
 static bool finish(struct model *model)

@@ -21,15 +21,21 @@ static bool is_of(const char *label, const char *parameter)
            !strchr(parameter + length + 1, '.');
 }
 
+/* Those come from the data. */
+static bool is_of_units(const char *parameter)
+{
+    return parameter && strncmp(parameter, TASK_UNITS, sizeof TASK_UNITS - 1) == 0;
+}
+
 static void check_head(void *user, const char *parameter, const char *tensor, const char *reason)
 {
     struct heads *heads = user;
-    if (reason && !is_of(heads->label, parameter) && !heads->wrong[0])
+    if (reason && !is_of(heads->label, parameter) && !is_of_units(parameter) && !heads->wrong[0])
         snprintf(heads->wrong, sizeof heads->wrong, "%.150s: %.250s",
                  parameter ? parameter : tensor, reason);
 }
 
-/* All but the head. */
+/* All but the head, and units of a task that the file is not for. */
 static bool load_body(const char *path, struct model *model, bool tells, uint32_t classes,
                       char error[GLCNN_ERROR_LENGTH])
 {
@@ -42,7 +48,7 @@ static bool load_body(const char *path, struct model *model, bool tells, uint32_
                  heads.wrong);
         return false;
     }
-    if (tells)
+    if (tells && classes != model->form.classes)
         output("head: %s has new weights, for %u classes instead of %u\n", heads.label,
                model->form.classes, classes);
     return true;
@@ -52,7 +58,7 @@ static bool load_model(const struct session *s, struct model *model, bool tells,
                        char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = s->settings.model;
-    if (s->base.form.classes != model->form.classes)
+    if (s->base.form.classes != model->form.classes || s->base.form.task != model->form.task)
         return load_body(path, model, tells, s->base.form.classes, error);
     return glcnn_checkpoint_load(model->network, path, NULL, error) == GLCNN_SUCCESS;
 }
