@@ -189,6 +189,9 @@ refuses 2 'has nothing for --draw' predict --draw here bars.safetensors bars/ima
 refuses 1 'there is nothing to draw' evaluate --plot plot.svg bars.safetensors bars
 refuses 2 'task' train --task regres --data bars
 
+refuses 2 'there are squared, huber and absolute' train --task regress --data bars --loss dice
+refuses 1 'loss differs; the run began with' train --resume parts.safetensors --loss huber --epochs 9
+
 # ---- Segment ----
 
 "$glcnn" train --data shapes --epochs 6 --lr 0.1 --augment flip,crop=2 --out shapes.safetensors \

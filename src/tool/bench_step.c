@@ -24,7 +24,7 @@ struct effort {
 static const struct effort thorough = {0.5, 0.03, 1}, quick = {0, 0.01, 0.3};
 
 /* The form of Fashion-MNIST. */
-static const struct form form = {28, 28, 1, 10, 0};
+static const struct form form = {28, 28, 1, 10, 0, 0};
 
 struct step {
     struct model model;

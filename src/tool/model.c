@@ -20,6 +20,15 @@ static bool good(glcnn_status status)
     return status == GLCNN_SUCCESS;
 }
 
+/* What is behind the scores. */
+static bool add_losses(struct model *model, uint32_t batch)
+{
+    const struct task *task = task_of(&model->form);
+    if (!model->probabilities)
+        model->probabilities = task->answer(model);
+    return task->losses[model->form.loss].add(model, batch);
+}
+
 /* Its description has what the task answers, without loss and labels. */
 static bool complete(struct model *model, uint32_t batch)
 {
@@ -27,7 +36,7 @@ static bool complete(struct model *model, uint32_t batch)
     return model->scores && task->finish(model) &&
            good(glcnn_network_serialize(model->network, false, &model->description,
                                         &model->description_size, NULL)) &&
-           task->add_loss(model, batch);
+           add_losses(model, batch);
 }
 
 bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
@@ -50,6 +59,11 @@ bool model_take_soft_max(struct model *model)
     if (has_soft_max || model_filter_is(last, "log_soft_max"))
         model->scores = glcnn_filter_node_source(last, 0);
     return true;
+}
+
+glcnn_image_node *model_soft_max(const struct model *model)
+{
+    return glcnn_soft_max_node(model->scores);
 }
 
 bool model_read_units(glcnn_kernel *const units[2], uint32_t count, float *values)
@@ -321,7 +335,7 @@ static bool make_part(struct copying *c, const struct model_part *what, uint32_t
     part->scores = copy_of(c, to);
     memcpy(part->units, c->whole->units, sizeof part->units);
     if (!what->to)
-        return task_of(&part->form)->add_loss(part, batch);
+        return add_losses(part, batch);
     part->probabilities = part->scores;
     return good(glcnn_network_status(part->network));
 }

@@ -58,6 +58,7 @@ bool model_add_loss(struct model *model, glcnn_image_node *predictions, glcnn_im
 /* For tasks whose answers are a soft max: of a network that ends with one these are the
  * probabilities, and the scores what is before. */
 bool model_take_soft_max(struct model *model);
+glcnn_image_node *model_soft_max(const struct model *model);
 /* For regress: what the two units hold, [2][count]. False: they are of another number of values, or
  * the device has the message. */
 bool model_read_units(glcnn_kernel *const units[2], uint32_t count, float *values);

@@ -10,6 +10,7 @@ struct form {
     uint32_t width, height, channels; /* of a picture */
     uint32_t classes; /* or what else the task has that are as many as its answers */
     uint32_t task;    /* task_number; 0: classify */
+    uint32_t loss;    /* of the task's losses; 0: the default */
 };
 
 /* An image within a network. */

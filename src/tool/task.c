@@ -31,3 +31,11 @@ uint32_t task_number(const struct task *task)
         number++;
     return number;
 }
+
+const struct task_loss *task_find_loss(const struct task *task, const char *name)
+{
+    for (const struct task_loss *loss = task->losses; loss->name; loss++)
+        if (strcmp(loss->name, name) == 0)
+            return loss;
+    return NULL;
+}

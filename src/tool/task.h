@@ -26,6 +26,15 @@ struct answer {
     cJSON *object; /* for programs: gets the answer; NULL: it is printed */
 };
 
+/* A loss of a task. */
+struct task_loss {
+    const char *name; /* of --loss */
+    const char *text;
+    /* The labels' nodes and the losses, means over batches of `batch`, by model_add_labels and
+     * model_add_loss. */
+    bool (*add)(struct model *model, uint32_t batch);
+};
+
 struct task {
     const char *name;      /* of --task, and in a model file */
     const char *text;      /* what it does, for --help */
@@ -45,13 +54,13 @@ struct task {
     /* Behind model->scores, or in place of what there is already: model->probabilities, which is
      * what the network answers. Part of the network and its file. */
     bool (*finish)(struct model *model);
-    /* The labels' nodes and the losses, means over batches of `batch`, by model_add_labels and
-     * model_add_loss; and model->probabilities where `finish` left it out. */
-    bool (*add_loss)(struct model *model, uint32_t batch);
+    /* model->probabilities where `finish` left it out, without description. */
+    glcnn_image_node *(*answer)(const struct model *model);
+    const struct task_loss *losses; /* the first is the default; a NULL name ends */
 
     /* ---- Batches ---- */
 
-    /* Of image number `index` of those that add_loss made nodes for. */
+    /* Of image number `index` of those that the loss made nodes for. */
     struct glcnn_image_descriptor (*labels)(const struct form *form, uint32_t index,
                                             uint32_t batch);
     /* Writes the labels of a batch into runner->labels, or has runner->given_labels be others. False:
@@ -86,6 +95,16 @@ struct task {
     void (*mask)(const struct answer *answer, uint8_t *classes);
 };
 
+/* The tasks, one a line, and their losses: for --help. */
+/* clang-format off */
+#define TASK_WORDS                                                                                 \
+    "  classify   a class for each picture, by folder or label: cross-entropy\n"                   \
+    "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures:\n"   \
+    "             squared, huber or absolute, in units of the numbers' deviations\n"               \
+    "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"  \
+    "             cross-entropy, dice or focal\n"
+/* clang-format on */
+
 #define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */
 
 extern const struct task task_classify, task_regress, task_segment;
@@ -96,6 +115,8 @@ const struct task *task_find(const char *name);
 const struct task *task_at(size_t i);
 /* That of a form. */
 const struct task *task_of(const struct form *form);
+/* A loss of it by its name; NULL: there is none such. */
+const struct task_loss *task_find_loss(const struct task *task, const char *name);
 /* The number that a form has it by. */
 uint32_t task_number(const struct task *task);
 

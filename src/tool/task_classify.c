@@ -12,13 +12,14 @@
 
 /* ---- The network ---- */
 
-static bool add_loss(struct model *model, uint32_t batch)
+static bool add_cross_entropy(struct model *model, uint32_t batch)
 {
-    if (!model->probabilities)
-        model->probabilities = glcnn_soft_max_node(model->scores);
     return model_add_loss(model, model->scores, model_add_labels(model), NULL,
                           GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, 1.0 / batch);
 }
+
+static const struct task_loss losses[] = {{"cross-entropy", "of the soft max", add_cross_entropy},
+                                          {NULL, NULL, NULL}};
 
 /* ---- Batches ---- */
 
@@ -170,7 +171,8 @@ const struct task task_classify = {.name = "classify",
                                    .targets = GLCNN_DATA_TARGETS_CLASSES,
                                    .build = net_build,
                                    .finish = model_take_soft_max,
-                                   .add_loss = add_loss,
+                                   .answer = model_soft_max,
+                                   .losses = losses,
                                    .labels = labels,
                                    .write_labels = write_labels,
                                    .values = values,

@@ -62,13 +62,33 @@ static glcnn_image_node *share_units(const struct model *part)
     return image;
 }
 
-static bool add_loss(struct model *model, uint32_t batch)
+/* The mean over numbers and pictures. */
+static bool add_mean(struct model *model, uint32_t batch, glcnn_loss_type type)
 {
-    if (!model->probabilities)
-        model->probabilities = share_units(model);
-    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
-                          GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, 1.0 / batch / model->form.classes);
+    return model_add_loss(model, model->scores, model_add_labels(model), NULL, type,
+                          1.0 / batch / model->form.classes);
 }
+
+static bool add_squared(struct model *model, uint32_t batch)
+{
+    return add_mean(model, batch, GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR);
+}
+
+static bool add_huber(struct model *model, uint32_t batch)
+{
+    return add_mean(model, batch, GLCNN_LOSS_TYPE_HUBER);
+}
+
+static bool add_absolute(struct model *model, uint32_t batch)
+{
+    return add_mean(model, batch, GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR);
+}
+
+static const struct task_loss losses[] = {
+    {"squared", "(y - t)^2 in units of deviations", add_squared},
+    {"huber", "the same below an error of 1, half of it, and linear above", add_huber},
+    {"absolute", "|y - t|", add_absolute},
+    {NULL, NULL, NULL}};
 
 /* ---- Batches ---- */
 
@@ -201,7 +221,8 @@ const struct task task_regress = {.name = "regress",
                                   .targets = GLCNN_DATA_TARGETS_NUMBERS,
                                   .build = net_build,
                                   .finish = finish,
-                                  .add_loss = add_loss,
+                                  .answer = share_units,
+                                  .losses = losses,
                                   .labels = labels,
                                   .write_labels = write_labels,
                                   .values = values,

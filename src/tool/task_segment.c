@@ -50,14 +50,72 @@ static glcnn_image_node *build(const struct net *net, glcnn_image_node *image,
     return resized(scores, form->width, form->height);
 }
 
-static bool add_loss(struct model *model, uint32_t batch)
+/* ---- Losses ---- */
+
+/* Of a value for each pixel and class: 1 / pixels gives the mean over pixels of the sum over
+ * classes. */
+static double pixel_weight(const struct model *model, uint32_t batch)
 {
-    const double pixels = (double)model->form.width * model->form.height;
-    if (!model->probabilities)
-        model->probabilities = glcnn_soft_max_node(model->scores);
-    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
-                          GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, 1 / pixels / batch);
+    return 1 / ((double)model->form.width * model->form.height) / batch;
 }
+
+static bool add_cross_entropy(struct model *model, uint32_t batch)
+{
+    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
+                          GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, pixel_weight(model, batch));
+}
+
+/* Labels that the loss multiplies by: no gradient goes to them. */
+static glcnn_image_node *add_fixed_labels(struct model *model)
+{
+    glcnn_image_node *labels = model_add_labels(model);
+    glcnn_image_node_set_stop_gradient(labels, true);
+    return labels;
+}
+
+/* (1 - p)^2 (-ln p) of the class of each pixel, p its probability (Lin et al. 2017). */
+static bool add_focal(struct model *model, uint32_t batch)
+{
+    glcnn_image_node *labels = add_fixed_labels(model);
+    glcnn_image_node *missed = glcnn_neuron_linear_node(glcnn_soft_max_node(model->scores), -1, 1);
+    glcnn_image_node *loss = glcnn_multiply_node(glcnn_multiply_node(missed, missed),
+                                                 glcnn_log_soft_max_node(model->scores));
+    glcnn_image_node *wanted = glcnn_neuron_linear_node(labels, 0, 0);
+    glcnn_image_node_set_stop_gradient(wanted, true);
+    return model_add_loss(model, glcnn_multiply_node(loss, labels), wanted, NULL,
+                          GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR, pixel_weight(model, batch));
+}
+
+static glcnn_image_node *sum_pixels(glcnn_image_node *image)
+{
+    return glcnn_reduce_column_sum_node(glcnn_reduce_row_sum_node(image));
+}
+
+/* The mean over classes of 1 - (2 sum p t + 1) / (sum p + sum t + 1), sums over a picture's pixels
+ * (Milletari et al. 2016). Pixels without a class count in none of them. */
+static bool add_dice(struct model *model, uint32_t batch)
+{
+    glcnn_image_node *labels = add_fixed_labels(model);
+    glcnn_image_node *p = glcnn_multiply_node(glcnn_soft_max_node(model->scores),
+                                              glcnn_reduce_feature_channels_sum_node(labels));
+    glcnn_kernel *multiply = glcnn_filter_node_kernel(glcnn_image_node_filter(p));
+    if (multiply)
+        glcnn_kernel_properties(multiply)->secondary.stride_in_feature_channels = 0;
+    glcnn_image_node *both = sum_pixels(glcnn_multiply_node(p, labels));
+    glcnn_image_node *any = sum_pixels(glcnn_add_node(p, labels));
+    glcnn_image_node *dice = glcnn_divide_node(glcnn_neuron_linear_node(both, 2, 1),
+                                               glcnn_neuron_linear_node(any, 1, 1));
+    glcnn_image_node *wanted = glcnn_neuron_linear_node(sum_pixels(labels), 0, 1);
+    glcnn_image_node_set_stop_gradient(wanted, true);
+    return model_add_loss(model, dice, wanted, NULL, GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR,
+                          1.0 / batch / model->form.classes);
+}
+
+static const struct task_loss losses[] = {
+    {"cross-entropy", "of the soft max of each pixel", add_cross_entropy},
+    {"dice", "1 - Dice's coefficient, the mean over classes", add_dice},
+    {"focal", "cross-entropy times (1 - p)^2", add_focal},
+    {NULL, NULL, NULL}};
 
 /* ---- Batches ---- */
 
@@ -252,7 +310,8 @@ const struct task task_segment = {.name = "segment",
                                   .labels_are_images = true,
                                   .build = build,
                                   .finish = model_take_soft_max,
-                                  .add_loss = add_loss,
+                                  .answer = model_soft_max,
+                                  .losses = losses,
                                   .labels = labels,
                                   .write_labels = write_labels,
                                   .values = values,

@@ -35,6 +35,7 @@ static const char details[] =
     "d is --decay, by default what leaves 0.3 at the end of the run. A run that is resumed "
     "with another schedule or more epochs reports how far the learning rate jumps.\n"
     "\n"
+    "Tasks and their losses, the first where --loss gives none.\n" TASK_WORDS "\n"
     "Words for --augment, separated by commas. Each picture changes differently in each epoch;\n"
     "validation pictures do not change.\n" AUGMENT_WORDS "\n"
     "Layers for --train. The others are frozen, and what they compute for a picture is kept in a\n"

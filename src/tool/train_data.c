@@ -93,6 +93,7 @@ static int describe_input(struct session *s)
 {
     const struct settings *t = &s->settings;
     const struct form *form = &s->pictures.form;
+    s->pictures.form.loss = (uint32_t)(task_find_loss(t->task, t->loss) - t->task->losses);
     s->described = s->base;
     s->described.form = *form;
     s->described.names = s->pictures.info->class_names;
@@ -153,10 +154,10 @@ static int open_base(struct session *s)
 static int choose_task(struct session *s)
 {
     struct settings *t = &s->settings;
-    settings_take_task(t, t->task    ? t->task
-                          : t->model ? task_of(&s->base.form)
-                                     : pictures_task(t->data));
-    return EXIT_GOOD;
+    return settings_take_task(s->command, t,
+                              t->task    ? t->task
+                              : t->model ? task_of(&s->base.form)
+                                         : pictures_task(t->data));
 }
 
 /* Pictures are as the network that comes from a file has them; classes too, unless they are to

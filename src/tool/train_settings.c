@@ -16,6 +16,7 @@
 
 enum {
     OPTION_TASK = 256,
+    OPTION_LOSS,
     OPTION_NET,
     OPTION_DATA,
     OPTION_VALIDATION,
@@ -73,6 +74,7 @@ const struct tool_option train_options[] = {
     {OPTION_STRICT, "strict", NULL, "fail on a damaged picture instead of leaving it out"},
     {OPTION_THREADS, "threads", "N", "threads that decode pictures: one per processor"},
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
+    {OPTION_LOSS, "loss", "NAME", "what is made small, one of the task's, as below"},
     {OPTION_OPTIMIZER, "optimizer", "NAME",
      "sgd (momentum 0.9), rmsprop or adam: sgd; regress: adam"},
     {OPTION_EPOCHS, "epochs", "N", "passes over the data, resumed ones included"},
@@ -339,6 +341,7 @@ static const struct {
     {OPTION_RESUME, FIELD(resume)},
     {OPTION_MODEL, FIELD(model)},
     {OPTION_TRAIN, FIELD(train)},
+    {OPTION_LOSS, FIELD(loss)},
     {OPTION_MATCHING, "load-matching", offsetof(struct settings, matching)},
     {OPTION_NAMES, FIELD(names)},
     {OPTION_CACHE, "feature-cache", offsetof(struct settings, cache), ".features", NULL, true},
@@ -516,6 +519,19 @@ static int resume_train(const struct tool_command *command, struct settings *s, 
     return EXIT_GOOD;
 }
 
+/* Files of before --loss have no such entry: the task's first. Which names there are is looked at once
+ * the task is known. */
+static int resume_loss(const struct tool_command *command, struct settings *s, const char *text)
+{
+    if (!text)
+        return EXIT_GOOD;
+    if (s->loss && strcmp(s->loss, text) != 0)
+        return refuse(command, s, "loss", text);
+    snprintf(s->resumed_loss, sizeof s->resumed_loss, "%s", text);
+    s->loss = s->resumed_loss;
+    return EXIT_GOOD;
+}
+
 /* Data that is named is compared once it is open; files of before it was kept have no such entry. */
 static int resume_data(const struct tool_command *command, struct settings *s, const char *text)
 {
@@ -595,6 +611,8 @@ static int resume(const struct tool_command *command, struct settings *s)
     if (status == EXIT_GOOD)
         status = resume_train(command, s, glcnn_checkpoint_text(&m, "train"));
     if (status == EXIT_GOOD)
+        status = resume_loss(command, s, glcnn_checkpoint_text(&m, "loss"));
+    if (status == EXIT_GOOD)
         status = resume_data(command, s, glcnn_checkpoint_text(&m, "data"));
     for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)
         if (numbers[i].kept)
@@ -639,6 +657,7 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     add_entry(e, "precision", now.precision->name);
     add_entry(e, "augment", settings->augment_words);
     add_entry(e, "train", settings->train);
+    add_entry(e, "loss", settings->loss);
     if (write_data(settings->data, e->data))
         add_entry(e, "data", e->data);
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -753,13 +772,22 @@ static void fill_defaults(struct settings *s)
         fill_default(s, &numbers[i]);
 }
 
-void settings_take_task(struct settings *s, const struct task *task)
+int settings_take_task(const struct tool_command *command, struct settings *s,
+                       const struct task *task)
 {
+    const char *names[NAMES_MAX];
+    size_t count = 0;
     s->task = task;
+    s->loss = s->loss ? s->loss : task->losses[0].name;
+    for (; count < NAMES_MAX && task->losses[count].name; count++)
+        names[count] = task->losses[count].name;
+    if (!task_find_loss(task, s->loss))
+        return complain_of_name(command, "loss of this task", s->loss, names, count);
     if (!s->optimizer)
         s->optimizer = find_optimizer(task->optimizer);
     if (!is_given(s, OPTION_RATE))
         s->rate = s->optimizer->rate;
+    return EXIT_GOOD;
 }
 
 #define STEPS_WANTED  900

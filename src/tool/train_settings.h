@@ -41,6 +41,8 @@ struct settings {
     const char *model, *matching, *names, *trace; /* NULL: none */
     const char *cache;                            /* of features; NULL: beside `out`; "off": none */
     const char *train;                            /* words of layers.h */
+    const char *loss;                             /* one of the task's; NULL: its first */
+    char resumed_loss[32];
     char resumed_train[512];
     char resumed_data[DATA_PATH_MAX]; /* "": `data` is not the checkpoint's */
     bool keeps_classes;               /* the model's, and not the data's */
@@ -102,7 +104,8 @@ void settings_describe(const struct settings *settings, struct settings_entries 
 void settings_print_resumption(const struct settings *settings, uint32_t ranks);
 
 /* What the task is, once that is known, and the optimizer and learning rate that follow from it. */
-void settings_take_task(struct settings *settings, const struct task *task);
+int settings_take_task(const struct tool_command *command, struct settings *settings,
+                       const struct task *task);
 
 /* Whether the checkpoint of --resume has all epochs that the run is to have. */
 bool settings_are_met(const struct settings *settings);

@@ -1,0 +1,173 @@
+/* Losses of tasks against their formulas, of the scores that a network gave. */
+#include "tool/model.h"
+
+#include <math.h>
+
+#include "tests/fixture.h"
+
+enum { SIDE = 8, BATCH = 3, CLASSES = 3, PIXELS = SIDE * SIDE };
+
+/* What a step made of a batch. */
+struct step {
+    float losses[BATCH];
+    float scores[BATCH][PIXELS][CLASSES]; /* regress: the first pixel alone */
+};
+
+static bool step_once(const char *task, const char *loss, const struct glcnn_data_batch *batch,
+                      struct step *step)
+{
+    const struct task *found = task_find(task);
+    const struct form form = {.width = SIDE,
+                              .height = SIDE,
+                              .channels = 1,
+                              .classes = CLASSES,
+                              .task = task_number(found),
+                              .loss = (uint32_t)(task_find_loss(found, loss) - found->losses)};
+    static float pictures[BATCH][PIXELS];
+    struct model model;
+    struct runner runner;
+    for (size_t i = 0; i < BATCH * PIXELS; i++)
+        pictures[i / PIXELS][i % PIXELS] = (float)(i * 37 % 101) / 101;
+    bool good = model_create(device, net_find("small"), &form, BATCH, &model) &&
+                glcnn_network_initialise(model.network, 3) == GLCNN_SUCCESS;
+    struct glcnn_training_descriptor training = {NULL};
+    good = good &&
+           glcnn_optimizer_stochastic_gradient_descent_create(device, 0.1f, &training.optimizer) ==
+               GLCNN_SUCCESS &&
+           glcnn_network_set_training(model.network, &training) == GLCNN_SUCCESS;
+    glcnn_kernel_destroy(&training.optimizer);
+    const float units[2][CLASSES] = {{1, 2, 4}, {0, -1, 3}};
+    for (int i = 0; good && model.units[0] && i < 2; i++)
+        good = glcnn_kernel_set_vector(model.units[i], "neuron_data", units[i], CLASSES) ==
+               GLCNN_SUCCESS;
+    good = good && runner_create_training(&model, BATCH, NULL, &runner) &&
+           runner_run(&runner, pictures[0], batch, step->losses);
+    const size_t count = found->labels_are_images ? PIXELS : 1;
+    good = good && glcnn_image_read_bytes(glcnn_graph_image(runner.graph, runner.scores), NULL,
+                                          step->scores,
+                                          BATCH * count * CLASSES * sizeof(float)) == GLCNN_SUCCESS;
+    if (!good)
+        printf("\n    %s: %s", task, model_failure(device));
+    runner_destroy(&runner);
+    model_destroy(&model);
+    return good;
+}
+
+/* ---- Segment ---- */
+
+static uint8_t masks[BATCH][PIXELS];
+
+static void make_masks(void)
+{
+    for (int i = 0; i < BATCH * PIXELS; i++)
+        masks[i / PIXELS][i % PIXELS] =
+            i % 11 == 5 ? GLCNN_DATA_NO_CLASS : (uint8_t)(i / 5 % CLASSES);
+}
+
+static void soft_max(const float *scores, double p[CLASSES])
+{
+    double sum = 0;
+    for (int k = 0; k < CLASSES; k++)
+        sum += exp((double)scores[k]);
+    for (int k = 0; k < CLASSES; k++)
+        p[k] = exp((double)scores[k]) / sum;
+}
+
+/* Of one picture, without the mean over the batch. */
+static double cross_entropy(const struct step *s, int n)
+{
+    double loss = 0, p[CLASSES];
+    for (int i = 0; i < PIXELS; i++) {
+        soft_max(s->scores[n][i], p);
+        loss -= masks[n][i] == GLCNN_DATA_NO_CLASS ? 0 : log(p[masks[n][i]]);
+    }
+    return loss / PIXELS;
+}
+
+static double focal(const struct step *s, int n)
+{
+    double loss = 0, p[CLASSES];
+    for (int i = 0; i < PIXELS; i++) {
+        const uint8_t class = masks[n][i];
+        soft_max(s->scores[n][i], p);
+        loss -= class == GLCNN_DATA_NO_CLASS ? 0 : pow(1 - p[class], 2) * log(p[class]);
+    }
+    return loss / PIXELS;
+}
+
+static double dice(const struct step *s, int n)
+{
+    double both[CLASSES] = {0}, any[CLASSES] = {0}, loss = 0, p[CLASSES];
+    for (int i = 0; i < PIXELS; i++) {
+        soft_max(s->scores[n][i], p);
+        for (int k = 0; k < CLASSES && masks[n][i] != GLCNN_DATA_NO_CLASS; k++) {
+            both[k] += masks[n][i] == k ? p[k] : 0;
+            any[k] += p[k] + (masks[n][i] == k);
+        }
+    }
+    for (int k = 0; k < CLASSES; k++)
+        loss += 1 - (2 * both[k] + 1) / (any[k] + 1);
+    return loss / CLASSES;
+}
+
+static void losses_of_pixels(void)
+{
+    static const struct {
+        const char *name;
+        double (*formula)(const struct step *s, int n);
+    } rows[] = {{"cross-entropy", cross_entropy}, {"focal", focal}, {"dice", dice}};
+    static struct step step;
+    make_masks();
+    const struct glcnn_data_batch batch = {.count = BATCH, .masks = masks[0]};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CU_ASSERT_TRUE_FATAL(step_once("segment", rows[i].name, &batch, &step));
+        for (int n = 0; n < BATCH; n++) {
+            const double wanted = rows[i].formula(&step, n) / BATCH;
+            CU_ASSERT_DOUBLE_EQUAL((double)step.losses[n], wanted, 2e-6 * fabs(wanted));
+        }
+    }
+}
+
+/* ---- Regress ---- */
+
+static double squared(double e)
+{
+    return e * e;
+}
+
+static double huber(double e)
+{
+    return fabs(e) <= 1 ? e * e / 2 : fabs(e) - 0.5;
+}
+
+static void losses_of_numbers(void)
+{
+    static const struct {
+        const char *name;
+        double (*formula)(double error);
+    } rows[] = {{"squared", squared}, {"huber", huber}, {"absolute", fabs}};
+    static const float numbers[BATCH][CLASSES] = {{1, 2, 3}, {0.5f, -7, 0}, {0, 0, 11}};
+    static const double units[CLASSES] = {1, 2, 4}, means[CLASSES] = {0, -1, 3};
+    static struct step step;
+    const struct glcnn_data_batch batch = {.count = BATCH, .numbers = numbers[0]};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CU_ASSERT_TRUE_FATAL(step_once("regress", rows[i].name, &batch, &step));
+        for (int n = 0; n < BATCH; n++) {
+            double wanted = 0;
+            const float *scores = &step.scores[0][n][0];
+            for (int k = 0; k < CLASSES; k++)
+                wanted += rows[i].formula((double)scores[k] -
+                                          ((double)numbers[n][k] - means[k]) / units[k]);
+            wanted /= CLASSES * BATCH;
+            CU_ASSERT_DOUBLE_EQUAL((double)step.losses[n], wanted, 2e-6 * fabs(wanted));
+        }
+    }
+}
+
+static CU_TestInfo tests[] = {UNIT_TEST(losses_of_pixels), UNIT_TEST(losses_of_numbers),
+                              CU_TEST_INFO_NULL};
+
+int main(int argc, char *argv[])
+{
+    return fixture_run("losses of tasks", tests, argc, argv);
+}
