@@ -288,6 +288,15 @@ class Nodes(unittest.TestCase):
         with refused(self, Status.INVALID_ARGUMENT, "takes a, b, not a, c"):
             graph.execute({"a": ones, "c": ones})
 
+    def test_arithmetic_of_nodes(self):
+        net = glcnn.Network()
+        a, b = net.image("a", (1, 1, 4)), net.image("b", (1, 1, 4))
+        x, y = numpy.float32([[[[1, 2, 3, 4]]]]), numpy.float32([[[[5, -6, 7, 8]]]])
+        nodes = [a + b, a + 2, 3 + a, a - b, a - 1, 1 - a, a * b, a * 3, 4 * a, a / b, a / 4, -a]
+        expected = [x + y, x + 2, 3 + x, x - y, x - 1, 1 - x, x * y, x * 3, 4 * x, x / y, x / 4, -x]
+        for found, wanted in zip(glcnn.Graph(nodes).execute({"a": x, "b": y}), expected):
+            numpy.testing.assert_allclose(found, wanted, rtol=1e-6)
+
     def test_a_long_network_has_a_shape(self):
         def layers(x):
             for _ in range(1200):
@@ -498,9 +507,9 @@ class Training(unittest.TestCase):
             net.train(self.images[:3], [0, 9, 1])
         with refused(self, Status.INVALID_ARGUMENT, "takes image, not picture"):
             net.predict({"picture": self.images})
-        with refused(self, Status.INVALID_ARGUMENT, 'no parameter "learning_rte"; did you mean'):
+        with refused(self, Status.INVALID_ARGUMENT, 'optimizer_adam has no parameter .learning_rte.; it has learning_rate'):
             net.train(self.images, self.labels, optimizer=Optimizer("adam", learning_rte=1))
-        with refused(self, Status.INVALID_ARGUMENT, "no kernel named \"optimizer_adm\""):
+        with refused(self, Status.INVALID_ARGUMENT, "there is no optimizer .adm.; there are adam, sgd"):
             net.train(self.images, self.labels, optimizer="adm")
         with refused(self, Status.INVALID_ARGUMENT, "has no filter yet"):
             glcnn.Network().predict(self.images)

@@ -89,6 +89,34 @@ class ImageNode(Nodes, _Node):
         self.network.check()
         return FilterNode(self.network, made).result
 
+    # ---- Arithmetic, with images and with numbers ----
+
+    def __add__(self, other: Union[ImageNode, float]) -> ImageNode:
+        return self.add(other) if isinstance(other, ImageNode) else self.neuron_linear(1, other)
+
+    def __radd__(self, other: float) -> ImageNode:
+        return self.neuron_linear(1, other)
+
+    def __sub__(self, other: Union[ImageNode, float]) -> ImageNode:
+        return (self.subtract(other) if isinstance(other, ImageNode)
+                else self.neuron_linear(1, -other))
+
+    def __rsub__(self, other: float) -> ImageNode:
+        return self.neuron_linear(-1, other)
+
+    def __mul__(self, other: Union[ImageNode, float]) -> ImageNode:
+        return self.multiply(other) if isinstance(other, ImageNode) else self.neuron_linear(other, 0)
+
+    def __rmul__(self, other: float) -> ImageNode:
+        return self.neuron_linear(other, 0)
+
+    def __truediv__(self, other: Union[ImageNode, float]) -> ImageNode:
+        return (self.divide(other) if isinstance(other, ImageNode)
+                else self.neuron_linear(1 / other, 0))
+
+    def __neg__(self) -> ImageNode:
+        return self.neuron_linear(-1, 0)
+
     def set(self, *, padding: Union[str, _c.Padding, None] = None, label: Optional[str] = None,
             **parameters: Any) -> ImageNode:
         """Changes the filter that makes the image, and gives the image:
