@@ -312,7 +312,7 @@ class Training(unittest.TestCase):
         net, seen = small_network(), []
         scores = net.train(self.images, self.labels, epochs=6, batch=16,
                            optimizer=Optimizer("adam", learning_rate=0.01),
-                           progress=lambda epoch, score: seen.append((epoch, score)))
+                           on_epoch=lambda epoch, score: seen.append((epoch, score)))
         self.assertEqual(seen, list(enumerate(scores)))
         self.assertLess(scores[-1].loss, scores[0].loss / 2)
         images, labels = quarters(50, seed=1)

@@ -24,14 +24,16 @@ from ._library import Error, version
 from .device import Candidate, Device, default_device, devices
 from .graph import Graph, TrainingGraph
 from .image import Image, image
-from .network import Network, Score, load, network, onnx
+from .loss import Loss
+from .metrics import History, Score
+from .network import Network, load, network, onnx
 from .node import FilterNode, ImageNode
 from .optimizer import Optimizer
 from .run import run
 from . import kernels
 
-__all__ = ["Candidate", "ChannelFormat", "Device", "EdgeMode", "Error", "FilterNode", "Graph",
-           "Image", "ImageNode", "LogLevel", "LossType", "Network", "NeuronDescriptor",
-           "NeuronType", "Optimizer", "Padding", "ReductionType", "Score", "Status",
-           "TrainingGraph", "TrainingStyle", "default_device", "devices", "image", "kernels",
-           "load", "network", "onnx", "run", "version"]
+__all__ = ["Candidate", "ChannelFormat", "Device", "EdgeMode", "Error", "FilterNode",
+           "Graph", "History", "Image", "ImageNode", "LogLevel", "Loss", "LossType", "Network",
+           "NeuronDescriptor", "NeuronType", "Optimizer", "Padding", "ReductionType", "Score",
+           "Status", "TrainingGraph", "TrainingStyle", "default_device", "devices", "image",
+           "kernels", "load", "network", "onnx", "run", "version"]

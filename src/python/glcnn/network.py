@@ -2,39 +2,24 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import warnings
-from typing import (Any, Callable, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence,
-                    Tuple, Union)
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from . import _c, files as _files, onnx as _onnx
-from ._library import SIZE_MAX, Error, c, call, library, refuse, whole
+from . import _c, files as _files, onnx as _onnx, train as _train
+from ._library import SIZE_MAX, c, call, library, refuse, whole
+from .batches import RANDOM, Batch, Fitting, Shape, is_batches, needed, pair
 from .device import Device, Owned, default_device
-from .graph import Arrays, Graph, TrainingGraph
-from .image import as_images
-from .node import FilterNode, ImageNode, address, get_parameter, pointers
+from .graph import Graph
+from .loss import AnyLoss, Recipe, Reduction
+from .metrics import History, Metrics, Score, named
+from .node import FilterNode, ImageNode, address, get_parameter, pointers, set_parameter
 from .optimizer import Optimizer
-from .run import run
 from .tensor import Tensor
 
-# What changes pictures and features at random, only for training.
-_RANDOM = {"dropout", "augment_geometry", "augment_color"}
-
-# Losses whose terms are of a pixel, all its channels together. A cosine distance is of an image;
-# all others have a term for each channel of each pixel.
-_OF_PIXELS = {_c.LossType.SOFT_MAX_CROSS_ENTROPY, _c.LossType.CATEGORICAL_CROSS_ENTROPY}
-
-Shape = Tuple[int, int, int]
-Reduction = Literal["mean", "sum", "none"]
-
-
-class Score(NamedTuple):
-    """Of an epoch of training, or of an evaluation: means over all images."""
-    loss: Any                  # a float; of reduction="none" an array, [N][C][H][W]
-    accuracy: Optional[float]  # the share of right classes; None where labels are no classes
+_KEPT = 8  # graphs of a network, which an interpreter's loop of functions must not fill memory with
 
 
 class Network:
@@ -129,6 +114,13 @@ class Network:
         return dict(sorted(named.items(), key=lambda item: names.index(item[0])
                            if item[0] in names else len(names)))
 
+    @outputs.setter
+    def outputs(self, nodes: Dict[str, ImageNode]) -> None:
+        for node in self.images:
+            c.glcnn_image_node_set_export_from_graph(node.pointer, node in nodes.values())
+        for name, node in nodes.items():
+            self.device.check(c.glcnn_image_node_set_handle(node.pointer, name.encode()))
+
     @property
     def output(self) -> ImageNode:
         """The only output: what training compares with labels. A network of several outputs is given
@@ -165,51 +157,29 @@ class Network:
         self.device.check(c.glcnn_network_initialise(self.pointer,
                                                      whole("seed", seed, 0, SIZE_MAX)))
 
-    # ---- Training ----
-
-    def _compared(self, loss: _c.LossType) -> ImageNode:
-        """What a loss is of: the output, but for soft-max cross entropy what a soft-max that ends
-        the network reads."""
-        output = self.output
-        if loss != _c.LossType.SOFT_MAX_CROSS_ENTROPY:
-            return output
-        if output.filter and output.filter.name == "soft_max":
-            return output.filter.sources[0]
-        if output.tensor and not output.tensor.has_channels():
-            raise refuse("axis 1 of output \"%s\" is not its image's channels, which soft-max "
-                         "cross entropy needs; end the model with a Softmax, or with a "
-                         "convolution or layer after the transposition" % output.tensor.name)
-        return output
-
-    def _copy(self, outputs: Sequence[ImageNode],
-              left_out: Any = ()) -> Tuple[Network, List[ImageNode]]:
+    def copied(self, outputs: Sequence[ImageNode], left_out: Any = ()
+               ) -> Tuple[Network, List[ImageNode]]:
         """A network of the same kernels, as far as the outputs need them, and its outputs: a place
         for a loss and gradients, so that this one stays as it was written."""
         copy = Network(self.device)
-        images: Dict[ImageNode, ImageNode] = {}
-        filters: Dict[FilterNode, FilterNode] = {}
-        needed = _needed(outputs)
-        for image in self.images:
-            if image not in needed:
-                continue
-            if not image.filter:
-                images[image] = copy.image(image.handle or "")
-            elif image.filter.name in left_out:
-                images[image] = images[image.filter.sources[0]]
-            else:
-                images[image] = _copy_filter(image.filter, copy, images, filters)
-            if image.stop_gradient:
-                images[image].stop_gradient = True
+        images = {image: copy.image(image.handle or "", self.shapes.get(address(image.pointer)))
+                  for image in needed(outputs) if not image.filter}
+        for image, made in images.items():
+            made.stop_gradient = image.stop_gradient
+        copy_nodes(self, copy, images, outputs, left_out)
         return copy, [images[output] for output in outputs]
 
-    def _optimizers(self) -> List[Any]:
+    # ---- Training ----
+
+    def optimizers(self) -> List[Any]:
+        """The library's, of each layer that has one."""
         found = [c.glcnn_kernel_optimizer(f.kernel) for f in self.filters]
         return [kernel for kernel in found if kernel]
 
     @property
     def optimizer(self) -> Optional[str]:
         """The kind of the optimizer that trains the weights; None before one was set."""
-        for kernel in self._optimizers():
+        for kernel in self.optimizers():
             return c.glcnn_kernel_name(kernel).decode()[len("optimizer_"):]
         return None
 
@@ -219,7 +189,7 @@ class Network:
         is, and layers that it does not train yet begin with its parameters."""
         if optimizer is None:
             made = Optimizer(self.optimizer or "adam").make(self.device)
-            for kernel in self._optimizers()[:1]:
+            for kernel in self.optimizers()[:1]:
                 _take_parameters(self.device, made.pointer, kernel)
         else:
             named = Optimizer(optimizer) if isinstance(optimizer, str) else optimizer
@@ -234,133 +204,131 @@ class Network:
                                                               ctypes.byref(descriptor)))
         self.device.check(c.glcnn_network_set_training(self.pointer, ctypes.byref(descriptor)))
 
-    def _graph(self, key: Any, make: Callable[[], Any]) -> Any:
-        """A graph that is kept while the network stays as it is."""
+    def kept_graph(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes of graphs, which is kept while the network stays as it is."""
         state = (tuple(address(o.pointer) for o in self.outputs.values()), self.optimizer,
                  len(self.filters),
                  tuple(f.training_style for f in self.filters),
                  tuple(i.stop_gradient for i in self.images))
-        kept = self._graphs.get(key)
+        kept = self._graphs.pop(key, None)
         if not kept or kept[0] != state:
-            kept = self._graphs[key] = state, make()
+            kept = state, make()
+        self._graphs[key] = kept  # behind all others
+        while len(self._graphs) > _KEPT:
+            del self._graphs[next(iter(self._graphs))]
         return kept[1]
 
-    def _training_graph(self, loss: _c.LossType, memory: int,
-                        clip_norm: float) -> Tuple[TrainingGraph, FilterNode]:
-        copy, [output] = self._copy([self._compared(loss)])
-        node = output.loss(copy.image("labels"), loss, _c.ReductionType.SUM)
-        return TrainingGraph([node], results=[output], memory=memory, clip_norm=clip_norm), node
+    def train(self, images: Any, labels: Any = None, *, epochs: int = 1, batch: int = 32,
+              steps: Optional[int] = None, optimizer: Union[Optimizer, str, None] = None,
+              loss: AnyLoss = "cross_entropy", reduction: Optional[Reduction] = None,
+              weight_decay: Optional[float] = None,
+              schedule: Optional[_train.Schedule] = None, metrics: Metrics = (),
+              validation: Any = None, on_step: Optional[_train.OnScore] = None,
+              on_epoch: Optional[_train.OnScore] = None, seed: int = 0, memory: int = 0,
+              clip_norm: float = 0) -> History:
+        """Trains on the mean loss of batches, and returns a Score for each epoch.
 
-    def train(self, images: Arrays, labels: Any, *, epochs: int = 1, batch: int = 32,
-              optimizer: Union[Optimizer, str, None] = None,
-              loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY,
-              reduction: Reduction = "mean", seed: int = 0,
-              memory: int = 0, clip_norm: float = 0,
-              progress: Optional[Callable[[int, Score], Any]] = None) -> List[Score]:
-        """Trains on the mean loss of batches, in another order each epoch; images that do not fill
-        a batch are left out of the epoch. Returns a score for each epoch. Soft-max cross entropy is
-        of what a soft-max that ends the network reads.
+            history = net.train(images, labels, epochs=5, optimizer="adam", schedule="cosine",
+                                validation=(more, their_labels), metrics=["top_5"])
+            history.values("validation_loss")
 
-        images     [N][C][H][W] or [N][H][W]; bytes b stand for b / 255; normalised by the network's
-                   mean and deviation. A dictionary of such where the network has several inputs, by
-                   their handles
-        labels     [N] numbers of classes, or an array of the output's shape, as predict gives it
-        optimizer  None goes on with the one that trained before; at first "adam"
-        reduction  "mean": of all pixels and channels of a batch's images; of soft-max and
-                   categorical cross entropy, whose terms are of a pixel, of all pixels; of cosine
-                   distance, whose terms are of an image, of all images. "sum": the mean over images
-                   of the sum over an image's pixels and channels; the learning rate that suits it
-                   falls as images grow
-        memory     bytes of what the graph makes on the GPU; 0: as many as needed
-        clip_norm  largest norm of all gradients together; 0: any
-        progress   is called with the number of the epoch, from 0, and its score
+        images        [N][C][H][W] or [N][H][W]; bytes b stand for b / 255; normalised by the
+                      network's mean and deviation. A dictionary of such where the network has
+                      several inputs, by their handles. Each epoch is in another order, and images
+                      that do not fill a batch are left out of it.
+                      Or, without labels, an iterator that gives (images, labels) for each batch, a
+                      list or a DataLoader of PyTorch too
+        labels        [N] numbers of classes, or an array of the output's shape, as predict gives it;
+                      a dictionary of such by outputs, where there are several
+        steps         of iterators: batches of an epoch; None: all that it gives
+        optimizer     glcnn.Optimizer or its name; None goes on with the one that trained before; at
+                      first "adam"
+        loss          a name of glcnn.Loss or such an object; a dictionary of those by outputs; or a
+                      function of output nodes and label nodes, called once, that gives an image
+                      node, whose mean is made less, or a list of those and of Loss's terms
+        reduction     "mean", the default, or "sum": as glcnn.Loss has them
+        weight_decay  w - learning_rate weight_decay w comes before each step, of all weights and
+                      biases; None: the optimizer's own
+        schedule      "cosine", or a function of the number of the step, from 0 in this call, that
+                      gives by what the optimizer's learning rate is multiplied
+        metrics       "accuracy", "top_5" and so on, "mse", "mae", "binary_accuracy", and functions
+                      of outputs and labels of a batch, as predict gives them, whose results are
+                      means over its images
+        validation    (images, labels), or what else `evaluate` takes: evaluated after each epoch
+        on_step       is called after each step with its number, from 0 in this call, and its Score,
+                      without metrics
+        on_epoch      is called after each epoch with its number and its Score. Where either returns
+                      False, training ends
+        memory        bytes of what the graph makes on the GPU; 0: as many as needed
+        clip_norm     largest norm of all gradients together; 0: any
 
         A loss that is not finite raises Error with status CHECK_FAILED.
         """
-        if reduction == "none":
+        recipe = Recipe(loss, reduction)
+        if any(one.reduction == "none" for one in recipe.losses):
             raise refuse("training takes one number of a batch: reduction is \"mean\" or \"sum\"")
         whole("epochs", epochs, 1)
         whole("seed", seed, 0, SIZE_MAX)
-        data = _Data(self, images, labels)
-        batch = min(whole("batch", batch, 1), data.count)
-        terms = _terms(loss, reduction, data.goal_shape)
+        whole("batch", batch, 1)
+        source = _train.source_of(self, images, labels, batch=batch, steps=steps, seed=seed)
         self.set_optimizer(optimizer)
-        graph, node = self._graph(("train", loss, terms, memory, clip_norm),
-                                  lambda: self._training_graph(loss, memory, clip_norm))
-        node["weight"] = 1 / (batch * terms)
-        scores = []
-        for epoch in range(epochs):
-            order = numpy.random.default_rng((seed, epoch)).permutation(data.count)
-            total = _Total()
-            for step in range(data.count // batch):
-                chosen = order[step * batch:][:batch]
-                losses, output = graph.execute({**data.part(chosen), "labels": data.goals(chosen)})
-                total.add(losses.sum(dtype=float) * batch, data.right(output, chosen), batch)
-                if not math.isfinite(total.loss):
-                    raise Error(_c.Status.CHECK_FAILED, "epoch %d, step %d: the loss is %s; %s"
-                                % (epoch, step, total.loss, _advice(epoch, step)))
-            scores.append(total.score(data))
-            if progress:
-                progress(epoch, scores[-1])
-        return scores
+        for kernel in self.optimizers() if weight_decay is not None else []:
+            set_parameter(self.device, kernel, "weight_decay", weight_decay)
+        rates = _train.Rates(self, schedule, source.steps and source.steps * epochs)
+        training = _train.Training(self, source, recipe, metrics=named(metrics), rates=rates,
+                                   memory=memory, clip_norm=clip_norm, on_step=on_step)
+        validate = None if validation is None else lambda: _train.evaluate(
+            self, validation, None, batch=batch, recipe=recipe, metrics=training.metrics)
+        return _train.train(training, epochs, validate, on_epoch)
 
     # ---- Inference ----
 
-    def predict(self, images: Arrays, *, batch: int = 32, memory: int = 0) -> Any:
+    def predict(self, images: Any, *, batch: int = 32, memory: int = 0, stack: bool = False) -> Any:
         """The output for each image: of an ONNX model as its file has the axes, else [N][C] where it
         is of one pixel, otherwise [N][C][H][W]. Of a network of several outputs a dictionary of them
         by their names. What is random in training, dropout and augmentation, is left out. A value
         that is not finite comes back as it is, with a RuntimeWarning that names the first image that
-        has one."""
-        outputs = self.outputs
-        found = self._infer(list(outputs.values()), _Data(self, images), batch, memory)
-        for told in filter(None, map(_not_finite, found)):
-            warnings.warn(told, RuntimeWarning, stacklevel=2)
-        arrays = {name: self._array(node, image)
-                  for (name, node), image in zip(outputs.items(), found)}
-        return arrays if len(arrays) > 1 else next(iter(arrays.values()))
+        has one.
 
-    def _array(self, node: ImageNode, image: Any) -> Any:
-        """What predict gives for an image [N][C][H][W] of a node."""
-        if node.tensor:
-            return node.tensor.of_image(image)
-        return image[:, :, 0, 0] if image.shape[2:] == (1, 1) else image
+        images  arrays as train takes them; or an iterator of batches, of images or of (images,
+                labels), and then the outputs of each batch come from a generator as they are made
+        stack   of an iterator: one array of all instead"""
+        if not is_batches(images):
+            return self._predict(Fitting(self).batch(*_train.given_pair(images, None)), batch,
+                                 memory)
+        made = self._predictions(images, batch, memory)
+        return _stacked(list(made)) if stack else made
 
-    def _infer(self, nodes: List[ImageNode], data: _Data, batch: int, memory: int) -> List[Any]:
-        """[N][C][H][W] of each node."""
+    def _predictions(self, items: Any, batch: int, memory: int) -> Iterator[Any]:
+        fitting = Fitting(self)
+        for item in items:
+            yield self._predict(fitting.batch(pair(item)[0]), batch, memory)
+
+    def _predict(self, data: Batch, batch: int, memory: int) -> Any:
+        found = self._infer(data, batch, memory)
+        for told in filter(None, map(_train.not_finite, found)):
+            warnings.warn(told, RuntimeWarning, stacklevel=3)
+        return data.fitting.arrays(found)
+
+    def _infer(self, data: Batch, batch: int, memory: int) -> List[Any]:
+        """[N][C][H][W] of each output."""
         batch = min(whole("batch", batch, 1), data.count)
-        key = "infer", tuple(address(node.pointer) for node in nodes), memory
-        graph = self._graph(key, lambda: Graph(self._copy(nodes, _RANDOM)[1], memory=memory))
-        parts = []
-        for start in range(0, data.count, batch):
-            chosen = numpy.arange(start, start + batch).clip(max=data.count - 1)
-            parts.append(graph.execute(data.part(chosen)))
+        outputs = list(self.outputs.values())
+        graph = self.kept_graph(("infer", memory), lambda: Graph(
+            self.copied(outputs, RANDOM)[1], memory=memory))
+        parts = [graph.execute(part.padded(batch).inputs()) for part in data.parts(batch)]
         return [numpy.concatenate(arrays)[:data.count] for arrays in zip(*parts)]
 
-    def evaluate(self, images: Arrays, labels: Any, *, batch: int = 32,
-                 loss: _c.LossType = _c.LossType.SOFT_MAX_CROSS_ENTROPY,
-                 reduction: Reduction = "mean") -> Score:
-        """The mean loss of the output against labels, and the share of right classes. With
-        reduction="sum" the loss is what train has by that name, with "none" it is an array of the
-        loss of each element, [N][C][H][W]. An output that is not finite raises Error with status
-        CHECK_FAILED, which names the first such image."""
-        data = _Data(self, images, labels)
-        terms = _terms(loss, reduction, data.goal_shape)
-        [output] = self._infer([self._compared(loss)], data, batch, 0)
-        told = _not_finite(output)
-        if told:
-            raise Error(_c.Status.CHECK_FAILED, told)
-        total, each = _Total(), []
-        for start in range(0, data.count, batch):
-            chosen = numpy.arange(start, min(start + batch, data.count))
-            losses = run("loss", {"source_image": output[chosen], "labels": data.goals(chosen)},
-                         device=self.device, loss_type=loss,
-                         reduction_type="none" if reduction == "none" else "sum")["loss"]
-            each.append(losses)
-            total.add(losses.sum(dtype=float) / terms, data.right(output[chosen], chosen),
-                      len(chosen))
-        score = total.score(data)
-        return score._replace(loss=numpy.concatenate(each)) if reduction == "none" else score
+    def evaluate(self, images: Any, labels: Any = None, *, batch: int = 32,
+                 loss: AnyLoss = "cross_entropy", reduction: Optional[Reduction] = None,
+                 metrics: Metrics = ()) -> Score:
+        """The mean loss of the outputs against labels, the share of right classes, and the metrics:
+        of arrays, of (images, labels), or of an iterator of those. Arguments are
+        those of train. With reduction="none" the loss is an array of the loss of each element,
+        [N][C][H][W]. An output that is not finite raises Error with status CHECK_FAILED, which names
+        the first such image."""
+        return _train.evaluate(self, images, labels, batch=whole("batch", batch, 1),
+                               recipe=Recipe(loss, reduction), metrics=named(metrics))
 
     # ---- Files ----
 
@@ -399,14 +367,29 @@ class Network:
             interchange.glcnn_checkpoint_free_metadata(ctypes.byref(metadata))
 
 
-def network(shape: Shape, layers: Callable[[ImageNode], ImageNode], *, seed: int = 0,
+def network(shape: Union[Shape, Dict[str, Shape]], layers: Callable[..., Any], *, seed: int = 0,
             device: Optional[Device] = None) -> Network:
     """A network for images of (C, H, W): `layers` takes the input's node and gives the output's.
 
         net = glcnn.network((1, 28, 28), lambda x: x.fully_connected(output_feature_channels=10))
+
+    Of several inputs `shape` is a dictionary, and `layers` gets their nodes by those names; a
+    dictionary that it gives names several outputs.
     """
     made = Network(device)
-    made.output = layers(made.image("image", shape))
+    if isinstance(shape, dict):
+        found = layers(**{handle: made.image(handle, one) for handle, one in shape.items()})
+    else:
+        found = layers(made.image("image", shape))
+    nodes = found if isinstance(found, dict) else {"": found}
+    for name, node in nodes.items():
+        if not isinstance(node, ImageNode):
+            raise refuse("layers gave %s%s; expected the output's node, or a dictionary of those"
+                         % (type(node).__name__, " for \"%s\"" % name if name else ""))
+    if isinstance(found, dict):
+        made.outputs = found
+    else:
+        made.output = found
     made.initialise(seed)
     return made
 
@@ -430,16 +413,23 @@ def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
                       external_links=external_links, device=device)
 
 
-def _needed(outputs: Sequence[ImageNode]) -> Dict[ImageNode, bool]:
-    """The images that images depend on, they themselves among them."""
-    found: Dict[ImageNode, bool] = {}
-    waiting = list(outputs)
-    while waiting:
-        image = waiting.pop()
-        if image not in found:
-            found[image] = True
-            waiting += image.filter.sources if image.filter else []
-    return found
+# ---- Parts of networks ----
+
+def copy_nodes(source: Network, network: Network, images: Dict[ImageNode, ImageNode],
+               outputs: Any, left_out: Any = ()) -> None:
+    """Makes nodes with the kernels of those of `source` in a network, as far as outputs need them.
+    `images` has the inputs, and gets the results."""
+    filters: Dict[FilterNode, FilterNode] = {}
+    wanted = needed(outputs)
+    for image in source.images:
+        if image not in wanted or not image.filter:
+            continue
+        if image.filter.name in left_out:
+            images[image] = images[image.filter.sources[0]]
+        else:
+            images[image] = _copy_filter(image.filter, network, images, filters)
+        if image.stop_gradient:
+            images[image].stop_gradient = True
 
 
 def _copy_filter(node: FilterNode, copy: Network, images: Dict[ImageNode, ImageNode],
@@ -468,31 +458,6 @@ def _take_parameters(device: Device, into: Any, of: Any) -> None:
                 into, parameter.name, get_parameter(device, of, parameter.name.decode())))
 
 
-def _terms(loss: _c.LossType, reduction: str, shape: Shape) -> int:
-    """By how much the sum over an image is divided."""
-    if reduction not in ("mean", "sum", "none"):
-        raise refuse("there is no reduction %r; there are \"mean\", \"sum\" and \"none\""
-                     % (reduction,))
-    channels, height, width = shape
-    if reduction != "mean" or loss == _c.LossType.COSINE_DISTANCE:
-        return 1
-    return height * width * (1 if loss in _OF_PIXELS else channels)
-
-
-class _Total:
-    """Sums over images."""
-
-    def __init__(self) -> None:
-        self.loss, self.right, self.count = 0.0, 0, 0
-
-    def add(self, loss: float, right: int, count: int) -> None:
-        self.loss, self.right, self.count = self.loss + loss, self.right + right, self.count + count
-
-    def score(self, data: _Data) -> Score:
-        accuracy = self.right / self.count if data.classes is not None else None
-        return Score(self.loss / self.count, accuracy)
-
-
 def _shape(handle: str, shape: Any) -> Shape:
     """(C, H, W) of whole numbers."""
     if len(shape) != 3:
@@ -501,101 +466,10 @@ def _shape(handle: str, shape: Any) -> Shape:
     return channels, height, width
 
 
-def _not_finite(output: Any) -> str:
-    """A message of the images whose output is not finite; "" where there is none."""
-    wrong = numpy.flatnonzero(~numpy.isfinite(output).all(axis=(1, 2, 3)))
-    if not wrong.size:
-        return ""
-    more = " (and of %d more)" % (wrong.size - 1) if wrong.size > 1 else ""
-    return ("the output of image %d%s is NaN or infinite; either its values are too large for the "
-            "network, or the network's weights are damaged" % (wrong[0], more))
-
-
-def _advice(epoch: int, step: int) -> str:
-    """Why a loss may be no number. The first is that of weights which no step has changed."""
-    if epoch or step:
-        return "a smaller learning rate or clip_norm may help"
-    return ("no step of this call had changed the weights yet: those that it began with are "
-            "damaged, or the values of an image or of its labels are too large")
-
-
-class _Data:
-    """Images by the handles of a network's inputs, and labels."""
-
-    def __init__(self, network: Network, images: Arrays, labels: Any = None):
-        inputs = {i.handle or "": i for i in _needed(list(network.outputs.values()))
-                  if not i.filter}
-        if not isinstance(images, dict):
-            images = {next(iter(inputs)): images}
-        if sorted(images) != sorted(inputs):
-            raise refuse("the network takes %s, not %s" % (
-                ", ".join(sorted(inputs)), ", ".join(sorted(images))))
-        self.images = {handle: inputs[handle].as_images(array) for handle, array in images.items()}
-        self.mean, self.deviation = network.mean, network.deviation
-        self.count = len(next(iter(self.images.values())))
-        self.classes: Any = None  # numbers, or else
-        self.labels: Any = None   # an image for each
-        if labels is not None:
-            self._take_labels(network.output, numpy.asarray(labels))
-        counts = {handle: len(array) for handle, array in self.images.items()}
-        if labels is not None:
-            counts["labels"] = len(labels if self.labels is None else self.labels)
-        if not self.count or len(set(counts.values())) != 1:
-            raise refuse("expected as many of each, and at least one; found %s"
-                         % ", ".join("%d %s" % (n, h) for h, n in counts.items()))
-
-    def _take_labels(self, output: ImageNode, labels: Any) -> None:
-        if labels.ndim == 1 and labels.dtype.kind in "iu":
-            self.classes = labels
-            shape = output.shape
-            self.channels = shape[0] if shape else int(labels.max(initial=0)) + 1
-            wrong = labels[(labels < 0) | (labels >= self.channels)]
-            if wrong.size:
-                raise refuse("labels are classes from 0 to %d, not %d"
-                             % (self.channels - 1, wrong[0]))
-        else:
-            self.labels = self._goal_images(output, labels)
-
-    @staticmethod
-    def _goal_images(output: ImageNode, labels: Any) -> Any:
-        """[N][C][H][W] of labels that are no classes: of [N] and [N][C] with one pixel."""
-        if labels.ndim > 2 or output.tensor and labels.ndim == len(output.tensor.sizes):
-            return output.as_images(labels)
-        labels, shape = numpy.atleast_1d(labels), output.shape
-        one = (labels.shape[1] if labels.ndim == 2 else 1), 1, 1
-        if shape and shape != one:
-            pixels = "" if shape[1:] == (1, 1) else " of %dx%d pixels" % (shape[2], shape[1])
-            raise refuse("labels are [N]%s of %s and the output has %d channels%s; expected "
-                         "classes, whole numbers [N] from 0 to %d, or an array of the output's shape"
-                         % ("[%d]" % one[0] if labels.ndim == 2 else "", labels.dtype, shape[0],
-                            pixels, shape[0] - 1))
-        return as_images(labels.reshape(len(labels), *one))
-
-    def part(self, chosen: Any) -> Dict[str, Any]:
-        return {handle: self._normalise(array[chosen]) for handle, array in self.images.items()}
-
-    def _normalise(self, images: Any) -> Any:
-        if self.mean is None and self.deviation is None:
-            return images
-        scale = numpy.float32(1 / 255 if images.dtype == numpy.uint8 else 1)
-        mean = numpy.reshape(0 if self.mean is None else self.mean, (-1, 1, 1))
-        deviation = numpy.reshape(1 if self.deviation is None else self.deviation, (-1, 1, 1))
-        return ((images * scale - mean) / deviation).astype(numpy.float32)
-
-    @property
-    def goal_shape(self) -> Shape:
-        """(C, H, W) of what goals gives for an image."""
-        return (self.channels, 1, 1) if self.labels is None else self.labels.shape[1:]
-
-    def goals(self, chosen: Any) -> Any:
-        """[N][C][H][W] for the loss: of classes a 1 in the channel of each."""
-        if self.labels is not None:
-            return self.labels[chosen]
-        goals = numpy.eye(self.channels, dtype=numpy.float32)[self.classes[chosen]]
-        return goals[:, :, None, None]
-
-    def right(self, output: Any, chosen: Any) -> int:
-        """How many outputs are largest in the channel of their class."""
-        if self.classes is None:
-            return 0
-        return int((output.argmax(1)[:, 0, 0] == self.classes[chosen]).sum())
+def _stacked(parts: List[Any]) -> Any:
+    """One array of those of batches, or a dictionary of such."""
+    if not parts:
+        raise refuse("the iterator of batches gave none to predict")
+    if isinstance(parts[0], dict):
+        return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return numpy.concatenate(parts)
