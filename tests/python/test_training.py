@@ -271,7 +271,7 @@ class Loops(unittest.TestCase):
         endless = (pair for pair in [(self.images, self.labels)])
         with refused(self, Status.INVALID_ARGUMENT, "\"cosine\" needs the number of steps.*steps="):
             net.train(endless, schedule="cosine")
-        with refused(self, Status.INVALID_ARGUMENT, r"is the path 'a'; expected arrays"):
+        with refused(self, Status.INVALID_ARGUMENT, r"is the path 'a'; glcnn.Dataset\(path"):
             net.predict("a")
 
 

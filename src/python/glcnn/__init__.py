@@ -21,6 +21,7 @@ from ._c import (ChannelFormat, EdgeMode, LogLevel, LossType, NeuronType, Paddin
                  Status, TrainingStyle)
 from ._c import glcnn_neuron_descriptor as NeuronDescriptor
 from ._library import Error, version
+from .dataset import Dataset
 from .device import Candidate, Device, default_device, devices
 from .graph import Graph, TrainingGraph
 from .image import Image, image
@@ -32,7 +33,7 @@ from .optimizer import Optimizer
 from .run import run
 from . import kernels
 
-__all__ = ["Candidate", "ChannelFormat", "Device", "EdgeMode", "Error", "FilterNode",
+__all__ = ["Candidate", "ChannelFormat", "Dataset", "Device", "EdgeMode", "Error", "FilterNode",
            "Graph", "History", "Image", "ImageNode", "LogLevel", "Loss", "LossType", "Network",
            "NeuronDescriptor", "NeuronType", "Optimizer", "Padding", "ReductionType", "Score",
            "Status", "TrainingGraph", "TrainingStyle", "default_device", "devices", "image",

@@ -237,7 +237,8 @@ class Network:
                       several inputs, by their handles. Each epoch is in another order, and images
                       that do not fill a batch are left out of it.
                       Or, without labels, an iterator that gives (images, labels) for each batch, a
-                      list or a DataLoader of PyTorch too
+                      list or a DataLoader of PyTorch too; a glcnn.Dataset; or the path of a folder,
+                      whose validation part, a tenth where it has none, is `validation` then
         labels        [N] numbers of classes, or an array of the output's shape, as predict gives it;
                       a dictionary of such by outputs, where there are several
         steps         of iterators: batches of an epoch; None: all that it gives
@@ -270,6 +271,10 @@ class Network:
         whole("epochs", epochs, 1)
         whole("seed", seed, 0, SIZE_MAX)
         whole("batch", batch, 1)
+        if labels is None and isinstance(images, (str, os.PathLike)):
+            images = _train.folder(self, images, batch, seed)
+            if validation is None and images.counts["validation"]:
+                validation = images.part("validation")
         source = _train.source_of(self, images, labels, batch=batch, steps=steps, seed=seed)
         self.set_optimizer(optimizer)
         for kernel in self.optimizers() if weight_decay is not None else []:
@@ -323,7 +328,7 @@ class Network:
                  loss: AnyLoss = "cross_entropy", reduction: Optional[Reduction] = None,
                  metrics: Metrics = ()) -> Score:
         """The mean loss of the outputs against labels, the share of right classes, and the metrics:
-        of arrays, of (images, labels), or of an iterator of those. Arguments are
+        of arrays, of (images, labels), of an iterator of those, or of a glcnn.Dataset. Arguments are
         those of train. With reduction="none" the loss is an array of the loss of each element,
         [N][C][H][W]. An output that is not finite raises Error with status CHECK_FAILED, which names
         the first such image."""

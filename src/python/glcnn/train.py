@@ -10,6 +10,7 @@ import numpy
 from . import _c
 from ._library import Error, c, refuse, whole
 from .batches import RANDOM, Arrayed, Batch, Fitting, Iterated, is_batches
+from .dataset import Dataset
 from .graph import Graph, TrainingGraph
 from .loss import Recipe, Term
 from .metrics import History, Metric, Score, Total
@@ -108,6 +109,8 @@ def source_of(network: Network, images: Any, labels: Any, *, batch: int, steps: 
     """Where the batches of a training come from."""
     fitting = Fitting(network)
     if labels is None and (is_batches(images) or isinstance(images, list)):
+        if isinstance(images, Dataset):
+            _take_classes(network, images)
         return Iterated(fitting, images, steps)
     if steps is not None:
         raise refuse("steps is for iterators of batches; those of arrays follow from batch")
@@ -117,10 +120,36 @@ def source_of(network: Network, images: Any, labels: Any, *, batch: int, steps: 
 def given_pair(images: Any, labels: Any) -> Tuple[Any, Any]:
     """(images, labels), which may be one argument."""
     if isinstance(images, (str, bytes, os.PathLike)):
-        raise refuse("images is the path %r; expected arrays" % (images,))
+        raise refuse("images is the path %r; glcnn.Dataset(path, part=...) reads a folder"
+                     % (images,))
     if labels is None and isinstance(images, tuple) and len(images) == 2:
         return images[0], images[1]
     return images, labels
+
+
+def folder(network: Network, path: Any, batch: int, seed: int) -> Dataset:
+    """The training part of a folder for a network, whose input tells the size of pictures."""
+    inputs = list(Fitting(network).inputs.values())
+    shape = inputs[0].shape
+    if len(inputs) != 1 or not shape:
+        raise refuse("%s: a folder is for a network of one input, whose shape is known; "
+                     "glcnn.Dataset(path, size=...) gives batches to other networks"
+                     % os.fspath(path))
+    return Dataset(path, size=shape[1:], channels=shape[0], batch=batch, seed=seed,
+                   classes=network.classes or None)
+
+
+def _take_classes(network: Network, data: Dataset) -> None:
+    """The names of the data's classes become those of a network that has none."""
+    [shape] = [node.shape for node in network.outputs.values()][:1]
+    if shape and 1 < shape[0] != len(data.classes):
+        raise refuse("the data has %d classes, %s; the output has %d channels"
+                     % (len(data.classes), ", ".join(data.classes[:8]), shape[0]))
+    if network.classes and network.classes != data.classes:
+        raise refuse("the network's classes are %s, those of the data %s; "
+                     "glcnn.Dataset(path, classes=net.classes) numbers them as the network does"
+                     % (", ".join(network.classes[:8]), ", ".join(data.classes[:8])))
+    network.classes = data.classes
 
 
 # ---- Training ----

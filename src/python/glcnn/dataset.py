@@ -1,0 +1,209 @@
+"""Labelled images of folders and tables, in batches that threads decode ahead: glcnn/data.h."""
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy
+
+from . import _c
+from ._library import SIZE_MAX, call, library, refuse, whole
+
+_PARTS = {"training": _c.DataPart.TRAINING, "train": _c.DataPart.TRAINING,
+          "validation": _c.DataPart.VALIDATION, "val": _c.DataPart.VALIDATION,
+          "test": _c.DataPart.TEST}
+_EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
+
+
+class _Set:
+    """The library's data set; its parts share it, and it ends behind their loaders."""
+
+    def __init__(self, path: Union[str, os.PathLike[str]], parameters: Any):
+        found = library("glcnn_data")
+        self.path, self.pointer = os.fspath(path), ctypes.POINTER(_c.glcnn_data_set)()
+        call(found.glcnn_data_set_open, os.fsencode(path), ctypes.byref(parameters),
+             ctypes.byref(self.pointer))
+        weakref.finalize(self, found.glcnn_data_set_close, ctypes.byref(self.pointer))
+        self.info = found.glcnn_data_set_info(self.pointer).contents
+
+
+class _Loader:
+    """The library's loader, from a batch on."""
+
+    def __init__(self, owner: _Set, parameters: Any):
+        found = library("glcnn_data")
+        self.pointer = ctypes.POINTER(_c.glcnn_data_loader)()
+        call(found.glcnn_data_loader_create, owner.pointer, ctypes.byref(parameters),
+             ctypes.byref(self.pointer))
+        weakref.finalize(self, _end_loader, ctypes.byref(self.pointer), owner)
+        self.next: int = parameters.step
+        self.steps: int = found.glcnn_data_loader_steps(self.pointer)
+
+    def read(self) -> Any:
+        batch = _c.glcnn_data_batch()
+        call(library("glcnn_data").glcnn_data_loader_next, self.pointer, ctypes.byref(batch))
+        self.next += 1
+        return batch
+
+
+def _end_loader(pointer: Any, _owner: _Set) -> None:
+    library("glcnn_data").glcnn_data_loader_destroy(pointer)
+
+
+class DataBatch(NamedTuple):
+    images: Any  # [N][C][H][W], bytes or float32
+    labels: Any  # [N], numbers of classes
+
+
+class Dataset:
+    """Labelled images of a folder or of tables: include/glcnn/data.h tells what is found.
+
+        data = glcnn.Dataset("fruit", size=64, batch=32)      # fruit/apple/*.jpg ...
+        net = glcnn.network(data.shape, layers)
+        net.train(data, epochs=5, validation=data.part("validation"))
+
+    It can be iterated over, (images, labels) for each batch: each time is the next epoch.
+
+    size        (H, W), or one number for both; None: follows from the pictures
+    channels    1, 3 or 4; 0: follows from the pictures
+    part        "training", "validation" or "test"
+    batch       images of a batch
+    shuffle     another order each epoch, from `seed`, where what does not fill a batch is left out;
+                None: of the training part
+    validation  the share of the training part that is its validation part, where the data has none
+    classes     their names, where they are not to follow from the data; Network.classes, say
+    strict      whether a broken picture is an error, and not left out with a note
+    memory      bytes of decoded images that are kept; 0: 256 MiB
+    threads     that decode; 0: one for each processor
+    """
+
+    def __init__(self, path: Union[str, os.PathLike[str]], *,
+                 size: Union[int, Sequence[int], None] = None, channels: int = 0,
+                 part: str = "training", batch: int = 32, shuffle: Optional[bool] = None,
+                 seed: int = 0, validation: float = 0.1, classes: Optional[Sequence[str]] = None,
+                 strict: bool = False, memory: int = 0, threads: int = 0):
+        height, width = _sides(size)
+        names = [name.encode() for name in classes or ()]
+        rows = (ctypes.c_char_p * len(names))(*names)
+        self._set = _Set(path, _c.glcnn_data_parameters(
+            width=width, height=height, channels=whole("channels", channels),
+            validation=validation, strict=strict, memory=whole("memory", memory, 0, SIZE_MAX),
+            class_names=rows if names else None, class_count=len(names)))
+        self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
+        self._threads, self._epoch = whole("threads", threads), 0
+        self._loader: Optional[_Loader] = None
+        self._choose(part)
+
+    def _choose(self, part: str) -> None:
+        if part not in _PARTS:
+            raise refuse("there is no part %r; there are training, validation and test" % (part,))
+        self._part, self.name = _PARTS[part], part
+        if not self.count:
+            raise refuse("%s has no %s part; it has %s" % (self._set.path, part, ", ".join(
+                "%d images for %s" % (n, key) for key, n in self.counts.items() if n)))
+        whole("batch", self.batch, 1, 65536)
+        self.shuffle = self._part == _c.DataPart.TRAINING if self._shuffle is None else self._shuffle
+
+    def part(self, part: str) -> Dataset:
+        """Another part of the same data."""
+        other = Dataset.__new__(Dataset)
+        other.__dict__.update(self.__dict__, _loader=None, _epoch=0)
+        other._choose(part)
+        return other
+
+    @property
+    def shape(self) -> Tuple[int, int, int]:
+        """(C, H, W) of the images."""
+        info = self._set.info
+        return info.channels, info.height, info.width
+
+    @property
+    def classes(self) -> List[str]:
+        """The names of the classes, by their numbers."""
+        info = self._set.info
+        return [name.decode() for name in info.class_names[:info.class_count]]
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        """Images of each part."""
+        return {name: self._set.info.counts[_PARTS[name]]
+                for name in ("training", "validation", "test")}
+
+    @property
+    def count(self) -> int:
+        """Images of this part."""
+        return int(self._set.info.counts[self._part])
+
+    @property
+    def labels(self) -> Any:
+        """The class of each image of the part, in its order: [N]."""
+        found = library("glcnn_data").glcnn_data_set_label
+        return numpy.array([found(self._set.pointer, self._part, i) for i in range(self.count)])
+
+    @property
+    def notes(self) -> List[str]:
+        """What was decided where the data could have meant something else, and what was left out."""
+        found = library("glcnn_data")
+        return [text for get in (found.glcnn_data_set_decision, found.glcnn_data_set_note)
+                for text in self._messages(get)]
+
+    def _messages(self, get: Any) -> Iterator[str]:
+        number = 0
+        while get(self._set.pointer, number):
+            yield get(self._set.pointer, number).decode(errors="replace")
+            number += 1
+
+    def __repr__(self) -> str:
+        return "<glcnn.Dataset %s: %d images for %s, %s of %s, %d classes>" % (
+            self._set.path, self.count, self.name, "bytes" if self._set.info.bytes else "numbers",
+            "x".join(map(str, self.shape)), self._set.info.class_count)
+
+    # ---- Batches ----
+
+    def __len__(self) -> int:
+        """Batches of an epoch."""
+        return self.count // self.batch if self.shuffle else -(-self.count // self.batch)
+
+    def __iter__(self) -> Iterator[DataBatch]:
+        self._epoch += 1
+        return self.batches(self._epoch - 1)
+
+    def batches(self, epoch: int) -> Iterator[DataBatch]:
+        """Those of the epoch of that number, from 0: the same whenever it is asked for. Asking for
+        another while one is read ends that."""
+        loader = self._begin(epoch)
+        for _ in range(loader.steps):
+            if loader is not self._loader:
+                raise refuse("the batches of another epoch of this dataset were asked for meanwhile")
+            batch = self._arrays(loader.read())
+            if len(batch.labels):
+                yield batch
+
+    def _begin(self, epoch: int) -> _Loader:
+        step = epoch * len(self)
+        if not self._loader or self._loader.next != step:
+            self._loader = None  # its threads end before others begin
+            self._loader = _Loader(self._set, _c.glcnn_data_loader_parameters(
+                part=self._part, batch=self.batch, threads=self._threads, shuffle=self.shuffle,
+                seed=self.seed, step=step, bytes=self._set.info.bytes))
+        return self._loader
+
+    def _arrays(self, batch: Any) -> DataBatch:
+        """A copy of a batch, without its empty places."""
+        values = batch.bytes if self._set.info.bytes else batch.floats
+        images = numpy.ctypeslib.as_array(values, (batch.count, *self.shape))
+        labels = numpy.ctypeslib.as_array(batch.labels, (batch.count,))
+        filled = numpy.ctypeslib.as_array(batch.indices, (batch.count,)) != _EMPTY
+        return DataBatch(images[filled], labels[filled].astype(numpy.int64))
+
+
+def _sides(size: Any) -> Tuple[int, int]:
+    """Height and width; 0 where they are not given."""
+    if size is None:
+        return 0, 0
+    sides = (size, size) if isinstance(size, int) else tuple(size)
+    if len(sides) != 2:
+        raise refuse("size is %r; expected (H, W) or one number for both" % (size,))
+    return whole("size", sides[0], 1), whole("size", sides[1], 1)

@@ -1,0 +1,194 @@
+"""glcnn.Dataset: folders and tables of labelled images, and training on them. test_python.sh runs
+it."""
+import gc
+import json
+import os
+import struct
+import subprocess
+import tempfile
+import threading
+import unittest
+import zlib
+
+import numpy
+
+import glcnn
+from glcnn import Optimizer, Status
+from test_glcnn import quarters, refused
+
+NAMES = ["ant", "bee", "cat", "dog"]
+
+
+def write_png(path, grey):
+    """A picture of bytes [H][W]."""
+    def chunk(name, data):
+        return (struct.pack(">I", len(data)) + name + data +
+                struct.pack(">I", zlib.crc32(name + data)))
+    height, width = grey.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in grey)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(
+            ">IIBBBBB", width, height, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) +
+            chunk(b"IEND", b""))
+
+
+def layers(x):
+    x = x.convolution(kernel_width=3, kernel_height=3, output_feature_channels=4).neuron_relu()
+    return x.pooling_max(2, 2, 2, 2).fully_connected(output_feature_channels=4)
+
+
+@unittest.skipUnless(glcnn._c.FUNCTIONS["glcnn_data"], "there is no libglcnn_data")
+class Datasets(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = folder.name
+        images, self.labels = quarters(80)
+        self.images = (images * 100 + 50).clip(0, 255).astype(numpy.uint8)
+
+    def pictures(self, *parts):
+        """A folder of a folder for each class, or of those in parts; gives its path."""
+        path = os.path.join(self.path, "pictures")
+        for i, (image, label) in enumerate(zip(self.images, self.labels)):
+            part = parts[i % len(parts)] if parts else ""
+            folder = os.path.join(path, part, NAMES[label])
+            os.makedirs(folder, exist_ok=True)
+            write_png(os.path.join(folder, "%03d.png" % i), image[0])
+        return path
+
+    def test_what_is_found(self):
+        data = glcnn.Dataset(self.pictures(), validation=0.25, batch=16)
+        self.assertEqual((data.shape, data.classes), ((1, 8, 8), NAMES))
+        self.assertEqual(sum(data.counts.values()), 80)
+        others = data.part("validation")
+        self.assertEqual((data.count, others.count), (data.counts["training"],
+                                                      data.counts["validation"]))
+        self.assertAlmostEqual(others.count, 20, delta=2)
+        found = list(others)
+        self.assertEqual(len(found), len(others))
+        self.assertEqual(len(others), -(-others.count // 16))
+        numpy.testing.assert_array_equal(numpy.concatenate([b.labels for b in found]),
+                                         others.labels)
+        both = numpy.concatenate([b.images for b in found] +
+                                 [b.images for b in glcnn.Dataset(
+                                     self.path + "/pictures", validation=0.25, shuffle=False)])
+        key = numpy.lexsort(both.reshape(80, -1).T)
+        expected = self.images[numpy.lexsort(self.images.reshape(80, -1).T)]
+        numpy.testing.assert_array_equal(both[key], expected)
+        self.assertRegex(repr(data), "<glcnn.Dataset .*pictures: %d images for training, bytes of "
+                         "1x8x8, 4 classes>" % data.count)
+
+    def test_epochs_are_the_same_again(self):
+        data = glcnn.Dataset(self.pictures(), batch=16, seed=3)
+        first, second = list(data), list(data)
+        self.assertEqual(len(first), len(data))
+        self.assertTrue(any((a.labels != b.labels).any() for a, b in zip(first, second)))
+        for epoch, expected in (1, second), (0, first):
+            for a, b in zip(data.batches(epoch), expected):
+                numpy.testing.assert_array_equal(a.images, b.images)
+                numpy.testing.assert_array_equal(a.labels, b.labels)
+        other = next(iter(glcnn.Dataset(self.path + "/pictures", batch=16, seed=4)))
+        self.assertFalse((other.images == first[0].images).all())
+        one = data.batches(0)
+        next(one)
+        next(data.batches(1))
+        with refused(self, Status.INVALID_ARGUMENT, "another epoch of this dataset were asked"):
+            next(one)
+
+    def test_sizes_and_classes(self):
+        path = self.pictures("train", "test")
+        data = glcnn.Dataset(path, size=(6, 4), channels=3, classes=NAMES[::-1])
+        self.assertEqual((data.shape, data.classes), ((3, 6, 4), NAMES[::-1]))
+        self.assertEqual(next(iter(data)).images.shape, (32, 3, 6, 4))
+        self.assertEqual(glcnn.Dataset(path, size=5).shape, (1, 5, 5))
+        self.assertEqual(glcnn.Dataset(path, part="test").count, 40)
+
+    def test_tables_of_numbers(self):
+        path = os.path.join(self.path, "train.npz")
+        numbers = self.images.astype(numpy.float32) / 7
+        numpy.savez(path, images=numbers, labels=self.labels)
+        data = glcnn.Dataset(path, shuffle=False, validation=0, batch=50)
+        first, second = data
+        numpy.testing.assert_array_equal(numpy.concatenate([first.images, second.images]), numbers)
+        numpy.testing.assert_array_equal(data.labels, self.labels)
+
+    def test_broken_pictures_are_told(self):
+        path = self.pictures()
+        with open(os.path.join(path, "bee", "broken.png"), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\nnothing")
+        self.assertRegex("\n".join(glcnn.Dataset(path).notes), "bee/broken.png")
+        with refused(self, Status.MALFORMED_DATA, "bee/broken.png"):
+            glcnn.Dataset(path, strict=True)
+
+    def test_what_is_refused(self):
+        path = self.pictures()
+        wrong = {
+            "there is no part 'all'; there are training, validation and test": dict(part="all"),
+            "pictures has no test part; it has .. images for training, . images for val":
+                dict(part="test"),
+            r"size is \(1, 2, 3\); expected \(H, W\)": dict(size=(1, 2, 3)),
+            "size is 0; it must be": dict(size=0), "batch is 0; it must be": dict(batch=0),
+            "validation": dict(validation=1.5),
+        }
+        for words, arguments in wrong.items():
+            with self.subTest(words), refused(self, Status.INVALID_ARGUMENT, words):
+                glcnn.Dataset(path, **arguments)
+        with refused(self, Status.UNSUPPORTED, "1, 3 or 4 channels, and 2 are requested"):
+            glcnn.Dataset(path, channels=2)
+        with refused(self, Status.IO_ERROR, "nowhere"):
+            glcnn.Dataset(path + "/nowhere")
+        data = glcnn.Dataset(path)
+        three = glcnn.network(data.shape, lambda x: x.fully_connected(output_feature_channels=3))
+        with refused(self, Status.INVALID_ARGUMENT,
+                     "data has 4 classes, ant, bee, cat, dog; the output has 3 channels"):
+            three.train(data)
+        net = glcnn.network(data.shape, layers)
+        net.classes = NAMES[::-1]
+        with refused(self, Status.INVALID_ARGUMENT, "classes are dog, .*those of the data ant, .*"
+                     "classes=net.classes"):
+            net.train(data)
+        two = glcnn.network({"a": (1, 8, 8), "b": (1, 8, 8)}, lambda a, b: a + b)
+        with refused(self, Status.INVALID_ARGUMENT, "a folder is for a network of one input"):
+            two.train(path)
+
+    def test_training_on_a_folder(self):
+        path, adam = self.pictures(), Optimizer("adam", learning_rate=0.02)
+        net, other = (glcnn.network((1, 8, 8), layers, seed=1) for _ in range(2))
+        history = net.train(path, epochs=6, batch=16, optimizer=adam, schedule="cosine", seed=2)
+        self.assertEqual(net.classes, NAMES)
+        self.assertGreater(history[-1].validation.accuracy, 0.8)
+        self.assertLess(history[-1].loss, history[0].loss / 2)
+        data = glcnn.Dataset(path, batch=16, seed=2)
+        again = other.train(data, epochs=6, optimizer=adam, schedule="cosine",
+                            validation=data.part("validation"))
+        self.assertEqual(again, history)
+        numpy.testing.assert_array_equal(net.filters[0].vector("weights"),
+                                         other.filters[0].vector("weights"))
+        others = data.part("validation")
+        arrays = [numpy.concatenate(parts) for parts in zip(*others)]
+        self.assertEqual(net.evaluate(others).accuracy, net.evaluate(*arrays).accuracy)
+        numpy.testing.assert_array_equal(net.predict(others, stack=True), net.predict(arrays[0]))
+        net.save(os.path.join(self.path, "net.glcnn"))
+        told = json.loads(subprocess.check_output([
+            os.environ["GLCNN_TOOL"], "predict", "--json", os.path.join(self.path, "net.glcnn"),
+            path], stderr=subprocess.DEVNULL))
+        everything = glcnn.Dataset(path, validation=0, shuffle=False)
+        outputs = net.predict(everything, stack=True)
+        self.assertEqual([max(one["probabilities"], key=one["probabilities"].get) for one in told],
+                         [NAMES[k] for k in outputs.argmax(1)])
+        net.classes = NAMES[::-1]  # which a path then takes
+        self.assertEqual(len(net.train(path, epochs=1)), 1)
+
+    def test_threads_end(self):
+        before = threading.active_count(), len(os.listdir("/proc/self/task"))
+        data = glcnn.Dataset(self.pictures(), batch=8, threads=3)
+        batches = iter(data)
+        next(batches)
+        self.assertGreater(len(os.listdir("/proc/self/task")), before[1])
+        del data, batches
+        gc.collect()
+        self.assertEqual(len(os.listdir("/proc/self/task")), before[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
