@@ -355,5 +355,23 @@ class Iterators(unittest.TestCase):
         self.assertEqual(found["pool"].shape, (64, 4, 4, 4))
 
 
+class Towers(unittest.TestCase):
+    def test_towers_with_one_kernel(self):
+        """The difference of what one layer makes of two images: its weights count twice."""
+        net = glcnn.Network()
+        a, b = net.image("a", (3, 1, 1)), net.image("b", (3, 1, 1))
+        first = a.fully_connected(output_feature_channels=2)
+        net.output = first - b.node_with_kernel(first.filter)
+        net.initialise(1)
+        x, y = numpy.random.default_rng(0).normal(size=(2, 4, 3, 1, 1)).astype(numpy.float32)
+        w = first.filter.vector("weights").reshape(2, 3).astype(float)
+        numpy.testing.assert_allclose(net.predict({"a": x, "b": y}),
+                                      (x - y)[:, :, 0, 0] @ w.T, atol=1e-5)
+        net.train({"a": x, "b": y}, loss="value", batch=4,
+                  optimizer=Optimizer("sgd", learning_rate=1))
+        numpy.testing.assert_allclose(w - first.filter.vector("weights").reshape(2, 3),
+                                      numpy.tile((x - y)[:, :, 0, 0].mean(0) / 2, (2, 1)), atol=1e-5)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy
 
@@ -45,6 +45,7 @@ class Network:
         self.classes: Optional[List[str]] = None
         self.mean: Any = None       # [C], or one number
         self.deviation: Any = None
+        self.borrowed: Set[int] = set()  # filters by address whose kernels other networks have
         self._graphs: Dict[Any, Any] = {}
 
     @property
@@ -152,10 +153,45 @@ class Network:
                 self.tensors[address(named[tensor.name, is_output].pointer)] = tensor
 
     def initialise(self, seed: int = 0) -> None:
-        """Draws the weights: glcnn_network_initialise."""
+        """Draws the weights: glcnn_network_initialise. Layers that other networks have keep theirs."""
+        kept = [f for f in self.filters if address(f.pointer) in self.borrowed
+                and c.glcnn_kernel_has_vector(f.kernel, b"weights")]
+        weights = [f.vector("weights") for f in kept]
         self.device.enter()
         self.device.check(c.glcnn_network_initialise(self.pointer,
                                                      whole("seed", seed, 0, SIZE_MAX)))
+        for node, values in zip(kept, weights):
+            node.set_vector("weights", values)
+
+    # ---- Networks in networks ----
+
+    def __call__(self, x: Union[ImageNode, Dict[str, ImageNode]], *, trains: bool = True) -> Any:
+        """The output of this network for an image of another one, whose nodes have the kernels of
+        this one's: weights are the same in both, whichever is trained. Of several inputs a
+        dictionary is given, of several outputs a dictionary comes back.
+
+            both = glcnn.network((16, 1, 1), lambda noise: judge(painter(noise), trains=False))
+
+        trains  whether training the other network changes the weights
+        """
+        inputs = Fitting(self).inputs
+        given: Dict[str, ImageNode] = x if isinstance(x, dict) else (
+            {name: x for name in inputs} if len(inputs) == 1 else {})
+        if sorted(given) != sorted(inputs) or not all(
+                isinstance(node, ImageNode) for node in given.values()):
+            raise refuse("a network is called with an image node for each of %s, and found %s; "
+                         "net.predict(images) is for arrays" % (", ".join(inputs), ", ".join(
+                             given) if isinstance(x, dict) else type(x).__name__))
+        network = list(given.values())[0].network
+        images = {inputs[handle]: node for handle, node in given.items()}
+        filters = copy_nodes(self, network, images, self.outputs.values(), renames=True)
+        for made in filters.values():
+            if network is not self:
+                network.borrowed.add(address(made.pointer))
+            if not trains:
+                made.training_style = _c.TrainingStyle.NONE
+        found = {name: images[node] for name, node in self.outputs.items()}
+        return found if len(found) > 1 else list(found.values())[0]
 
     def copied(self, outputs: Sequence[ImageNode], left_out: Any = ()
                ) -> Tuple[Network, List[ImageNode]]:
@@ -172,9 +208,13 @@ class Network:
     # ---- Training ----
 
     def optimizers(self) -> List[Any]:
-        """The library's, of each layer that has one."""
-        found = [c.glcnn_kernel_optimizer(f.kernel) for f in self.filters]
+        """The library's, of each layer that has one, but of those that another network trains."""
+        found = [c.glcnn_kernel_optimizer(f.kernel) for f in self._trained_here()]
         return [kernel for kernel in found if kernel]
+
+    def _trained_here(self) -> List[FilterNode]:
+        return [f for f in self.filters if address(f.pointer) not in self.borrowed
+                or f.training_style != _c.TrainingStyle.NONE]
 
     @property
     def optimizer(self) -> Optional[str]:
@@ -195,7 +235,7 @@ class Network:
             named = Optimizer(optimizer) if isinstance(optimizer, str) else optimizer
             made = named.make(self.device)
         descriptor = _c.glcnn_training_descriptor(optimizer=made.pointer)
-        for node in self.filters if optimizer else []:
+        for node in self._trained_here() if optimizer else []:
             old = c.glcnn_kernel_optimizer(node.kernel)
             if old and c.glcnn_kernel_name(old) == c.glcnn_kernel_name(made.pointer):
                 _take_parameters(self.device, old, made.pointer)
@@ -421,10 +461,13 @@ def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
 # ---- Parts of networks ----
 
 def copy_nodes(source: Network, network: Network, images: Dict[ImageNode, ImageNode],
-               outputs: Any, left_out: Any = ()) -> None:
-    """Makes nodes with the kernels of those of `source` in a network, as far as outputs need them.
-    `images` has the inputs, and gets the results."""
+               outputs: Any, left_out: Any = (), renames: bool = False
+               ) -> Dict[FilterNode, FilterNode]:
+    """Makes nodes with the kernels of those of `source` in a network, as far as outputs need them,
+    and gives them by those that they are copies of. `images` has the inputs, and gets the results.
+    With `renames` labels that the network has already are numbered."""
     filters: Dict[FilterNode, FilterNode] = {}
+    taken = {node.label for node in network.filters} if renames else set()
     wanted = needed(outputs)
     for image in source.images:
         if image not in wanted or not image.filter:
@@ -432,19 +475,20 @@ def copy_nodes(source: Network, network: Network, images: Dict[ImageNode, ImageN
         if image.filter.name in left_out:
             images[image] = images[image.filter.sources[0]]
         else:
-            images[image] = _copy_filter(image.filter, network, images, filters)
+            images[image] = _copy_filter(image.filter, network, images, filters, taken)
         if image.stop_gradient:
             images[image].stop_gradient = True
+    return filters
 
 
 def _copy_filter(node: FilterNode, copy: Network, images: Dict[ImageNode, ImageNode],
-                 filters: Dict[FilterNode, FilterNode]) -> ImageNode:
+                 filters: Dict[FilterNode, FilterNode], taken: Set[str]) -> ImageNode:
     """The result of a node of another network with the same kernel, label and style."""
     sources = pointers(_c.glcnn_image_node, [images[s] for s in node.sources])
     made = c.glcnn_filter_node_create_with_kernel(copy.pointer, node.kernel, sources, len(sources))
     copy.check()
     filters[node] = FilterNode(copy, made)
-    filters[node].label = node.label
+    filters[node].label = _free(node.label, taken)
     filters[node].training_style = node.training_style
     state = c.glcnn_filter_node_source_state(node.pointer)
     if state:
@@ -452,6 +496,14 @@ def _copy_filter(node: FilterNode, copy: Network, images: Dict[ImageNode, ImageN
         copy.device.check(c.glcnn_filter_node_set_source_state(
             made, c.glcnn_filter_node_result_state(source.pointer)))
     return filters[node].result
+
+
+def _free(label: str, taken: Set[str]) -> str:
+    """The label, numbered where it is taken."""
+    number, free = 1, label
+    while free in taken:
+        number, free = number + 1, "%s_%d" % (label, number + 1)
+    return free
 
 
 def _take_parameters(device: Device, into: Any, of: Any) -> None:

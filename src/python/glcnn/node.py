@@ -89,6 +89,20 @@ class ImageNode(Nodes, _Node):
         self.network.check()
         return FilterNode(self.network, made).result
 
+    def node_with_kernel(self, filter: FilterNode, *others: ImageNode) -> ImageNode:
+        """The result of a filter that has the kernel of another one, of this network or of another on
+        the device: the two have parameters and weights in common, and what trains one changes both.
+        Network.__call__ does so for all filters of a network."""
+        self.network.device.enter()
+        sources = (self, *others)
+        rows = pointers(_c.glcnn_image_node, sources)
+        made = c.glcnn_filter_node_create_with_kernel(self.network.pointer, filter.kernel, rows,
+                                                      len(rows))
+        self.network.check()
+        if filter.network is not self.network:
+            self.network.borrowed.add(address(made))
+        return FilterNode(self.network, made).result
+
     # ---- Arithmetic, with images and with numbers ----
 
     def __add__(self, other: Union[ImageNode, float]) -> ImageNode:
