@@ -1,5 +1,5 @@
-"""What training takes: losses, schedules, metrics, callbacks, validation data, iterators of batches.
-test_python.sh runs it."""
+"""What training takes: losses, schedules, metrics, callbacks, validation data, iterators of batches;
+and how networks describe themselves. test_python.sh runs it."""
 import unittest
 
 import numpy
@@ -355,7 +355,49 @@ class Iterators(unittest.TestCase):
         self.assertEqual(found["pool"].shape, (64, 4, 4, 4))
 
 
-class Towers(unittest.TestCase):
+class Descriptions(unittest.TestCase):
+    def test_a_summary_counts(self):
+        net = small_network()
+        self.assertEqual(repr(net), "<glcnn.Network image 1x8x8 -> fully_connected_0 4x1x1: 6 layers,"
+                         " 308 parameters>")
+        text = net.summary(batch=16)
+        rows = {row.split()[0]: row.split()[1:] for row in text.split("\n")}
+        self.assertEqual(rows["convolution_0"], ["convolution", "4x8x8", "40", "yes"])
+        self.assertEqual(rows["batch_normalization_0"], ["batch_normalization", "4x8x8", "8", "yes"])
+        self.assertEqual(rows["pool"], ["pooling_max", "4x4x4"])
+        self.assertEqual(rows["fully_connected_0"], ["fully_connected", "4x1x1", "260", "yes"])
+        self.assertIn("308 parameters, 1.2 KiB, of which 308 train", text)
+        self.assertRegex(text, "batches of 16: .* KiB to predict, .* KiB to train")
+        self.assertIsNone(net.optimizer)  # nothing that was looked at was changed
+        net.train(*quarters(16))
+        self.assertEqual(net.summary(batch=16).split("\n")[:-1], text.split("\n")[:-1])
+
+    def test_what_is_frozen(self):
+        net = small_network()
+        net.filter("convolution_0").training_style = glcnn.TrainingStyle.NONE
+        self.assertRegex(net.summary(), "convolution_0 .* 40  frozen\n.* 8  yes\n")
+        self.assertIn("308 parameters, 1.2 KiB, of which 268 train", net.summary())
+        net.filter("pool").result.stop_gradient = True
+        self.assertRegex(net.summary(), "batch_normalization_0 .* 8  frozen\n")
+        self.assertIn("of which 260 train", net.summary())
+
+    def test_memory_is_the_graphs(self):
+        net = small_network()
+        few, many = (net.summary(batch).split("\n")[-1] for batch in (8, 64))
+        predict, train = (float(word.split()[0]) for word in few.split(": ")[1].split(", ")[:2])
+        self.assertGreater(train, predict)
+        self.assertNotEqual(few.split(": ")[1], many.split(": ")[1])
+
+    def test_nodes_say_what_they_are(self):
+        net = small_network()
+        self.assertEqual(repr(net.filter("pool")),
+                         "<glcnn.FilterNode pool: pooling_max of 4x8x8, to 4x4x4>")
+        self.assertEqual(repr(net.output), "<glcnn.ImageNode result of fully_connected_0: 4x1x1>")
+        self.assertEqual(repr(net.images[0]), "<glcnn.ImageNode input image: 1x8x8>")
+        self.assertEqual(repr(glcnn.Network()), "<glcnn.Network without a filter>")
+        x = glcnn.Network().image("image", (1, 4, 4))
+        self.assertRegex(repr(x.pooling_max(5, 5, 1, 1).set(padding="valid")), "pooling_max_0: .>")
+
     def test_towers_with_one_kernel(self):
         """The difference of what one layer makes of two images: its weights count twice."""
         net = glcnn.Network()
@@ -371,6 +413,8 @@ class Towers(unittest.TestCase):
                   optimizer=Optimizer("sgd", learning_rate=1))
         numpy.testing.assert_allclose(w - first.filter.vector("weights").reshape(2, 3),
                                       numpy.tile((x - y)[:, :, 0, 0].mean(0) / 2, (2, 1)), atol=1e-5)
+        self.assertRegex(net.summary(), "fully_connected_1 .* shared\n")
+        self.assertIn(" 8 parameters>", repr(net))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from .loss import AnyLoss, Recipe, Reduction
 from .metrics import History, Metrics, Score, named
 from .node import FilterNode, ImageNode, address, get_parameter, pointers, set_parameter
 from .optimizer import Optimizer
+from .summary import describe, summary
 from .tensor import Tensor
 
 _KEPT = 8  # graphs of a network, which an interpreter's loop of functions must not fill memory with
@@ -193,17 +194,27 @@ class Network:
         found = {name: images[node] for name, node in self.outputs.items()}
         return found if len(found) > 1 else list(found.values())[0]
 
-    def copied(self, outputs: Sequence[ImageNode], left_out: Any = ()
+    def copied(self, outputs: Sequence[ImageNode], left_out: Any = (),
+               kernels: Optional[Callable[[FilterNode], Optional[Owned]]] = None
                ) -> Tuple[Network, List[ImageNode]]:
-        """A network of the same kernels, as far as the outputs need them, and its outputs: a place
-        for a loss and gradients, so that this one stays as it was written."""
+        """A network of the same kernels, or of those that `kernels` gives instead, as far as the outputs
+        need them, and its outputs: a place for a loss and gradients, so that this one stays as it was
+        written."""
         copy = Network(self.device)
         images = {image: copy.image(image.handle or "", self.shapes.get(address(image.pointer)))
                   for image in needed(outputs) if not image.filter}
         for image, made in images.items():
             made.stop_gradient = image.stop_gradient
-        copy_nodes(self, copy, images, outputs, left_out)
+        copy_nodes(self, copy, images, outputs, left_out, kernels=kernels)
         return copy, [images[output] for output in outputs]
+
+    def summary(self, batch: int = 32) -> str:
+        """A table of the layers, with the shapes of their results, their parameters and whether they
+        train; and the memory that batches of that many images take on the device."""
+        return summary(self, whole("batch", batch, 1))
+
+    def __repr__(self) -> str:
+        return describe(self)
 
     # ---- Training ----
 
@@ -461,11 +472,13 @@ def onnx(path: Union[str, os.PathLike[str]], *, width: int = 0, height: int = 0,
 # ---- Parts of networks ----
 
 def copy_nodes(source: Network, network: Network, images: Dict[ImageNode, ImageNode],
-               outputs: Any, left_out: Any = (), renames: bool = False
+               outputs: Any, left_out: Any = (), renames: bool = False,
+               kernels: Optional[Callable[[FilterNode], Optional[Owned]]] = None
                ) -> Dict[FilterNode, FilterNode]:
-    """Makes nodes with the kernels of those of `source` in a network, as far as outputs need them,
-    and gives them by those that they are copies of. `images` has the inputs, and gets the results.
-    With `renames` labels that the network has already are numbered."""
+    """Makes nodes with the kernels of those of `source` in a network, or with those that
+    `kernels` gives instead, as far as outputs need them, and gives them by those that they are copies of. `images`
+    has the inputs, and gets the results. With `renames` labels that the network has already are
+    numbered."""
     filters: Dict[FilterNode, FilterNode] = {}
     taken = {node.label for node in network.filters} if renames else set()
     wanted = needed(outputs)
@@ -475,17 +488,19 @@ def copy_nodes(source: Network, network: Network, images: Dict[ImageNode, ImageN
         if image.filter.name in left_out:
             images[image] = images[image.filter.sources[0]]
         else:
-            images[image] = _copy_filter(image.filter, network, images, filters, taken)
+            other = kernels(image.filter) if kernels else None
+            images[image] = _copy_filter(image.filter, other.pointer if other else
+                                         image.filter.kernel, network, images, filters, taken)
         if image.stop_gradient:
             images[image].stop_gradient = True
     return filters
 
 
-def _copy_filter(node: FilterNode, copy: Network, images: Dict[ImageNode, ImageNode],
+def _copy_filter(node: FilterNode, kernel: Any, copy: Network, images: Dict[ImageNode, ImageNode],
                  filters: Dict[FilterNode, FilterNode], taken: Set[str]) -> ImageNode:
     """The result of a node of another network with the same kernel, label and style."""
     sources = pointers(_c.glcnn_image_node, [images[s] for s in node.sources])
-    made = c.glcnn_filter_node_create_with_kernel(copy.pointer, node.kernel, sources, len(sources))
+    made = c.glcnn_filter_node_create_with_kernel(copy.pointer, kernel, sources, len(sources))
     copy.check()
     filters[node] = FilterNode(copy, made)
     filters[node].label = _free(node.label, taken)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 import numpy
 
 from . import _c
-from ._library import c, call, fitting, refuse, text
+from ._library import Error, c, call, fitting, refuse, text
 from ._nodes import Nodes
 from .image import Image, as_images
 from .run import setting
@@ -131,6 +131,10 @@ class ImageNode(Nodes, _Node):
     def __neg__(self) -> ImageNode:
         return self.neuron_linear(-1, 0)
 
+    def __repr__(self) -> str:
+        made = "result of %s" % self.filter.label if self.filter else "input %s" % self.handle
+        return "<glcnn.ImageNode %s: %s>" % (made, size_text(self))
+
     def set(self, *, padding: Union[str, _c.Padding, None] = None, label: Optional[str] = None,
             **parameters: Any) -> ImageNode:
         """Changes the filter that makes the image, and gives the image:
@@ -223,6 +227,11 @@ class FilterNode(_Node):
     def label(self, value: str) -> None:
         self._check(c.glcnn_filter_node_set_label(self.pointer, value.encode()))
 
+    def __repr__(self) -> str:
+        return "<glcnn.FilterNode %s: %s of %s, to %s>" % (
+            self.label, self.name, ", ".join(map(size_text, self.sources)),
+            size_text(self.result))
+
     @property
     def padding(self) -> _c.Padding:
         return _c.Padding(c.glcnn_filter_node_padding(self.pointer))
@@ -293,6 +302,15 @@ class FilterNode(_Node):
         self._check(c.glcnn_kernel_prepare_destination(self.kernel, ctypes.byref(encode),
                                                        ctypes.byref(result)))
         return result.feature_channels, result.height, result.width
+
+
+def size_text(image: ImageNode) -> str:
+    """"8x28x28", channels first; "?" where it is not known before there are images, or cannot be."""
+    try:
+        shape = image.shape
+    except Error:
+        return "?"
+    return "x".join(map(str, shape)) if shape else "?"
 
 
 def _padding(node: FilterNode, value: Union[str, _c.Padding]) -> _c.Padding:
