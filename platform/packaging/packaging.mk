@@ -10,7 +10,7 @@ TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-
                 dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \
                 libcunit1-dev glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc \
-                python3-numpy python3-pip python3-setuptools python3-venv python3-wheel \
+                mypy python3-numpy python3-pip python3-setuptools python3-venv python3-wheel \
                 libonnx-testdata libopenmpi-dev openmpi-bin \
                 libbz2-dev libzstd-dev libssl-dev
 

@@ -80,10 +80,10 @@ class Graph(Owned):
         self.device.enter()
         self.device.check(c.glcnn_graph_execute(self.pointer, rows, _NO_HANDLER, None))
         self.device.check(c.glcnn_graph_wait(self.pointer))
-        images = [read(self.device, c.glcnn_graph_image(self.pointer, r.pointer))
-                  for r in self.results]
-        return [r.tensor.of_image(image) if r.tensor else image
-                for r, image in zip(self.results, images)]
+        found = [read(self.device, c.glcnn_graph_image(self.pointer, r.pointer))
+                 for r in self.results]
+        return [r.tensor.of_image(array) if r.tensor else array
+                for r, array in zip(self.results, found)]
 
 
 class TrainingGraph(Graph):

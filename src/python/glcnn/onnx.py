@@ -45,14 +45,15 @@ def read(path: Path, network: Any, *, width: int = 0, height: int = 0, feature_c
 def write(network: Network, path: Path) -> None:
     """The model that was read, with the weights of now; of another network a new one."""
     found = library("glcnn_onnx")
-    nodes = [i for i in network.images if not i.filter and i.shape and not network.record]
-    inputs = (_c.glcnn_onnx_image * len(nodes))()
-    for row, node in zip(inputs, nodes):
+    nodes = [(i, i.shape) for i in network.images if not i.filter and not network.record]
+    known = [(node, shape) for node, shape in nodes if shape]
+    inputs = (_c.glcnn_onnx_image * len(known))()
+    for row, (node, shape) in zip(inputs, known):
         row.node = node.pointer
-        row.feature_channels, row.height, row.width = node.shape
+        row.feature_channels, row.height, row.width = shape
     data, size = ctypes.POINTER(ctypes.c_uint8)(), ctypes.c_size_t()
     network.device.enter()
-    call(found.glcnn_onnx_write, network.pointer, network.record, inputs, len(nodes),
+    call(found.glcnn_onnx_write, network.pointer, network.record, inputs, len(inputs),
          ctypes.byref(data), ctypes.byref(size))
     try:
         call(c.glcnn_file_save, os.fsencode(path), data, size)
