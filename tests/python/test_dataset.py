@@ -123,6 +123,7 @@ class Datasets(unittest.TestCase):
     def test_what_is_refused(self):
         path = self.pictures()
         wrong = {
+            "there are no targets 'tags'; there are classes, numbers": dict(targets="tags"),
             "there is no part 'all'; there are training, validation and test": dict(part="all"),
             "pictures has no test part; it has .. images for training, . images for val":
                 dict(part="test"),
@@ -178,6 +179,106 @@ class Datasets(unittest.TestCase):
                          [NAMES[k] for k in outputs.argmax(1)])
         net.classes = NAMES[::-1]  # which a path then takes
         self.assertEqual(len(net.train(path, epochs=1)), 1)
+
+    def test_numbers_of_pictures(self):
+        path, random = os.path.join(self.path, "spots"), numpy.random.default_rng(0)
+        os.mkdir(path)
+        numbers, lines = random.integers(1, 7, (120, 2)), ["file,row,column"]
+        for i, (row, column) in enumerate(numbers):
+            grey = random.integers(0, 40, (8, 8)).astype(numpy.uint8)
+            grey[row - 1:row + 2, column - 1:column + 2] += 180
+            write_png(os.path.join(path, "%03d.png" % i), grey)
+            lines.append("%03d.png,%d,%d" % (i, row, column))
+        with open(os.path.join(path, "spots.csv"), "w") as file:
+            file.write("\n".join(lines))
+        everything = glcnn.Dataset(path, targets="numbers", validation=0, shuffle=False, batch=50)
+        self.assertEqual(everything.classes, ["row", "column"])
+        numpy.testing.assert_array_equal(everything.labels, numbers)
+        numpy.testing.assert_array_equal(numpy.concatenate([b.labels for b in everything]), numbers)
+        data = glcnn.Dataset(path, targets="numbers")
+        self.assertRegex(repr(data), "108 images for training, bytes of 1x8x8, 2 numbers>")
+        net = glcnn.network(data.shape, lambda x: x.fully_connected(
+            output_feature_channels=24).neuron_relu().fully_connected(output_feature_channels=2))
+        others = data.part("validation")
+        history = net.train(data, epochs=60, schedule="cosine", metrics=["r2"], validation=others,
+                            optimizer=Optimizer("adam", learning_rate=0.01))
+        self.assertEqual((net.task, net.classes), ("regress", ["row", "column"]))
+        self.assertGreater(history[-1].validation.metrics["r2"], 0.9)
+        wrong, wanted = net.predict(others, stack=True) - others.labels, others.labels
+        r2 = 1 - (wrong ** 2).sum(0) / ((wanted - wanted.mean(0)) ** 2).sum(0)
+        self.assertAlmostEqual(history[-1].validation.metrics["r2"], r2.mean(), places=5)
+        self.assertAlmostEqual(history[-1].validation.loss, (wrong ** 2).mean(), places=4)
+        file = os.path.join(self.path, "spots.glcnn")
+        net.save(file)
+        told = json.loads(subprocess.check_output([
+            os.environ["GLCNN_TOOL"], "evaluate", "--json", file, path], stderr=subprocess.DEVNULL))
+        again = glcnn.load(file)
+        numpy.testing.assert_array_equal(again.predict(others, stack=True),
+                                         net.predict(others, stack=True))
+        again.save(file)
+        self.assertEqual(len(glcnn.load(file).filters), len(net.filters) + 2)
+        self.assertAlmostEqual(told["R2"], again.evaluate(everything, metrics="r2").metrics["r2"],
+                               places=5)
+        self.assertLess(again.train(data, epochs=1)[0].loss, 2 * history[-1].loss)
+        three = glcnn.network(data.shape, lambda x: x.fully_connected(output_feature_channels=3))
+        with refused(self, Status.INVALID_ARGUMENT, "has 2 numbers, row, column; the output has 3"):
+            three.train(data)
+
+    def masks(self):
+        """Pictures of bright squares and the class of each pixel: 0, 1 or none."""
+        random = numpy.random.default_rng(0)
+        for name in "images", "masks":
+            os.makedirs(os.path.join(self.path, "squares", name))
+        for i in range(60):
+            grey = random.integers(0, 40, (8, 8)).astype(numpy.uint8)
+            mask = numpy.zeros((8, 8), numpy.uint8)
+            row, column = random.integers(0, 4, 2)
+            grey[row:row + 4, column:column + 4] += 150
+            mask[row:row + 4, column:column + 4] = 1
+            mask[random.integers(0, 8)] = 255
+            write_png(os.path.join(self.path, "squares", "images", "%03d.png" % i), grey)
+            write_png(os.path.join(self.path, "squares", "masks", "%03d.png" % i), mask)
+        return os.path.join(self.path, "squares")
+
+    def test_masks_of_pictures(self):
+        data = glcnn.Dataset(self.masks(), targets="masks", batch=16)
+        self.assertEqual(data.classes, ["0", "1"])
+        batch = next(iter(data))
+        self.assertEqual((batch.labels.shape, sorted(set(batch.labels.ravel()))),
+                         ((16, 8, 8), [0, 1, 255]))
+        with refused(self, Status.INVALID_ARGUMENT, "labels are masks, which come with the images"):
+            data.labels
+        net = glcnn.network(data.shape, lambda x: x.convolution(
+            kernel_width=3, kernel_height=3, output_feature_channels=2), seed=1)
+        self.assertEqual(net.evaluate(batch.images, batch.labels * 0 + 255).accuracy, None)
+        others = data.part("validation")
+        history = net.train(data, epochs=8, optimizer=Optimizer("adam", learning_rate=0.05),
+                            validation=others, metrics=["miou"])
+        self.assertEqual((net.task, net.classes), ("segment", ["0", "1"]))
+        images, masks = (numpy.concatenate(parts) for parts in zip(*others))
+        scores, judged = net.predict(images), masks != 255
+        found = scores.argmax(1)
+        last = history[-1].validation
+        self.assertEqual(last.accuracy, (found == masks)[judged].mean())
+        each = [((found == k) & (masks == k)).sum() /
+                (judged & ((found == k) | (masks == k))).sum() for k in (0, 1)]
+        self.assertAlmostEqual(last.metrics["miou"], numpy.mean(each))
+        self.assertGreater(last.metrics["miou"], 0.9)
+        log = numpy.log(numpy.exp(scores).sum(1)) - numpy.take_along_axis(
+            scores, numpy.where(judged, masks, 0)[:, None].astype(int), 1)[:, 0]
+        self.assertAlmostEqual(last.loss, log[judged].sum() / log.size, places=5)
+        with refused(self, Status.INVALID_ARGUMENT, "from 0 to 1, or 255 for none, not 2"):
+            net.evaluate(images, masks * 0 + 2)
+        path = os.path.join(self.path, "squares.glcnn")
+        net.save(path)
+        self.assertEqual(glcnn.load(path).task, "segment")
+        told = json.loads(subprocess.check_output([
+            os.environ["GLCNN_TOOL"], "evaluate", "--json", path, os.path.join(
+                self.path, "squares")], stderr=subprocess.DEVNULL))
+        everything = glcnn.Dataset(os.path.join(self.path, "squares"), targets="masks",
+                                   validation=0, shuffle=False)
+        score = glcnn.load(path).evaluate(everything, metrics=["miou"])
+        self.assertAlmostEqual(told["mIoU"], score.metrics["miou"], places=5)
 
     def test_threads_end(self):
         before = threading.active_count(), len(os.listdir("/proc/self/task"))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Shape = Tuple[int, int, int]
 
+NO_CLASS = 255  # of a pixel, where there are no more than as many classes; negative numbers too
+
 # What changes pictures and features at random, only for training.
 RANDOM = {"dropout", "augment_geometry", "augment_color"}
 
@@ -68,13 +70,15 @@ class Fitting:
                     for name, array in labels.items()}, None, 0
         output, labels = next(iter(self.outputs.values())), numpy.asarray(labels)
         shape = self.shapes[next(iter(self.outputs))]
-        whole_numbers = labels.ndim == 1 and labels.dtype.kind in "iu"
-        if len(self.outputs) > 1 or not whole_numbers or (shape and shape[0] == 1):
+        if len(self.outputs) > 1 or not _are_classes(labels, shape):
             return {goal_handle(): self._goals(output, labels)}, None, 0
         channels = shape[0] if shape else int(labels.max(initial=0)) + 1
-        wrong = labels[(labels < 0) | (labels >= channels)]
+        wrong = labels[~in_range(labels, channels)]
+        if labels.ndim == 3:
+            wrong = wrong[(wrong >= 0) & (wrong != NO_CLASS)]
         if wrong.size:
-            raise refuse("labels are classes from 0 to %d, not %d" % (channels - 1, wrong[0]))
+            raise refuse("labels are classes from 0 to %d%s, not %d" % (
+                channels - 1, ", or 255 for none" if labels.ndim == 3 else "", wrong[0]))
         return {}, labels, channels
 
     def _output(self, name: str) -> ImageNode:
@@ -111,6 +115,19 @@ class Fitting:
         return found if len(found) > 1 else next(iter(found.values()))
 
 
+def _are_classes(labels: Any, shape: Optional[Shape]) -> bool:
+    """Whole numbers [N], or [N][H][W] of the output's pixels; of one channel they are its values."""
+    if labels.dtype.kind not in "iu" or (shape and shape[0] == 1):
+        return False
+    return labels.ndim == 1 or labels.ndim == 3 and shape is not None and (
+        labels.shape[1:] == shape[1:])
+
+
+def in_range(classes: Any, channels: int) -> Any:
+    """Which of them are classes, and not NO_CLASS or negative."""
+    return (classes >= 0) & (classes < channels)
+
+
 def goal_handle(output: str = "") -> str:
     """What the image of an output's labels is called in a network with a loss."""
     return "labels of " + output if output else "labels"
@@ -123,7 +140,7 @@ def goal_name(handle: str) -> str:
 
 class Batch:
     """Images by the handles of a network's inputs, and labels: images `goals` by their handles, or
-    `classes`, numbers below `channels`."""
+    `classes`, [N] or [N][H][W], numbers below `channels`."""
 
     def __init__(self, fitting: Fitting, count: int, images: Dict[str, Any], goals: Dict[str, Any],
                  classes: Any, channels: int):
@@ -163,12 +180,16 @@ class Batch:
         """[N][C][H][W] for the loss: of classes a 1 in the channel of each."""
         if self.classes is None:
             return self.goals
+        if self.classes.ndim == 3:  # bytes, 255 of which stand for 1; none where there is no class
+            all_classes = numpy.arange(self.channels)[:, None, None]
+            return {goal_handle(): (self.classes[:, None] == all_classes) * numpy.uint8(255)}
         one = numpy.eye(self.channels, dtype=numpy.float32)[self.classes]
         return {goal_handle(): one[:, :, None, None]}
 
     def goal_shapes(self) -> Dict[str, Shape]:
         if self.classes is not None:
-            return {goal_handle(): (self.channels, 1, 1)}
+            height, width = (*self.classes.shape[1:], 1, 1)[:2]
+            return {goal_handle(): (self.channels, height, width)}
         return {handle: array.shape[1:] for handle, array in self.goals.items()}
 
     def targets(self) -> Any:

@@ -14,6 +14,8 @@ from ._library import SIZE_MAX, call, library, refuse, whole
 _PARTS = {"training": _c.DataPart.TRAINING, "train": _c.DataPart.TRAINING,
           "validation": _c.DataPart.VALIDATION, "val": _c.DataPart.VALIDATION,
           "test": _c.DataPart.TEST}
+_TARGETS = {"classes": _c.DataTargets.CLASSES, "numbers": _c.DataTargets.NUMBERS,
+            "masks": _c.DataTargets.MASKS}
 _EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
 
 
@@ -54,7 +56,7 @@ def _end_loader(pointer: Any, _owner: _Set) -> None:
 
 class DataBatch(NamedTuple):
     images: Any  # [N][C][H][W], bytes or float32
-    labels: Any  # [N], numbers of classes
+    labels: Any  # [N] classes; of numbers [N][K], float32; of masks [N][H][W], bytes
 
 
 class Dataset:
@@ -66,6 +68,8 @@ class Dataset:
 
     It can be iterated over, (images, labels) for each batch: each time is the next epoch.
 
+    targets     "classes" of images; "numbers", real ones, named by `classes`; or "masks", the class
+                of each pixel, 255 for none
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
     part        "training", "validation" or "test"
@@ -80,17 +84,20 @@ class Dataset:
     """
 
     def __init__(self, path: Union[str, os.PathLike[str]], *,
-                 size: Union[int, Sequence[int], None] = None, channels: int = 0,
-                 part: str = "training", batch: int = 32, shuffle: Optional[bool] = None,
+                 targets: str = "classes", size: Union[int, Sequence[int], None] = None,
+                 channels: int = 0, part: str = "training", batch: int = 32, shuffle: Optional[bool] = None,
                  seed: int = 0, validation: float = 0.1, classes: Optional[Sequence[str]] = None,
                  strict: bool = False, memory: int = 0, threads: int = 0):
+        if targets not in _TARGETS:
+            raise refuse("there are no targets %r; there are %s" % (targets, ", ".join(_TARGETS)))
         height, width = _sides(size)
+        self.targets = targets
         names = [name.encode() for name in classes or ()]
         rows = (ctypes.c_char_p * len(names))(*names)
         self._set = _Set(path, _c.glcnn_data_parameters(
             width=width, height=height, channels=whole("channels", channels),
             validation=validation, strict=strict, memory=whole("memory", memory, 0, SIZE_MAX),
-            class_names=rows if names else None, class_count=len(names)))
+            class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets]))
         self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
         self._threads, self._epoch = whole("threads", threads), 0
         self._loader: Optional[_Loader] = None
@@ -121,7 +128,7 @@ class Dataset:
 
     @property
     def classes(self) -> List[str]:
-        """The names of the classes, by their numbers."""
+        """The names of the classes, by their numbers; or of the numbers of an image."""
         info = self._set.info
         return [name.decode() for name in info.class_names[:info.class_count]]
 
@@ -138,9 +145,15 @@ class Dataset:
 
     @property
     def labels(self) -> Any:
-        """The class of each image of the part, in its order: [N]."""
-        found = library("glcnn_data").glcnn_data_set_label
-        return numpy.array([found(self._set.pointer, self._part, i) for i in range(self.count)])
+        """The class of each image of the part, in its order, [N]; or its numbers, [N][K]."""
+        found = library("glcnn_data")
+        if self.targets == "masks":
+            raise refuse("labels are masks, which come with the images of a batch")
+        if self.targets == "classes":
+            return numpy.array([found.glcnn_data_set_label(self._set.pointer, self._part, i)
+                                for i in range(self.count)])
+        return numpy.array([found.glcnn_data_set_numbers(self._set.pointer, self._part, i)[
+            :self._set.info.class_count] for i in range(self.count)], numpy.float32)
 
     @property
     def notes(self) -> List[str]:
@@ -156,9 +169,10 @@ class Dataset:
             number += 1
 
     def __repr__(self) -> str:
-        return "<glcnn.Dataset %s: %d images for %s, %s of %s, %d classes>" % (
-            self._set.path, self.count, self.name, "bytes" if self._set.info.bytes else "numbers",
-            "x".join(map(str, self.shape)), self._set.info.class_count)
+        return "<glcnn.Dataset %s: %d images for %s, %s of %s, %d %s>" % (
+            self._set.path, self.count, self.name, "bytes" if self._set.info.bytes else "floats",
+            "x".join(map(str, self.shape)), self._set.info.class_count,
+            "numbers" if self.targets == "numbers" else "classes")
 
     # ---- Batches ----
 
@@ -194,9 +208,16 @@ class Dataset:
         """A copy of a batch, without its empty places."""
         values = batch.bytes if self._set.info.bytes else batch.floats
         images = numpy.ctypeslib.as_array(values, (batch.count, *self.shape))
-        labels = numpy.ctypeslib.as_array(batch.labels, (batch.count,))
         filled = numpy.ctypeslib.as_array(batch.indices, (batch.count,)) != _EMPTY
-        return DataBatch(images[filled], labels[filled].astype(numpy.int64))
+        return DataBatch(images[filled], self._labels(batch)[filled])
+
+    def _labels(self, batch: Any) -> Any:
+        if self.targets == "numbers":
+            return numpy.ctypeslib.as_array(batch.numbers,
+                                            (batch.count, self._set.info.class_count))
+        if self.targets == "masks":
+            return numpy.ctypeslib.as_array(batch.masks, (batch.count, *self.shape[1:]))
+        return numpy.ctypeslib.as_array(batch.labels, (batch.count,)).astype(numpy.int64)
 
 
 def _sides(size: Any) -> Tuple[int, int]:

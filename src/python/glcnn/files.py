@@ -56,10 +56,10 @@ def _entries(network: Network, path: Path) -> Dict[str, str]:
     classes = network.classes
     if classes is None:
         result = results[0] or (0, 0, 0)
-        classifies = len(results) == 1 and result[1:] == (1, 1)
+        classifies = len(results) == 1 and (result[1:] == (1, 1) or network.task == "segment")
         classes = [str(k) for k in range(result[0])] if classifies else []
     channels, height, width = shape
-    return {"net": _title(path), "classes": json.dumps(classes),
+    return {"net": _title(path), "task": network.task or "classify", "classes": json.dumps(classes),
             "width": str(width), "height": str(height), "channels": str(channels),
             "mean": _list(network.mean, channels, 0),
             "deviation": _list(network.deviation, channels, 1)}
@@ -75,6 +75,21 @@ def _fill(network: Network) -> None:
             takes = node.name.startswith("batch_norm") or vector in ("gamma", "beta")
             if shape and takes and not c.glcnn_kernel_has_vector(node.kernel, vector.encode()):
                 node.set_vector(vector, numpy.full(shape[0], neutral))
+
+
+def _with_units(network: Network) -> Network:
+    """What the tool expects of a network that was trained on numbers: a scale and a shift, both fixed,
+    behind the layer that makes them. Here they are 1 and 0."""
+    last = network.output.filter
+    if not last or last.name == "neuron" and last["neuron_type"] == _c.NeuronType.SHIFT:
+        return network
+    copy, [output] = network.copied([network.output])
+    channels = (network.output.shape or (1, 1, 1))[0]
+    output = output.neuron_scale(slopes=numpy.ones(channels)).set(label="units_scale")
+    copy.output = output.neuron_shift(slopes=numpy.zeros(channels)).set(label="units_shift")
+    for node in copy.filters[-2:]:
+        node.training_style = _c.TrainingStyle.NONE
+    return copy
 
 
 def save_with(network: Network, path: Path, entries: Dict[str, str]) -> None:
@@ -97,7 +112,10 @@ def save_with(network: Network, path: Path, entries: Dict[str, str]) -> None:
 def save(network: Network, path: Path) -> None:
     network.device.enter()
     _fill(network)
-    save_with(network, path, _entries(network, path))
+    entries = _entries(network, path)
+    if entries.get("task") == "regress" and not network.record:
+        network = _with_units(network)
+    save_with(network, path, entries)
 
 
 # ---- Reading ----
@@ -136,6 +154,7 @@ def _take_entries(network: Network, entries: Dict[str, str]) -> None:
     shape = tuple(int(entries[name]) for name in ("channels", "height", "width"))
     network.shapes[address(inputs[0].pointer)] = (shape[0], shape[1], shape[2])
     network.classes = json.loads(entries.get("classes", "null"))
+    network.task = entries.get("task")
     network.mean = _numbers(entries.get("mean", "0"), 0, shape[0])
     network.deviation = _numbers(entries.get("deviation", "1"), 1, shape[0])
 

@@ -1,22 +1,25 @@
 """Scores, and what is counted beside the loss."""
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy
 
 from ._library import refuse
-from .batches import Batch
+from .batches import Batch, in_range
 
-Metric = Callable[[Any, Any], float]  # of the outputs and the labels of a batch
+# Of the outputs and the labels of a batch; or a class whose objects add up those of an epoch, by
+# add(outputs, labels), and have value().
+Metric = Union[Callable[[Any, Any], float], type]
 Metrics = Sequence[Union[str, Metric]]
 
 
 class Score(NamedTuple):
     """Of a step or an epoch of training, or of an evaluation: means over all images."""
     loss: Any                            # a float; of reduction="none" an array, [N][C][H][W]
-    accuracy: Optional[float] = None     # the share of right classes; None where labels are none
+    accuracy: Optional[float] = None     # the share of right classes, of pixels too; None: no classes
     metrics: Dict[str, float] = {}       # by their names
     validation: Any = None               # the Score of validation data, where there are some
     learning_rate: Optional[float] = None  # of the last step; None of an evaluation
@@ -47,10 +50,12 @@ def _value(score: Score, name: str) -> Any:
 
 def _top(count: int) -> Metric:
     def top(output: Any, classes: Any) -> float:
-        if getattr(classes, "ndim", 0) != 1:
-            raise refuse("top_%d is of classes, whole numbers [N]" % count)
-        better = (output > numpy.take_along_axis(output, classes[:, None], 1)).sum(1)
-        return float((better < count).mean())
+        if getattr(classes, "ndim", 0) != output.ndim - 1:
+            raise refuse("top_%d is of classes, whole numbers [N] or [N][H][W]" % count)
+        judged = in_range(classes, output.shape[1])
+        its = numpy.take_along_axis(output, numpy.where(judged, classes, 0)[:, None], 1)
+        right = ((output > its).sum(1) < count)[judged]
+        return float(right.sum() / max(right.size, 1))
     return top
 
 
@@ -61,7 +66,49 @@ def _same_shape(output: Any, labels: Any) -> Any:
     return numpy.asarray(output, float) - labels
 
 
+class MeanIoU:
+    """Intersection over union, the mean over classes that are somewhere, of classes of pixels."""
+
+    def __init__(self) -> None:
+        self.counts: Any = 0  # [channels][channels], of what is by what is found
+
+    def add(self, output: Any, classes: Any) -> None:
+        if getattr(classes, "ndim", 0) != 3:
+            raise refuse("miou is of classes of pixels, whole numbers [N][H][W]")
+        channels, judged = output.shape[1], in_range(classes, output.shape[1])
+        pairs = classes[judged].astype(int) * channels + output.argmax(1)[judged]
+        self.counts = self.counts + numpy.bincount(pairs, minlength=channels ** 2).reshape(
+            channels, channels)
+
+    def value(self) -> float:
+        both = numpy.diagonal(self.counts)
+        union = self.counts.sum(0) + self.counts.sum(1) - both
+        return float((both[union > 0] / union[union > 0]).mean()) if union.any() else math.nan
+
+
+class R2:
+    """1 - what is wrong to the variance, the mean over channels."""
+
+    def __init__(self) -> None:
+        self.count, self.sums = 0, numpy.zeros(3)[:, None]
+
+    def add(self, output: Any, labels: Any) -> None:
+        wrong = _same_shape(output, labels)
+        labels, axes = labels.astype(float), tuple(a for a in range(labels.ndim) if a != 1)
+        self.count += labels.size // labels.shape[1]
+        self.sums = self.sums + numpy.array([
+            values.sum(axes) for values in (labels, labels ** 2, wrong ** 2)])
+
+    def value(self) -> float:
+        total, squares, wrong = self.sums
+        variance = squares - total ** 2 / max(self.count, 1)
+        known = variance > 1e-12 * squares  # else as scikit-learn and the tool have it
+        return float(numpy.where(known, 1 - wrong / numpy.where(known, variance, 1),
+                                 wrong == 0).mean())
+
+
 _NAMED: Dict[str, Metric] = {
+    "miou": MeanIoU, "r2": R2,
     "mse": lambda output, labels: float((_same_shape(output, labels) ** 2).mean()),
     "mae": lambda output, labels: float(abs(_same_shape(output, labels)).mean()),
     # Scores, whose sigmoid is above a half where they are above 0.
@@ -88,8 +135,10 @@ class Total:
     """Sums over images."""
 
     def __init__(self, metrics: Dict[str, Metric]):
-        self.functions, self.sums = metrics, dict.fromkeys(metrics, 0.0)
-        self.loss, self.right, self.count, self.classified = 0.0, 0, 0, True
+        self.functions: Dict[str, Any] = {name: metric() if isinstance(metric, type) else metric
+                                          for name, metric in metrics.items()}
+        self.sums = dict.fromkeys(metrics, 0.0)
+        self.loss, self.count, self.right, self.judged, self.classified = 0.0, 0, 0, 0, True
 
     def add(self, loss: float, outputs: List[Any], batch: Batch) -> None:
         """A batch, whose `loss` is a sum over its images; outputs are [N][C][H][W]."""
@@ -97,12 +146,21 @@ class Total:
         if batch.classes is None:
             self.classified = False
         else:
-            self.right += int((outputs[0].argmax(1)[:, 0, 0] == batch.classes).sum())
+            found = outputs[0].argmax(1)
+            found = found if batch.classes.ndim == 3 else found[:, 0, 0]
+            judged = in_range(batch.classes, batch.channels)
+            self.right += int((found == batch.classes)[judged].sum())
+            self.judged += int(judged.sum())
         output = batch.fitting.arrays(outputs) if self.functions else None
         for name, function in self.functions.items():
-            self.sums[name] += float(function(output, batch.targets())) * batch.count
+            if hasattr(function, "value"):
+                function.add(output, batch.targets())
+            else:
+                self.sums[name] += float(function(output, batch.targets())) * batch.count
 
     def score(self, rate: Optional[float] = None) -> Score:
-        accuracy = self.right / self.count if self.classified else None
+        accuracy = self.right / self.judged if self.classified and self.judged else None
         return Score(self.loss / self.count, accuracy,
-                     {name: total / self.count for name, total in self.sums.items()}, None, rate)
+                     {name: function.value() if hasattr(function, "value")
+                      else self.sums[name] / self.count
+                      for name, function in self.functions.items()}, None, rate)

@@ -46,6 +46,7 @@ class Network:
         self.classes: Optional[List[str]] = None
         self.mean: Any = None       # [C], or one number
         self.deviation: Any = None
+        self.task: Optional[str] = None  # that of the tool: "classify", "regress", "segment"
         self.borrowed: Set[int] = set()  # filters by address whose kernels other networks have
         self._graphs: Dict[Any, Any] = {}
 
@@ -271,7 +272,7 @@ class Network:
 
     def train(self, images: Any, labels: Any = None, *, epochs: int = 1, batch: int = 32,
               steps: Optional[int] = None, optimizer: Union[Optimizer, str, None] = None,
-              loss: AnyLoss = "cross_entropy", reduction: Optional[Reduction] = None,
+              loss: Optional[AnyLoss] = None, reduction: Optional[Reduction] = None,
               weight_decay: Optional[float] = None,
               schedule: Optional[_train.Schedule] = None, metrics: Metrics = (),
               validation: Any = None, on_step: Optional[_train.OnScore] = None,
@@ -290,22 +291,25 @@ class Network:
                       Or, without labels, an iterator that gives (images, labels) for each batch, a
                       list or a DataLoader of PyTorch too; a glcnn.Dataset; or the path of a folder,
                       whose validation part, a tenth where it has none, is `validation` then
-        labels        [N] numbers of classes, or an array of the output's shape, as predict gives it;
-                      a dictionary of such by outputs, where there are several
+        labels        [N] numbers of classes, or [N][H][W] of the classes of pixels, 255 for none; or
+                      an array of the output's shape, as predict gives it; a dictionary of such by
+                      outputs, where there are several
         steps         of iterators: batches of an epoch; None: all that it gives
         optimizer     glcnn.Optimizer or its name; None goes on with the one that trained before; at
                       first "adam"
         loss          a name of glcnn.Loss or such an object; a dictionary of those by outputs; or a
                       function of output nodes and label nodes, called once, that gives an image
-                      node, whose mean is made less, or a list of those and of Loss's terms
+                      node, whose mean is made less, or a list of those and of Loss's terms. None:
+                      "cross_entropy", and of a glcnn.Dataset of numbers "mse"
         reduction     "mean", the default, or "sum": as glcnn.Loss has them
         weight_decay  w - learning_rate weight_decay w comes before each step, of all weights and
                       biases; None: the optimizer's own
         schedule      "cosine", or a function of the number of the step, from 0 in this call, that
                       gives by what the optimizer's learning rate is multiplied
-        metrics       "accuracy", "top_5" and so on, "mse", "mae", "binary_accuracy", and functions
-                      of outputs and labels of a batch, as predict gives them, whose results are
-                      means over its images
+        metrics       "accuracy", "top_5" and so on, "mse", "mae", "r2", "miou", "binary_accuracy";
+                      functions of outputs and labels of a batch, as predict gives them, whose results
+                      are means over its images; and classes whose objects take those of each batch by
+                      add(outputs, labels) and have value()
         validation    (images, labels), or what else `evaluate` takes: evaluated after each epoch
         on_step       is called after each step with its number, from 0 in this call, and its Score,
                       without metrics
@@ -316,7 +320,7 @@ class Network:
 
         A loss that is not finite raises Error with status CHECK_FAILED.
         """
-        recipe = Recipe(loss, reduction)
+        recipe = Recipe(_train.loss_for(loss, images), reduction)
         if any(one.reduction == "none" for one in recipe.losses):
             raise refuse("training takes one number of a batch: reduction is \"mean\" or \"sum\"")
         whole("epochs", epochs, 1)
@@ -376,7 +380,7 @@ class Network:
         return [numpy.concatenate(arrays)[:data.count] for arrays in zip(*parts)]
 
     def evaluate(self, images: Any, labels: Any = None, *, batch: int = 32,
-                 loss: AnyLoss = "cross_entropy", reduction: Optional[Reduction] = None,
+                 loss: Optional[AnyLoss] = None, reduction: Optional[Reduction] = None,
                  metrics: Metrics = ()) -> Score:
         """The mean loss of the outputs against labels, the share of right classes, and the metrics:
         of arrays, of (images, labels), of an iterator of those, or of a glcnn.Dataset. Arguments are
@@ -384,7 +388,7 @@ class Network:
         [N][C][H][W]. An output that is not finite raises Error with status CHECK_FAILED, which names
         the first such image."""
         return _train.evaluate(self, images, labels, batch=whole("batch", batch, 1),
-                               recipe=Recipe(loss, reduction), metrics=named(metrics))
+                               recipe=Recipe(_train.loss_for(loss, images), reduction), metrics=named(metrics))
 
     # ---- Files ----
 

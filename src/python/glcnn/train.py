@@ -12,7 +12,7 @@ from ._library import Error, c, refuse, whole
 from .batches import RANDOM, Arrayed, Batch, Fitting, Iterated, is_batches
 from .dataset import Dataset
 from .graph import Graph, TrainingGraph
-from .loss import Recipe, Term
+from .loss import AnyLoss, Recipe, Term
 from .metrics import History, Metric, Score, Total
 from .node import get_parameter
 
@@ -104,6 +104,10 @@ class Rates:
 
 # ---- Data ----
 
+# What the tool calls it to learn them.
+_TASKS = {"classes": "classify", "numbers": "regress", "masks": "segment"}
+
+
 def source_of(network: Network, images: Any, labels: Any, *, batch: int, steps: Optional[int],
               seed: int) -> Union[Arrayed, Iterated]:
     """Where the batches of a training come from."""
@@ -142,14 +146,22 @@ def folder(network: Network, path: Any, batch: int, seed: int) -> Dataset:
 def _take_classes(network: Network, data: Dataset) -> None:
     """The names of the data's classes become those of a network that has none."""
     [shape] = [node.shape for node in network.outputs.values()][:1]
-    if shape and 1 < shape[0] != len(data.classes):
-        raise refuse("the data has %d classes, %s; the output has %d channels"
-                     % (len(data.classes), ", ".join(data.classes[:8]), shape[0]))
+    if shape and shape[0] != len(data.classes) and (shape[0] > 1 or data.targets != "classes"):
+        raise refuse("the data has %d %s, %s; the output has %d channels"
+                     % (len(data.classes), "numbers" if data.targets == "numbers" else "classes",
+                        ", ".join(data.classes[:8]), shape[0]))
     if network.classes and network.classes != data.classes:
         raise refuse("the network's classes are %s, those of the data %s; "
                      "glcnn.Dataset(path, classes=net.classes) numbers them as the network does"
                      % (", ".join(network.classes[:8]), ", ".join(data.classes[:8])))
-    network.classes = data.classes
+    network.classes, network.task = data.classes, _TASKS[data.targets]
+
+
+def loss_for(loss: Optional[AnyLoss], data: Any) -> AnyLoss:
+    """The loss where none is given."""
+    if loss is not None:
+        return loss
+    return "mse" if isinstance(data, Dataset) and data.targets == "numbers" else "cross_entropy"
 
 
 # ---- Training ----
