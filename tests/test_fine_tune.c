@@ -281,6 +281,33 @@ static glcnn_network *make_network(void)
     return network;
 }
 
+static size_t count_filters(const glcnn_network *network)
+{
+    size_t count = 0;
+    while (glcnn_network_filter(network, count))
+        count++;
+    return count;
+}
+
+/* A second branch ends before the result is made, and is no part of it. */
+static void test_part_without_branches(void)
+{
+    struct model whole = {.form = {4, 4, 1, 1}, .device = device}, part;
+    GOOD_FATAL(glcnn_network_create(device, &whole.network));
+    whole.image = glcnn_image_node_create(whole.network, "image");
+    glcnn_image_node *first = glcnn_neuron_relu_node(whole.image, 0);
+    glcnn_image_node *branch = glcnn_neuron_absolute_node(glcnn_neuron_relu_node(first, 0));
+    glcnn_image_node *last = glcnn_neuron_sigmoid_node(first);
+    CU_ASSERT_PTR_NOT_NULL(branch);
+    const struct model_part what = {.to = last, .form = whole.form};
+    CU_ASSERT_TRUE(model_create_part(&whole, &what, 1, &part));
+    CU_ASSERT_EQUAL(count_filters(part.network), 2);
+    CU_ASSERT_STRING_EQUAL(glcnn_filter_node_label(glcnn_image_node_filter(part.scores)),
+                           glcnn_filter_node_label(glcnn_image_node_filter(last)));
+    model_destroy(&part);
+    model_destroy(&whole);
+}
+
 static void test_dropout(void)
 {
     struct model model;
@@ -462,6 +489,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_wrong_words),
                                         UNIT_TEST(test_frozen_between),
                                         UNIT_TEST(test_parts),
+                                        UNIT_TEST(test_part_without_branches),
                                         UNIT_TEST(test_dropout),
                                         UNIT_TEST(test_no_classifier),
                                         UNIT_TEST(test_features),

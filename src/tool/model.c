@@ -247,13 +247,14 @@ glcnn_filter_node *model_head(const glcnn_network *network)
 
 /* ---- Parts ---- */
 
-/* Images of a model and what stands for each in its part. */
+/* Images of a model and what stands for each in its part; `needed` are those that its result is made
+ * of. */
 struct copying {
     const struct model *whole;
     struct model *part;
     bool drops;
-    glcnn_image_node **of, **to;
-    size_t count;
+    glcnn_image_node **of, **to, **needed;
+    size_t count, needed_count;
 };
 
 static glcnn_image_node *copy_of(const struct copying *c, const glcnn_image_node *image)
@@ -287,6 +288,39 @@ static glcnn_image_node *copy_filter(struct copying *c, glcnn_filter_node *filte
     return to;
 }
 
+static bool is_needed(const struct copying *c, const glcnn_image_node *image)
+{
+    for (size_t i = 0; i < c->needed_count; i++)
+        if (c->needed[i] == image)
+            return true;
+    return false;
+}
+
+static void note_needed(struct copying *c, glcnn_image_node *image)
+{
+    if (!is_needed(c, image))
+        c->needed[c->needed_count++] = image;
+}
+
+static void note_sources(struct copying *c, glcnn_filter_node *filter)
+{
+    const glcnn_image_node *result = glcnn_filter_node_result(filter);
+    if (is_needed(c, result) && !copy_of(c, result))
+        for (size_t k = 0; k < glcnn_filter_node_source_count(filter); k++)
+            note_needed(c, glcnn_filter_node_source(filter, k));
+}
+
+/* From `to` back to what is copied already. Filters come behind those that they read. */
+static void find_needed(struct copying *c, glcnn_image_node *to)
+{
+    size_t filters = 0;
+    while (glcnn_network_filter(c->whole->network, filters))
+        filters++;
+    note_needed(c, to);
+    while (filters-- > 0)
+        note_sources(c, glcnn_network_filter(c->whole->network, filters));
+}
+
 /* A filter all of whose sources are copied is copied; others are not of the part. */
 static bool copy_next(struct copying *c, glcnn_filter_node *filter)
 {
@@ -304,7 +338,7 @@ static bool copy_next(struct copying *c, glcnn_filter_node *filter)
     return known < count || copy;
 }
 
-/* Filters up to `to`, in their order. */
+/* Filters that `to` is made of, in their order. */
 static bool copy_filters(struct copying *c, glcnn_image_node *to)
 {
     glcnn_filter_node *filter;
@@ -312,7 +346,8 @@ static bool copy_filters(struct copying *c, glcnn_image_node *to)
     for (size_t i = 0;
          copied && !copy_of(c, to) && (filter = glcnn_network_filter(c->whole->network, i)) != NULL;
          i++)
-        if (!copy_of(c, glcnn_filter_node_result(filter)))
+        if (is_needed(c, glcnn_filter_node_result(filter)) &&
+            !copy_of(c, glcnn_filter_node_result(filter)))
             copied = copy_next(c, filter);
     return copied && copy_of(c, to);
 }
@@ -326,10 +361,12 @@ static bool make_part(struct copying *c, const struct model_part *what, uint32_t
         images++;
     c->of = calloc(images + 1, sizeof(*c->of));
     c->to = calloc(images + 1, sizeof(*c->to));
-    if (!c->of || !c->to || !good(glcnn_network_create(part->device, &part->network)))
+    c->needed = calloc(images + 1, sizeof(*c->needed));
+    if (!c->of || !c->to || !c->needed || !good(glcnn_network_create(part->device, &part->network)))
         return false;
     part->image = glcnn_image_node_create(part->network, "image");
     note_copy(c, what->from ? what->from : c->whole->image, part->image);
+    find_needed(c, to);
     if (!copy_filters(c, to))
         return false;
     part->scores = copy_of(c, to);
@@ -348,6 +385,7 @@ bool model_create_part(const struct model *whole, const struct model_part *what,
     bool made = make_part(&c, what, batch);
     free(c.of);
     free(c.to);
+    free(c.needed);
     return made;
 }
 

@@ -81,8 +81,8 @@ struct model_part {
     struct form form;            /* of `from`, with the values of `to` in place of classes */
     bool drops;                  /* with dropout, as in training */
 };
-/* With `to` the part has neither labels nor loss, and its probabilities are that image. `whole` must
- * outlive the part. */
+/* The part has the filters alone that `to` is made of. With `to` it has neither labels nor loss, and its
+ * probabilities are that image. `whole` must outlive the part. */
 bool model_create_part(const struct model *whole, const struct model_part *what, uint32_t batch,
                        struct model *part);
 /* Has it a dropout? Inference is then a part that does without. */
