@@ -83,7 +83,7 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
 /* ---- Reading ---- */
 
 static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
-                                                     "glcnn.onnx.record"};
+                                                     "glcnn.onnx.record", SAVED_BANK_NAME};
 
 static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {

@@ -10,7 +10,9 @@
 #include "model.h"
 
 /* What a file has beside the parameters, for glcnn_checkpoint_read_bytes; the names are the file's. */
-enum { SAVED_NETWORK, SAVED_ONNX, SAVED_RECORD, SAVED_BYTES };
+enum { SAVED_NETWORK, SAVED_ONNX, SAVED_RECORD, SAVED_BANK, SAVED_BYTES };
+
+#define SAVED_BANK_NAME "glcnn.anomaly.bank"
 
 struct saved {
     char title[128];       /* what the network is called */

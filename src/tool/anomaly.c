@@ -1,0 +1,286 @@
+/* glcnn anomaly: learns what normal pictures look like, and finds others. */
+#include "anomaly.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/option.h"
+
+#define BANK_MAX 65535
+
+enum {
+    OPTION_MODEL = 256,
+    OPTION_OUTPUT,
+    OPTION_BANK,
+    OPTION_HELD_OUT,
+    OPTION_QUANTILE,
+    OPTION_SEED,
+    OPTION_MAPS,
+    OPTION_FORCE
+};
+
+static const struct tool_option options[] = {
+    {OPTION_MODEL, "model", "FILE", "fit: the backbone, of \"glcnn train\" or \"import\""},
+    {'o', "out", "FILE", "fit: the file to write, .glcnn or .safetensors"},
+    {OPTION_OUTPUT, "output", "LAYER",
+     "fit: cut the backbone behind this layer; up to twice; default: the last at an 8th and at a "
+     "16th of the picture's size"},
+    {OPTION_BANK, "bank", "N", "fit: patches to keep; default: a tenth, 2000 at most"},
+    {OPTION_HELD_OUT, "held-out", "SHARE", "fit: of the pictures, to set the threshold with: 0.25"},
+    {OPTION_QUANTILE, "quantile", "Q", "fit: of their scores, the threshold: 0.95"},
+    {OPTION_SEED, "seed", "N", "fit: seed of what is drawn: 1"},
+    {OPTION_MAPS, "maps", "DIR", "score: write a heat map of each picture into a new folder"},
+    {'j', "json", NULL, "print JSON"},
+    {OPTION_FORCE, "force", NULL, "overwrite an existing file, write into an existing folder"},
+    DEVICE_OPTIONS,
+    {0}};
+
+static const char details[] =
+    "\"fit\" learns from normal pictures alone, \"score\" tells how unusual others are: scratches, "
+    "wrong parts, anything that the normal pictures do not have. This is PatchCore (Roth et al. "
+    "2022). A trained network, the backbone, makes features of a picture at one or two of its "
+    "layers; a patch is their mean over 3x3 pixels, at each pixel of the larger layer. A bank keeps "
+    "those patches of normal pictures that are farthest from each other. The score of a picture is "
+    "the distance of its most unusual patch from the nearest in the bank, a little less where the "
+    "bank has many like that one.\n"
+    "\n"
+    "DIR of \"fit\" is a folder of normal pictures, or one that has them in train/good; --model and "
+    "--out must be given. Some of the pictures are held out of the bank; their scores set the "
+    "threshold above which a picture is anomalous. The file has all that \"score\" needs, the "
+    "backbone too. The same pictures, seed and device make the same file.\n"
+    "\n"
+    "MODEL of \"score\" is that file; of a DIR that has a folder test, that one is scored. Prints a "
+    "line for each picture: its name, its score, and anomalous or normal. Where pictures lie in a "
+    "folder good and others beside it, as in test/good and test/scratch, these are labels, and the "
+    "area under the ROC curve (AUROC) is printed: 1 where all anomalous pictures score higher than "
+    "all normal ones, 0.5 by chance. A heat map is the picture in grey, coloured where its patches "
+    "are farther from the bank than the threshold: red, yellow at twice of it, white at three "
+    "times.\n"
+    "\n"
+    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
+    "  glcnn anomaly fit bottle --model net.glcnn -o bottle.glcnn\n"
+    "  glcnn anomaly score bottle.glcnn bottle --maps maps\n";
+
+/* ---- What both parts do ---- */
+
+int anomaly_fail(const struct anomaly *a, const char *error)
+{
+    return complain(a->command, EXIT_FAILED, "%s", error);
+}
+
+int anomaly_open_device(struct anomaly *a)
+{
+    int status = device_open(&a->tool);
+    return status == EXIT_GOOD ? status : complain(a->command, status, "%s", a->tool.error);
+}
+
+static bool is_wanted(const struct glcnn_data_batch *batch, const bool *wanted)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < batch->count && !any; n++)
+        any = batch->indices[n] != UINT32_MAX && (!wanted || wanted[batch->indices[n]]);
+    return any;
+}
+
+static bool visit_batch(struct anomaly *a, glcnn_data_loader *loader, const bool *wanted,
+                        anomaly_visitor *visit, void *user, char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_data_batch batch;
+    if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
+        return false;
+    if (!is_wanted(&batch, wanted))
+        return true;
+    *error = 0;
+    glcnn_image *patches = runner_result(&a->patches.runner, &batch);
+    return patches && visit(user, &batch, patches, error);
+}
+
+int anomaly_visit(struct anomaly *a, const bool *wanted, anomaly_visitor *visit, void *user)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TEST,
+                                                            .batch = ANOMALY_BATCH};
+    glcnn_data_loader *loader = NULL;
+    bool good = pictures_load(&a->pictures, &parameters, &loader, error);
+    for (uint64_t i = 0; good && i < glcnn_data_loader_steps(loader); i++)
+        good = visit_batch(a, loader, wanted, visit, user, error);
+    glcnn_data_loader_destroy(&loader);
+    if (good)
+        return EXIT_GOOD;
+    return anomaly_fail(a, *error ? error : model_failure(a->tool.device));
+}
+
+bool anomaly_rate(const struct anomaly *a, uint32_t picture, double *score, uint32_t *worst)
+{
+    const struct nearest *n = &a->nearest;
+    *worst = nearest_worst(n, picture);
+    if (*worst == UINT32_MAX)
+        return false;
+    const size_t at = (size_t)picture * nearest_count(n) + *worst;
+    *score = bank_score(&a->bank, n->patches + at * a->bank.channels, (uint32_t)n->numbers[at],
+                        n->distances[at]);
+    return true;
+}
+
+int anomaly_not_finite(const struct anomaly *a, const char *name, uint32_t count)
+{
+    char more[64] = "";
+    if (count > 1)
+        snprintf(more, sizeof more, " (and %u more)", count - 1);
+    return complain(a->command, EXIT_FAILED,
+                    "%s%s: the backbone's features are NaN or infinite; either the values of the "
+                    "picture are too large for it, or its weights are damaged",
+                    name, more);
+}
+
+/* ---- The command line ---- */
+
+static int read_output(struct anomaly *a)
+{
+    if (a->options.output_count == PATCHES_OUTPUTS)
+        return complain(a->command, EXIT_USAGE, "--output is given more than %d times",
+                        PATCHES_OUTPUTS);
+    a->options.outputs[a->options.output_count++] = optarg;
+    return EXIT_GOOD;
+}
+
+static int read_share(const struct anomaly *a, const char *name, double *share)
+{
+    if (option_real(optarg, 0, 1, share) && *share > 0 && *share < 1)
+        return EXIT_GOOD;
+    return complain(a->command, EXIT_USAGE, "--%s is \"%s\"; it must be above 0 and below 1", name,
+                    optarg);
+}
+
+static int read_number(const struct anomaly *a, const char *name, uint64_t least, uint64_t most,
+                       uint64_t *value)
+{
+    if (option_whole(optarg, least, most, value))
+        return EXIT_GOOD;
+    return complain(a->command, EXIT_USAGE,
+                    "--%s is \"%s\"; it must be a whole number in %llu .. %llu", name, optarg,
+                    (unsigned long long)least, (unsigned long long)most);
+}
+
+static int read_bank(struct anomaly *a)
+{
+    uint64_t value = 0;
+    int status = read_number(a, "bank", 1, BANK_MAX, &value);
+    a->options.bank = (uint32_t)value;
+    return status;
+}
+
+static const char **find_text(struct anomaly_options *o, int letter)
+{
+    return letter == OPTION_MODEL  ? &o->model
+           : letter == 'o'         ? &o->out
+           : letter == OPTION_MAPS ? &o->maps
+                                   : NULL;
+}
+
+static bool *find_flag(struct anomaly_options *o, int letter)
+{
+    return letter == OPTION_FORCE ? &o->force : letter == 'j' ? &o->json : NULL;
+}
+
+static int read_option(struct anomaly *a, int letter)
+{
+    const char **text = find_text(&a->options, letter);
+    bool *flag = find_flag(&a->options, letter);
+    if (text)
+        *text = optarg;
+    else if (flag)
+        *flag = true;
+    else if (letter == OPTION_OUTPUT)
+        return read_output(a);
+    else if (letter == OPTION_BANK)
+        return read_bank(a);
+    else if (letter == OPTION_HELD_OUT)
+        return read_share(a, "held-out", &a->options.held_out);
+    else if (letter == OPTION_QUANTILE)
+        return read_share(a, "quantile", &a->options.quantile);
+    else if (letter == OPTION_SEED)
+        return read_number(a, "seed", 0, UINT64_MAX, &a->options.seed);
+    else if (!read_device_option(&a->tool, letter))
+        return EXIT_USAGE;
+    return EXIT_GOOD;
+}
+
+static int run_fit(struct anomaly *a, int argc, char *argv[])
+{
+    if (optind == argc)
+        return complain(a->command, EXIT_USAGE, "no folder of normal pictures given");
+    const char *folder = argv[optind++];
+    if (!a->options.model)
+        return complain(a->command, EXIT_USAGE,
+                        "--model is missing: the backbone, a file of \"glcnn train\" or \"glcnn "
+                        "import\"");
+    if (!a->options.out)
+        return complain(a->command, EXIT_USAGE, "--out is missing: the file to write");
+    if (a->options.maps)
+        return complain(a->command, EXIT_USAGE, "--maps is an option of \"score\"");
+    int status = expect_no_arguments(a->command, argc, argv);
+    return status == EXIT_GOOD ? anomaly_fit(a, folder) : status;
+}
+
+static int run_score(struct anomaly *a, int argc, char *argv[])
+{
+    if (argc - optind < 2)
+        return complain(a->command, EXIT_USAGE, "%s",
+                        argc == optind ? "no file of \"fit\" given" : "no pictures given");
+    if (a->options.model || a->options.out || a->options.output_count)
+        return complain(a->command, EXIT_USAGE,
+                        "--model, --out and --output are options of \"fit\"");
+    return anomaly_score(a, argv[optind], argv + optind + 1); /* ends with NULL, as argv does */
+}
+
+static int run_part(struct anomaly *a, int argc, char *argv[])
+{
+    static const char *const names[] = {"fit", "score"};
+    const char *part = optind < argc ? argv[optind++] : NULL;
+    if (!part)
+        return complain(a->command, EXIT_USAGE, "expected \"fit\" or \"score\"");
+    if (strcmp(part, names[0]) == 0)
+        return run_fit(a, argc, argv);
+    if (strcmp(part, names[1]) == 0)
+        return run_score(a, argc, argv);
+    return complain_of_name(a->command, "part", part, names, 2);
+}
+
+static void release(struct anomaly *a)
+{
+    nearest_destroy(&a->nearest);
+    patches_destroy(&a->patches);
+    glcnn_device_destroy(&a->tool.device);
+    pictures_close(&a->pictures);
+    saved_free(&a->saved);
+    bank_free(&a->bank);
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    struct anomaly a = {.command = command,
+                        .options = {.held_out = 0.25, .quantile = 0.95, .seed = 1}};
+    int status = EXIT_GOOD;
+    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
+        if (letter == 'h') {
+            print_help(command);
+            return EXIT_GOOD;
+        }
+        status = read_option(&a, letter);
+        if (status != EXIT_GOOD)
+            return status;
+    }
+    status = run_part(&a, argc, argv);
+    release(&a);
+    return status;
+}
+
+const struct tool_command command_anomaly = {.name = "anomaly",
+                                             .arguments =
+                                                 "fit DIR | score MODEL PICTURE|DIR... [OPTION]...",
+                                             .text = "find pictures that differ from normal ones",
+                                             .details = details,
+                                             .options = options,
+                                             .run = run};

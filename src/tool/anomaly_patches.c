@@ -1,0 +1,339 @@
+/* Networks of patches: made of a backbone, or read. */
+#include "anomaly_patches.h"
+
+#include <glcnn/kernels/pooling.h>
+#include <glcnn/kernels/resize.h>
+#include <glcnn/kernels/slice.h>
+#include <glcnn/serialize.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW      3   /* pixels of a side that a patch is the mean of */
+#define LEAST_GRID  2   /* pixels of a side */
+#define LABELS_TEXT 400 /* characters of the labels that a message lists */
+
+static bool good(glcnn_status status)
+{
+    return status == GLCNN_SUCCESS;
+}
+
+static bool fail_device(const glcnn_device *device, char error[GLCNN_ERROR_LENGTH])
+{
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(device));
+    return false;
+}
+
+/* ---- Reading ---- */
+
+/* The one image that no filter makes; NULL: there are others. */
+static glcnn_image_node *find_input(const glcnn_network *network)
+{
+    glcnn_image_node *image, *input = NULL;
+    size_t inputs = 0;
+    for (size_t i = 0; (image = glcnn_network_image(network, i)) != NULL; i++)
+        if (!glcnn_image_node_filter(image)) {
+            input = image;
+            inputs++;
+        }
+    return inputs == 1 ? input : NULL;
+}
+
+/* The file's network with its weights, without a loss. */
+static bool read_network(const struct saved *saved, const char *path, glcnn_device *device,
+                         struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    glcnn_network *network = NULL;
+    if (saved->form.channels > GLCNN_DATA_MAX_CHANNELS) {
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: takes images of %u channels; the pictures read here have at most %d",
+                 path, saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
+        return false;
+    }
+    if (!saved_network(saved, path, device, &network, error)) {
+        glcnn_network_destroy(&network);
+        return false;
+    }
+    if (!model_keep(network, &saved->form, 1, model, error))
+        return false;
+    model->image = find_input(network);
+    if (model->image)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: its network has not one input of pictures", path);
+    return false;
+}
+
+/* ---- Layers ---- */
+
+/* The results of all filters of a network, in their order. */
+struct layers {
+    size_t count;
+    struct patches_output *at;
+};
+
+static bool list_layers(const glcnn_network *network, struct layers *layers)
+{
+    glcnn_filter_node *filter;
+    size_t count = 0;
+    while (glcnn_network_filter(network, count))
+        count++;
+    layers->at = calloc(count + 1, sizeof *layers->at);
+    for (; layers->at && (filter = glcnn_network_filter(network, layers->count)) != NULL;
+         layers->count++)
+        layers->at[layers->count] = (struct patches_output){
+            .image = glcnn_filter_node_result(filter), .label = glcnn_filter_node_label(filter)};
+    return layers->at;
+}
+
+/* Encodes the graph for a picture, and runs nothing: results have their extents then. */
+static bool encode_layers(glcnn_graph *graph, glcnn_image *picture, glcnn_device *device,
+                          glcnn_image **results)
+{
+    glcnn_image *const sources[] = {picture};
+    glcnn_command_buffer *commands = NULL;
+    bool encoded = good(glcnn_command_buffer_create(device, &commands)) &&
+                   good(glcnn_graph_encode(commands, graph, sources, results));
+    glcnn_command_buffer_destroy(&commands);
+    return encoded;
+}
+
+static bool find_extents(const struct model *model, struct layers *layers, glcnn_image_node **nodes,
+                         glcnn_image **results)
+{
+    const struct form *form = &model->form;
+    const struct glcnn_image_descriptor of = {.width = form->width,
+                                              .height = form->height,
+                                              .feature_channels = form->channels,
+                                              .number_of_images = 1};
+    const struct glcnn_graph_descriptor all = {.results = nodes, .result_count = layers->count};
+    glcnn_graph *graph = NULL;
+    glcnn_image *picture = NULL;
+    for (size_t i = 0; i < layers->count; i++)
+        nodes[i] = layers->at[i].image;
+    bool found = good(glcnn_graph_create(model->network, &all, &graph)) &&
+                 good(glcnn_image_create(model->device, &of, &picture)) &&
+                 encode_layers(graph, picture, model->device, results);
+    for (size_t i = 0; found && i < layers->count; i++) {
+        const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(results[i]);
+        layers->at[i].form = (struct form){d->width, d->height, d->feature_channels, 0};
+    }
+    for (size_t i = 0; i < layers->count; i++)
+        glcnn_image_destroy(&results[i]);
+    glcnn_image_destroy(&picture);
+    glcnn_graph_destroy(&graph);
+    return found;
+}
+
+static bool measure_layers(const struct model *model, struct layers *layers,
+                           char error[GLCNN_ERROR_LENGTH])
+{
+    glcnn_image_node **nodes = calloc(layers->count + 1, sizeof(*nodes));
+    glcnn_image **results = calloc(layers->count + 1, sizeof(*results));
+    bool found = nodes && results && find_extents(model, layers, nodes, results);
+    free(nodes);
+    free(results);
+    return found || fail_device(model->device, error);
+}
+
+/* ---- Cutting ---- */
+
+static void tell_labels(const struct layers *layers, const char *path, const char *label,
+                        char error[GLCNN_ERROR_LENGTH])
+{
+    char text[LABELS_TEXT] = "";
+    const char **names = calloc(layers->count + 1, sizeof *names);
+    for (size_t i = 0; names && i < layers->count; i++)
+        names[i] = layers->at[i].label;
+    if (names)
+        glcnn_suggest(label, strlen(label), names, layers->count, text, sizeof text);
+    free(names);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: has no layer \"%.100s\"%s", path, label, text);
+}
+
+static bool find_labels(struct patches *p, const struct layers *layers, const char *path,
+                        const char *const *labels, size_t count, char error[GLCNN_ERROR_LENGTH])
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t i = 0;
+        while (i < layers->count && strcmp(layers->at[i].label, labels[k]) != 0)
+            i++;
+        if (i == layers->count) {
+            tell_labels(layers, path, labels[k], error);
+            return false;
+        }
+        p->outputs[p->output_count++] = layers->at[i];
+    }
+    return true;
+}
+
+static bool is_grid(const struct form *form)
+{
+    return form->width >= LEAST_GRID && form->height >= LEAST_GRID;
+}
+
+/* The sum of two images, with which a residual block ends. */
+static bool is_sum(const struct patches_output *layer)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(layer->image));
+    return strcmp(glcnn_kernel_name(kernel), "add") == 0;
+}
+
+/* The last layer with a pixel for at most so many pixels of a side of the picture: the last that is a sum,
+ * where there is one of that size, for what lies within a block knows less. */
+static const struct patches_output *find_deepest(const struct layers *layers,
+                                                 const struct form *picture, uint32_t pixels)
+{
+    const struct patches_output *last = NULL, *sum = NULL;
+    for (size_t i = 0; i < layers->count; i++) {
+        const struct patches_output *layer = &layers->at[i];
+        const uint64_t width = (uint64_t)layer->form.width * pixels,
+                       height = (uint64_t)layer->form.height * pixels;
+        if (!is_grid(&layer->form) || width < picture->width || height < picture->height)
+            continue;
+        last = layer;
+        /* A sum of a larger image does not stand for this one. */
+        if (is_sum(layer) || (sum && layer->form.width * 3 < sum->form.width * 2))
+            sum = is_sum(layer) ? layer : NULL;
+    }
+    return sum ? sum : last;
+}
+
+static void choose_layers(struct patches *p, const struct layers *layers)
+{
+    const struct patches_output *fine = find_deepest(layers, &p->whole.form, 8),
+                                *coarse = find_deepest(layers, &p->whole.form, 16);
+    if (fine)
+        p->outputs[p->output_count++] = *fine;
+    if (coarse && coarse != fine)
+        p->outputs[p->output_count++] = *coarse;
+}
+
+static bool check_outputs(const struct patches *p, const char *path, char error[GLCNN_ERROR_LENGTH])
+{
+    if (p->output_count == 0)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: has no layer with a pixel for each 16x16 pixels of its pictures of "
+                 "%ux%u; --output names one",
+                 path, p->whole.form.width, p->whole.form.height);
+    for (size_t k = 0; k < p->output_count; k++) {
+        const struct patches_output *output = &p->outputs[k];
+        if (is_grid(&output->form))
+            continue;
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.200s: layer \"%.100s\" makes an image of %ux%u pixels; patches need a layer of "
+                 "%dx%d or more",
+                 path, output->label, output->form.width, output->form.height, LEAST_GRID,
+                 LEAST_GRID);
+        return false;
+    }
+    return p->output_count > 0;
+}
+
+static bool find_outputs(struct patches *p, const char *path, const char *const *labels,
+                         size_t count, char error[GLCNN_ERROR_LENGTH])
+{
+    struct layers layers = {.count = 0};
+    bool found = list_layers(p->whole.network, &layers) ? measure_layers(&p->whole, &layers, error)
+                                                        : fail_device(p->whole.device, error);
+    if (found && count == 0)
+        choose_layers(p, &layers);
+    else if (found)
+        found = find_labels(p, &layers, path, labels, count, error);
+    free(layers.at);
+    return found && check_outputs(p, path, error);
+}
+
+/* ---- Patches ---- */
+
+/* So that no layer of the backbone has the same. */
+static void name_filter(glcnn_image_node *result, const char *name, size_t number)
+{
+    char label[32];
+    snprintf(label, sizeof label, "anomaly.%s_%zu", name, number);
+    glcnn_filter_node_set_label(glcnn_image_node_filter(result), label);
+}
+
+static glcnn_image_node *add_output(const struct patches_output *output, const struct form *grid,
+                                    size_t number)
+{
+    const struct glcnn_resize_parameters size = {.resized_width = grid->width,
+                                                 .resized_height = grid->height};
+    glcnn_image_node *x = glcnn_pooling_average_node(output->image, WINDOW, WINDOW, 1, 1);
+    name_filter(x, "mean", number);
+    if (output->form.width == grid->width && output->form.height == grid->height)
+        return x;
+    x = glcnn_resize_linear_node(x, &size);
+    name_filter(x, "resize", number);
+    return x;
+}
+
+/* Adds what makes patches to the backbone. */
+static glcnn_image_node *add_patches(const struct patches *p)
+{
+    glcnn_image_node *all[PATCHES_OUTPUTS];
+    const struct form *grid = &p->outputs[0].form;
+    for (size_t k = 1; k < p->output_count; k++)
+        if (p->outputs[k].form.width > grid->width)
+            grid = &p->outputs[k].form;
+    for (size_t k = 0; k < p->output_count; k++)
+        all[k] = add_output(&p->outputs[k], grid, k);
+    if (p->output_count == 1)
+        return all[0];
+    glcnn_image_node *joined = glcnn_concatenation_node(all, p->output_count);
+    name_filter(joined, "concatenation", 0);
+    return joined;
+}
+
+static bool make_runner(struct patches *p, uint32_t batch, char error[GLCNN_ERROR_LENGTH])
+{
+    return (runner_create_inference(&p->part, batch, 0, &p->runner) &&
+            runner_extent(&p->runner, &p->grid)) ||
+           fail_device(p->part.device, error);
+}
+
+/* The network of patches is a part of the backbone with its kernels; readers of its file find its result by
+ * the mark. */
+static bool make_part(struct patches *p, glcnn_image_node *patches, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct model_part what = {.to = patches, .form = p->whole.form};
+    if (!good(glcnn_network_status(p->whole.network)) ||
+        !model_create_part(&p->whole, &what, 1, &p->part))
+        return fail_device(p->whole.device, error);
+    glcnn_image_node_set_export_from_graph(p->part.scores, true);
+    return good(glcnn_network_serialize(p->part.network, false, &p->part.description,
+                                        &p->part.description_size, error));
+}
+
+bool patches_cut(const struct saved *saved, const char *path, glcnn_device *device,
+                 const char *const *labels, size_t label_count, uint32_t batch, struct patches *p,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    *p = (struct patches){.output_count = 0};
+    return read_network(saved, path, device, &p->whole, error) &&
+           find_outputs(p, path, labels, label_count, error) &&
+           make_part(p, add_patches(p), error) && make_runner(p, batch, error);
+}
+
+bool patches_open(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
+                  struct patches *p, char error[GLCNN_ERROR_LENGTH])
+{
+    glcnn_image_node *image;
+    *p = (struct patches){.output_count = 0};
+    if (!read_network(saved, path, device, &p->part, error))
+        return false;
+    for (size_t i = 0; (image = glcnn_network_image(p->part.network, i)) != NULL; i++)
+        if (glcnn_image_node_export_from_graph(image))
+            p->part.scores = p->part.probabilities = image;
+    if (p->part.scores)
+        return make_runner(p, batch, error);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: its network has no result of patches", path);
+    return false;
+}
+
+void patches_destroy(struct patches *p)
+{
+    runner_destroy(&p->runner);
+    model_destroy(&p->part);
+    model_destroy(&p->whole);
+    *p = (struct patches){.output_count = 0};
+}
