@@ -10,6 +10,7 @@
 
 #define LEFT       24  /* margin; so are the right and the lower one */
 #define TOP        64  /* room for the title */
+#define UNTITLED   36  /* the same without one */
 #define LEAST_WIDE 420 /* so that the title has room */
 #define SIDE       560 /* of the grid, as long as its cells are within: */
 #define MOST_CELL  56  /* pixels of a cell */
@@ -38,7 +39,7 @@ static struct picture lay_out(const struct matrix *m)
 {
     double cell = fmax(LEAST_CELL, fmin(MOST_CELL, floor(SIDE / (double)m->classes)));
     double named = cell >= NAMED ? name_width(m) + 8 : 0;
-    return (struct picture){m, cell, LEFT + named, TOP + named};
+    return (struct picture){m, cell, LEFT + named, (m->title ? TOP : UNTITLED) + named};
 }
 
 static void draw_cell(FILE *f, const struct picture *p, uint32_t of, uint32_t as)
@@ -75,8 +76,10 @@ static void draw(FILE *f, const void *what)
 {
     const struct picture *p = what;
     const uint32_t classes = p->matrix->classes;
-    svg_text(f, LEFT, 28, "title", "start", p->matrix->title);
-    svg_text(f, LEFT, 46, "number", "start", "rows: true classes; columns: predicted ones");
+    if (p->matrix->title)
+        svg_text(f, LEFT, 28, "title", "start", p->matrix->title);
+    svg_text(f, LEFT, p->matrix->title ? 46 : UNTITLED - 18, "number", "start",
+             "rows: true classes; columns: predicted ones");
     for (uint32_t of = 0; of < classes; of++)
         for (uint32_t as = 0; as < classes; as++)
             draw_cell(f, p, of, as);
@@ -88,9 +91,22 @@ static void draw(FILE *f, const void *what)
             p->left, p->top, classes * p->cell, classes * p->cell);
 }
 
+static struct svg svg_of(const struct picture *p)
+{
+    double side = p->matrix->classes * p->cell;
+    return (struct svg){fmax(p->left + side, LEAST_WIDE) + LEFT, p->top + side + LEFT, draw, p};
+}
+
 bool matrix_write(const char *path, const struct matrix *m, char error[GLCNN_ERROR_LENGTH])
 {
     const struct picture p = lay_out(m);
-    double side = m->classes * p.cell, width = fmax(p.left + side, LEAST_WIDE) + LEFT;
-    return svg_write(path, &(struct svg){width, p.top + side + LEFT, draw, &p}, error);
+    const struct svg svg = svg_of(&p);
+    return svg_write(path, &svg, error);
+}
+
+void matrix_embed(FILE *f, const struct matrix *m, const char *label)
+{
+    const struct picture p = lay_out(m);
+    const struct svg svg = svg_of(&p);
+    svg_embed(f, &svg, label);
 }

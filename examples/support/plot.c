@@ -9,14 +9,32 @@
 
 #define WIDTH  960
 #define HEIGHT 300 /* of a panel's axes */
+#define TICK_X 108 /* pixels between ticks at least */
+#define TICK_Y 50
 #define LEFT   72
 #define RIGHT  24
 #define TOP    64
+#define PLAIN  32 /* the same without a title */
 #define GAP    40 /* between panels */
 #define BOTTOM 56
 #define BINS   150 /* points of a line at most */
 
 static const char *const colours[PLOT_LINES] = {"#1f5fa8", "#d1590a"};
+
+static double width_of(const struct plot *plot)
+{
+    return plot->width > 0 ? plot->width : WIDTH;
+}
+
+static double panel_height(const struct plot *plot)
+{
+    return plot->height > 0 ? plot->height : HEIGHT;
+}
+
+static double top_of(const struct plot *plot)
+{
+    return plot->title ? TOP : PLAIN;
+}
 
 /* ---- Axes ---- */
 
@@ -65,7 +83,7 @@ static void widen(struct range *range, const double *values, size_t count)
 }
 
 /* From 0 up where the values are positive and reach near it; ends are whole steps. */
-static struct axis choose_y(const struct plot_panel *panel, double top)
+static struct axis choose_y(const struct plot_panel *panel, double top, double height)
 {
     struct range r = {INFINITY, -INFINITY};
     for (size_t i = 0; i < PLOT_LINES; i++)
@@ -76,9 +94,9 @@ static struct axis choose_y(const struct plot_panel *panel, double top)
     if (r.least >= 0 && r.least < r.most / 2)
         r.least = 0;
     double spread = fmax(r.most - r.least, fmax(fabs(r.most) * 1e-3, 1e-30));
-    double step = nice_step(spread / 6);
+    double step = nice_step(spread / (height / TICK_Y));
     double from = floor(r.least / step + 1e-9) * step, to = ceil(r.most / step - 1e-9) * step;
-    return (struct axis){from, to > from ? to : from + step, step, top + HEIGHT, top};
+    return (struct axis){from, to > from ? to : from + step, step, top + height, top};
 }
 
 static struct axis choose_x(const struct plot *plot)
@@ -92,7 +110,9 @@ static struct axis choose_x(const struct plot *plot)
         r = (struct range){0, isfinite(r.most) && r.most > 0 ? r.most : 1};
     if (r.least > 0 && r.least < r.most / 2)
         r.least = 0;
-    return (struct axis){r.least, r.most, nice_step((r.most - r.least) / 8), LEFT, WIDTH - RIGHT};
+    double begin = LEFT, end = width_of(plot) - RIGHT;
+    double step = nice_step((r.most - r.least) / ((end - begin) / TICK_X));
+    return (struct axis){r.least, r.most, step, begin, end};
 }
 
 static size_t count_ticks(const struct axis *axis)
@@ -222,11 +242,12 @@ static void draw_names(FILE *f, const struct plot_panel *panel, double right, do
     }
 }
 
-static void draw_panel(FILE *f, const struct plot_panel *panel, const struct axis *x, double top,
-                       bool is_last)
+static void draw_panel(FILE *f, const struct plot *plot, size_t p, const struct axis *x)
 {
-    struct axis y = choose_y(panel, top);
-    draw_x(f, x, &y, is_last);
+    const struct plot_panel *panel = &plot->panels[p];
+    double height = panel_height(plot), top = top_of(plot) + (double)p * (height + GAP);
+    struct axis y = choose_y(panel, top, height);
+    draw_x(f, x, &y, p + 1 == plot->panel_count);
     draw_y(f, x, &y);
     for (size_t i = 0; i < PLOT_LINES; i++)
         if (panel->lines[i].name)
@@ -239,7 +260,7 @@ static void draw_panel(FILE *f, const struct plot_panel *panel, const struct axi
 
 static double height_of(const struct plot *plot)
 {
-    return TOP + (double)plot->panel_count * (HEIGHT + GAP) - GAP + BOTTOM;
+    return top_of(plot) + (double)plot->panel_count * (panel_height(plot) + GAP) - GAP + BOTTOM;
 }
 
 static void draw(FILE *f, const void *what)
@@ -249,13 +270,17 @@ static void draw(FILE *f, const void *what)
     if (plot->title)
         svg_text(f, LEFT, 28, "title", "start", plot->title);
     for (size_t p = 0; p < plot->panel_count; p++)
-        draw_panel(f, &plot->panels[p], &x, TOP + (double)p * (HEIGHT + GAP),
-                   p + 1 == plot->panel_count);
+        draw_panel(f, plot, p, &x);
     if (plot->x_label)
         svg_text(f, x.end, height_of(plot) - 14, "label", "end", plot->x_label);
 }
 
 bool plot_write(const char *path, const struct plot *plot, char error[GLCNN_ERROR_LENGTH])
 {
-    return svg_write(path, &(struct svg){WIDTH, height_of(plot), draw, plot}, error);
+    return svg_write(path, &(struct svg){width_of(plot), height_of(plot), draw, plot}, error);
+}
+
+void plot_embed(FILE *f, const struct plot *plot, const char *label)
+{
+    svg_embed(f, &(struct svg){width_of(plot), height_of(plot), draw, plot}, label);
 }

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <glcnn/status.h>
 
@@ -35,9 +36,12 @@ struct plot {
     const char *title, *x_label; /* may be NULL */
     const struct plot_panel *panels;
     size_t panel_count;
+    double width, height; /* pixels, of all and of a panel's axes; 0: 960 and 300 */
 };
 
 /* Writes the picture as glcnn_file_save writes. False, with a message, if it cannot be written. */
 bool plot_write(const char *path, const struct plot *plot, char error[GLCNN_ERROR_LENGTH]);
+/* The same into a page, as svg_embed does. */
+void plot_embed(FILE *f, const struct plot *plot, const char *label);
 
 #endif

@@ -20,12 +20,12 @@ static const char style[] =
     ".reach { stroke: none; fill-opacity: 0.15 }\n"
     "</style>\n";
 
-static void print_escaped(FILE *f, const char *text)
+void svg_escape(FILE *f, const char *text)
 {
     for (struct character c; *text; text += c.length) {
         char shown[ESCAPE_MAX];
         c = escape_character(text, shown);
-        if (strchr("&<>", *text))
+        if (strchr("&<>\"'", *text))
             fprintf(f, "&#%d;", *text);
         else
             fputs(shown, f);
@@ -35,7 +35,7 @@ static void print_escaped(FILE *f, const char *text)
 void svg_text(FILE *f, double x, double y, const char *kind, const char *anchor, const char *text)
 {
     fprintf(f, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", kind, x, y, anchor);
-    print_escaped(f, text);
+    svg_escape(f, text);
     fprintf(f, "</text>\n");
 }
 
@@ -45,6 +45,16 @@ static void draw_all(FILE *f, const struct svg *svg)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
             "height=\"%.0f\">\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             svg->width, svg->height, svg->width, svg->height, style);
+    svg->draw(f, svg->what);
+    fprintf(f, "</svg>\n");
+}
+
+void svg_embed(FILE *f, const struct svg *svg, const char *label)
+{
+    fprintf(f, "<svg role=\"img\" aria-label=\"");
+    svg_escape(f, label);
+    fprintf(f, "\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n", svg->width,
+            svg->height, svg->width, svg->height);
     svg->draw(f, svg->what);
     fprintf(f, "</svg>\n");
 }
