@@ -41,6 +41,28 @@ static void add_not_finite(struct score *score, uint32_t index)
         score->first = index;
 }
 
+/* What a report tells of a picture, beside its part of the sums. */
+static void find(struct score *score, double loss, const float *values,
+                 const struct glcnn_data_batch *batch, uint32_t n)
+{
+    struct mistake mistake = {.index = batch->indices[n], .loss = loss};
+    if (score->task->count_right)
+        findings_add(score->findings, values, batch->labels[n]);
+    if (!score->task->judge || score->task->judge(score, values, batch, n, mistake.numbers))
+        findings_add_mistake(score->findings, &mistake);
+}
+
+static void add_finite(struct score *score, const float *values,
+                       const struct glcnn_data_batch *batch, uint32_t n)
+{
+    const double before = score->loss;
+    score->loss = 0;
+    score->task->add(score, values, batch, n);
+    if (score->findings)
+        find(score, score->loss, values, batch, n);
+    score->loss += before;
+}
+
 void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch)
 {
     const size_t each = score->task->values(&score->form);
@@ -50,7 +72,7 @@ void score_add(struct score *score, const float *values, const struct glcnn_data
             continue;
         score->count++;
         if (scores_are_finite(of, each))
-            score->task->add(score, of, batch, n);
+            add_finite(score, of, batch, n);
         else
             add_not_finite(score, batch->indices[n]);
     }

@@ -2,6 +2,7 @@
 #ifndef GLCNN_TOOL_SCORE_H
 #define GLCNN_TOOL_SCORE_H
 
+#include "findings.h"
 #include "task.h"
 
 struct score {
@@ -14,6 +15,7 @@ struct score {
     double *sums;        /* of the task, sum_count of them */
     size_t sum_count;
     float *units; /* of a model that has them: the deviation of each number, then the mean */
+    struct findings *findings; /* that pictures are added to as well; NULL: none. The caller's */
 };
 
 /* Nothing counted yet, of what a model answers. False: not enough memory, or its units cannot be read.

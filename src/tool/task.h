@@ -35,6 +35,13 @@ struct task_loss {
     bool (*add)(struct model *model, uint32_t batch);
 };
 
+#define MISTAKE_NUMBERS 4
+
+/* A line each on what a network said of a picture, and on what is true; "": none. */
+struct remark {
+    char said[192], is[192];
+};
+
 struct task {
     const char *name;      /* of --task, and in a model file */
     const char *text;      /* what it does, for --help */
@@ -84,6 +91,21 @@ struct task {
     /* NULL: there is nothing to draw. */
     bool (*draw)(const struct score *score, const char *const *names, const char *path,
                  char error[GLCNN_ERROR_LENGTH]);
+
+    /* ---- Reports ---- */
+
+    const char *explains; /* the measure, for who has never heard of it */
+    /* What the sums count, where they are a confusion matrix, [classes][classes]: "pictures". NULL:
+     * they are none. */
+    const char *counted;
+    /* What is wrong with a picture's answer, in numbers of the task's own; false: nothing. NULL: the loss
+     * says it. */
+    bool (*judge)(const struct score *score, const float *values,
+                  const struct glcnn_data_batch *batch, uint32_t n,
+                  double numbers[MISTAKE_NUMBERS]);
+    /* The same in words. */
+    void (*remark)(const double numbers[MISTAKE_NUMBERS], const char *const *names,
+                   struct remark *remark);
 
     /* ---- Answers ---- */
 

@@ -109,6 +109,33 @@ static void describe(const struct score *score, const char *const *names, cJSON 
     cJSON_AddNumberToObject(object, "loss", score_loss(score));
 }
 
+/* ---- Reports ---- */
+
+/* Both classes, and their probabilities. */
+static bool judge(const struct score *score, const float *row, const struct glcnn_data_batch *batch,
+                  uint32_t n, double numbers[MISTAKE_NUMBERS])
+{
+    const uint32_t label = batch->labels[n], best = network_best(row, score->form.classes);
+    numbers[0] = best;
+    numbers[1] = label;
+    numbers[2] = (double)row[best];
+    numbers[3] = (double)row[label];
+    return best != label;
+}
+
+static void write_class(char text[192], const char *word, const char *name, double probability)
+{
+    snprintf(text, 192, "%s %.150s, %.*f %%", word, name, probability < 0.01 ? 2 : 0,
+             100 * probability);
+}
+
+static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *names,
+                   struct remark *r)
+{
+    write_class(r->said, "said", names[(uint32_t)numbers[0]], numbers[2]);
+    write_class(r->is, "is", names[(uint32_t)numbers[1]], numbers[3]);
+}
+
 /* ---- Answers ---- */
 
 /* The class of the largest probability behind `before` in the order of falling probabilities, then of
@@ -183,4 +210,8 @@ const struct task task_classify = {.name = "classify",
                                    .print = print,
                                    .describe = describe,
                                    .draw = draw,
+                                   .explains = "the share of pictures whose class is found",
+                                   .counted = "pictures",
+                                   .judge = judge,
+                                   .remark = remark,
                                    .tell = tell};

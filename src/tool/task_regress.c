@@ -201,6 +201,36 @@ static void describe(const struct score *score, const char *const *names, cJSON 
     cJSON_AddNumberToObject(object, "loss", score_loss(score));
 }
 
+/* ---- Reports ---- */
+
+/* The number that is the most wrong, in units of its deviation: which, what was said, what is true. */
+static bool judge(const struct score *score, const float *found,
+                  const struct glcnn_data_batch *batch, uint32_t n, double numbers[MISTAKE_NUMBERS])
+{
+    const uint32_t count = score->form.classes;
+    const float *wanted = batch->numbers + (size_t)n * count;
+    double most = -1;
+    for (uint32_t k = 0; k < count; k++) {
+        const double unit = score->units ? (double)score->units[k] : 1;
+        const double wrong = fabs((double)found[k] - (double)wanted[k]) / unit;
+        if (wrong <= most)
+            continue;
+        most = wrong;
+        numbers[0] = k;
+        numbers[1] = (double)found[k];
+        numbers[2] = (double)wanted[k];
+    }
+    return true;
+}
+
+static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *names,
+                   struct remark *r)
+{
+    const char *name = names[(uint32_t)numbers[0]];
+    snprintf(r->said, sizeof r->said, "said %.150s %.4g", name, numbers[1]);
+    snprintf(r->is, sizeof r->is, "is %.150s %.4g", name, numbers[2]);
+}
+
 /* ---- Answers ---- */
 
 static void tell(const struct answer *a)
@@ -231,4 +261,8 @@ const struct task task_regress = {.name = "regress",
                                   .measured = measured,
                                   .print = print,
                                   .describe = describe,
+                                  .explains = "1 where all numbers are right, 0 where they are no "
+                                              "better than the mean of all pictures",
+                                  .judge = judge,
+                                  .remark = remark,
                                   .tell = tell};

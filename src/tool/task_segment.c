@@ -253,6 +253,33 @@ static void describe(const struct score *score, const char *const *names, cJSON 
     cJSON_AddNumberToObject(object, "loss", score_loss(score));
 }
 
+/* ---- Reports ---- */
+
+/* The share of pixels that are right, of those that have a class. */
+static bool judge(const struct score *score, const float *found,
+                  const struct glcnn_data_batch *batch, uint32_t n, double numbers[MISTAKE_NUMBERS])
+{
+    const struct form *form = &score->form;
+    const size_t pixels = (size_t)form->width * form->height;
+    const uint8_t *mask = batch->masks + n * pixels;
+    size_t all = 0, right = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        if (mask[i] == GLCNN_DATA_NO_CLASS)
+            continue;
+        all++;
+        right += network_best(found + i * form->classes, form->classes) == mask[i];
+    }
+    numbers[0] = all > 0 ? (double)right / (double)all : 1;
+    return right < all;
+}
+
+static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *names,
+                   struct remark *r)
+{
+    (void)names;
+    snprintf(r->said, sizeof r->said, "%.1f %% of its pixels are right", 100 * numbers[0]);
+}
+
 /* ---- Answers ---- */
 
 static uint32_t class_of(const struct answer *a, size_t pixel)
@@ -320,6 +347,12 @@ const struct task task_segment = {.name = "segment",
                                   .measured = measured,
                                   .print = print,
                                   .describe = describe,
+                                  .explains = "how well the areas that are found cover the true "
+                                              "ones: common pixels to those of either, the mean "
+                                              "over classes",
+                                  .counted = "pixels",
+                                  .judge = judge,
+                                  .remark = remark,
                                   .tell = tell,
                                   .show = show,
                                   .mask = mask};
