@@ -160,18 +160,34 @@ void confusion_print(const struct confusion *c, const char *const *names)
         print_worst(c, names, width);
 }
 
-bool confusion_draw(const struct confusion *c, const char *const *names, const char *title,
-                    const char *path, char error[GLCNN_ERROR_LENGTH])
+/* NULL: not enough memory. */
+static uint64_t *copy_counts(const struct confusion *c)
 {
     const size_t cells = (size_t)c->classes * c->classes;
     uint64_t *counts = malloc(cells * sizeof *counts);
-    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     for (size_t i = 0; counts && i < cells; i++)
         counts[i] = (uint64_t)c->counts[i];
+    return counts;
+}
+
+bool confusion_draw(const struct confusion *c, const char *const *names, const char *title,
+                    const char *path, char error[GLCNN_ERROR_LENGTH])
+{
+    uint64_t *counts = copy_counts(c);
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     bool good =
         counts && matrix_write(path, &(struct matrix){title, names, c->classes, counts}, error);
     free(counts);
     return good;
+}
+
+void confusion_embed(FILE *f, const struct confusion *c, const char *const *names,
+                     const char *label)
+{
+    uint64_t *counts = copy_counts(c);
+    if (counts)
+        matrix_embed(f, &(struct matrix){NULL, names, c->classes, counts}, label);
+    free(counts);
 }
 
 /* ---- For programs ---- */

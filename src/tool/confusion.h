@@ -6,6 +6,7 @@
 #include <glcnn/status.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct confusion {
     uint32_t classes;
@@ -20,6 +21,9 @@ void confusion_print(const struct confusion *confusion, const char *const *names
 /* Draws the matrix as SVG. False, with a message, if the file cannot be written. */
 bool confusion_draw(const struct confusion *confusion, const char *const *names, const char *title,
                     const char *path, char error[GLCNN_ERROR_LENGTH]);
+/* The same into a page, as matrix_embed does; where there is no memory nothing. */
+void confusion_embed(FILE *f, const struct confusion *confusion, const char *const *names,
+                     const char *label);
 /* An array with an object for each class: name, count, accuracy and taken_for. */
 cJSON *confusion_json(const struct confusion *confusion, const char *const *names);
 

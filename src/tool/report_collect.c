@@ -1,0 +1,181 @@
+/* Pictures of a report: read from the data again where they are wanted, so that nothing is kept of those that
+ * are not. */
+#include "report_collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool report_make_folder(const char *folder, char error[GLCNN_ERROR_LENGTH])
+{
+    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be created: %s", folder, strerror(errno));
+    return false;
+}
+
+const char *report_name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+void report_free_pictures(struct report_picture *pictures, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        shown_free(&pictures[i].shown);
+}
+
+static bool fail(char error[GLCNN_ERROR_LENGTH], const char *text)
+{
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", text);
+    return false;
+}
+
+static size_t size_of(const struct form *form)
+{
+    return (size_t)form->width * form->height * form->channels;
+}
+
+/* The values of a batch's first `count` images, 255 as 1. */
+static void copy_values(const struct glcnn_data_batch *batch, size_t count, float *values)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = batch->bytes ? (float)batch->bytes[i] / 255 : batch->floats[i];
+}
+
+static bool show(const struct pictures *p, const float *values, struct report_picture *picture,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    const struct form *form = &p->form;
+    return shown_make(values, form->width, form->height, form->channels, p->info->bytes,
+                      &picture->shown) ||
+           fail(error, "not enough memory");
+}
+
+/* ---- Mistakes ---- */
+
+/* "a/1.png" in folders; "image 3 of images.npy" in a table, whatever its folder is. */
+static void write_name(const struct pictures *p, glcnn_data_part part, uint32_t index, char *name,
+                       size_t size)
+{
+    char whole[4096];
+    const bool is_path = strcmp(p->info->format, "pictures") == 0;
+    glcnn_data_set_name(p->set, part, index, whole, sizeof whole);
+    if (is_path)
+        snprintf(name, size, "%.*s", (int)size - 1, whole);
+    else
+        snprintf(name, size, "image %u of %.200s", index, report_name_of(whole));
+}
+
+/* Loaders begin at any batch: one of a single picture finds it by its number. */
+static bool read_one(const struct pictures *p, glcnn_data_part part, uint32_t index, float *values,
+                     struct report_picture *picture, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_loader_parameters parameters = {
+        .part = part, .batch = 1, .step = index, .threads = 1, .memory = 1};
+    struct glcnn_data_batch batch;
+    glcnn_data_loader *loader = NULL;
+    bool good = pictures_load(p, &parameters, &loader, error) &&
+                glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS;
+    if (good && batch.filled > 0) {
+        copy_values(&batch, size_of(&p->form), values);
+        good = show(p, values, picture, error);
+    }
+    glcnn_data_loader_destroy(&loader);
+    return good;
+}
+
+bool report_read_worst(const struct pictures *p, glcnn_data_part part, const struct findings *f,
+                       struct report_picture worst[FINDINGS_WORST], char error[GLCNN_ERROR_LENGTH])
+{
+    float *values = calloc(size_of(&p->form), sizeof *values);
+    bool good = values || fail(error, "not enough memory");
+    for (uint32_t i = 0; i < f->worst_count && good; i++) {
+        worst[i] = (struct report_picture){.label = 0};
+        write_name(p, part, f->worst[i].index, worst[i].name, sizeof worst[i].name);
+        good = read_one(p, part, f->worst[i].index, values, &worst[i], error);
+    }
+    free(values);
+    return good;
+}
+
+/* ---- Samples ---- */
+
+/* On the device, where pictures are changed there. */
+static bool run_input(const struct pictures *p, glcnn_device *device,
+                      const struct input_parameters *parameters,
+                      const struct glcnn_data_batch *batch, float *values)
+{
+    struct input input;
+    const size_t size = size_of(&p->form) * batch->count;
+    bool good = input_create(device, &p->form, batch->count, parameters, &input);
+    if (good && !input.graph)
+        copy_values(batch, size, values);
+    else if (good) {
+        glcnn_image *image = input_run(&input, batch);
+        good = image &&
+               glcnn_image_read_bytes(image, NULL, values, size * sizeof *values) == GLCNN_SUCCESS;
+    }
+    input_destroy(&input);
+    return good;
+}
+
+static void undo_normalisation(const struct form *form, const struct input_parameters *p,
+                               float *values)
+{
+    for (size_t i = 0; i < size_of(form); i++) {
+        size_t c = i % form->channels;
+        values[i] = values[i] * p->deviation[c] + p->mean[c];
+    }
+}
+
+static bool show_batch(const struct pictures *p, glcnn_device *device,
+                       const struct input_parameters *input, const struct glcnn_data_batch *batch,
+                       struct report_picture *samples, char error[GLCNN_ERROR_LENGTH])
+{
+    const size_t size = size_of(&p->form);
+    float *values = calloc(size * batch->count, sizeof *values);
+    bool good =
+        values ? run_input(p, device, input, batch, values) || fail(error, model_failure(device))
+               : fail(error, "not enough memory");
+    for (uint32_t n = 0; n < batch->count && good; n++) {
+        undo_normalisation(&p->form, input, values + n * size);
+        samples[n].label = batch->labels[n];
+        good = show(p, values + n * size, &samples[n], error);
+    }
+    free(values);
+    return good;
+}
+
+bool report_read_samples(const struct pictures *p, glcnn_device *device,
+                         const struct glcnn_data_loader_parameters *parameters,
+                         const struct input_parameters *input,
+                         struct report_picture samples[REPORT_SAMPLES], uint32_t *count,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_data_batch batch;
+    glcnn_data_loader *loader = NULL;
+    *count = 0;
+    bool good = pictures_load(p, parameters, &loader, error) &&
+                glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS;
+    if (good) {
+        batch.count = batch.count < REPORT_SAMPLES ? batch.count : REPORT_SAMPLES;
+        good = show_batch(p, device, input, &batch, samples, error);
+        *count = batch.count;
+    }
+    glcnn_data_loader_destroy(&loader);
+    return good;
+}
+
+/* ---- Device ---- */
+
+void report_describe_device(const glcnn_device *device, struct report_row rows[REPORT_DEVICE_ROWS])
+{
+    const struct glcnn_device_properties *info = glcnn_device_info(device);
+    rows[0] = (struct report_row){"device", info->renderer, info->vendor};
+    rows[1] = (struct report_row){"driver", info->gl_version, "what it says of itself"};
+    rows[2] = (struct report_row){"GLCNN", glcnn_version(), "the version that wrote this page"};
+}
