@@ -106,7 +106,7 @@ INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
-TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
+TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
                   $(MPI_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
@@ -219,7 +219,8 @@ $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): \
 $(MPI_OBJECTS): includes = $(public_include) $(mpi_cflags:-I%=-isystem %)
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)
 $(ONNX_OBJECTS): | $(O)/onnx.pb-c.c
-$(TOOL_OBJECTS): includes = $(public_include) -iquote examples
+$(TOOL_OBJECTS): includes = $(public_include) -iquote examples -isystem $(O)
+$(TOOL_OBJECTS): | $(O)/events.pb-c.c
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)

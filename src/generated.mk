@@ -62,3 +62,8 @@ $(O)/onnx.pb-c.c: $(ONNX_PROTO) | $(O)/flags
 $(ONNX_PROTO):
 	@echo '$@ is missing: it is ONNX'\''s schema, of Debian'\''s libonnx-dev. ONNX_PROTO names it.' >&2
 	@exit 1
+
+# TensorBoard's messages, as far as the tool writes them.
+$(O)/events.pb-c.c: src/tool/events.proto | $(O)/flags
+	$(call say,GEN)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
