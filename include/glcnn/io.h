@@ -95,8 +95,8 @@ GLCNN_API glcnn_status glcnn_file_load(const char *path, size_t limit, void **by
 
 /* ---- Files that are written whole ----
  *
- * The one way in which the library, the tool and the examples write files, but for the log of glcnn
- * train, which this way makes and a line for each step is appended to.
+ * The one way in which the library, the tool and the examples write files, but for those that each step
+ * of glcnn train appends to: its log, which this way makes, and event files, which are new.
  *
  * A regular file, or one that is not there yet, is written into a new file beside it, brought to
  * the disk and renamed, and then its folder is brought to the disk: at any moment, that of a kill

@@ -26,6 +26,12 @@ static const char details[] =
     "prints how to continue; the second ends at once. A loss that is not finite ends the run "
     "with status 1, and overwrites no file.\n"
     "\n"
+    "--report writes DIR/index.html after each epoch: one page for a browser, complete by itself, "
+    "with the curves, each class, what is taken for what, the most wrong validation pictures, and "
+    "training pictures as the network gets them. --tensorboard adds a file to DIR, with numbers of "
+    "each step and pictures of each epoch, for \"tensorboard --logdir DIR\"; a resumed run adds "
+    "another, and steps that it repeats replace the earlier ones.\n"
+    "\n"
     "Without --epochs there are as many as make 900 steps, 1 to 50. The learning rate rises to "
     "--lr during the warm-up; for cosine that is a 20th of the run and at most one epoch, for "
     "other schedules none, unless --warmup is given. After t epochs of all --epochs the "
@@ -254,7 +260,7 @@ static int record(struct session *s, double loss, double accuracy, const struct 
     if (!curve_add(&s->curves.training, x, loss, accuracy) ||
         (validated && !curve_add(&s->curves.validation, x, found->loss, found->accuracy)))
         return session_fail(s, "not enough memory");
-    return EXIT_GOOD;
+    return session_write_events(s, &line);
 }
 
 static int write_plot(const struct session *s)
@@ -278,7 +284,9 @@ static int keep(struct session *s, const struct best *found)
     }
     if (status == EXIT_GOOD && (found->epoch > 0 || s->save_time))
         status = session_save(s);
-    return status == EXIT_GOOD && found->epoch > 0 ? write_plot(s) : status;
+    if (status == EXIT_GOOD && found->epoch > 0)
+        status = write_plot(s);
+    return status == EXIT_GOOD && found->epoch > 0 ? session_report(s) : status;
 }
 
 /* After the step under way, where each rank steps by itself: time to average their weights? */
@@ -385,6 +393,7 @@ static int close_log(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     bool good = train_log_close(&s->log, error);
+    good = event_file_close(&s->events, error) && good;
     return good && train_trace_write(&s->trace, error) ? EXIT_GOOD : session_fail(s, error);
 }
 

@@ -8,6 +8,7 @@
 #include "digest.h"
 #include "onnx_record.h"
 #include "parameters.h"
+#include "report.h"
 #include "train_session.h"
 
 /* --feature-cache off. */
@@ -29,6 +30,10 @@ static void name_features(struct session *s)
 /* model.best.safetensors for model.safetensors, model.best for model; model.features for both. */
 static void name_files(struct session *s)
 {
+    if (s->settings.report)
+        snprintf(s->report_path, sizeof s->report_path, REPORT_PAGE, s->settings.report);
+    if (s->settings.tensorboard)
+        snprintf(s->events_path, sizeof s->events_path, "%s/events", s->settings.tensorboard);
     const char *out = ranks_leads(&s->ranks) ? s->settings.out : NULL;
     if (!out)
         return;
@@ -157,7 +162,8 @@ static int open_log(struct session *s)
     train_trace_begin(&s->trace, ranks_leads(&s->ranks) ? s->settings.trace : NULL);
     if (s->ranks.mpi && s->trace.path)
         s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &s->trace);
-    if (!train_log_open(&s->log, path, s->settings.task->measure, s->first, error))
+    if (!train_log_open(&s->log, path, s->settings.task->measure, s->first, error) ||
+        !session_open_events(s, error))
         return session_fail(s, error);
     if (s->log.gap_last > 0)
         complain(s->command, EXIT_GOOD,
@@ -244,6 +250,7 @@ void session_end(struct session *s)
     pictures_close(&s->pictures);
     train_curves_free(&s->curves);
     score_free(&s->score);
+    findings_free(&s->findings);
     free(s->scores);
     free(s->tests);
     free(s->losses);

@@ -43,6 +43,7 @@ static int write_now(struct session *s)
 {
     s->saved = seconds_now();
     train_log_sync(&s->log);
+    event_file_sync(&s->events);
     int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : EXIT_GOOD;
     if (status != EXIT_GOOD) /* the file is that of the save before */
         return status;

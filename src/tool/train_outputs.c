@@ -6,6 +6,7 @@
 #include <glcnn/io.h>
 
 #include "claim.h"
+#include "report_collect.h"
 #include "train_session.h"
 
 static bool is_same_file(const struct stat *a, const char *b)
@@ -55,10 +56,16 @@ int session_claim_outputs(struct session *s)
                                   {s->best_path[0] ? s->best_path : NULL, false},
                                   {t->log, true},
                                   {t->plot, true},
-                                  {t->trace, true}};
+                                  {t->trace, true},
+                                  {s->report_path[0] ? s->report_path : NULL, false},
+                                  {s->events_path[0] ? s->events_path : NULL, false}};
+    char error[GLCNN_ERROR_LENGTH];
     int status = EXIT_GOOD;
     if (!ranks_leads(&s->ranks))
         return EXIT_GOOD;
+    if ((t->report && !report_make_folder(t->report, error)) ||
+        (t->tensorboard && !report_make_folder(t->tensorboard, error)))
+        return session_fail(s, error);
     for (size_t i = 0; i < SESSION_OUTPUTS && status == EXIT_GOOD; i++)
         if (outputs[i].path)
             status = claim_lock(s->command, outputs[i].path, outputs[i].in_place, &s->locks[i]);

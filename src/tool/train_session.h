@@ -4,6 +4,7 @@
 
 #include <glcnn/io.h>
 
+#include "event_file.h"
 #include "frozen.h"
 #include "layers.h"
 #include "model.h"
@@ -16,8 +17,11 @@
 #include "train_settings.h"
 #include "train_trace.h"
 
-/* Files that a run writes: checkpoints, the best one, log, plot, trace. */
-#define SESSION_OUTPUTS 5
+/* Files that a run writes: checkpoints, the best one, log, plot, trace, the report's page, and what stands
+ * for the event files of a folder. */
+#define SESSION_OUTPUTS 7
+
+struct report_picture;
 
 struct session {
     const struct tool_command *command;
@@ -37,14 +41,18 @@ struct session {
     size_t steps, total;            /* steps of an epoch, of the whole run */
     size_t first, step;             /* steps made before this run, and so far */
     float *losses, *scores, *tests; /* of the share of a batch */
-    struct score score; /* of the images to validate with, or, at the end, to test with */
-    size_t scored;      /* by the network that had made so many steps; 0: none */
+    struct score score;       /* of the images to validate with, or, at the end, to test with */
+    size_t scored;            /* by the network that had made so many steps; 0: none */
+    struct findings findings; /* of the same images, where there is a report */
     struct train_curves curves;
     struct train_log log;
+    struct event_file events;
     struct train_trace trace;
     struct best best;
     char best_path[4096];                    /* "": none is kept */
     char features_path[4096];                /* "": a file without a name */
+    char report_path[4096];                  /* "": no report */
+    char events_path[4096];                  /* "": none */
     glcnn_file_lock *locks[SESSION_OUTPUTS]; /* of files that no other run may write now */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
@@ -145,6 +153,27 @@ int session_validate(struct session *s, glcnn_data_loader *loader);
 /* What the network makes of the test images, printed; where these are those to validate with, what
  * the last epoch found is what it makes of them still. */
 int session_test(struct session *s);
+
+/* ---- The report (train_report.c) ---- */
+
+/* Has the next validation find what a report tells; where there is none it does nothing. */
+bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* Of all ranks, what each has found of its share. */
+bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* After an epoch: the first rank writes the page, where there is one. */
+int session_report(struct session *s);
+
+/* The first training pictures of the batch of that step, as this rank's part of the network gets them; as
+ * report_read_samples. */
+bool session_read_samples(const struct session *s, size_t step, struct report_picture *samples,
+                          uint32_t *count, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- TensorBoard (train_events.c) ---- */
+
+/* By the first rank, where it is asked for. */
+bool session_open_events(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* Of a step that was made; with pictures of the epoch where that was validated. */
+int session_write_events(struct session *s, const struct train_log_line *line);
 
 /* ---- Beginning and end (train_begin.c) ---- */
 

@@ -53,6 +53,8 @@ enum {
     OPTION_FORCE,
     OPTION_LOG,
     OPTION_PLOT,
+    OPTION_REPORT,
+    OPTION_TENSORBOARD,
     OPTION_TRACE,
     OPTION_SYNC,
     OPTION_AVERAGE,
@@ -107,6 +109,8 @@ const struct tool_option train_options[] = {
     {OPTION_FORCE, "force", NULL, "overwrite another network at --out"},
     {OPTION_LOG, "log", "FILE", "write a line for every step, .csv"},
     {OPTION_PLOT, "plot", "FILE", "draw loss and accuracy, .svg"},
+    {OPTION_REPORT, "report", "DIR", "write a page on the training, DIR/index.html, at each epoch"},
+    {OPTION_TENSORBOARD, "tensorboard", "DIR", "write every step for TensorBoard"},
     {OPTION_TRACE, "trace", "FILE", "write when steps computed and exchanged, .json for Chrome"},
     {OPTION_SYNC, "sync-batch-norm", NULL, "ranks: statistics of the whole batch"},
     {OPTION_AVERAGE, "average-every", "N", "ranks: each steps by itself; N steps, then an average"},
@@ -348,6 +352,8 @@ static const struct {
     {OPTION_OUT, FIELD(out), ".safetensors", ".glcnn", true},
     {OPTION_LOG, FIELD(log), ".csv", NULL, true},
     {OPTION_PLOT, FIELD(plot), ".svg", NULL, true},
+    {OPTION_REPORT, FIELD(report), NULL, NULL, true},
+    {OPTION_TENSORBOARD, FIELD(tensorboard), NULL, NULL, true},
     {OPTION_TRACE, FIELD(trace), ".json", NULL, true}};
 enum { PATHS = sizeof paths / sizeof *paths };
 

@@ -38,6 +38,7 @@ struct settings {
     const struct schedule *schedule;
     const struct precision *precision;
     const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
+    const char *report, *tensorboard;             /* folders; NULL: none */
     const char *model, *matching, *names, *trace; /* NULL: none */
     const char *cache;                            /* of features; NULL: beside `out`; "off": none */
     const char *train;                            /* words of layers.h */
