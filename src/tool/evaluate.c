@@ -6,16 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report_collect.h"
 #include "saved.h"
 #include "tool.h"
 
 #define BATCH 32
 
-enum { OPTION_PLOT = 256 };
+enum { OPTION_PLOT = 256, OPTION_REPORT };
 
 static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
     {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix, .svg"},
+    {OPTION_REPORT, "report", "DIR", "write a page on the result, DIR/index.html"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -24,7 +26,8 @@ static const char details[] =
     "train\" takes, with the same image size and classes. The test images are classified; if "
     "there are none, the validation images; if there are none of those either, all. Prints the "
     "accuracy, the mean loss, the accuracy of each class, and the confusion matrix: a row for "
-    "each true class, a column for each predicted one.\n"
+    "each true class, a column for each predicted one. --report writes them into a page for a "
+    "browser, with precision and recall and the most wrong pictures.\n"
     "\n"
     "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
 
@@ -70,16 +73,19 @@ bool evaluate_is_finite(const struct score *score, const struct pictures *pictur
 
 struct evaluation {
     const struct tool_command *command;
+    const char *model_path, *data_path;
     struct tool_device tool;
     bool json;
-    const char *plot; /* NULL: none is drawn */
+    const char *plot;   /* NULL: none is drawn */
+    const char *report; /* a folder; NULL: none is written */
     struct saved saved;
     struct pictures pictures;
     glcnn_data_loader *loader;
     struct model model;
     struct runner runner;
     struct score score;
-    float *values; /* of a batch */
+    struct findings findings; /* for the report */
+    float *values;            /* of a batch */
 };
 
 static int fail(const struct evaluation *e, const char *error)
@@ -116,6 +122,10 @@ static int load(struct evaluation *e, const char *path)
         return fail(e, error);
     if (!score_begin(&e->score, &e->model))
         return fail(e, model_failure(e->tool.device));
+    if (e->report &&
+        !findings_begin(&e->findings, e->score.task->count_right ? e->saved.form.classes : 0))
+        return fail(e, "not enough memory");
+    e->score.findings = e->report ? &e->findings : NULL;
     if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
         return fail(e, model_failure(e->tool.device));
     if (!evaluate_epoch(&e->runner, e->loader, e->values, &e->score, error))
@@ -126,10 +136,55 @@ static int load(struct evaluation *e, const char *path)
     return EXIT_GOOD;
 }
 
+/* What each part of data is called. */
+static const char *const parts[] = {"training", "validation", "test"};
+
+static bool write_page(const struct evaluation *e, struct report_picture *worst,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    char title[512], measure[32], loss[32], count[64], path[4096];
+    const struct score *s = &e->score;
+    struct report_row settings[2 + REPORT_DEVICE_ROWS] = {{"network", e->model_path, NULL},
+                                                          {"data", e->data_path, NULL}};
+    const struct report_row numbers[] = {{s->task->measure, measure, count},
+                                         {"loss", loss, "lower is better"}};
+    const struct report report = {.title = title,
+                                  .state = "Report of an evaluation: how a trained network does on "
+                                           "labelled pictures.",
+                                  .part = parts[e->pictures.test],
+                                  .numbers = numbers,
+                                  .number_count = 2,
+                                  .settings = settings,
+                                  .setting_count = 2 + REPORT_DEVICE_ROWS,
+                                  .score = s,
+                                  .findings = &e->findings,
+                                  .names = e->saved.names,
+                                  .worst = worst};
+    snprintf(title, sizeof title, "%s on %s", e->saved.title, report_name_of(e->data_path));
+    snprintf(measure, sizeof measure, "%.4f", score_measure(s));
+    snprintf(loss, sizeof loss, "%.4f", score_loss(s));
+    snprintf(count, sizeof count, "on %" PRIu64 " pictures, higher is better", s->count);
+    snprintf(path, sizeof path, REPORT_PAGE, e->report);
+    report_describe_device(e->tool.device, settings + 2);
+    return report_write(&report, path, error);
+}
+
+static bool write_report(const struct evaluation *e, char error[GLCNN_ERROR_LENGTH])
+{
+    struct report_picture worst[FINDINGS_WORST] = {{.label = 0}};
+    bool good = report_make_folder(e->report, error) &&
+                report_read_worst(&e->pictures, e->pictures.test, &e->findings, worst, error) &&
+                write_page(e, worst, error);
+    report_free_pictures(worst, FINDINGS_WORST);
+    return good;
+}
+
 static int answer(const struct evaluation *e)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (e->plot && !score_draw(&e->score, e->saved.names, e->plot, error))
+        return fail(e, error);
+    if (e->report && !write_report(e, error))
         return fail(e, error);
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
@@ -148,6 +203,7 @@ static void release(struct evaluation *e)
     pictures_close(&e->pictures);
     saved_free(&e->saved);
     score_free(&e->score);
+    findings_free(&e->findings);
     free(e->values);
 }
 
@@ -157,6 +213,8 @@ static bool read_option(struct evaluation *e, int letter)
         e->json = true;
     else if (letter == OPTION_PLOT)
         e->plot = optarg;
+    else if (letter == OPTION_REPORT)
+        e->report = optarg;
     else
         return read_device_option(&e->tool, letter);
     return true;
@@ -176,7 +234,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model given" : "no data given");
-    const char *model = argv[optind++], *data = argv[optind++];
+    const char *model = e.model_path = argv[optind++], *data = e.data_path = argv[optind++];
     int status = expect_no_arguments(command, argc, argv);
     if (status == EXIT_GOOD)
         status = open_data(&e, model, data);
