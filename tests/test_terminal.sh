@@ -30,13 +30,13 @@ command -v python3 >/dev/null || {
 
 # ---- Nothing in the tool prints but by print.h ---------------------------------------------------
 
-# json.c writes memory, train_log.c a file of numbers.
+# json.c writes memory, train_log.c a file of numbers, report*.c a page (test_report.sh).
 grep -nE '(^|[^a-z_])(printf|fprintf|vprintf|vfprintf|puts|putchar|fputs|fputc|putc|fwrite|perror) *\(' \
-    "$top"/src/tool/*.c | grep -vE '/(print|json|train_log|bench_trace|train_trace)\.c:' >raw &&
+    "$top"/src/tool/*.c | grep -vE '/(print|json|train_log|bench_trace|train_trace|report[a-z_]*)\.c:' >raw &&
     fail "printed without print.h: $(cat raw)"
 
 # A newline that is ours stands in a format: one that %s stands for is written out.
-grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' "$top"/src/tool/*.c | grep -vE 'output\(|print_error\(|strc?spn\(|strtok_r\(|print\.c' >raw &&
+grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' "$top"/src/tool/*.c | grep -vE 'output\(|print_error\(|strc?spn\(|strtok_r\(|/(print|report[a-z_]*)\.c:' >raw &&
     fail "a newline is no part of a format: $(cat raw)"
 
 # ---- Hostile names -------------------------------------------------------------------------------
@@ -215,10 +215,13 @@ for kind in text; do
     python3 make.py $kind
     name=$(cat name)
     tells train --net=lenet --size=16 --batch=4 --epochs=1 --data=data --out="m$name.safetensors" \
-        --plot=plot.svg --log=log.csv --trace=trace.json
+        --plot=plot.svg --log=log.csv --trace=trace.json --report=page
     clean 'the log' log.csv
     clean 'the plot' plot.svg
     clean 'the trace' trace.json
+    clean 'the report' page/index.html
+    python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("page/index.html")' 2>dirt ||
+        fail "page/index.html ($kind) is not well-formed: $(tail -n 1 dirt)"
     python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse("plot.svg")' 2>dirt ||
         fail "plot.svg ($kind) is no XML: $(tail -n 1 dirt)"
     python3 -c 'import json; json.load(open("trace.json"))' || fail "trace.json ($kind) is no JSON"

@@ -1,0 +1,103 @@
+#!/bin/sh
+# The page of --report is whole by itself: well-formed, without a script or an address, with what others
+# named as text and each picture within; its numbers are those that evaluate and predict give, its
+# pictures those of the data. It is written by a run that goes on as by one that was not stopped.
+#
+# Runs from the top of a built tree. O may be given. Exits 77 without a device.
+
+out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn top=$PWD
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() {
+    echo "test_report: $*"
+    failed=1
+}
+
+command -v python3 >/dev/null || {
+    echo 'there is no python3, which reads the page'
+    exit 77
+}
+"$glcnn" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+
+data='<img src=x onerror=alert(1)>'
+python3 "$top/tests/report/data.py" "$data" || exit 1
+
+# must STATUS ARGUMENT...
+must() {
+    wanted=$1
+    shift
+    "$glcnn" "$@" >said 2>err
+    status=$?
+    [ $status = "$wanted" ] || fail "glcnn $*: exit status $status, not $wanted: $(tail -n 2 err)"
+}
+
+says() {
+    grep -qF -e "$2" "$1" || fail "\"$2\" is not in: $(head -n 5 "$1")"
+}
+
+# ---- A training ----------------------------------------------------------------------------------
+
+train() {
+    must 0 train --data "$data" --batch 12 --lr 0.01 --schedule constant --augment 'crop=1' "$@"
+}
+form='--channels 1 --size 8 --net small'
+train $form --epochs 2 --out model.safetensors --report page --log log.csv
+[ "$(ls -A page)" = index.html ] || fail "beside the page there is $(ls -A page)"
+must 0 evaluate --json model.safetensors "$data" --report evaluated
+mv said evaluate.json
+must 0 predict --json model.safetensors "$data/test.csv"
+mv said predict.json
+for page in page evaluated; do
+    python3 "$top/tests/report/check.py" $page/index.html "$data/test.csv" || fail "the page of $page is wrong"
+done
+says page/index.html '<h2>How training went</h2>'
+says page/index.html '<h2>What the network sees</h2>'
+says page/index.html 'epoch 2 of 2 is complete'
+! grep -q 'How training went' evaluated/index.html || fail 'an evaluation has curves of a training'
+
+# What the checker is there for.
+for wrong in 's/<h2>/<h2><script>x<\/script>/' 's/&#60;script/<script/' 's/data:image/http:image/' \
+    's/<\/figure>//' 's/alt="[^"]*"//' 's/>0\.[0-9]*<\/td>/>0.1234<\/td>/'; do
+    sed "$wrong" page/index.html >wrong.html
+    ! python3 "$top/tests/report/check.py" wrong.html "$data/test.csv" >/dev/null 2>&1 ||
+        fail "the check passes after $wrong"
+done
+
+# ---- A run that goes on --------------------------------------------------------------------------
+
+train $form --epochs 1 --out half.safetensors --report half
+says half/index.html 'epoch 1 of 1 is complete'
+train --resume half.safetensors --epochs 2 --out half.safetensors --report half
+parts() {
+    sed -n '/<h2>Each class/,/<h2 id="settings"/p' $1/index.html
+}
+[ "$(parts page | wc -l)" -gt 50 ] || fail "the page has $(parts page | wc -l) lines of results"
+[ "$(parts page)" = "$(parts half)" ] || fail 'the page of a run that goes on differs'
+
+# ---- Where it cannot be written ------------------------------------------------------------------
+
+touch file
+must 1 train --data "$data" $form --report no/where
+says err 'no/where: cannot be created'
+must 1 train --data "$data" $form --report file
+says err 'file/index.html'
+[ ! -s file ] || fail 'a file is written over by a folder'
+must 1 evaluate model.safetensors "$data" --report no/where
+says err 'no/where: cannot be created'
+"$glcnn" train --data "$data" $form --epochs 10000 --report page >/dev/null 2>&1 &
+first=$!
+until [ -e page/.index.html.glcnn-lock ] || ! kill -0 $first; do sleep 0.1; done
+must 1 train --data "$data" $form --epochs 1 --report page
+kill $first
+wait $first 2>/dev/null
+says err 'page/index.html: is being written already'
+
+[ $failed = 0 ] && echo 'pages are whole, and say what is so'
