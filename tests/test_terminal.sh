@@ -286,7 +286,38 @@ on_terminal() {
     [ "$(wc -l <answer)" -ge $lines ] || fail "glcnn $* on a terminal: $(cat answer)"
 }
 
+# Epochs are rows of a table, whose bar goes when they come; elsewhere each is a line. Colours are only where
+# they are wanted.
+table() {
+    script -qec "stty cols 80; $* '$tool' train --data data --net lenet --size 16 --batch 4 --epochs 4 --lr 0.01" \
+        /dev/null </dev/null 2>&1 | sed 's/\r$//; s/.*\r//' >answer
+    COLOURS=$1 python3 - <<'END_OF_PYTHON' || fail "the table of $*: $(cat answer)"
+import os, re
+coloured, text = re.compile("\033\\[1;32m( *[0-9.]+)\033\\[0m"), open("answer", encoding="utf-8").read()
+assert bool(coloured.search(text)) == ("xterm" in os.environ["COLOURS"])
+text = coloured.sub(r"\1", text)
+assert "\033" not in text and "images/s" not in text
+lines = text.split("\n")
+(head,) = [i for i, line in enumerate(lines) if line.split() == "epoch loss accuracy loss accuracy seconds for data".split()]
+rows = lines[head + 1:head + 5]
+assert [row.split()[0] for row in rows] == ["1/4", "2/4", "3/4", "4/4"], rows
+assert len({tuple(m.start() for m in re.finditer(r"\.", row)) for row in rows}) == 1, rows
+assert max(map(len, rows)) <= 80
+best = (-1, 0)
+for row in rows:
+    fields = row.split()
+    now = (float(fields[4]), -float(fields[3]))
+    assert row.endswith("  best") == (now > best), row
+    best = max(best, now)
+END_OF_PYTHON
+}
+
+"$tool" train --data data --net lenet --size 16 --batch 4 --epochs 2 >answer 2>err
+[ "$(grep -c '^epoch [12] of 2: loss [0-9.]*, accuracy [0-9.]*; validation loss .* waiting for data$' answer)" = 2 ] ||
+    fail "epochs in a file: $(cat answer)"
 if command -v script >/dev/null; then
+    table NO_COLOR=1 TERM=vt100
+    table TERM=xterm
     lines=2 on_terminal kernels --short
     lines=2 on_terminal kernels
     lines=2 on_terminal info

@@ -115,7 +115,9 @@ void progress_update(struct progress *progress, size_t done, double loss)
 void progress_end(struct progress *progress, size_t done, double loss)
 {
     draw(progress, done, loss);
-    if (progress->bar)
+    if (progress->bar && progress->erases)
+        fprintf(progress->stream, "\r%*s\r", (int)progress->width, "");
+    else if (progress->bar)
         fputc('\n', progress->stream);
     fflush(progress->stream);
 }

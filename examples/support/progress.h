@@ -15,6 +15,7 @@ struct progress {
     size_t later;        /* images that follow these, for the time left; 0 at first */
     const char *label;   /* that stands in front; NULL at first: nothing */
     bool bar;            /* the stream is a terminal that can redraw a line */
+    bool erases;         /* of a bar nothing stays at the end; false at first */
     double start, drawn; /* seconds; `drawn` is when the last line was */
     size_t width;        /* characters that the bar's line takes now */
 };
@@ -23,7 +24,7 @@ struct progress {
 void progress_begin(struct progress *progress, FILE *stream, size_t total);
 /* `done` images are done, the loss is `loss`. Draws only when it is time to. */
 void progress_update(struct progress *progress, size_t done, double loss);
-/* Draws the last state and ends the line. */
+/* Draws the last state and ends the line, or erases it. */
 void progress_end(struct progress *progress, size_t done, double loss);
 /* Seconds since progress_begin. */
 double progress_seconds(const struct progress *progress);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "epoch_table.h"
 #include "support/progress.h"
 #include "train_session.h"
 
@@ -211,14 +212,21 @@ static int diverge(struct session *s, const char *what, double loss)
     return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;
 }
 
-static void print_epoch(const struct session *s, const struct mean *mean, const struct best *now)
+static void print_epoch(const struct session *s, const struct mean *mean, const struct best *now,
+                        double seconds, double waited)
 {
-    const char *measure = s->settings.task->measure;
-    output("epoch %" PRIu64 " of %" PRIu64 ": loss %.4f", now->epoch, s->settings.epochs,
-           mean->loss);
-    if (tells_right(s))
-        output(", %s %.4f", measure, mean->accuracy);
-    output("; validation loss %.4f, %s %.4f; ", now->loss, measure, now->accuracy);
+    const struct epoch_row row = {.epoch = now->epoch,
+                                  .epochs = s->settings.epochs,
+                                  .measure = s->settings.task->measure,
+                                  .loss = mean->loss,
+                                  .value = mean->accuracy,
+                                  .validation_loss = now->loss,
+                                  .validation_value = now->accuracy,
+                                  .seconds = seconds,
+                                  .waited = waited,
+                                  .is_best = is_better(now, &s->best)};
+    epoch_table_print(&row, epochs_done(s) - s->first / s->steps);
+    fflush(stdout);
 }
 
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
@@ -237,10 +245,7 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
     s->epoch_cost = seconds > 0 ? 1 + (seconds_now() - begun) / seconds : 1;
-    print_epoch(s, mean, now);
-    output("%.0f s, %.1f %% of it waiting for data\n", seconds,
-           seconds > 0 ? 100 * (waited - before) / seconds : 0);
-    fflush(stdout);
+    print_epoch(s, mean, now, seconds, waited - before);
     return EXIT_GOOD;
 }
 
@@ -344,6 +349,7 @@ static int train_epoch(struct session *s)
     snprintf(label, sizeof label, "epoch %zu of %" PRIu64, epochs_done(s) + 1, s->settings.epochs);
     progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout, (last - begun) * batch);
     progress.label = label;
+    progress.erases = epoch_table_is_drawn();
     if (last < s->total)
         progress.later = (size_t)((double)((s->total - last) * batch) * fmax(s->epoch_cost, 1));
     while (s->step < last && !s->ends && status == EXIT_GOOD)
