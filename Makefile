@@ -62,7 +62,7 @@ CXXFLAGS   ?= -O2 -g
 LIB_MODULES  := egl gbm libdrm
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
-DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib
+DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson
 APP_MODULES  := libzip libcjson
 BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) glesv2 \
                 $(APP_MODULES)

@@ -43,6 +43,7 @@ for module in $modules; do
     package=lib${module#lib}-dev
     [ $module != zlib ] || package=zlib1g-dev
     [ $module != libtiff-4 ] || package=libtiff-dev
+    [ $module != expat ] || package=libexpat1-dev
     [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = 2 ] ||
         fail "debian/control has $package not twice: to build, and for libglcnn-dev"
 done

@@ -5,8 +5,8 @@
 # GPU, and its data when it is given none. libzip's .pc asks for bz2, lzma, zstd and ssl of those who
 # link statically, and its package does not bring them.
 TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
-                libjpeg-dev libwebp-dev libtiff-dev libzip-dev libcjson-dev libcbor-dev \
-                liblzma-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri \
+                libjpeg-dev libwebp-dev libtiff-dev libzip-dev libexpat1-dev libcjson-dev \
+                libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri \
                 dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \
                 libcunit1-dev glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc \
