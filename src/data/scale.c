@@ -116,6 +116,17 @@ void scale_nearest(uint32_t source_width, uint32_t source_height, uint32_t width
     find_nearest(source_height, height, s, y);
 }
 
+struct middle scale_middle(uint32_t source_width, uint32_t source_height, uint32_t width,
+                           uint32_t height)
+{
+    const struct step s = covering(source_width, source_height, width, height);
+    const double unit = 2 * (double)s.den, step = (double)s.num / (double)s.den;
+    return (struct middle){.left = (double)margin_of(source_width, width, s) / unit,
+                           .top = (double)margin_of(source_height, height, s) / unit,
+                           .width = width * step,
+                           .height = height * step};
+}
+
 bool scaler_create(struct scaler *scaler, uint32_t source_width, uint32_t source_height,
                    uint32_t width, uint32_t height, uint32_t channels)
 {

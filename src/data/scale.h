@@ -37,6 +37,14 @@ void scaler_row(struct scaler *scaler, const uint8_t *row);
  * height x width of the scaler's. */
 void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *image);
 
+/* The middle of a source that the scaler would show at that size, in the source's pixels; to a pixel
+ * where nothing is scaled and EXIF's orientation turns the source. */
+struct middle {
+    double left, top, width, height;
+};
+struct middle scale_middle(uint32_t source_width, uint32_t source_height, uint32_t width,
+                           uint32_t height);
+
 /* Of values that have no mean: the source's pixels under the middles of the targets, x[width] and
  * y[height], where the scaler would bring the source to that size. */
 void scale_nearest(uint32_t source_width, uint32_t source_height, uint32_t width, uint32_t height,
