@@ -93,3 +93,27 @@ glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit
     glcnn_status status = glcnn_file_open(path, &descriptor, NULL, error);
     return status == GLCNN_SUCCESS ? read_open(bytes, path, descriptor, limit, error) : status;
 }
+
+glcnn_status bytes_read_text(struct bytes *bytes, const char *path, size_t limit, char **text,
+                             char *error)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+    glcnn_status status = bytes_read_file(bytes, path, limit, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (memchr(bytes->data, 0, bytes->size))
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: is not text: it has a zero byte; expected lines of text", path);
+    *text = (char *)bytes->data;
+    *text += strncmp(*text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+    return GLCNN_SUCCESS;
+}
+
+char *bytes_line(char **rest)
+{
+    char *line = *rest, *end = line ? strchr(line, '\n') : NULL;
+    if (end)
+        *end = 0;
+    *rest = end ? end + 1 : NULL;
+    return line;
+}

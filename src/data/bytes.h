@@ -28,6 +28,13 @@ glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, 
                         char *error);
 /* Reads a file, unpacked where it is gzipped. */
 glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit, char *error);
+/* The same of text; what has a zero byte is refused. *text begins behind the mark of UTF-8. */
+glcnn_status bytes_read_text(struct bytes *bytes, const char *path, size_t limit, char **text,
+                             char *error);
 void bytes_free(struct bytes *bytes);
+
+/* Cuts the first line off the text, in place, and gives it without its end; NULL: there is none.
+ * *rest becomes what is behind it. */
+char *bytes_line(char **rest);
 
 #endif

@@ -20,7 +20,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool add_name(struct listing *listing, const char *name)
+bool listing_add(struct listing *listing, const char *name)
 {
     if (listing->count == listing->capacity) {
         uint32_t capacity = listing->capacity ? listing->capacity * 2 : 64;
@@ -34,19 +34,24 @@ static bool add_name(struct listing *listing, const char *name)
     return listing->names[listing->count++] != NULL;
 }
 
+void listing_sort(struct listing *listing)
+{
+    if (listing->count > 0)
+        qsort(listing->names, listing->count, sizeof *listing->names, by_bytes);
+}
+
 static glcnn_status list(DIR *folder, const char *path, struct listing *listing, char *error)
 {
     struct dirent *entry;
     while (errno = 0, (entry = readdir(folder)) != NULL) {
         bool is_self = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
         listing->hidden += entry->d_name[0] == '.' && !is_self;
-        if (entry->d_name[0] != '.' && !add_name(listing, entry->d_name))
+        if (entry->d_name[0] != '.' && !listing_add(listing, entry->d_name))
             return data_no_memory(error, path);
     }
     if (errno != 0)
         return data_fail_errno(error, path, "cannot be listed");
-    if (listing->count > 0)
-        qsort(listing->names, listing->count, sizeof *listing->names, by_bytes);
+    listing_sort(listing);
     return GLCNN_SUCCESS;
 }
 
@@ -85,6 +90,12 @@ bool path_is_folder(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool path_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
 }
 
 /* ---- Pictures ---- */
@@ -140,7 +151,7 @@ static glcnn_status look(const char *path, struct picture_file *file, const char
     return status;
 }
 
-static void pass_over(glcnn_data_set *set, const char *path)
+void set_pass_over(glcnn_data_set *set, const char *path)
 {
     path += strncmp(path, set->path, set->root) == 0 ? set->root : 0;
     set->info.ignored++;
@@ -183,7 +194,7 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
     if (status == GLCNN_OUT_OF_MEMORY)
         return data_fail(error, status, "%s", message);
     if (ignored && !keep) {
-        pass_over(set, path);
+        set_pass_over(set, path);
         return GLCNN_SUCCESS;
     }
     if (unread && !keep && !set->parameters.strict) {
@@ -198,8 +209,14 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
     return add_looked_at(set, part, &file, label, is_broken, error);
 }
 
+void set_remove_picture(glcnn_data_set *set, glcnn_data_part part)
+{
+    free(set->files[--set->file_count].path);
+    set->parts[part].count--;
+}
+
 /* Whoever has such pictures would take them to be seen. */
-static void tell_unread(glcnn_data_set *set, const char *folder)
+void set_tell_unread(glcnn_data_set *set, const char *folder)
 {
     char message[GLCNN_ERROR_LENGTH], list[128] = "";
     const struct unread *unread = &set->unread;
@@ -269,7 +286,7 @@ static glcnn_status add_below(glcnn_data_set *set, const char *path, const struc
         return data_fail_errno(error, path, "cannot be listed");
     const struct level level = {.up = up, .device = info.st_dev, .inode = info.st_ino};
     if (is_circle(&level)) {
-        pass_over(set, path);
+        set_pass_over(set, path);
         return GLCNN_SUCCESS;
     }
     glcnn_status status = listing_read(path, &listing, error);
@@ -279,7 +296,7 @@ static glcnn_status add_below(glcnn_data_set *set, const char *path, const struc
     set->unread = (struct unread){.count = 0};
     status = add_entries(set, path, &listing, &level, error);
     listing_free(&listing);
-    tell_unread(set, path);
+    set_tell_unread(set, path);
     set->unread = outer;
     return status;
 }
@@ -328,7 +345,7 @@ static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const c
     if (status == GLCNN_SUCCESS)
         status = add_listed(set, part, folder, &listing, label, error);
     listing_free(&listing);
-    tell_unread(set, folder);
+    set_tell_unread(set, folder);
     if (status != GLCNN_SUCCESS || set->parts[part].count > before)
         return status;
     if (set->names.count > names)
@@ -349,7 +366,7 @@ glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const ch
         if (!folder)
             status = data_no_memory(error, path);
         else if (!is_folder)
-            pass_over(set, folder);
+            set_pass_over(set, folder);
         if (is_folder)
             status = add_class(set, part, folder, listing.names[i], error);
         free(folder);

@@ -16,9 +16,13 @@ struct listing {
 /* *listing is all zero after a failure. */
 glcnn_status listing_read(const char *path, struct listing *listing, char *error);
 void listing_free(struct listing *listing);
+/* Adds a copy behind the last; false: not enough memory. */
+bool listing_add(struct listing *listing, const char *name);
+void listing_sort(struct listing *listing);
 
 /* To be released with free(); NULL: not enough memory. */
 char *path_join(const char *folder, const char *name);
 bool path_is_folder(const char *path);
+bool path_exists(const char *path);
 
 #endif

@@ -119,6 +119,12 @@ glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const ch
  * what is no picture at all is ignored. */
 glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
                              uint32_t label, bool keep, char *error);
+/* Takes the picture back that was added last, to the part. */
+void set_remove_picture(glcnn_data_set *set, glcnn_data_part part);
+/* Tells of pictures of a folder that are of formats that are not read: set->unread. */
+void set_tell_unread(glcnn_data_set *set, const char *folder);
+/* Counts what is no picture, for a message. */
+void set_pass_over(glcnn_data_set *set, const char *path);
 /* Takes a table over; *content is all zero then. */
 glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
                              char *error);

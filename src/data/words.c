@@ -30,6 +30,13 @@ bool word_is_part(const char *word, size_t length, glcnn_data_part *part)
     return false;
 }
 
+bool word_is_numbered_part(const char *name, size_t length, glcnn_data_part *part)
+{
+    while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    return word_is_part(name, length, part);
+}
+
 static bool is_one_of(const char *word, size_t length, const char *const *known)
 {
     for (; *known; known++)

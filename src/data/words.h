@@ -9,6 +9,8 @@
 
 /* The word, of `length` bytes, is one of a part. */
 bool word_is_part(const char *word, size_t length, glcnn_data_part *part);
+/* The same of a name that a number may follow: "train2017". */
+bool word_is_numbered_part(const char *name, size_t length, glcnn_data_part *part);
 /* In any case: images, labels. */
 bool word_is_images(const char *word, size_t length);
 bool word_is_labels(const char *word, size_t length);
