@@ -103,6 +103,34 @@
  *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
  *             pixel taking the class of the nearest. A picture without a mask is left out with a
  *             note.
+ *   boxes     boxes around objects, of pictures that lie as YOLO has them; see
+ *             below.
+ *
+ * ---- Boxes ----
+ *
+ * Boxes around objects are targets (glcnn_data_set_boxes), as many as a picture has, or none. What the
+ * path has is one of these:
+ *
+ *   YOLO          folders "images" and "labels", with folders of parts in both (images/train,
+ *                 labels/train; a number may follow: train2017) or in a folder of each part
+ *                 (train/images), or pictures and labels beside each other. labels/a.txt has a line
+ *                 "class x y width height" for each box of images/a.jpg, in shares of the picture, x
+ *                 and y of the box's middle. Classes are the `names` of data.yaml, or of the only
+ *                 .yaml, or else the lines of classes.txt or obj.names, in the folder, in that of
+ *                 labels, or beside the parts. Of YAML is read a list or a map of names by number; the
+ *                 path may be that of the .yaml too. Without names classes count from 0.
+ *
+ * Boxes are those of the image that the loader gives: they follow EXIF's orientation and the cut to
+ * the middle. Cut are boxes at the picture's edges; those of no size or outside of it are left out,
+ * and so are those outside of the middle. One class is enough. Of the training part `validation` takes
+ * its share of all pictures.
+ *
+ * A picture is skipped, with a note, where its annotation is damaged, has the number of a class that
+ * has no name, a number that is not finite, or the size of another picture, and where it comes twice
+ * (of two pictures a.jpg and a.png that share an a.txt the second). Told once, with their number, are
+ * boxes that are left out, annotations without a picture, and pictures without annotation, which are
+ * background. Where `strict` is set each of these is an error but the last. Annotations
+ * have 16 MiB.
  *
  * ---- What is broken ----
  *
@@ -165,6 +193,7 @@ typedef enum glcnn_data_targets {
     GLCNN_DATA_TARGETS_CLASSES = 0,
     GLCNN_DATA_TARGETS_NUMBERS = 1,
     GLCNN_DATA_TARGETS_MASKS = 2,
+    GLCNN_DATA_TARGETS_BOXES = 3,
     GLCNN_DATA_TARGETS_FORCE32 = 0x7fffffff
 } glcnn_data_targets;
 
@@ -210,7 +239,7 @@ struct glcnn_data_parameters {
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
 struct glcnn_data_info {
-    const char *format; /* "pictures", "npz", "npy", "csv" or "idx" */
+    const char *format; /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo" */
     uint32_t width, height, channels;
     bool bytes;
     uint32_t class_count;           /* 0: there are no labels. Of masks: classes of pixels. Of
@@ -275,6 +304,21 @@ GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_p
  * part's end, or where targets are no numbers. */
 GLCNN_API const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
                                               uint32_t index);
+
+/* A box around an object, in shares of the image that the loader gives: 0 is its left and its upper
+ * edge, 1 its right and its lower one, and left < right, top < bottom. */
+struct glcnn_data_box {
+    float left, top, right, bottom;
+    uint32_t label;    /* below info.class_count */
+    bool is_crowd;     /* COCO's: many objects in one box */
+    bool is_difficult; /* Pascal VOC's: not to be counted where it is missed */
+};
+
+/* The boxes of an image, *count of them, of the data set's lifetime. NULL and 0: it has none, or is
+ * beyond the part's end. */
+GLCNN_API const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set *data,
+                                                            glcnn_data_part part, uint32_t index,
+                                                            uint32_t *count);
 
 /* ---- Loaders ---- */
 

@@ -345,6 +345,8 @@ glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
 {
     struct listing listing;
     bool is_folder = path_is_folder(path);
+    if (set->parameters.targets == GLCNN_DATA_TARGETS_BOXES)
+        return boxes_add_path(set, path, error);
     if (!is_folder && is_picture(path))
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.300s: is one picture; expected a folder with a folder of pictures for "

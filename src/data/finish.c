@@ -191,6 +191,9 @@ static glcnn_status size_tables(glcnn_data_set *set, char *error)
 
 static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *error)
 {
+    const char *expected = set->parameters.targets == GLCNN_DATA_TARGETS_BOXES
+                               ? "pictures with boxes"
+                               : "a folder of pictures for each class, .npz, .npy, CSV or IDX";
     bool has_table = false;
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         has_table |= set->tables[p].count > 0;
@@ -198,10 +201,9 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
         return data_fail(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: has no image to train on (%u pictures were skipped, %u other files "
-            "ignored)%s%.150s; expected a folder of pictures for each class, .npz, .npy, "
-            "CSV or IDX",
+            "ignored)%s%.150s; expected %s",
             set->path, set->skipped, set->info.ignored, set->notes.count ? ": " : "",
-            set->notes.count ? set->notes.texts[0] : "");
+            set->notes.count ? set->notes.texts[0] : "", expected);
     if (has_table && set->file_count > 0)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.300s: one part is pictures and another a table; expected one kind",
@@ -230,6 +232,8 @@ static glcnn_status finish_targets(glcnn_data_set *set, char *error)
         return set_name_numbers(set, error);
     case GLCNN_DATA_TARGETS_MASKS:
         return set_finish_masks(set, error);
+    case GLCNN_DATA_TARGETS_BOXES:
+        return boxes_finish(set, error);
     default:
         return set_labels(set, error);
     }
@@ -250,6 +254,8 @@ glcnn_status set_finish(glcnn_data_set *set, char *error)
         status = make_room(set, error);
     if (status == GLCNN_SUCCESS && labelled && set->masks.count > 0)
         status = set_keep_masks(set, error);
+    if (status == GLCNN_SUCCESS && set->boxes.count > 0)
+        boxes_fit(set);
     tell_passed_over(set);
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         set->info.counts[p] = set->parts[p].count;

@@ -32,9 +32,9 @@ static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char
     if ((unsigned)p->values > GLCNN_DATA_VALUES_NUMBERS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "values is %u; expected 0 to 2",
                          (unsigned)p->values);
-    if ((unsigned)p->targets > GLCNN_DATA_TARGETS_MASKS)
+    if ((unsigned)p->targets > GLCNN_DATA_TARGETS_BOXES)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "targets is %u; expected 0 to %d",
-                         (unsigned)p->targets, GLCNN_DATA_TARGETS_MASKS);
+                         (unsigned)p->targets, GLCNN_DATA_TARGETS_BOXES);
     if (p->targets == GLCNN_DATA_TARGETS_MASKS && p->class_count > GLCNN_DATA_NO_CLASS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
                          "class_names: %u names are given; expected %d at most for masks",
@@ -152,6 +152,7 @@ void glcnn_data_set_close(glcnn_data_set **data)
     free_texts(set->notes.texts, set->notes.count);
     free_texts(set->decisions.texts, set->decisions.count);
     names_free(&set->names);
+    boxes_free(&set->boxes);
     if (set->has_mutex)
         pthread_mutex_destroy(&set->mutex);
     free(set->files);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "boxes.h"
 #include "names.h"
 #include "picture.h"
 #include "table.h"
@@ -39,6 +40,7 @@ struct picture_file {
     off_t bytes;
     struct timespec changed;
     struct picture head;
+    uint32_t first_box, box_count; /* of the set's boxes */
 };
 
 enum picture_state { PICTURE_UNKNOWN, PICTURE_TAKEN, PICTURE_KEPT, PICTURE_BROKEN };
@@ -81,6 +83,7 @@ struct glcnn_data_set {
     struct glcnn_data_info info;
     char **class_names;
     struct names names;
+    struct boxes boxes;
     struct part parts[GLCNN_DATA_PARTS];
     struct table tables[GLCNN_DATA_PARTS];
     struct numbers numbers;

@@ -1,0 +1,192 @@
+/* Boxes from annotations to those of images. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "scale.h"
+#include "set.h"
+
+/* ---- Annotations ---- */
+
+bool annotation_add(struct annotation *a, const struct raw_box *box)
+{
+    if (a->count == a->capacity) {
+        uint32_t capacity = a->capacity ? a->capacity * 2 : 16;
+        struct raw_box *boxes = realloc(a->boxes, capacity * sizeof *boxes);
+        if (!boxes)
+            return false;
+        a->boxes = boxes;
+        a->capacity = capacity;
+    }
+    a->boxes[a->count++] = *box;
+    return true;
+}
+
+void annotation_free(struct annotation *a)
+{
+    free(a->boxes);
+    *a = (struct annotation){0};
+}
+
+/* ---- Messages ---- */
+
+glcnn_status boxes_tally(glcnn_data_set *set, struct tally *tally, const char *message, char *error)
+{
+    if (set->parameters.strict)
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%s", message);
+    if (tally->count++ == 0)
+        snprintf(tally->first, sizeof tally->first, "%.399s", message);
+    return GLCNN_SUCCESS;
+}
+
+/* ---- Pictures ---- */
+
+static struct glcnn_data_box *append(struct boxes *b)
+{
+    if (b->count == b->capacity) {
+        uint32_t capacity = b->capacity ? b->capacity * 2 : 256;
+        bool fits = capacity > b->capacity;
+        struct glcnn_data_box *items = fits ? realloc(b->items, capacity * sizeof *items) : NULL;
+        if (!items)
+            return NULL;
+        b->items = items;
+        b->capacity = capacity;
+    }
+    return &b->items[b->count++];
+}
+
+/* Cuts the shares of an extent; false: nothing is left. */
+static bool cut(double low, double high, float *from, float *to)
+{
+    *from = (float)fmax(low, 0);
+    *to = (float)fmin(high, 1);
+    return *to > *from;
+}
+
+static glcnn_status refuse_empty(glcnn_data_set *set, const struct annotation *a,
+                                 const struct raw_box *raw, char *error)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    bool has_size = raw->right > raw->left && raw->bottom > raw->top;
+    snprintf(message, sizeof message,
+             "%.200s: %s%zu%s: the box from %g, %g to %g, %g %s, and is left out", a->path,
+             a->before, raw->place, a->behind, raw->left, raw->top, raw->right, raw->bottom,
+             has_size ? "lies outside of its picture" : "has no size");
+    return boxes_tally(set, &set->boxes.empty, message, error);
+}
+
+static glcnn_status add_box(glcnn_data_set *set, const struct picture *head,
+                            const struct annotation *a, const struct raw_box *raw, char *error)
+{
+    double width = a->in_pixels ? head->width : 1, height = a->in_pixels ? head->height : 1;
+    struct glcnn_data_box box = {
+        .label = raw->label, .is_crowd = raw->is_crowd, .is_difficult = raw->is_difficult};
+    bool is_wide = cut(raw->left / width, raw->right / width, &box.left, &box.right);
+    bool is_high = cut(raw->top / height, raw->bottom / height, &box.top, &box.bottom);
+    if (!is_wide || !is_high)
+        return refuse_empty(set, a, raw, error);
+    struct glcnn_data_box *added = append(&set->boxes);
+    if (!added)
+        return data_no_memory(error, a->path);
+    *added = box;
+    return GLCNN_SUCCESS;
+}
+
+/* Boxes of a picture that was turned or scaled since would lie elsewhere. */
+static glcnn_status refuse_size(glcnn_data_set *set, glcnn_data_part part,
+                                const struct picture_file *file, const struct annotation *a,
+                                char *error)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    snprintf(message, sizeof message,
+             "%.150s: is %ux%u, and %.150s has boxes of a picture of %ux%u; expected the same "
+             "size, after EXIF's orientation",
+             file->path, file->head.width, file->head.height, a->path, a->width, a->height);
+    set_remove_picture(set, part);
+    return set_complain(set, 1, message, error);
+}
+
+glcnn_status boxes_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+                          char *error)
+{
+    struct picture_file *file = &set->files[set->file_count - 1];
+    const uint32_t first = set->boxes.count;
+    glcnn_status status = GLCNN_SUCCESS;
+    if ((a->width && a->width != file->head.width) || (a->height && a->height != file->head.height))
+        return refuse_size(set, part, file, a, error);
+    for (uint32_t i = 0; i < a->count && status == GLCNN_SUCCESS; i++)
+        status = add_box(set, &file->head, a, &a->boxes[i], error);
+    file->first_box = first;
+    file->box_count = set->boxes.count - first;
+    return status;
+}
+
+/* ---- Images ---- */
+
+/* False: the box lies outside of the middle of its picture that is shown. */
+static bool move_box(struct glcnn_data_box *box, const struct picture *head,
+                     const struct middle *middle)
+{
+    const double width = head->width, height = head->height;
+    bool is_wide =
+        cut((box->left * width - middle->left) / middle->width,
+            (box->right * width - middle->left) / middle->width, &box->left, &box->right);
+    bool is_high =
+        cut((box->top * height - middle->top) / middle->height,
+            (box->bottom * height - middle->top) / middle->height, &box->top, &box->bottom);
+    return is_wide && is_high;
+}
+
+static uint32_t move_boxes(glcnn_data_set *set, struct picture_file *file, uint32_t kept)
+{
+    const struct middle middle =
+        scale_middle(file->head.width, file->head.height, set->info.width, set->info.height);
+    struct glcnn_data_box *items = set->boxes.items;
+    const uint32_t first = kept;
+    for (uint32_t i = 0; i < file->box_count; i++) {
+        struct glcnn_data_box box = items[file->first_box + i];
+        if (move_box(&box, &file->head, &middle))
+            items[kept++] = box;
+    }
+    file->first_box = first;
+    file->box_count = kept - first;
+    return kept;
+}
+
+void boxes_fit(glcnn_data_set *set)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    struct boxes *boxes = &set->boxes;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < set->file_count; i++)
+        kept = move_boxes(set, &set->files[i], kept);
+    snprintf(message, sizeof message,
+             "%.250s: %u of %u boxes lie outside of the middle of their pictures that images of "
+             "%ux%u show",
+             set->path, boxes->count - kept, boxes->count, set->info.width, set->info.height);
+    if (kept < boxes->count)
+        set_decide(set, message);
+    boxes->count = kept;
+}
+
+const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set *data, glcnn_data_part part,
+                                                  uint32_t index, uint32_t *count)
+{
+    *count = 0;
+    if ((unsigned)part >= GLCNN_DATA_PARTS || index >= data->parts[part].count ||
+        data->boxes.count == 0)
+        return NULL;
+    const struct picture_file *file = &data->files[data->parts[part].items[index].index];
+    *count = file->box_count;
+    return file->box_count > 0 ? data->boxes.items + file->first_box : NULL;
+}
+
+void boxes_free(struct boxes *boxes)
+{
+    for (uint32_t i = 0; i < boxes->class_count; i++)
+        free(boxes->classes[i]);
+    free(boxes->classes);
+    free(boxes->items);
+    *boxes = (struct boxes){0};
+}

@@ -1,0 +1,101 @@
+/* Boxes around objects: pictures with annotations, as YOLO, Pascal VOC and COCO write them. */
+#ifndef GLCNN_DATA_BOXES_H
+#define GLCNN_DATA_BOXES_H
+
+#include "folder.h"
+#include "names.h"
+
+/* What is told once, with the first message and the number of the others. */
+struct tally {
+    uint32_t count;
+    char first[400];
+};
+
+/* Of a data set: the boxes of all its pictures, those of one behind each other. */
+struct boxes {
+    struct glcnn_data_box
+        *items; /* their labels are numbers of names until the classes are known */
+    uint32_t count, capacity;
+    char **classes; /* that the data lists, in their order; NULL: it lists none */
+    uint32_t class_count;
+    struct tally unboxed;   /* pictures without annotation */
+    struct tally empty;     /* boxes outside of their picture, or without size */
+    struct tally unmatched; /* annotations without picture, names without file */
+};
+
+/* A box as an annotation has it. */
+struct raw_box {
+    double left, top, right, bottom;
+    uint32_t label; /* of the set's names */
+    bool is_crowd, is_difficult;
+    size_t place; /* in the file, for messages */
+};
+
+/* What is said of one picture. */
+struct annotation {
+    const char *path;            /* of the file, for messages */
+    const char *before, *behind; /* what stands around the place of a box: "line ", "" */
+    bool in_pixels;              /* otherwise boxes are in shares of the picture */
+    uint32_t width, height;      /* of the picture; 0: it is not said */
+    struct raw_box *boxes;
+    uint32_t count, capacity;
+};
+
+/* ---- For readers ---- */
+
+/* False: not enough memory. */
+bool annotation_add(struct annotation *a, const struct raw_box *box);
+void annotation_free(struct annotation *a);
+
+/* Gives the picture that was added last, to the part, its boxes, cut at its edges. One of another size
+ * than the annotation says is taken back. */
+glcnn_status boxes_attach(struct glcnn_data_set *set, glcnn_data_part part,
+                          const struct annotation *a, char *error);
+/* Counts what is left out; with `strict` it is an error. */
+glcnn_status boxes_tally(struct glcnn_data_set *set, struct tally *tally, const char *message,
+                         char *error);
+
+/* Pictures in one folder and an annotation for each in another, or in the same. */
+struct pairs {
+    const char *pictures, *annotations; /* folders */
+    const char *ending;                 /* of annotations: ".txt" */
+    const struct listing *wanted;       /* names without ending; NULL: all */
+    /* Fills in what a->path says; after a failure but GLCNN_OUT_OF_MEMORY the picture is left out. */
+    glcnn_status (*read)(struct glcnn_data_set *set, struct annotation *a, char *error);
+};
+glcnn_status boxes_add_pairs(struct glcnn_data_set *set, glcnn_data_part part,
+                             const struct pairs *pairs, char *error);
+
+/* The readers of `pairs`. */
+glcnn_status yolo_read(struct glcnn_data_set *set, struct annotation *a, char *error);
+glcnn_status voc_read(struct glcnn_data_set *set, struct annotation *a, char *error);
+
+/* Adds the images of a file; each is in the first of the folders that has it. */
+glcnn_status coco_add(struct glcnn_data_set *set, glcnn_data_part part, const char *path,
+                      const struct listing *folders, char *error);
+
+/* ---- Classes ---- */
+
+/* Takes the names over as the set's classes; where it has some the names are released. */
+void boxes_take_classes(struct glcnn_data_set *set, struct names *names);
+/* How many classes there may be: those of the set, or else GLCNN_DATA_MAX_CLASSES. */
+uint32_t boxes_class_limit(const struct glcnn_data_set *set);
+/* The label of a class by its number. */
+glcnn_status boxes_label(struct glcnn_data_set *set, uint32_t class, const char *path,
+                         uint32_t *label, char *error);
+
+/* Names that a file lists: the `names` of a .yaml, otherwise one on each line. *names is to be
+ * released, or given to boxes_take_classes; after a failure it is all zero. */
+glcnn_status class_list_read(const char *path, struct names *names, char *error);
+
+/* ---- For sets ---- */
+
+/* Finds what a path has, and adds it. */
+glcnn_status boxes_add_path(struct glcnn_data_set *set, const char *path, char *error);
+/* Labels become classes, once everything is added. */
+glcnn_status boxes_finish(struct glcnn_data_set *set, char *error);
+/* Boxes follow their pictures to the size of images. */
+void boxes_fit(struct glcnn_data_set *set);
+void boxes_free(struct boxes *boxes);
+
+#endif

@@ -1,0 +1,122 @@
+/* Where pictures and their boxes lie. */
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxes_place.h"
+#include "message.h"
+
+/* The first of these that a folder has is what it is. */
+static place_layout *const whole[] = {yolo_add_folders, NULL}, *const beside[] = {yolo_add_beside,
+                                                                                  NULL};
+
+static glcnn_status add_first(const struct place *p, place_layout *const *layouts, bool *found)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (*found = false; *layouts && !*found && status == GLCNN_SUCCESS; layouts++)
+        status = (*layouts)(p, found);
+    return status;
+}
+
+static glcnn_status refuse(const struct place *p)
+{
+    return data_fail(p->error, GLCNN_MALFORMED_DATA,
+                     "%.200s: has no boxes; expected images and labels (YOLO), Annotations and "
+                     "JPEGImages (Pascal VOC), a .json beside the pictures or in annotations "
+                     "(COCO), or folders train, val and test that have these",
+                     p->folder);
+}
+
+static glcnn_status add_one(const struct place *p)
+{
+    bool found;
+    glcnn_status status = add_first(p, whole, &found);
+    if (status == GLCNN_SUCCESS && !found)
+        status = add_first(p, beside, &found);
+    return status == GLCNN_SUCCESS && !found ? refuse(p) : status;
+}
+
+static glcnn_status add_part(const struct place *p, glcnn_data_part part, bool *any)
+{
+    struct place below;
+    char *folder = NULL;
+    glcnn_status status = place_find_part(p, part, &folder);
+    if (status == GLCNN_SUCCESS && folder) {
+        *any = true;
+        status = place_open(&below, p, p->set, folder, p->error);
+        below.part = part;
+        if (status == GLCNN_SUCCESS)
+            status = add_one(&below);
+        listing_free(&below.listing);
+    }
+    free(folder);
+    return status;
+}
+
+static glcnn_status add_parts(const struct place *p)
+{
+    bool any = false;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int part = 0; part < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS; part++)
+        status = add_part(p, (glcnn_data_part)part, &any);
+    return status == GLCNN_SUCCESS && !any ? add_one(p) : status;
+}
+
+static glcnn_status add_folder(glcnn_data_set *set, const char *path, char *error)
+{
+    struct place p;
+    bool found;
+    glcnn_status status = place_open(&p, NULL, set, path, error);
+    if (status == GLCNN_SUCCESS)
+        status = add_first(&p, whole, &found);
+    if (status == GLCNN_SUCCESS && !found)
+        status = add_parts(&p);
+    listing_free(&p.listing);
+    return status;
+}
+
+/* The folder of a file; to be released with free(). */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
+}
+
+static glcnn_status add_yaml_file(glcnn_data_set *set, const char *path, char *error)
+{
+    char *folder = folder_of(path);
+    struct names names;
+    glcnn_status status =
+        folder ? class_list_read(path, &names, error) : data_no_memory(error, path);
+    if (status == GLCNN_SUCCESS)
+        boxes_take_classes(set, &names);
+    if (status == GLCNN_SUCCESS)
+        status = add_folder(set, folder, error);
+    free(folder);
+    return status;
+}
+
+static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
+{
+    if (path_is_folder(path))
+        return add_folder(set, path, error);
+    if (place_has_ending(path, ".yaml") || place_has_ending(path, ".yml"))
+        return add_yaml_file(set, path, error);
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.300s: is not a folder; expected one with pictures and boxes, the .json of "
+                     "COCO, or the data.yaml of YOLO",
+                     path);
+}
+
+/* The decimal point is the C locale's, only for this thread. */
+glcnn_status boxes_add_path(glcnn_data_set *set, const char *path, char *error)
+{
+    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (c == (locale_t)0)
+        return data_no_memory(error, path);
+    locale_t before = uselocale(c);
+    glcnn_status status = add_path(set, path, error);
+    uselocale(before);
+    freelocale(c);
+    return status;
+}

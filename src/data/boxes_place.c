@@ -1,0 +1,78 @@
+/* What a folder has by names. */
+#include "boxes_place.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "message.h"
+#include "words.h"
+
+glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set *set,
+                        const char *folder, char *error)
+{
+    *p = (struct place){.set = set, .up = up, .folder = folder, .error = error};
+    return listing_read(folder, &p->listing, error);
+}
+
+bool place_has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), part = strlen(ending);
+    return length > part && strcasecmp(name + length - part, ending) == 0;
+}
+
+bool place_any_has_ending(const struct place *p, const char *ending)
+{
+    for (uint32_t i = 0; i < p->listing.count; i++)
+        if (place_has_ending(p->listing.names[i], ending))
+            return true;
+    return false;
+}
+
+char *place_find_folder(const struct place *p, const char *name, const char *other)
+{
+    for (uint32_t i = 0; i < p->listing.count; i++) {
+        const char *found = p->listing.names[i];
+        if (strcasecmp(found, name) != 0 && strcasecmp(found, other) != 0)
+            continue;
+        char *path = path_join(p->folder, found);
+        if (path && path_is_folder(path))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+glcnn_status place_refuse_two(const struct place *p, const char *one, const char *other)
+{
+    return data_fail(p->error, GLCNN_MALFORMED_DATA,
+                     "%.200s: has %.100s and %.100s, and it is not clear which is meant; expected "
+                     "one of them",
+                     p->folder, one, other);
+}
+
+glcnn_status place_find_part(const struct place *p, glcnn_data_part part, char **path)
+{
+    const char *first = NULL;
+    *path = NULL;
+    for (uint32_t i = 0; i < p->listing.count; i++) {
+        const char *name = p->listing.names[i];
+        glcnn_data_part of;
+        if (!word_is_numbered_part(name, strlen(name), &of) || of != part)
+            continue;
+        char *whole = path_join(p->folder, name);
+        if (!whole)
+            return data_no_memory(p->error, p->folder);
+        if (!path_is_folder(whole)) {
+            free(whole);
+            continue;
+        }
+        if (first) {
+            free(whole);
+            return place_refuse_two(p, first, name);
+        }
+        first = name;
+        *path = whole;
+    }
+    return GLCNN_SUCCESS;
+}

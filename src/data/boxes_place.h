@@ -1,0 +1,50 @@
+/* Folders in which pictures with boxes are looked for. */
+#ifndef GLCNN_DATA_BOXES_PLACE_H
+#define GLCNN_DATA_BOXES_PLACE_H
+
+#include "set.h"
+
+/* A folder that is looked at. */
+struct place {
+    glcnn_data_set *set;
+    const struct place *up; /* whose part it is; NULL: none */
+    const char *folder;
+    struct listing listing;
+    glcnn_data_part part; /* of what is found without a part */
+    char *error;
+};
+
+/* The listing is to be released, after a failure too. */
+glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set *set,
+                        const char *folder, char *error);
+
+/* In any case of letters. */
+bool place_has_ending(const char *name, const char *ending);
+bool place_any_has_ending(const struct place *p, const char *ending);
+
+/* A folder by one of two names, in any case of letters; to be released with free(). NULL: there is
+ * none. */
+char *place_find_folder(const struct place *p, const char *name, const char *other);
+/* The folder of a part, to be released with free(), after a failure too; *path NULL: there is none.
+ * Two are refused. */
+glcnn_status place_find_part(const struct place *p, glcnn_data_part part, char **path);
+glcnn_status place_refuse_two(const struct place *p, const char *one, const char *other);
+
+/* ---- Layouts ---- */
+
+/* Adds what the folder has, where it has this layout: *found. */
+typedef glcnn_status place_layout(const struct place *p, bool *found);
+
+/* images and labels, Annotations and JPEGImages, .json; below a root of parts. */
+place_layout yolo_add_folders, voc_add_folders, coco_add_files;
+/* Annotations beside their pictures. */
+place_layout yolo_add_beside, voc_add_beside;
+
+/* The classes of YOLO: data.yaml, classes.txt or obj.names of the folder, of that whose part it is, or
+ * of the folder of labels. */
+glcnn_status yolo_find_classes(const struct place *p, const char *labels);
+/* The .json `name` of a folder, whose pictures are in p or below it. */
+glcnn_status coco_add_file(const struct place *p, glcnn_data_part part, const char *folder,
+                           const char *name);
+
+#endif

@@ -1,0 +1,140 @@
+/* Folders as YOLO has them: pictures, labels and a list of the classes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxes_place.h"
+#include "message.h"
+
+/* ---- Classes ---- */
+
+/* Files by a name, or else by one of two endings if there are any. */
+static const struct list {
+    const char *name, *ending, *or_ending;
+} lists[] = {
+    {"data.yaml", ".yaml", ".yml"}, {"classes.txt", NULL, NULL}, {"obj.names", ".names", ".names"}};
+
+/* NULL: there is none. *other: of several the second. */
+static const char *find_list(const struct listing *listing, const struct list *list,
+                             const char **other)
+{
+    const char *found = NULL;
+    *other = NULL;
+    for (uint32_t i = 0; i < listing->count; i++)
+        if (strcmp(listing->names[i], list->name) == 0)
+            return listing->names[i];
+    for (uint32_t i = 0; list->ending && i < listing->count; i++) {
+        const char *at = listing->names[i];
+        if (!place_has_ending(at, list->ending) && !place_has_ending(at, list->or_ending))
+            continue;
+        if (found && !*other)
+            *other = at;
+        found = found ? found : at;
+    }
+    return found;
+}
+
+static glcnn_status take_list(glcnn_data_set *set, const char *path, char *error)
+{
+    struct names names;
+    glcnn_status status = class_list_read(path, &names, error);
+    if (status == GLCNN_SUCCESS)
+        boxes_take_classes(set, &names);
+    return status;
+}
+
+static glcnn_status find_classes_in(const struct place *p)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !p->set->boxes.classes; i++) {
+        const char *other, *name = find_list(&p->listing, &lists[i], &other);
+        if (name && other)
+            return place_refuse_two(p, name, other);
+        char *path = name ? path_join(p->folder, name) : NULL;
+        if (name && !path)
+            return data_no_memory(p->error, p->folder);
+        glcnn_status status = path ? take_list(p->set, path, p->error) : GLCNN_SUCCESS;
+        free(path);
+        if (status != GLCNN_SUCCESS)
+            return status;
+    }
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status yolo_find_classes(const struct place *p, const char *labels)
+{
+    struct place below;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (const struct place *at = p; at && status == GLCNN_SUCCESS; at = at->up)
+        status = find_classes_in(at);
+    if (status != GLCNN_SUCCESS || p->set->boxes.classes || !path_is_folder(labels))
+        return status;
+    status = place_open(&below, p, p->set, labels, p->error);
+    if (status == GLCNN_SUCCESS)
+        status = find_classes_in(&below);
+    listing_free(&below.listing);
+    return status;
+}
+
+/* ---- Pictures and labels ---- */
+
+static glcnn_status add_pair(const struct place *p, glcnn_data_part part, const char *images,
+                             const char *labels)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    const struct pairs pairs = {
+        .pictures = images, .annotations = labels, .ending = ".txt", .read = yolo_read};
+    p->set->info.format = "yolo";
+    if (!path_is_folder(labels)) {
+        snprintf(message, sizeof message,
+                 "%.200s: is left out: there is no folder %.200s with its boxes", images, labels);
+        return set_complain(p->set, 0, message, p->error);
+    }
+    glcnn_status status = yolo_find_classes(p, labels);
+    return status == GLCNN_SUCCESS ? boxes_add_pairs(p->set, part, &pairs, p->error) : status;
+}
+
+/* images/train and labels/train. */
+static glcnn_status add_part(const struct place *images, const char *labels, glcnn_data_part part,
+                             bool *any)
+{
+    char *pictures = NULL;
+    glcnn_status status = place_find_part(images, part, &pictures);
+    if (status == GLCNN_SUCCESS && pictures) {
+        char *beside = path_join(labels, strrchr(pictures, '/') + 1);
+        *any = true;
+        status = beside ? add_pair(images->up, part, pictures, beside)
+                        : data_no_memory(images->error, labels);
+        free(beside);
+    }
+    free(pictures);
+    return status;
+}
+
+static glcnn_status add_root(const struct place *p, const char *images, const char *labels)
+{
+    struct place below;
+    bool any = false;
+    glcnn_status status = place_open(&below, p, p->set, images, p->error);
+    for (int part = 0; part < GLCNN_DATA_PARTS && !p->up && status == GLCNN_SUCCESS; part++)
+        status = add_part(&below, labels, (glcnn_data_part)part, &any);
+    listing_free(&below.listing);
+    return status == GLCNN_SUCCESS && !any ? add_pair(p, p->part, images, labels) : status;
+}
+
+glcnn_status yolo_add_folders(const struct place *p, bool *found)
+{
+    char *images = place_find_folder(p, "images", "images"),
+         *labels = place_find_folder(p, "labels", "labels");
+    glcnn_status status = GLCNN_SUCCESS;
+    *found = images && labels;
+    if (*found)
+        status = add_root(p, images, labels);
+    free(images);
+    free(labels);
+    return status;
+}
+
+glcnn_status yolo_add_beside(const struct place *p, bool *found)
+{
+    *found = place_any_has_ending(p, ".txt");
+    return *found ? add_pair(p, p->part, p->folder, p->folder) : GLCNN_SUCCESS;
+}

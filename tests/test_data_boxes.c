@@ -1,0 +1,477 @@
+/* Boxes: what annotations of YOLO give, in which part, and what is said of those
+ * that are broken. */
+#include "tests/data_files.h"
+
+#include <math.h>
+
+#include "tests/unit.h"
+
+static const struct glcnn_data_parameters boxes = {.targets = GLCNN_DATA_TARGETS_BOXES},
+                                          strict = {.targets = GLCNN_DATA_TARGETS_BOXES,
+                                                    .strict = true};
+
+/* ---- Data ---- */
+
+static uint32_t grey(uint32_t x, uint32_t y, uint32_t c)
+{
+    return (x * 7 + y * 13 + c) % 256;
+}
+
+static void write_sized(const char *name, uint32_t width, uint32_t height)
+{
+    data_write_png(name, &(struct data_png){.width = width, .height = height, .value = grey});
+}
+
+static void write_picture(const char *name)
+{
+    write_sized(name, 20, 10);
+}
+
+/* Pictures SET/FOLDER/NAME.png for each name, one character, of a text. */
+static void write_pictures(const char *folder, const char *names)
+{
+    char name[128];
+    for (; *names; names++) {
+        snprintf(name, sizeof name, "%s/%c.png", folder, *names);
+        write_picture(name);
+    }
+}
+
+static void write_in(const char *folder, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    data_write_text(path, text);
+}
+
+/* ---- What was read ---- */
+
+/* "a.png: cat 0.1 0.2 0.5 0.6, dog ..; b.png; ": names without their folders. */
+static const char *describe(const glcnn_data_set *data, glcnn_data_part part)
+{
+    static char text[2048];
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    char *to = text;
+    *to = 0;
+    for (uint32_t i = 0; i < info->counts[part]; i++) {
+        char name[256];
+        uint32_t count;
+        const struct glcnn_data_box *box = glcnn_data_set_boxes(data, part, i, &count);
+        glcnn_data_set_name(data, part, i, name, sizeof name);
+        to +=
+            sprintf(to, "%s%s", i ? "; " : "", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
+        for (uint32_t k = 0; k < count; k++, box++)
+            to += sprintf(to, "%s%s%s%s %.4g %.4g %.4g %.4g", k ? ", " : ": ",
+                          info->class_names[box->label], box->is_crowd ? " crowd" : "",
+                          box->is_difficult ? " difficult" : "", (double)box->left,
+                          (double)box->top, (double)box->right, (double)box->bottom);
+    }
+    return text;
+}
+
+static const char *classes_of(const glcnn_data_set *data)
+{
+    static char text[1024];
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    char *to = text;
+    *to = 0;
+    for (uint32_t i = 0; i < info->class_count; i++)
+        to += sprintf(to, "%s%s", i ? " " : "", info->class_names[i]);
+    return text;
+}
+
+static bool any_says(const glcnn_data_set *data,
+                     const char *(*message)(const glcnn_data_set *, uint32_t), const char *phrase)
+{
+    for (uint32_t i = 0; message(data, i); i++)
+        if (strstr(message(data, i), phrase))
+            return true;
+    printf("\n    nothing says \"%s\", but \"%s\"", phrase,
+           message(data, 0) ? message(data, 0) : "nothing");
+    return false;
+}
+
+/* Opens, and compares the training part with what is expected. */
+static glcnn_data_set *open_as(const char *name, const struct glcnn_data_parameters *p,
+                               const char *format, const char *training)
+{
+    glcnn_data_set *data = data_open(name, p);
+    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, format);
+    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING), training);
+    return data;
+}
+
+static void check(const char *name, const char *format, const char *training)
+{
+    glcnn_data_set *data = open_as(name, &boxes, format, training);
+    CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 0));
+    glcnn_data_set_close(&data);
+}
+
+static void check_part(const char *name, glcnn_data_part part, const char *expected)
+{
+    glcnn_data_set *data = data_open(name, &boxes);
+    CU_ASSERT_STRING_EQUAL(describe(data, part), expected);
+    glcnn_data_set_close(&data);
+}
+
+/* ---- Layouts ---- */
+
+static const char line[] = "1 0.5 0.5 0.5 0.5\n", names[] = "names: [cat, dog]\n",
+                  dog[] = "a.png: dog 0.25 0.25 0.75 0.75",
+                  other[] = "b.png: dog 0.25 0.25 0.75 0.75";
+
+static void yolo_is_found_in_every_order_of_folders(void)
+{
+    static const char *const orders[][4] = {
+        {"y1/images/train", "y1/labels/train", "y1/images/val", "y1/labels/val"},
+        {"y2/train/images", "y2/train/labels", "y2/valid/images", "y2/valid/labels"},
+        {"y3/images/train2017", "y3/labels/train2017", "y3/images/val2017", "y3/labels/val2017"},
+        {"y4/train", "y4/train", "y4/val", "y4/val"}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        const char *const *o = orders[i];
+        char root[3] = {o[0][0], o[0][1], 0};
+        write_pictures(o[0], "a");
+        write_in(o[1], "a.txt", line);
+        write_pictures(o[2], "b");
+        write_in(o[3], "b.txt", line);
+        write_in(root, "data.yaml", names);
+        check(root, "yolo", dog);
+        check_part(root, GLCNN_DATA_PART_VALIDATION, other);
+    }
+    check("y2/data.yaml", "yolo", dog);
+}
+
+static void yolo_without_parts(void)
+{
+    write_pictures("whole/images", "ab");
+    write_in("whole/labels", "a.txt", line);
+    write_in("whole/labels", "b.txt", "");
+    write_in("whole/labels", "classes.txt", "cat\r\ndog\r\n\r\n");
+    check("whole", "yolo", "a.png: dog 0.25 0.25 0.75 0.75; b.png");
+    write_pictures("beside", "a");
+    write_in("beside", "a.txt", line);
+    write_in("beside", "obj.names", "cat\ndog");
+    glcnn_data_set *data = open_as("beside", &boxes, "yolo", dog);
+    glcnn_data_set_close(&data);
+}
+
+/* ---- Names ---- */
+
+static void write_named(const char *yaml)
+{
+    write_pictures("named/images", "a");
+    write_in("named/labels", "a.txt", line);
+    write_in("named", "data.yaml", yaml);
+}
+
+static void data_yaml_names_the_classes(void)
+{
+    static const char *const same[] = {
+        "nc: 2\nnames: ['cat', \"dog\"]\n",
+        "# all\r\npath: ../x\r\nnames:\r\n  0: cat # first\r\n  1: dog\r\ntrain: images\r\n",
+        "names:\n- cat\n- 'dog'\nnc: 2",
+        "names:\n\n  # two\n  - cat\n  - dog",
+        "names: {0: cat, 1: dog}",
+        "names: {1: \"dog\",\n  0: 'cat',\n}\nval: x",
+        "names:\n  [cat, # one\n   dog]",
+        "\xef\xbb\xbfnames:\n  1: dog\n  0: cat\n",
+        "---\ndownload: |\n  names: no\nnames: [ cat , dog ]\n"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        write_named(same[i]);
+        check("named", "yolo", dog);
+    }
+    write_named("names: ['it''s: a \"cat\"', \"a \\\"b\\\" \\\\ c\", d#e, f:g]");
+    glcnn_data_set *data = data_open("named", &boxes);
+    CU_ASSERT_STRING_EQUAL(classes_of(data), "it's: a \"cat\" a \"b\" \\ c d#e f:g");
+    glcnn_data_set_close(&data);
+}
+
+static void data_yaml_that_is_not_understood(void)
+{
+    static const char *const rows[][2] = {
+        {"train: images\n", "has no names; expected \"names:\""},
+        {"names:\nnc: 2\n", "lists no class"},
+        {"names: []\n", "lists no class"},
+        {"names: *list\n", "line 1, of names: \"*list\" is not understood"},
+        {"names: cat\n", "expected a list in brackets"},
+        {"\nnames: [cat, dog\nnc: 2\n",
+         "line 3, of names: \"nc: 2\" is not understood; expected a "},
+        {"names: [cat dog", "expected a comma or ]"},
+        {"names: [[cat], dog]", "\"[cat], dog]\" is not understood; expected a name"},
+        {"names: [\"\\u0041\", dog]", "no escapes but"},
+        {"names: ['cat, dog]", "quotes around up to 255 bytes"},
+        {"names:\n  a: cat\n",
+         "line 2, of names: \"a: cat\" is not understood; expected the number"},
+        {"names:\n  0: &x cat\n", "\"&x cat\" is not understood; expected a name"},
+        {"names:\n  - name: cat\n", "\": cat\" is not understood; expected the end of the line"},
+        {"names:\n  - - cat\n", "\"- cat\" is not understood"},
+        {"names:\n  - cat\n  1: dog\n", "expected hyphens before all names"},
+        {"names:\n  0: cat\n  0: dog\n", "line 3: class 0 is named twice; the first is \"cat\""},
+        {"names:\n  0: cat\n  2: dog\n", "has class 2 and none of number 1"},
+        {"names:\n  65536: cat\n", "expected at most 65536 classes"},
+        {"names: [cat, cat]", "classes 0 and 1 are both \"cat\""},
+        {"names: {0: cat, 1 dog}", "expected the number of a class and a colon"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_named(rows[i][0]);
+        data_refuses("named", &boxes, GLCNN_MALFORMED_DATA, rows[i][1]);
+    }
+    data_write("named/data.yaml", "names: [a\0b]", 13);
+    data_refuses("named", &boxes, GLCNN_MALFORMED_DATA, "is not text: it has a zero byte");
+}
+
+static void lists_of_lines(void)
+{
+    write_pictures("lines/images", "a");
+    write_in("lines/labels", "a.txt", line);
+    write_in("lines", "classes.txt", "cat\n\ndog\n");
+    data_refuses("lines", &boxes, GLCNN_MALFORMED_DATA, "line 2 is empty; expected a name");
+    write_in("lines", "classes.txt", "dog\ndog\n");
+    data_refuses("lines", &boxes, GLCNN_MALFORMED_DATA, "classes 0 and 1 are both \"dog\"");
+    write_in("lines", "classes.txt", "zebra\nant\n");
+    check("lines", "yolo", "a.png: ant 0.25 0.25 0.75 0.75");
+}
+
+static void classes_without_names_are_counted(void)
+{
+    write_pictures("counted/images", "a");
+    write_in("counted/labels", "a.txt", "10 0.5 0.5 0.5 0.5\n2 0.5 0.5 1 1\n");
+    glcnn_data_set *data =
+        open_as("counted", &boxes, "yolo", "a.png: 10 0.25 0.25 0.75 0.75, 2 0 0 1 1");
+    CU_ASSERT_STRING_EQUAL(classes_of(data), "0 1 2 3 4 5 6 7 8 9 10");
+    CU_ASSERT(any_says(data, glcnn_data_set_decision, "so classes are named 0 to 10"));
+    CU_ASSERT(
+        any_says(data, glcnn_data_set_decision, "has no box of the class \"0\"; and so 8 more"));
+    glcnn_data_set_close(&data);
+}
+
+/* ---- What is broken ---- */
+
+/* The picture b.png is whole; a.png is left out with a note, or an error with `strict`. */
+static void check_left_out(const char *name, const char *whole, const char *phrase)
+{
+    glcnn_data_set *data = data_open(name, &boxes);
+    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING), whole);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
+    CU_ASSERT(any_says(data, glcnn_data_set_note, phrase));
+    glcnn_data_set_close(&data);
+    data_refuses(name, &strict, GLCNN_MALFORMED_DATA, phrase);
+}
+
+static void broken_lines(void)
+{
+    static const char *const rows[][2] = {
+        {"0 .5 .5 .5\n", "a.txt: line 1: has 4 fields; expected 5: class, x and y"},
+        {"\n0 .5 .5 .5 .5 .9\n", "a.txt: line 2: has 6 fields"},
+        {"2 .5 .5 .5 .5\n", "line 1: the class is 2; expected a whole number, 0 to 1"},
+        {"0.5 .5 .5 .5 .5\n", "the class is 0.5; expected a whole number"},
+        {"-1 .5 .5 .5 .5\n", "the class is -1; expected"},
+        {"cat .5 .5 .5 .5\n", "the class is cat; expected"},
+        {"0 nan .5 .5 .5\n", "line 1: x is nan; expected a share of the picture, 0 to 1"},
+        {"0 .5 inf .5 .5\n", "y is inf; expected"},
+        {"0 .5 .5 320 .5\n", "width is 320; expected a share"},
+        {"0 .5 .5 .5 -.1\n", "height is -.1; expected a share"},
+        {"0 .5 .5 .5 .5,\n", "height is .5,; expected a share"},
+        {"0 .5 .5 .5 1e999\n", "height is 1e999; expected a share"}};
+    write_pictures("broken/images", "ab");
+    write_in("broken/labels", "b.txt", line);
+    write_in("broken", "data.yaml", names);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_in("broken/labels", "a.txt", rows[i][0]);
+        check_left_out("broken", other, rows[i][1]);
+    }
+    data_write("broken/labels/a.txt", "0 .5 \0", 6);
+    check_left_out("broken", other, "is not text: it has a zero byte");
+}
+
+/* Pictures of the background. */
+static void pictures_without_annotation_have_no_boxes(void)
+{
+    write_pictures("bare/images", "abc");
+    write_in("bare/labels", "a.txt", line);
+    write_in("bare", "data.yaml", names);
+    for (int i = 0; i < 2; i++) {
+        glcnn_data_set *data = open_as("bare", i ? &strict : &boxes, "yolo",
+                                       "a.png: dog 0.25 0.25 0.75 0.75; b.png; c.png");
+        CU_ASSERT(any_says(data, glcnn_data_set_decision,
+                           "b.png: has no annotation .txt, and so no boxes; and so 1 more"));
+        CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 0));
+        glcnn_data_set_close(&data);
+    }
+    write_in("bare/labels", "a.txt", "");
+    data_refuses("bare", &boxes, GLCNN_MALFORMED_DATA, "no picture of the training part has a box");
+    write_pictures("test/images/train", "a");
+    write_pictures("test/images/test", "b");
+    write_in("test/labels/train", "a.txt", line);
+    glcnn_data_set *data = data_open("test", &boxes);
+    CU_ASSERT(any_says(data, glcnn_data_set_note, "/images/test: is left out: there is no folder"));
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 0);
+    glcnn_data_set_close(&data);
+    data_refuses("test", &strict, GLCNN_MALFORMED_DATA, "is left out: there is no folder");
+}
+
+static void broken_pictures_are_left_out(void)
+{
+    write_pictures("bad/images", "b");
+    write_in("bad/images", "a.png", "no picture");
+    write_in("bad/images", "b.json", "no picture either");
+    write_in("bad/labels", "a.txt", line);
+    write_in("bad/labels", "b.txt", line);
+    write_in("bad", "data.yaml", names);
+    check_left_out("bad", other, "a.png: is not a picture");
+    glcnn_data_set *data = data_open("bad", &boxes);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 1);
+    glcnn_data_set_close(&data);
+}
+
+/* ---- Images ---- */
+
+static struct {
+    uint32_t left, top, right, bottom;
+} lit;
+
+static uint32_t light(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return x >= lit.left && x < lit.right && y >= lit.top && y < lit.bottom ? 255 : 0;
+}
+
+/* The white pixels of the image are where its box is: their number, and the middle of them. */
+static void check_light(uint32_t width, uint32_t height, uint32_t W, uint32_t H, const char *label)
+{
+    struct glcnn_data_parameters p = boxes;
+    uint32_t count;
+    double sum = 0, x = 0, y = 0;
+    p.width = W;
+    p.height = H;
+    data_write_png("light/images/a.png",
+                   &(struct data_png){.width = width, .height = height, .value = light});
+    write_in("light/labels", "a.txt", label);
+    glcnn_data_set *data = data_open("light", &p);
+    const struct glcnn_data_box *box =
+        glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .threads = 1});
+    struct glcnn_data_batch batch = data_next(loader);
+    for (uint32_t i = 0; i < W * H; i++) {
+        sum += (double)batch.floats[i];
+        x += (double)batch.floats[i] * (i % W + 0.5);
+        y += (double)batch.floats[i] * (i / W + 0.5);
+    }
+    CU_ASSERT_EQUAL_FATAL(count, 1);
+    CU_ASSERT(fabs((double)(box->right - box->left) * (box->bottom - box->top) * W * H - sum) <
+              2 + sum / 2000);
+    CU_ASSERT(fabs((double)(box->left + box->right) * W / 2 - x / sum) < 0.25);
+    CU_ASSERT(fabs((double)(box->top + box->bottom) * H / 2 - y / sum) < 0.25);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+static void boxes_follow_their_pictures(void)
+{
+    static const uint32_t sizes[][2] = {{64, 48}, {32, 32}, {48, 64}, {128, 40}, {24, 40},
+                                        {60, 20}, {64, 47}, {63, 48}, {200, 200}};
+    static const uint32_t rectangles[][4] = {{13, 9, 41, 39}, {0, 0, 64, 48}, {20, 10, 64, 30}};
+    char label[64];
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const uint32_t *r = rectangles[k];
+            memcpy(&lit, r, sizeof lit);
+            snprintf(label, sizeof label, "0 %.8f %.8f %.8f %.8f", (r[0] + r[2]) / 128.0,
+                     (r[1] + r[3]) / 96.0, (r[2] - r[0]) / 64.0, (r[3] - r[1]) / 48.0);
+            check_light(64, 48, sizes[i][0], sizes[i][1], label);
+        }
+}
+
+static void boxes_outside_of_the_middle_are_dropped(void)
+{
+    struct glcnn_data_parameters p = boxes;
+    p.width = p.height = 10;
+    write_pictures("middle/images", "ab");
+    write_in("middle/labels", "a.txt", "0 .1 .5 .2 .5\n1 .25 .5 .5 .5\n0 .9 .5 .2 1\n");
+    write_in("middle/labels", "b.txt", line);
+    write_in("middle", "data.yaml", names);
+    glcnn_data_set *data =
+        open_as("middle", &p, "yolo", "a.png: dog 0 0.25 0.5 0.75; b.png: dog 0 0.25 1 0.75");
+    CU_ASSERT(any_says(data, glcnn_data_set_decision, "2 of 4 boxes lie outside of the middle"));
+    glcnn_data_set_close(&data);
+}
+
+/* ---- Parts and batches ---- */
+
+static void a_share_becomes_the_validation_part(void)
+{
+    struct glcnn_data_parameters p = boxes;
+    p.validation = 0.25;
+    write_pictures("share/images", "abcdefgh");
+    for (const char *name = "abcdefgh"; *name; name++)
+        write_in("share/labels", (char[]){*name, '.', 't', 'x', 't', 0}, *name < 'd' ? "" : line);
+    write_in("share", "data.yaml", names);
+    glcnn_data_set *data = data_open("share", &p);
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    CU_ASSERT_EQUAL(info->counts[GLCNN_DATA_PART_TRAINING], 6);
+    CU_ASSERT_EQUAL(info->counts[GLCNN_DATA_PART_VALIDATION], 2);
+    for (int part = 0; part < 2; part++)
+        for (uint32_t i = 0; i < info->counts[part]; i++) {
+            char name[64];
+            uint32_t count;
+            glcnn_data_set_name(data, (glcnn_data_part)part, i, name, sizeof name);
+            glcnn_data_set_boxes(data, (glcnn_data_part)part, i, &count);
+            CU_ASSERT_EQUAL(count, strrchr(name, '/')[1] < 'd' ? 0 : 1);
+        }
+    glcnn_data_set_close(&data);
+}
+
+static void batches_say_whose_boxes_they_have(void)
+{
+    write_pictures("share/images", "abcdefgh");
+    glcnn_data_set *data = data_open("share", &boxes);
+    uint32_t seen = 0, count;
+    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 0), GLCNN_DATA_NO_LABEL);
+    CU_ASSERT_PTR_NULL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 8, &count));
+    CU_ASSERT_EQUAL(count, 0);
+    CU_ASSERT_PTR_NULL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TEST, 0, &count));
+    CU_ASSERT_PTR_NULL(glcnn_data_set_boxes(data, (glcnn_data_part)3, 0, &count));
+    glcnn_data_loader *loader = data_load(
+        data, &(struct glcnn_data_loader_parameters){.batch = 8, .threads = 2, .shuffle = true});
+    struct glcnn_data_batch batch = data_next(loader);
+    for (uint32_t i = 0; i < 8; i++) {
+        glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, batch.indices[i], &count);
+        CU_ASSERT_EQUAL(count, batch.indices[i] < 3 ? 0 : 1);
+        CU_ASSERT_EQUAL(batch.labels[i], 0);
+        seen |= 1u << batch.indices[i];
+    }
+    CU_ASSERT_EQUAL(seen, 255);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+static void targets_are_checked(void)
+{
+    struct glcnn_data_parameters p = {.targets = (glcnn_data_targets)4};
+    data_refuses("share", &p, GLCNN_INVALID_ARGUMENT, "targets is 4; expected 0 to 3");
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(yolo_is_found_in_every_order_of_folders),
+        UNIT_TEST(yolo_without_parts),
+        UNIT_TEST(data_yaml_names_the_classes),
+        UNIT_TEST(data_yaml_that_is_not_understood),
+        UNIT_TEST(lists_of_lines),
+        UNIT_TEST(classes_without_names_are_counted),
+        UNIT_TEST(broken_lines),
+        UNIT_TEST(pictures_without_annotation_have_no_boxes),
+        UNIT_TEST(broken_pictures_are_left_out),
+        UNIT_TEST(boxes_follow_their_pictures),
+        UNIT_TEST(boxes_outside_of_the_middle_are_dropped),
+        UNIT_TEST(a_share_becomes_the_validation_part),
+        UNIT_TEST(batches_say_whose_boxes_they_have),
+        UNIT_TEST(targets_are_checked),
+        CU_TEST_INFO_NULL,
+    };
+    int status = unit_run("data boxes", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
