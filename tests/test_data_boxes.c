@@ -1,4 +1,4 @@
-/* Boxes: what annotations of YOLO give, in which part, and what is said of those
+/* Boxes: what annotations of YOLO and Pascal VOC give, in which part, and what is said of those
  * that are broken. */
 #include "tests/data_files.h"
 
@@ -43,6 +43,20 @@ static void write_in(const char *folder, const char *name, const char *text)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     data_write_text(path, text);
 }
+
+/* An object in an annotation of a picture of 20 x 10: the box's pixels, from 1. */
+static const char *voc(const char *objects)
+{
+    static char text[4096];
+    snprintf(text, sizeof text,
+             "<annotation><size><width>20</width><height>10</height></size>%s</annotation>",
+             objects);
+    return text;
+}
+
+#define VOC_BOX(name, xmin, ymin, xmax, ymax, more)                                                \
+    "<object><name>" name "</name>" more "<bndbox><xmin>" xmin "</xmin><ymin>" ymin                \
+    "</ymin><xmax>" xmax "</xmax><ymax>" ymax "</ymax></bndbox></object>\n"
 
 /* ---- What was read ---- */
 
@@ -154,6 +168,32 @@ static void yolo_without_parts(void)
     write_in("beside", "obj.names", "cat\ndog");
     glcnn_data_set *data = open_as("beside", &boxes, "yolo", dog);
     glcnn_data_set_close(&data);
+}
+
+static void voc_is_found(void)
+{
+    const char *one = VOC_BOX("dog", "6", "3", "15", "7", "");
+    write_pictures("v1/JPEGImages", "abcd");
+    for (const char *name = "abcd"; *name; name++)
+        write_in("v1/Annotations", (char[]){*name, '.', 'x', 'm', 'l', 0}, voc(one));
+    check("v1", "voc",
+          "a.png: dog 0.25 0.2 0.75 0.7; b.png: dog 0.25 0.2 0.75 0.7; c.png: dog 0.25 0.2 0.75 "
+          "0.7; d.png: dog 0.25 0.2 0.75 0.7");
+    write_in("v1/ImageSets/Main", "trainval.txt", "d\nb -1\nb\n");
+    write_in("v1/ImageSets/Main", "val.txt", "a\n");
+    write_in("v1/ImageSets/Main", "test.txt", "c");
+    check("v1", "voc", "b.png: dog 0.25 0.2 0.75 0.7; d.png: dog 0.25 0.2 0.75 0.7");
+    check_part("v1", GLCNN_DATA_PART_VALIDATION, "");
+    check_part("v1", GLCNN_DATA_PART_TEST, "c.png: dog 0.25 0.2 0.75 0.7");
+    write_in("v1/ImageSets/Main", "train.txt", "d\r\n");
+    check("v1", "voc", "d.png: dog 0.25 0.2 0.75 0.7");
+    check_part("v1", GLCNN_DATA_PART_VALIDATION, "a.png: dog 0.25 0.2 0.75 0.7");
+    write_pictures("v2/train", "a");
+    write_in("v2/train", "a.xml", voc(one));
+    write_pictures("v2/test/images", "b");
+    write_in("v2/test/annotations", "b.xml", voc(one));
+    check("v2", "voc", "a.png: dog 0.25 0.2 0.75 0.7");
+    check_part("v2", GLCNN_DATA_PART_TEST, "b.png: dog 0.25 0.2 0.75 0.7");
 }
 
 /* ---- Names ---- */
@@ -282,6 +322,77 @@ static void broken_lines(void)
     }
     data_write("broken/labels/a.txt", "0 .5 \0", 6);
     check_left_out("broken", other, "is not text: it has a zero byte");
+}
+
+/* In the middle of these comes one object; the whole annotation is of b.xml. */
+static void broken_xml(void)
+{
+    static const char object[] = VOC_BOX("dog", "6", "3", "15", "7", "");
+    static const char *const rows[][2] = {
+        {"", "line 1: no element found; expected XML with an <annotation>"},
+        {"<annotation>\n<object>\n</annotation>", "a.xml: line 3: mismatched tag"},
+        {"<notes></notes>", "expected <annotation> as the outermost element"},
+        {"<annotation><object><name>dog</name></object></annotation>",
+         "line 1: the object that ends is not whole; expected name and bndbox"},
+        {"<annotation>\n" VOC_BOX("", "6", "3", "15", "7", "") "</annotation>",
+         "line 2: name is \"\"; expected the name of a class"},
+        {"<annotation>\n" VOC_BOX("dog", "six", "3", "15", "7", "") "</annotation>",
+         "line 2: xmin is \"six\"; expected a number"},
+        {"<annotation>" VOC_BOX("dog", "nan", "3", "15", "7", "") "</annotation>",
+         "xmin is \"nan\"; expected a number"},
+        {"<annotation>" VOC_BOX("dog", "6", "3", "15", "1e99", "") "</annotation>",
+         "ymax is \"1e99\"; expected a number"},
+        {"<annotation><size><width>-1</width></size></annotation>",
+         "annotation/size/width is -1; expected the picture's size"},
+        {"<annotation><size><width>10</width><height>20</height></size></annotation>",
+         "has boxes of a picture of 10x20; expected the same size, after EXIF's"},
+        {"<!DOCTYPE a [<!ENTITY x \"y\">]><annotation>&x;</annotation>",
+         "line 1: has a document type; expected none"},
+        {"<annotation>&x;</annotation>", "undefined entity"}};
+    write_pictures("xml/JPEGImages", "ab");
+    write_in("xml/Annotations", "b.xml", voc(object));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_in("xml/Annotations", "a.xml", rows[i][0]);
+        check_left_out("xml", "b.png: dog 0.25 0.2 0.75 0.7", rows[i][1]);
+    }
+}
+
+static void hostile_xml(void)
+{
+    static char deep[1 << 20], bomb[4096], *to = bomb;
+    write_pictures("hostile/JPEGImages", "ab");
+    write_in("hostile/Annotations", "b.xml", voc(VOC_BOX("dog", "6", "3", "15", "7", "")));
+    for (size_t i = 0; i + 3 < sizeof deep; i += 3)
+        memcpy(deep + i, "<a>", 3);
+    memcpy(deep, "<annotation>", 12);
+    write_in("hostile/Annotations", "a.xml", deep);
+    check_left_out("hostile", "b.png: dog 0.25 0.2 0.75 0.7", "nested too deep");
+    to += sprintf(to, "<!DOCTYPE x [<!ENTITY e0 \"lol\">\n");
+    for (int i = 1; i < 30; i++)
+        to += sprintf(to, "<!ENTITY e%d \"&e%d;&e%d;&e%d;\">\n", i, i - 1, i - 1, i - 1);
+    sprintf(to, "]>\n<annotation>&e29;</annotation>");
+    write_in("hostile/Annotations", "a.xml", bomb);
+    check_left_out("hostile", "b.png: dog 0.25 0.2 0.75 0.7", "has a document type");
+    memset(deep, 'x', sizeof deep - 1);
+    static const char head[] = "<annotation><object><name>",
+                      tail[] = "</name></object></annotation>";
+    memcpy(deep, head, sizeof head - 1);
+    memcpy(deep + sizeof deep - sizeof tail, tail, sizeof tail);
+    write_in("hostile/Annotations", "a.xml", deep);
+    check_left_out("hostile", "b.png: dog 0.25 0.2 0.75 0.7", "expected the name of a class, 1 to");
+}
+
+static void voc_has_more_than_boxes(void)
+{
+    write_pictures("more/JPEGImages", "a");
+    write_in("more/Annotations", "a.xml",
+             "<?xml version='1.0' encoding='ISO-8859-1'?>\n<!-- of <object> -->\n<annotation>"
+             "<filename>other.jpg</filename><object><name>z</name><bndbox><xmin> 1 </xmin><ymin>1"
+             "</ymin><xmax>20.0</xmax><ymax>10</ymax></bndbox><difficult>\n1\n</difficult><part>"
+             "<name>head</name><bndbox><xmin>2</xmin><ymin>2</ymin><xmax>3</xmax><ymax>3</ymax>"
+             "</bndbox></part></object>" VOC_BOX("a&amp;\xe9", "0", "0", "30", "5.5",
+                                                 "<difficult>0</difficult>") "</annotation>");
+    check("more", "voc", "a.png: z difficult 0 0 1 1, a&\xc3\xa9 0 0 1 0.55");
 }
 
 /* Pictures of the background. */
@@ -457,11 +568,15 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(yolo_is_found_in_every_order_of_folders),
         UNIT_TEST(yolo_without_parts),
+        UNIT_TEST(voc_is_found),
         UNIT_TEST(data_yaml_names_the_classes),
         UNIT_TEST(data_yaml_that_is_not_understood),
         UNIT_TEST(lists_of_lines),
         UNIT_TEST(classes_without_names_are_counted),
         UNIT_TEST(broken_lines),
+        UNIT_TEST(broken_xml),
+        UNIT_TEST(hostile_xml),
+        UNIT_TEST(voc_has_more_than_boxes),
         UNIT_TEST(pictures_without_annotation_have_no_boxes),
         UNIT_TEST(broken_pictures_are_left_out),
         UNIT_TEST(boxes_follow_their_pictures),

@@ -103,7 +103,7 @@
  *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
  *             pixel taking the class of the nearest. A picture without a mask is left out with a
  *             note.
- *   boxes     boxes around objects, of pictures that lie as YOLO has them; see
+ *   boxes     boxes around objects, of pictures that lie as YOLO or Pascal VOC have them; see
  *             below.
  *
  * ---- Boxes ----
@@ -119,6 +119,11 @@
  *                 .yaml, or else the lines of classes.txt or obj.names, in the folder, in that of
  *                 labels, or beside the parts. Of YAML is read a list or a map of names by number; the
  *                 path may be that of the .yaml too. Without names classes count from 0.
+ *   Pascal VOC    Annotations/a.xml for JPEGImages/a.jpg (or images/a.jpg), or beside each other, in
+ *                 one folder or in one for each part. In ImageSets/Main the files train.txt, or
+ *                 trainval.txt, val.txt and test.txt list the pictures of parts; those that are in
+ *                 none are not read. Pixels count from 1, and xmin to xmax are in the box. Names of
+ *                 classes are ordered by their bytes. Boxes of an object's parts are not read.
  *
  * Boxes are those of the image that the loader gives: they follow EXIF's orientation and the cut to
  * the middle. Cut are boxes at the picture's edges; those of no size or outside of it are left out,
@@ -130,7 +135,7 @@
  * (of two pictures a.jpg and a.png that share an a.txt the second). Told once, with their number, are
  * boxes that are left out, annotations without a picture, and pictures without annotation, which are
  * background. Where `strict` is set each of these is an error but the last. Annotations
- * have 16 MiB.
+ * have 16 MiB; a document type in XML is refused.
  *
  * ---- What is broken ----
  *
@@ -239,7 +244,7 @@ struct glcnn_data_parameters {
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
 struct glcnn_data_info {
-    const char *format; /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo" */
+    const char *format; /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo" or "voc" */
     uint32_t width, height, channels;
     bool bytes;
     uint32_t class_count;           /* 0: there are no labels. Of masks: classes of pixels. Of

@@ -7,8 +7,10 @@
 #include "message.h"
 
 /* The first of these that a folder has is what it is. */
-static place_layout *const whole[] = {yolo_add_folders, NULL}, *const beside[] = {yolo_add_beside,
-                                                                                  NULL};
+static place_layout *const whole[] = {yolo_add_folders, voc_add_folders, NULL}, *const beside[] = {
+                                                                                    voc_add_beside,
+                                                                                    yolo_add_beside,
+                                                                                    NULL};
 
 static glcnn_status add_first(const struct place *p, place_layout *const *layouts, bool *found)
 {
