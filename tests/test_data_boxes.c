@@ -1,4 +1,4 @@
-/* Boxes: what annotations of YOLO and Pascal VOC give, in which part, and what is said of those
+/* Boxes: what annotations of YOLO, Pascal VOC and COCO give, in which part, and what is said of those
  * that are broken. */
 #include "tests/data_files.h"
 
@@ -196,6 +196,65 @@ static void voc_is_found(void)
     check_part("v2", GLCNN_DATA_PART_TEST, "b.png: dog 0.25 0.2 0.75 0.7");
 }
 
+/* One image of 20 x 10 and its annotation. */
+static const char *coco(const char *image, const char *annotation)
+{
+    static char text[4096];
+    snprintf(text, sizeof text,
+             "{\"info\": {}, \"images\": [{\"id\": 7, \"file_name\": \"%s\", \"width\": 20, "
+             "\"height\": 10}],\n\"annotations\": [{\"id\": 1, \"image_id\": 7, %s}],\n"
+             "\"categories\": [{\"id\": 18, \"name\": \"dog\"}, {\"id\": 17, \"name\": \"cat\"}]}",
+             image, annotation);
+    return text;
+}
+
+static const char bbox[] = "\"category_id\": 18, \"bbox\": [5, 2.5, 10, 5], \"iscrowd\": 0";
+
+static void coco_is_found(void)
+{
+    static const char *const places[][3] = {
+        {"c1/annotations", "instances_train2017.json", "c1/train2017"},
+        {"c2/annotations", "instances_train.json", "c2/images/train"},
+        {"c3", "train.json", "c3/images"},
+        {"c4/train", "_annotations.coco.json", "c4/train"},
+        {"c5", "labels.json", "c5"}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char root[3] = {places[i][0][0], places[i][0][1], 0};
+        write_pictures(places[i][2], "a");
+        write_in(places[i][0], places[i][1], coco("a.png", bbox));
+        check(root, "coco", dog);
+    }
+    write_in("c1/annotations", "captions_train2017.json", "[]");
+    write_in("c1/annotations", "instances_val2017.json", coco("b.png", bbox));
+    write_pictures("c1/val2017", "b");
+    write_pictures("c4/valid", "b");
+    write_in("c4/valid", "_annotations.coco.json", coco("b.png", bbox));
+    check_part("c1", GLCNN_DATA_PART_VALIDATION, other);
+    check_part("c4", GLCNN_DATA_PART_VALIDATION, other);
+    check("c1", "coco", dog);
+    check("c1/annotations/instances_train2017.json", "coco", dog);
+    check("c5/labels.json", "coco", dog);
+}
+
+static void what_is_not_found_is_said(void)
+{
+    write_pictures("none", "a");
+    data_refuses("none", &boxes, GLCNN_MALFORMED_DATA, "expected images and labels (YOLO), Annot");
+    data_refuses("none/a.png", &boxes, GLCNN_MALFORMED_DATA, "is not a folder; expected one with");
+    data_refuses("missing", &boxes, GLCNN_MALFORMED_DATA, "is not a folder");
+    write_pictures("twice/train/images", "a");
+    write_pictures("twice/training/images", "a");
+    data_refuses("twice", &boxes, GLCNN_MALFORMED_DATA, "has train and training, and it is not");
+    write_in("two", "a.json", coco("a.png", bbox));
+    write_in("two", "b.json", coco("a.png", bbox));
+    data_refuses("two", &boxes, GLCNN_MALFORMED_DATA, "has a.json and b.json, and it is not clear");
+    write_pictures("yamls/images", "a");
+    write_in("yamls/labels", "a.txt", line);
+    write_in("yamls", "one.yaml", names);
+    write_in("yamls", "two.yaml", names);
+    data_refuses("yamls", &boxes, GLCNN_MALFORMED_DATA, "has one.yaml and two.yaml");
+}
+
 /* ---- Names ---- */
 
 static void write_named(const char *yaml)
@@ -282,6 +341,57 @@ static void classes_without_names_are_counted(void)
     CU_ASSERT(any_says(data, glcnn_data_set_decision, "so classes are named 0 to 10"));
     CU_ASSERT(
         any_says(data, glcnn_data_set_decision, "has no box of the class \"0\"; and so 8 more"));
+    glcnn_data_set_close(&data);
+}
+
+/* Names of a checkpoint, in another order than the data has. */
+static void given_names_are_the_classes(void)
+{
+    static const char *const given[] = {"dog", "bird", "cat"}, *const few[] = {"bird", "cat"};
+    struct glcnn_data_parameters p = boxes;
+    write_named("names: [cat, dog]");
+    write_pictures("given", "a");
+    write_in("given", "a.json", coco("a.png", bbox));
+    write_pictures("voc/JPEGImages", "a");
+    write_in("voc/Annotations", "a.xml", voc(VOC_BOX("dog", "6", "3", "15", "7", "")));
+    static const char *const sets[] = {"named", "given", "voc"};
+    for (size_t i = 0; i < 3; i++) {
+        uint32_t count;
+        p.class_names = given;
+        p.class_count = 3;
+        glcnn_data_set *data = data_open(sets[i], &p);
+        CU_ASSERT_STRING_EQUAL(classes_of(data), "dog bird cat");
+        CU_ASSERT_EQUAL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count)->label, 0);
+        glcnn_data_set_close(&data);
+        p.class_names = few;
+        p.class_count = 2;
+        data_refuses(sets[i], &p, GLCNN_MALFORMED_DATA, "the label \"dog\" is not the name of one");
+    }
+    write_pictures("numbers/images", "a");
+    write_in("numbers/labels", "a.txt", line);
+    glcnn_data_set *data = data_open("numbers", &p);
+    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING),
+                           "a.png: cat 0.25 0.25 0.75 0.75");
+    glcnn_data_set_close(&data);
+}
+
+/* Also one class is enough, and those of VOC are in the order of their bytes. */
+static void classes_follow_from_the_data(void)
+{
+    write_pictures("bytes/JPEGImages", "ab");
+    write_in("bytes/Annotations", "a.xml", voc(VOC_BOX("dog", "6", "3", "15", "7", "")));
+    glcnn_data_set *data = data_open("bytes", &boxes);
+    CU_ASSERT_STRING_EQUAL(classes_of(data), "dog");
+    glcnn_data_set_close(&data);
+    write_in("bytes/Annotations", "b.xml", voc(VOC_BOX("cat", "6", "3", "15", "7", "")));
+    data = data_open("bytes", &boxes);
+    CU_ASSERT_STRING_EQUAL(classes_of(data), "cat dog");
+    glcnn_data_set_close(&data);
+    write_in("c6", "a.json", coco("a.png", bbox));
+    write_pictures("c6", "a");
+    data = data_open("c6", &boxes);
+    CU_ASSERT_STRING_EQUAL(classes_of(data), "cat dog");
+    CU_ASSERT(any_says(data, glcnn_data_set_decision, "has no box of the class \"cat\""));
     glcnn_data_set_close(&data);
 }
 
@@ -393,6 +503,163 @@ static void voc_has_more_than_boxes(void)
              "</bndbox></part></object>" VOC_BOX("a&amp;\xe9", "0", "0", "30", "5.5",
                                                  "<difficult>0</difficult>") "</annotation>");
     check("more", "voc", "a.png: z difficult 0 0 1 1, a&\xc3\xa9 0 0 1 0.55");
+}
+
+static void write_json(const char *text)
+{
+    write_pictures("json", "ab");
+    write_in("json", "a.json", text);
+}
+
+static void broken_json(void)
+{
+    static const char *const rows[][2] = {
+        {"", "line 1: is not JSON from \"\" on"},
+        {"{\"images\": [],\n\"annotations\": [}", "a.json: line 2: is not JSON from"},
+        {"[]", "has no array \"images\"; expected images, annotations and categories"},
+        {"{\"images\": [], \"annotations\": {}}", "has no array \"annotations\""},
+        {"{\"images\": [], \"annotations\": []}", "has no array \"categories\""},
+        {"{\"images\": [{\"id\": 0.5}], \"annotations\": [], \"categories\": []}",
+         "images[0].id is missing or not a whole number"},
+        {"{\"images\": [{\"id\": 1}], \"annotations\": [], \"categories\": []}",
+         "images[0].file_name is missing or not a text"},
+        {"{\"images\": [], \"annotations\": [{\"image_id\": \"1\"}], \"categories\": []}",
+         "annotations[0].image_id is missing or not a whole number"},
+        {"{\"images\": [], \"annotations\": [], \"categories\": [{\"id\": 1}]}",
+         "categories[0].name is missing or not a text"},
+        {"{\"images\": [], \"annotations\": [], \"categories\": [{\"id\": 1, \"name\": \"a\"}, "
+         "{\"id\": 2, \"name\": \"a\"}]}",
+         "two categories of the same name; \"a\" with id 2 is the second"},
+        {"{\"images\": [], \"annotations\": [], \"categories\": [{\"id\": 2, \"name\": \"a\"}, "
+         "{\"id\": 2, \"name\": \"b\"}]}",
+         "two categories of the same id"}};
+    static char deep[65536];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_json(rows[i][0]);
+        data_refuses("json", &boxes, GLCNN_MALFORMED_DATA, rows[i][1]);
+    }
+    memset(deep, '[', sizeof deep - 1);
+    write_json(deep);
+    data_refuses("json", &boxes, GLCNN_MALFORMED_DATA, "is nested deeper than 1000");
+}
+
+/* Two images, of which the first has the annotation; c.png is nowhere. */
+static void write_two(const char *first, const char *annotation)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "{\"images\": [%s, {\"id\": 2, \"file_name\": \"b.png\"}], \"annotations\": "
+             "[{\"image_id\": 1, %s}, {\"image_id\": 2, \"category_id\": 3, \"bbox\": [0, 0, 10, "
+             "10], \"segmentation\": {\"counts\": [1, \"]\\\"\"]}, \"iscrowd\": 1}],\n"
+             "\"categories\": [{\"id\": 3, \"name\": \"cat\"}]}",
+             first, annotation);
+    write_json(text);
+}
+
+static void broken_images_of_coco(void)
+{
+    static const char *const rows[][3] = {
+        {"\"a.png\"", "\"category_id\": 4, \"bbox\": [0, 0, 1, 1]",
+         "a.json: annotations[0].category_id is missing, or is not the id of a category"},
+        {"\"a.png\"", "\"category_id\": 3", "annotations[0].bbox is missing or not four finite"},
+        {"\"a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1]",
+         "annotations[0].bbox is missing or"},
+        {"\"a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1, 1]", "annotations[0].bbox is"},
+        {"\"a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1e999, 1]", "not four finite numbers"},
+        {"\"a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, null, 1]", "not four finite numbers"},
+        {"\"c.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]", "c.png: cannot be opened"},
+        {"\"../json/a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
+         "images[0].file_name is \"../json/a.png\"; expected a path below"},
+        {"\"/etc/a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]", "expected a path below"},
+        {"\"a.png\", \"width\": 10, \"height\": 20", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
+         "has boxes of a picture of 10x20"}};
+    char image[256];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(image, sizeof image, "{\"id\": 1, \"file_name\": %s}", rows[i][0]);
+        write_two(image, rows[i][1]);
+        glcnn_status status = strstr(rows[i][0], "c.png") ? GLCNN_MALFORMED_DATA : GLCNN_SUCCESS;
+        (void)status;
+        check_left_out("json", "b.png: cat crowd 0 0 0.5 1", rows[i][2]);
+    }
+}
+
+static void images_that_come_twice(void)
+{
+    static const char last[] = "{\"id\": 9, \"file_name\": \"a.png\"}";
+    char images[256];
+    snprintf(images, sizeof images, "{\"id\": 1, \"file_name\": \"a.png\"}, %s", last);
+    write_two(images, "\"category_id\": 3, \"bbox\": [0, 0, 20, 5]");
+    check_left_out("json", "a.png: cat 0 0 1 0.5; b.png: cat crowd 0 0 0.5 1",
+                   "images[1] has the id, 9, or the file_name, a.png, of an image before it");
+    snprintf(images, sizeof images,
+             "{\"id\": 1, \"file_name\": \"a.png\"}, "
+             "{\"id\": 1, \"file_name\": \"c.png\"}");
+    write_two(images, "\"category_id\": 3, \"bbox\": [0, 0, 20, 5]");
+    check_left_out("json", "a.png: cat 0 0 1 0.5; b.png: cat crowd 0 0 0.5 1",
+                   "images[1] has the id, 1, or the file_name, c.png");
+    write_pictures("same/images", "ab");
+    data_write_jpeg("same/images/a.jpg",
+                    &(struct data_jpeg){.width = 20, .height = 10, .components = 1, .value = grey});
+    write_in("same/labels", "a.txt", line);
+    write_in("same/labels", "b.txt", line);
+    check_left_out("same", "a.jpg: 1 0.25 0.25 0.75 0.75; b.png: 1 0.25 0.25 0.75 0.75",
+                   "a.png: another picture has the same annotation, a.txt");
+}
+
+/* Not a note for each, but one with their number. */
+static void check_told(const char *name, const char *training, const char *phrase)
+{
+    glcnn_data_set *data = data_open(name, &boxes);
+    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING), training);
+    CU_ASSERT(any_says(data, glcnn_data_set_note, phrase));
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
+    CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 1));
+    glcnn_data_set_close(&data);
+    char first[200];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(phrase, ";"), phrase);
+    data_refuses(name, &strict, GLCNN_MALFORMED_DATA, first);
+}
+
+static void what_is_left_over_is_told_once(void)
+{
+    write_pictures("over/images", "a");
+    write_in("over/labels", "a.txt", line);
+    write_in("over/labels", "b.txt", line);
+    write_in("over/labels", "c.txt", line);
+    write_in("over", "data.yaml", names);
+    check_told("over", dog, "/images has no picture of that name; and so 1 more");
+    write_pictures("listed/JPEGImages", "a");
+    write_in("listed/Annotations", "a.xml", voc(VOC_BOX("dog", "6", "3", "15", "7", "")));
+    write_in("listed/ImageSets/Main", "train.txt", "a\nb\nc\nd\n");
+    check_told("listed", "a.png: dog 0.25 0.2 0.75 0.7",
+               "has no picture b, which the part lists; and so 2 more");
+    write_in("c7", "a.json",
+             coco("a.png", "\"category_id\": 18, \"bbox\": [5, 2.5, 10, 5]}, "
+                           "{\"image_id\": 8, \"bbox\": 0"));
+    write_pictures("c7", "a");
+    check_told("c7", dog, "annotations[1].image_id is 8, which no image has for its id");
+}
+
+static void boxes_without_size_are_left_out(void)
+{
+    write_pictures("flat/images", "a");
+    write_in("flat/labels", "a.txt", "1 .5 .5 .5 .5\n1 .5 .5 0 .5\n1 .5 .5 .5 0\n");
+    write_in("flat", "data.yaml", names);
+    check_told("flat", dog,
+               "a.txt: line 2: the box from 0.5, 0.25 to 0.5, 0.75 has no size, and "
+               "is left out; and so 1 more");
+    write_pictures("out/JPEGImages", "a");
+    write_in(
+        "out/Annotations", "a.xml",
+        voc(VOC_BOX("dog", "6", "3", "15", "7", "") "\n" VOC_BOX("dog", "21", "3", "25", "7", "")));
+    check_told("out", "a.png: dog 0.25 0.2 0.75 0.7",
+               "a.xml: line 3: the box from 20, 2 to 25, 7 lies outside of its picture");
+    write_in("c8", "a.json",
+             coco("a.png", "\"category_id\": 18, \"bbox\": [-5, -5, 20, 1e308]}, {\"image_id\": 7, "
+                           "\"category_id\": 17, \"bbox\": [5, 5, -1, 2]"));
+    write_pictures("c8", "a");
+    check_told("c8", "a.png: dog 0 0 0.75 1",
+               "annotations[1]: the box from 5, 5 to 4, 7 has no size");
 }
 
 /* Pictures of the background. */
@@ -508,6 +775,15 @@ static void boxes_outside_of_the_middle_are_dropped(void)
     glcnn_data_set_close(&data);
 }
 
+/* Boxes are of the picture as EXIF turns it. */
+static void boxes_of_a_turned_picture(void)
+{
+    data_write_png("turned/images/a.png",
+                   &(struct data_png){.width = 10, .height = 20, .orientation = 6, .value = grey});
+    write_in("turned", "a.json", coco("a.png", bbox));
+    check("turned", "coco", dog);
+}
+
 /* ---- Parts and batches ---- */
 
 static void a_share_becomes_the_validation_part(void)
@@ -569,18 +845,28 @@ int main(int argc, char *argv[])
         UNIT_TEST(yolo_is_found_in_every_order_of_folders),
         UNIT_TEST(yolo_without_parts),
         UNIT_TEST(voc_is_found),
+        UNIT_TEST(coco_is_found),
+        UNIT_TEST(what_is_not_found_is_said),
         UNIT_TEST(data_yaml_names_the_classes),
         UNIT_TEST(data_yaml_that_is_not_understood),
         UNIT_TEST(lists_of_lines),
         UNIT_TEST(classes_without_names_are_counted),
+        UNIT_TEST(given_names_are_the_classes),
+        UNIT_TEST(classes_follow_from_the_data),
         UNIT_TEST(broken_lines),
         UNIT_TEST(broken_xml),
         UNIT_TEST(hostile_xml),
         UNIT_TEST(voc_has_more_than_boxes),
+        UNIT_TEST(broken_json),
+        UNIT_TEST(broken_images_of_coco),
+        UNIT_TEST(images_that_come_twice),
+        UNIT_TEST(what_is_left_over_is_told_once),
+        UNIT_TEST(boxes_without_size_are_left_out),
         UNIT_TEST(pictures_without_annotation_have_no_boxes),
         UNIT_TEST(broken_pictures_are_left_out),
         UNIT_TEST(boxes_follow_their_pictures),
         UNIT_TEST(boxes_outside_of_the_middle_are_dropped),
+        UNIT_TEST(boxes_of_a_turned_picture),
         UNIT_TEST(a_share_becomes_the_validation_part),
         UNIT_TEST(batches_say_whose_boxes_they_have),
         UNIT_TEST(targets_are_checked),

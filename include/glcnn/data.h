@@ -103,7 +103,7 @@
  *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
  *             pixel taking the class of the nearest. A picture without a mask is left out with a
  *             note.
- *   boxes     boxes around objects, of pictures that lie as YOLO or Pascal VOC have them; see
+ *   boxes     boxes around objects, of pictures that lie as YOLO, Pascal VOC or COCO have them; see
  *             below.
  *
  * ---- Boxes ----
@@ -124,6 +124,12 @@
  *                 trainval.txt, val.txt and test.txt list the pictures of parts; those that are in
  *                 none are not read. Pixels count from 1, and xmin to xmax are in the box. Names of
  *                 classes are ordered by their bytes. Boxes of an object's parts are not read.
+ *   COCO          a .json with images, annotations and categories, in the folder, in "annotations" or
+ *                 in the folder of a part; it is of the part that its name says
+ *                 (instances_train2017.json), and the only one is for training. Where some are named
+ *                 instances.. the others are not read. The path may be that of a .json too. Pictures
+ *                 are in the part's folder, as train2017 or images/train, in "images" or beside the
+ *                 file. Classes are in the order of their ids. Outlines are not read.
  *
  * Boxes are those of the image that the loader gives: they follow EXIF's orientation and the cut to
  * the middle. Cut are boxes at the picture's edges; those of no size or outside of it are left out,
@@ -134,8 +140,8 @@
  * has no name, a number that is not finite, or the size of another picture, and where it comes twice
  * (of two pictures a.jpg and a.png that share an a.txt the second). Told once, with their number, are
  * boxes that are left out, annotations without a picture, and pictures without annotation, which are
- * background. Where `strict` is set each of these is an error but the last. Annotations
- * have 16 MiB; a document type in XML is refused.
+ * background. Where `strict` is set each of these is an error but the last. A .json that is damaged is
+ * an error always. Annotations have 16 MiB, .json 2^31 bytes; a document type in XML is refused.
  *
  * ---- What is broken ----
  *
@@ -244,7 +250,8 @@ struct glcnn_data_parameters {
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
 struct glcnn_data_info {
-    const char *format; /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo" or "voc" */
+    /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo", "voc" or "coco". */
+    const char *format;
     uint32_t width, height, channels;
     bool bytes;
     uint32_t class_count;           /* 0: there are no labels. Of masks: classes of pixels. Of

@@ -2,15 +2,14 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "boxes_place.h"
 #include "message.h"
 
 /* The first of these that a folder has is what it is. */
-static place_layout *const whole[] = {yolo_add_folders, voc_add_folders, NULL}, *const beside[] = {
-                                                                                    voc_add_beside,
-                                                                                    yolo_add_beside,
-                                                                                    NULL};
+static place_layout *const whole[] = {yolo_add_folders, voc_add_folders, coco_add_files, NULL},
+                           *const beside[] = {voc_add_beside, yolo_add_beside, NULL};
 
 static glcnn_status add_first(const struct place *p, place_layout *const *layouts, bool *found)
 {
@@ -84,6 +83,27 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash > path ? (size_t)(slash - path) : 1) : strdup(".");
 }
 
+/* What lies in a folder "annotations" has its pictures beside that. */
+static glcnn_status add_json_file(glcnn_data_set *set, const char *path, char *error)
+{
+    struct place p;
+    const char *slash = strrchr(path, '/');
+    char *folder = folder_of(path), *up = folder ? folder_of(folder) : NULL;
+    if (!folder || !up) {
+        free(folder);
+        return data_no_memory(error, path);
+    }
+    const char *last = strrchr(folder, '/');
+    bool is_below = strcasecmp(last ? last + 1 : folder, "annotations") == 0;
+    glcnn_status status = place_open(&p, NULL, set, is_below ? up : folder, error);
+    if (status == GLCNN_SUCCESS)
+        status = coco_add_file(&p, GLCNN_DATA_PART_TRAINING, folder, slash ? slash + 1 : path);
+    listing_free(&p.listing);
+    free(folder);
+    free(up);
+    return status;
+}
+
 static glcnn_status add_yaml_file(glcnn_data_set *set, const char *path, char *error)
 {
     char *folder = folder_of(path);
@@ -102,6 +122,8 @@ static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
 {
     if (path_is_folder(path))
         return add_folder(set, path, error);
+    if (place_has_ending(path, ".json"))
+        return add_json_file(set, path, error);
     if (place_has_ending(path, ".yaml") || place_has_ending(path, ".yml"))
         return add_yaml_file(set, path, error);
     return data_fail(error, GLCNN_MALFORMED_DATA,

@@ -1,0 +1,495 @@
+/* Boxes as COCO writes them: one JSON file for all images of a part. */
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "message.h"
+#include "set.h"
+
+#define MAX_WHOLE 9007199254740992.0 /* 2^53: up to it a double has every whole number */
+
+struct category {
+    double id;
+    const char *name;
+};
+
+struct image {
+    double id;
+    const cJSON *json;
+    const char *name;      /* of its file */
+    uint32_t number;       /* in the list */
+    uint32_t first, count; /* of `order` */
+    bool is_twice;         /* an image before it has the same file, or the same id */
+};
+
+struct coco {
+    glcnn_data_set *set;
+    glcnn_data_part part;
+    const char *path;
+    const struct listing *folders;
+    cJSON *json;
+    const cJSON *lists[3];       /* images, annotations, categories */
+    struct category *categories; /* by id */
+    struct image *images;        /* by id, then by number */
+    const cJSON **annotations;
+    uint32_t *order;     /* numbers of annotations, those of one image behind each other */
+    uint32_t *image_of;  /* of each annotation, among `images`; UINT32_MAX: it has none */
+    uint32_t *by_number; /* of each image in the file, among `images` */
+    uint32_t counts[3];
+    struct annotation annotation;
+    char *error;
+};
+enum { IMAGES, ANNOTATIONS, CATEGORIES };
+static const char *const list_names[3] = {"images", "annotations", "categories"};
+
+/* ---- Text ---- */
+
+static const char *end_of_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : end;
+}
+
+/* Behind an array or object, or behind one byte of anything else. */
+static const char *end_of_value(const char *at, const char *end)
+{
+    size_t depth = 0;
+    do {
+        const char c = *at;
+        depth += c == '[' || c == '{';
+        depth -= depth > 0 && (c == ']' || c == '}');
+        at = c == '"' ? end_of_string(at, end) : at + 1;
+    } while (at < end && depth > 0);
+    return at;
+}
+
+/* Outlines of objects take most of a file, and nothing reads them: "segmentation": [..] becomes 0,
+ * and lines stay lines. */
+static void drop_outlines(char *text, size_t size)
+{
+    static const char key[] = "\"segmentation\"", blanks[] = " \t\r\n";
+    const char *end = text + size, *next;
+    for (const char *at = text; at < end; at = next) {
+        next = *at == '"' ? end_of_string(at, end) : at + 1;
+        if (*at != '"' || (size_t)(next - at) != sizeof key - 1 ||
+            memcmp(at, key, sizeof key - 1) != 0)
+            continue;
+        next += strspn(next, blanks);
+        if (*next != ':')
+            continue;
+        next += 1 + strspn(next + 1, blanks);
+        if (*next != '[' && *next != '{')
+            continue;
+        char *value = text + (next - text);
+        next = end_of_value(next, end);
+        for (char *to = value; to < next; to++)
+            *to = *to == '\n' ? '\n' : ' ';
+        *value = '0';
+    }
+}
+
+static glcnn_status refuse_json(const struct coco *c, const char *text, const char *at)
+{
+    size_t line = 1;
+    for (const char *p = text; p < at; p++)
+        line += *p == '\n';
+    return data_fail(c->error, GLCNN_MALFORMED_DATA,
+                     "%.250s: line %zu: is not JSON from \"%.*s\" on, or is nested deeper than %d; "
+                     "expected an object with images, annotations and categories",
+                     c->path, line, (int)strcspn(at, "\r\n") > 40 ? 40 : (int)strcspn(at, "\r\n"),
+                     at, CJSON_NESTING_LIMIT);
+}
+
+static glcnn_status parse(struct coco *c, char *text, size_t size)
+{
+    const char *at = text;
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    drop_outlines(text, size);
+    c->json = cJSON_ParseWithLengthOpts(text + mark, size - mark + 1, &at, true);
+    return c->json ? GLCNN_SUCCESS : refuse_json(c, text, at);
+}
+
+static glcnn_status read_file(struct coco *c)
+{
+    struct bytes bytes;
+    glcnn_status status = bytes_read_file(&bytes, c->path, BYTES_MAX, c->error);
+    if (status == GLCNN_SUCCESS)
+        status = parse(c, (char *)bytes.data, bytes.size);
+    bytes_free(&bytes);
+    return status;
+}
+
+/* ---- Lists ---- */
+
+static const cJSON *member(const cJSON *json, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(json, name);
+}
+
+static glcnn_status find_lists(struct coco *c)
+{
+    for (int i = 0; i < 3; i++) {
+        c->lists[i] = member(c->json, list_names[i]);
+        if (!cJSON_IsArray(c->lists[i]))
+            return data_fail(c->error, GLCNN_MALFORMED_DATA,
+                             "%.300s: has no array \"%s\"; expected images, annotations and "
+                             "categories, as COCO has them",
+                             c->path, list_names[i]);
+        c->counts[i] = (uint32_t)cJSON_GetArraySize(c->lists[i]);
+    }
+    c->categories = calloc(c->counts[CATEGORIES] + (size_t)1, sizeof *c->categories);
+    c->images = calloc(c->counts[IMAGES] + (size_t)1, sizeof *c->images);
+    c->by_number = calloc(c->counts[IMAGES] + (size_t)1, sizeof *c->by_number);
+    c->annotations = calloc(c->counts[ANNOTATIONS] + (size_t)1, sizeof *c->annotations);
+    c->order = calloc(c->counts[ANNOTATIONS] + (size_t)1, sizeof *c->order);
+    c->image_of = calloc(c->counts[ANNOTATIONS] + (size_t)1, sizeof *c->image_of);
+    return c->categories && c->images && c->by_number && c->annotations && c->order && c->image_of
+               ? GLCNN_SUCCESS
+               : data_no_memory(c->error, c->path);
+}
+
+static bool read_whole(const cJSON *json, double *value)
+{
+    *value = cJSON_IsNumber(json) ? json->valuedouble : NAN;
+    return fabs(*value) <= MAX_WHOLE && *value == floor(*value);
+}
+
+static glcnn_status refuse_entry(const struct coco *c, int list, uint32_t number, const char *name,
+                                 const char *expected)
+{
+    return data_fail(c->error, GLCNN_MALFORMED_DATA, "%.250s: %s[%u].%s is missing or not %s",
+                     c->path, list_names[list], number, name, expected);
+}
+
+static int by_category(const void *a, const void *b)
+{
+    const struct category *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* In the order of their ids. */
+static glcnn_status read_categories(struct coco *c)
+{
+    const cJSON *json;
+    uint32_t i = 0;
+    cJSON_ArrayForEach(json, c->lists[CATEGORIES])
+    {
+        struct category *category = &c->categories[i];
+        category->name = cJSON_GetStringValue(member(json, "name"));
+        if (!read_whole(member(json, "id"), &category->id))
+            return refuse_entry(c, CATEGORIES, i, "id", "a whole number");
+        if (!category->name)
+            return refuse_entry(c, CATEGORIES, i, "name", "a text");
+        i++;
+    }
+    qsort(c->categories, i, sizeof *c->categories, by_category);
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status name_categories(struct coco *c)
+{
+    struct names names = {0};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < c->counts[CATEGORIES] && status == GLCNN_SUCCESS; i++) {
+        const struct category *category = &c->categories[i];
+        uint32_t number;
+        status =
+            names_add(&names, category->name, strlen(category->name), c->path, &number, c->error);
+        bool is_twice = i > 0 && category[-1].id == category->id;
+        if (status == GLCNN_SUCCESS && (number != i || is_twice))
+            status = data_fail(c->error, GLCNN_MALFORMED_DATA,
+                               "%.250s: has two categories of the %s; \"%.100s\" with id %.0f is "
+                               "the second",
+                               c->path, is_twice ? "same id" : "same name", category->name,
+                               category->id);
+    }
+    if (status == GLCNN_SUCCESS)
+        boxes_take_classes(c->set, &names);
+    else
+        names_free(&names);
+    return status;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct image *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int by_image(const void *a, const void *b)
+{
+    const struct image *x = a, *y = b;
+    return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : by_number(a, b);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct image *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : by_number(a, b);
+}
+
+static void mark_twice(struct image *images, uint32_t count)
+{
+    qsort(images, count, sizeof *images, by_name);
+    for (uint32_t i = 1; i < count; i++)
+        images[i].is_twice = strcmp(images[i].name, images[i - 1].name) == 0;
+    qsort(images, count, sizeof *images, by_image);
+    for (uint32_t i = 1; i < count; i++)
+        images[i].is_twice |= images[i].id == images[i - 1].id;
+}
+
+static glcnn_status read_images(struct coco *c)
+{
+    const cJSON *json;
+    uint32_t count = 0;
+    cJSON_ArrayForEach(json, c->lists[IMAGES])
+    {
+        struct image *image = &c->images[count];
+        *image = (struct image){
+            .json = json, .number = count, .name = cJSON_GetStringValue(member(json, "file_name"))};
+        if (!read_whole(member(json, "id"), &image->id))
+            return refuse_entry(c, IMAGES, count, "id", "a whole number");
+        if (!image->name)
+            return refuse_entry(c, IMAGES, count, "file_name", "a text");
+        count++;
+    }
+    mark_twice(c->images, count);
+    for (uint32_t i = 0; i < count; i++)
+        c->by_number[c->images[i].number] = i;
+    return GLCNN_SUCCESS;
+}
+
+/* Of images of one id the first. */
+static uint32_t find_image(const struct coco *c, double id)
+{
+    uint32_t low = 0, high = c->counts[IMAGES];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->images[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->counts[IMAGES] && c->images[low].id == id ? low : UINT32_MAX;
+}
+
+static glcnn_status find_images(struct coco *c)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    const cJSON *json;
+    double id;
+    uint32_t i = 0;
+    glcnn_status status = GLCNN_SUCCESS;
+    cJSON_ArrayForEach(json, c->lists[ANNOTATIONS])
+    {
+        if (!read_whole(member(json, "image_id"), &id))
+            return refuse_entry(c, ANNOTATIONS, i, "image_id", "a whole number");
+        snprintf(message, sizeof message,
+                 "%.250s: annotations[%u].image_id is %.0f, which no image has for its id", c->path,
+                 i, id);
+        c->annotations[i] = json;
+        c->image_of[i] = find_image(c, id);
+        if (c->image_of[i] == UINT32_MAX)
+            status = boxes_tally(c->set, &c->set->boxes.unmatched, message, c->error);
+        else
+            c->images[c->image_of[i]].count++;
+        if (status != GLCNN_SUCCESS)
+            return status;
+        i++;
+    }
+    return GLCNN_SUCCESS;
+}
+
+static void group(struct coco *c)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < c->counts[IMAGES]; i++) {
+        c->images[i].first = next;
+        next += c->images[i].count;
+        c->images[i].count = 0;
+    }
+    for (uint32_t i = 0; i < c->counts[ANNOTATIONS]; i++) {
+        struct image *image = c->image_of[i] == UINT32_MAX ? NULL : &c->images[c->image_of[i]];
+        if (image)
+            c->order[image->first + image->count++] = i;
+    }
+}
+
+/* ---- Boxes ---- */
+
+/* x, y, width and height. */
+static bool read_bbox(const cJSON *json, double values[4])
+{
+    const cJSON *item;
+    uint32_t count = 0;
+    cJSON_ArrayForEach(item, json)
+    {
+        if (count == 4 || !cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+            return false;
+        values[count++] = item->valuedouble;
+    }
+    return cJSON_IsArray(json) && count == 4;
+}
+
+static const struct category *find_category(const struct coco *c, const cJSON *json)
+{
+    struct category key = {0};
+    return read_whole(json, &key.id)
+               ? bsearch(&key, c->categories, c->counts[CATEGORIES], sizeof key, by_category)
+               : NULL;
+}
+
+static glcnn_status read_box(struct coco *c, uint32_t number, char *error)
+{
+    double v[4];
+    const cJSON *json = c->annotations[number], *crowd = member(json, "iscrowd");
+    const struct category *category = find_category(c, member(json, "category_id"));
+    struct raw_box box = {.place = number};
+    if (!category)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.250s: annotations[%u].category_id is missing, or is not the id of a "
+                         "category",
+                         c->path, number);
+    if (!read_bbox(member(json, "bbox"), v))
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.250s: annotations[%u].bbox is missing or not four finite numbers: x, "
+                         "y, width, height",
+                         c->path, number);
+    box.left = v[0];
+    box.top = v[1];
+    box.right = v[0] + v[2];
+    box.bottom = v[1] + v[3];
+    box.is_crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
+    glcnn_status status = names_add(&c->set->names, category->name, strlen(category->name), c->path,
+                                    &box.label, error);
+    if (status == GLCNN_SUCCESS && !annotation_add(&c->annotation, &box))
+        status = data_no_memory(error, c->path);
+    return status;
+}
+
+/* ---- Images ---- */
+
+/* A part of a path that leads out of the folder. */
+static bool leads_out(const char *name)
+{
+    size_t length;
+    if (*name == '/' || *name == 0)
+        return true;
+    for (; *name; name += length + (name[length] == '/')) {
+        length = strcspn(name, "/");
+        if (length == 2 && strncmp(name, "..", 2) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The file in the first folder that has it, otherwise in the first. */
+static char *find_file(const struct coco *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->folders->count; i++) {
+        char *path = path_join(c->folders->names[i], name);
+        if (!path || path_exists(path))
+            return path;
+        free(path);
+    }
+    return path_join(c->folders->names[0], name);
+}
+
+static void read_size(const cJSON *json, uint32_t *size)
+{
+    double value;
+    *size = read_whole(json, &value) && value > 0 && value <= GLCNN_DATA_MAX_PIXELS
+                ? (uint32_t)value
+                : 0;
+}
+
+static glcnn_status read_annotation(struct coco *c, const struct image *image, char *error)
+{
+    struct annotation *a = &c->annotation;
+    const char *name = image->name;
+    glcnn_status status = GLCNN_SUCCESS;
+    a->count = 0;
+    read_size(member(image->json, "width"), &a->width);
+    read_size(member(image->json, "height"), &a->height);
+    if (image->is_twice)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.200s: images[%u] has the id, %.0f, or the file_name, %.100s, of an "
+                         "image before it; expected each once",
+                         c->path, image->number, image->id, name);
+    if (leads_out(name))
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.200s: images[%u].file_name is \"%.150s\"; expected a path below the "
+                         "folder of the pictures",
+                         c->path, image->number, name);
+    for (uint32_t i = 0; i < image->count && status == GLCNN_SUCCESS; i++)
+        status = read_box(c, c->order[image->first + i], error);
+    return status;
+}
+
+/* Left out where what is said of it cannot be understood. */
+static glcnn_status add_image(struct coco *c, const struct image *image)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    glcnn_status status = read_annotation(c, image, message);
+    if (status == GLCNN_OUT_OF_MEMORY)
+        return data_fail(c->error, status, "%s", message);
+    if (status != GLCNN_SUCCESS)
+        return set_complain(c->set, 1, message, c->error);
+    char *path = find_file(c, image->name);
+    const uint32_t before = c->set->file_count;
+    status = path ? set_add_picture(c->set, c->part, path, 0, false, c->error)
+                  : data_no_memory(c->error, c->path);
+    free(path);
+    return status == GLCNN_SUCCESS && c->set->file_count > before
+               ? boxes_attach(c->set, c->part, &c->annotation, c->error)
+               : status;
+}
+
+static glcnn_status add_images(struct coco *c)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    c->annotation.path = c->path;
+    c->annotation.before = "annotations[";
+    c->annotation.behind = "]";
+    c->annotation.in_pixels = true;
+    c->set->unread = (struct unread){.count = 0};
+    for (uint32_t i = 0; i < c->counts[IMAGES] && status == GLCNN_SUCCESS; i++)
+        status = add_image(c, &c->images[c->by_number[i]]);
+    set_tell_unread(c->set, c->path);
+    return status;
+}
+
+/* ---- All ---- */
+
+static glcnn_status add(struct coco *c)
+{
+    static glcnn_status (*const steps[])(struct coco *) = {
+        read_file, find_lists, read_categories, name_categories, read_images, find_images};
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GLCNN_SUCCESS; i++)
+        status = steps[i](c);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    group(c);
+    return add_images(c);
+}
+
+glcnn_status coco_add(glcnn_data_set *set, glcnn_data_part part, const char *path,
+                      const struct listing *folders, char *error)
+{
+    struct coco c = {.set = set, .part = part, .path = path, .folders = folders, .error = error};
+    glcnn_status status = add(&c);
+    cJSON_Delete(c.json);
+    annotation_free(&c.annotation);
+    free(c.categories);
+    free(c.images);
+    free(c.by_number);
+    free((void *)c.annotations);
+    free(c.order);
+    free(c.image_of);
+    return status;
+}

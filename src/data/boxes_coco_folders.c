@@ -1,0 +1,122 @@
+/* Folders as COCO has them: a .json for each part, and folders of pictures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "boxes_place.h"
+#include "message.h"
+#include "words.h"
+
+/* A word of the file's name is one of a part: instances_train2017.json. */
+static bool is_of_part(const char *name, glcnn_data_part part)
+{
+    static const char marks[] = "_-. ";
+    glcnn_data_part of;
+    for (size_t length; *name; name += length + (name[length] != 0)) {
+        length = strcspn(name, marks);
+        if (word_is_numbered_part(name, length, &of) && of == part)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the folders of a part in a folder, and then that. */
+static glcnn_status add_folders(const struct place *p, const char *folder, glcnn_data_part part,
+                                struct listing *folders)
+{
+    struct place below;
+    char *found = NULL;
+    if (!folder)
+        return GLCNN_SUCCESS;
+    glcnn_status status = place_open(&below, p, p->set, folder, p->error);
+    if (status == GLCNN_SUCCESS)
+        status = place_find_part(&below, part, &found);
+    bool good = !found || listing_add(folders, found);
+    free(found);
+    listing_free(&below.listing);
+    if (status == GLCNN_SUCCESS && (!good || !listing_add(folders, folder)))
+        status = data_no_memory(p->error, folder);
+    return status;
+}
+
+/* Pictures are in train, images/train, images, in the folder itself or beside the file. */
+glcnn_status coco_add_file(const struct place *p, glcnn_data_part part, const char *folder,
+                           const char *name)
+{
+    struct listing folders = {0};
+    char *path = path_join(folder, name), *images = place_find_folder(p, "images", "JPEGImages");
+    glcnn_status status = add_folders(p, images, part, &folders);
+    if (status == GLCNN_SUCCESS)
+        status = add_folders(p, p->folder, part, &folders);
+    if (status == GLCNN_SUCCESS && (!path || !listing_add(&folders, folder)))
+        status = data_no_memory(p->error, folder);
+    p->set->info.format = "coco";
+    if (status == GLCNN_SUCCESS)
+        status = coco_add(p->set, part, path, &folders, p->error);
+    listing_free(&folders);
+    free(images);
+    free(path);
+    return status;
+}
+
+/* Of files that tell of the same images those of their objects. */
+static bool is_wanted(const struct listing *listing, const char *name)
+{
+    static const char objects[] = "instances";
+    if (!place_has_ending(name, ".json"))
+        return false;
+    for (uint32_t i = 0; i < listing->count; i++)
+        if (strncmp(listing->names[i], objects, sizeof objects - 1) == 0)
+            return strncmp(name, objects, sizeof objects - 1) == 0;
+    return true;
+}
+
+/* The file of a part, or with `part` NULL the only one; *name NULL: there is none. */
+static glcnn_status find_json(const struct place *files, const glcnn_data_part *part,
+                              const char **name)
+{
+    *name = NULL;
+    for (uint32_t i = 0; i < files->listing.count; i++) {
+        const char *at = files->listing.names[i];
+        if (!is_wanted(&files->listing, at) || (part && !is_of_part(at, *part)))
+            continue;
+        if (*name)
+            return place_refuse_two(files, *name, at);
+        *name = at;
+    }
+    return GLCNN_SUCCESS;
+}
+
+/* Files of parts, where one is for training; otherwise there is one file. */
+static glcnn_status add_jsons(const struct place *p, const struct place *files)
+{
+    const char *name;
+    glcnn_data_part part = GLCNN_DATA_PART_TRAINING;
+    glcnn_status status = p->up ? GLCNN_SUCCESS : find_json(files, &part, &name);
+    if (status == GLCNN_SUCCESS && (p->up || !name)) {
+        status = find_json(files, NULL, &name);
+        return status == GLCNN_SUCCESS ? coco_add_file(p, p->part, files->folder, name) : status;
+    }
+    for (int i = 0; i < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS; i++) {
+        part = (glcnn_data_part)i;
+        status = find_json(files, &part, &name);
+        if (status == GLCNN_SUCCESS && name)
+            status = coco_add_file(p, part, files->folder, name);
+    }
+    return status;
+}
+
+glcnn_status coco_add_files(const struct place *p, bool *found)
+{
+    struct place below = {0};
+    char *annotations = place_find_folder(p, "annotations", "annotations");
+    glcnn_status status = GLCNN_SUCCESS;
+    if (annotations)
+        status = place_open(&below, p, p->set, annotations, p->error);
+    const struct place *files = place_any_has_ending(&below, ".json") ? &below : p;
+    *found = place_any_has_ending(files, ".json");
+    if (status == GLCNN_SUCCESS && *found)
+        status = add_jsons(p, files);
+    listing_free(&below.listing);
+    free(annotations);
+    return status;
+}
