@@ -35,7 +35,7 @@
 ##   DESKTOP         no: without what only a large desktop GPU takes, as boards want it
 ##   O               where everything is built: build
 ##   ONNX_PROTO      ONNX's schema: /usr/include/onnx/onnx.proto
-##   FUZZ            deserialize, onnx, pictures and tables, or some of them
+##   FUZZ            boxes, deserialize, onnx, pictures and tables, or some of them
 ##   FUZZ_SECONDS    how long fuzz runs each: 600
 ##   V               1 shows the commands
 

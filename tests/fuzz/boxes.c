@@ -1,0 +1,151 @@
+/* Fuzz target of libFuzzer: a letter, and any bytes that become one file of pictures with boxes: l for
+ * the labels of YOLO, y for its data.yaml, c for classes.txt, x for an annotation of Pascal VOC, s for
+ * its list of pictures, j for the file of COCO. "make fuzz" runs it.
+ *
+ * What fails has a message. What succeeds has boxes within their images, of known classes.
+ */
+#include <glcnn/data.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char root[] = "/tmp/glcnn-fuzz-XXXXXX";
+
+/* Grey, 4 x 2. */
+static const uint8_t picture[] = {137, 80, 78,  71,  13,  10, 26, 10, 0,   0,  0,   13, 73, 72,
+                                  68,  82, 0,   0,   0,   4,  0,  0,  0,   2,  8,   0,  0,  0,
+                                  0,   90, 195, 34,  191, 0,  0,  0,  11,  73, 68,  65, 84, 120,
+                                  218, 99, 96,  128, 1,   0,  0,  10, 0,   1,  236, 36, 3,  185,
+                                  0,   0,  0,   0,   73,  69, 78, 68, 174, 66, 96,  130};
+
+/* Data sets that are whole but for one file. */
+static const struct kind {
+    char letter;
+    const char *folder, *file;
+} kinds[] = {{'l', "yolo", "labels/a.txt"},
+             {'y', "named", "data.yaml"},
+             {'c', "lines", "classes.txt"},
+             {'x', "voc", "Annotations/a.xml"},
+             {'s', "lists", "ImageSets/Main/train.txt"},
+             {'j', "coco", "a.json"}};
+
+static const char label[] = "1 0.5 0.5 0.5 0.5\n",
+                  object[] =
+                      "<annotation><object><name>a</name><bndbox><xmin>1</xmin><ymin>1</ymin>"
+                      "<xmax>2</xmax><ymax>2</ymax></bndbox></object></annotation>";
+
+static const struct {
+    const char *path;
+    const void *bytes;
+    size_t size;
+} files[] = {{"yolo/images/a.png", picture, sizeof picture},
+             {"yolo/images/b.png", picture, sizeof picture},
+             {"yolo/labels/b.txt", label, sizeof label - 1},
+             {"named/images/a.png", picture, sizeof picture},
+             {"named/labels/a.txt", label, sizeof label - 1},
+             {"lines/images/a.png", picture, sizeof picture},
+             {"lines/labels/a.txt", label, sizeof label - 1},
+             {"voc/JPEGImages/a.png", picture, sizeof picture},
+             {"voc/JPEGImages/b.png", picture, sizeof picture},
+             {"voc/Annotations/b.xml", object, sizeof object - 1},
+             {"lists/JPEGImages/a.png", picture, sizeof picture},
+             {"lists/Annotations/a.xml", object, sizeof object - 1},
+             {"coco/a.png", picture, sizeof picture},
+             {"coco/b/b.png", picture, sizeof picture}};
+
+static void require(bool holds, const char *what, const char *error)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s: \"%s\"\n", what, error);
+    abort();
+}
+
+static void end(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    require(system(command) == 0, "the folder cannot be removed", root);
+}
+
+/* Makes the folders on its way. */
+static void write_file(const char *name, const void *bytes, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *slash = path + sizeof root - 1; slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "wb");
+    require(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0,
+            "the file cannot be written", path);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    require(mkdtemp(root) != NULL, "no folder can be made", root);
+    atexit(end);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        write_file(files[i].path, files[i].bytes, files[i].size);
+    return 0;
+}
+
+static void look_at(const glcnn_data_set *data)
+{
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    uint32_t count, all = 0;
+    require(info->counts[GLCNN_DATA_PART_TRAINING] > 0 && info->class_count > 0, "no picture", "");
+    for (uint32_t i = 0; i < info->counts[GLCNN_DATA_PART_TRAINING]; i++) {
+        const struct glcnn_data_box *b =
+            glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, i, &count);
+        for (uint32_t k = 0; k < count; k++, b++, all++)
+            require(b->left >= 0 && b->left < b->right && b->right <= 1 && b->top >= 0 &&
+                        b->top < b->bottom && b->bottom <= 1 && b->label < info->class_count,
+                    "a box", "");
+    }
+    require(all > 0, "no box", "");
+    for (uint32_t i = 0; glcnn_data_set_note(data, i); i++)
+        require(strlen(glcnn_data_set_note(data, i)) > 10, "a note", "");
+}
+
+static void check(const char *folder, const struct glcnn_data_parameters *p)
+{
+    char path[64], error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_set *data;
+    snprintf(path, sizeof path, "%s/%s", root, folder);
+    glcnn_status status = glcnn_data_set_open(path, p, &data, error);
+    require((status == GLCNN_SUCCESS) == (data != NULL), "data and a failure", error);
+    require(data || strlen(error) > 10, "a failure without a message", error);
+    require(status != GLCNN_OUT_OF_MEMORY && status != GLCNN_INVALID_ARGUMENT,
+            glcnn_status_text(status), error);
+    if (data)
+        look_at(data);
+    glcnn_data_set_close(&data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct glcnn_data_parameters p = {.targets = GLCNN_DATA_TARGETS_BOXES},
+                                       strict = {.targets = GLCNN_DATA_TARGETS_BOXES,
+                                                 .strict = true};
+    char name[128];
+    for (size_t i = 0; size > 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        if (data[0] != kinds[i].letter)
+            continue;
+        snprintf(name, sizeof name, "%s/%s", kinds[i].folder, kinds[i].file);
+        write_file(name, data + 1, size - 1);
+        check(kinds[i].folder, &p);
+        check(kinds[i].folder, &strict);
+        return 0;
+    }
+    return 0;
+}
