@@ -92,7 +92,8 @@ static float train(glcnn_device *on, const char *net)
     glcnn_kernel_destroy(&optimizer);
     CU_ASSERT_TRUE_FATAL(runner_create_training(&model, BATCH, NULL, &runner));
     for (int step = 0; step < 2; step++)
-        CU_ASSERT_TRUE(runner_run(&runner, pixels, labels, losses));
+        CU_ASSERT_TRUE(
+            runner_run(&runner, pixels, &(struct glcnn_data_batch){.labels = labels}, losses));
     runner_destroy(&runner);
     model_destroy(&model);
     device = kept;

@@ -86,7 +86,7 @@ static float run_step(struct runner *runner, float number)
     float losses[BATCH];
     double sum = 0;
     make_batch((uint32_t)number, pixels, labels);
-    good(runner_run(runner, pixels[0], labels, losses));
+    good(runner_run(runner, pixels[0], &(struct glcnn_data_batch){.labels = labels}, losses));
     for (int n = 0; n < BATCH; n++)
         sum += (double)losses[n];
     return (float)sum;
@@ -292,7 +292,7 @@ static void train_on_form(const struct net *net, const struct form *form)
     good(runner_create_training(&model, FORM_BATCH, NULL, &trainer));
     good(runner_create_inference(&model, FORM_BATCH, 0, &tester));
     for (int step = 0; step < 2; step++) {
-        good(runner_run(&trainer, images, labels, losses));
+        good(runner_run(&trainer, images, &(struct glcnn_data_batch){.labels = labels}, losses));
         good(runner_scores(&trainer, scores));
         double all = 0;
         for (uint32_t k = 0; k < form->classes; k++)
