@@ -91,9 +91,9 @@ static glcnn_network *build(const struct net *net, glcnn_image_node **scores)
 {
     size_t count;
     glcnn_network *network = make_network();
-    *scores = net->build(
-        make_input(network, "image"),
-        &(struct form){.width = SIDE, .height = SIDE, .channels = 3, .classes = CLASSES});
+    *scores =
+        net_build(net, make_input(network, "image"),
+                  &(struct form){.width = SIDE, .height = SIDE, .channels = 3, .classes = CLASSES});
     GOOD(glcnn_network_initialise(network, 3));
     free(scores_of(*scores, &count));
     fill_vectors(network, 7);
