@@ -81,7 +81,7 @@ static void run_steps(struct runner *runner, uint32_t batch, int steps, struct o
             images[i] = (float)(random_next(&random) >> 48) / 65536;
         for (uint32_t n = 0; n < batch; n++)
             labels[n] = (uint32_t)(random_next(&random) % form.classes);
-        good(runner_run(runner, images, labels, losses));
+        good(runner_run(runner, images, &(struct glcnn_data_batch){.labels = labels}, losses));
         add_values(o, losses, batch);
     }
     free(images), free(labels), free(losses);
@@ -90,8 +90,8 @@ static void run_steps(struct runner *runner, uint32_t batch, int steps, struct o
 static glcnn_status find_least(const struct runner *runner, uint64_t *bytes)
 {
     const struct glcnn_image_descriptor sources[] = {
-        *glcnn_image_get_descriptor(runner->sources[0]),
-        *glcnn_image_get_descriptor(runner->sources[1])};
+        *glcnn_image_get_descriptor(runner->pictures),
+        *glcnn_image_get_descriptor(runner->labels[0])};
     return glcnn_graph_least_memory(runner->graph, sources, bytes);
 }
 
@@ -337,9 +337,10 @@ static void test_gradients_of_sums_need_no_forward_image(void)
     memset(stored, true, sizeof stored);
     good(runner_create_training(&model, BATCH, &(struct glcnn_graph_descriptor){0}, &runner));
     CU_ASSERT_FATAL(runner.graph->image_count <= sizeof stored);
+    glcnn_image *const sources[] = {runner.pictures, runner.labels[0]};
     GOOD_FATAL(glcnn_command_buffer_create(device, &buffer));
     buffer->deferred = true;
-    GOOD_FATAL(recording_make(&r, runner.graph, buffer, runner.sources,
+    GOOD_FATAL(recording_make(&r, runner.graph, buffer, sources,
                               &(struct memory_choice){.sub_batches = 1, .stored = stored}));
     CU_ASSERT_TRUE_FATAL(recompute_model_make(&m, &r, NULL, 1));
     CU_ASSERT_EQUAL(forward_reads(&r, &m, "add_gradient"), 0);
