@@ -194,7 +194,7 @@ static size_t passes_of_step(const char *net, const struct form *form)
     CU_ASSERT_TRUE_FATAL(model_create(device, net_find(net), form, TRAINED, &model));
     GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.05f, &optimizer));
     glcnn_optimizer(optimizer)->momentum_scale = 0.9f;
-    GOOD_FATAL(glcnn_training_graph_create(model.loss, optimizer,
+    GOOD_FATAL(glcnn_training_graph_create(model.losses[0], optimizer,
                                            &(struct glcnn_graph_descriptor){0}, &graph));
     const struct glcnn_image_descriptor sources[] = {
         {.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32,
