@@ -70,7 +70,7 @@ static glcnn_device *open_idle(const struct driver *driver)
 static void good(struct runner *runner, bool made)
 {
     CU_ASSERT_TRUE_FATAL(made);
-    GOOD(runner_repeat(runner) ? GLCNN_SUCCESS : GLCNN_INVALID_STATE);
+    CU_ASSERT_TRUE(runner_repeat(runner));
     GOOD(glcnn_graph_wait(runner->graph));
     runner_destroy(runner);
 }

@@ -449,6 +449,7 @@ static bool make_labels(struct runner *runner, const struct model *model)
         made = good(glcnn_image_create(runner->device, &d, &runner->labels[k]));
     }
     runner->label_count = model->label_count;
+    memcpy(runner->given_labels, runner->labels, sizeof runner->given_labels);
     return made;
 }
 
