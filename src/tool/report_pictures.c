@@ -71,7 +71,7 @@ void report_print_worst(FILE *f, const struct report *r)
     if (r->findings->worst_count == 0)
         return;
     fprintf(f,
-            "<h2>The most wrong pictures</h2>\n<p>Those pictures of %s with the highest loss%s. "
+            "<h2>The most wrong pictures</h2>\n<p>The %s pictures with the highest loss%s. "
             "Look here first: often a label is wrong, or a picture is not what it should be.</p>\n"
             "<div class=\"pictures\">\n",
             r->part,

@@ -78,7 +78,8 @@ void report_print_curves(FILE *f, const struct report *r)
     const size_t measured = task->count_right ? t->count : 0; /* in training */
     const struct plot_line loss[] = {{"training", t->x, t->loss, t->count, false},
                                      {"validation", v->x, v->loss, v->count, true}},
-                           value[] = {{"training", t->x, t->accuracy, measured, false},
+                           value[] = {{measured > 0 ? "training" : NULL, t->x, t->accuracy,
+                                       measured, false},
                                       {"validation", v->x, v->accuracy, v->count, true}};
     explain_curves(f, task);
     fprintf(f, "<div class=\"pair\">\n");
@@ -160,10 +161,10 @@ static void explain_classes(FILE *f, const struct report *r)
     fprintf(
         f,
         "<h2>Each class</h2>\n"
-        "<p>On the %s%s, the hardest class first. <b>Precision</b>: of the %s that were taken for "
+        "<p>On the %s%s pictures, the hardest class first. <b>Precision</b>: of the %s that were taken for "
         "the class, the share that is of it. <b>Recall</b>: of the %s of the class, the share "
         "that was found. ",
-        counts_pixels(r) ? "pixels of pictures of " : "pictures of ", r->part, counted, counted);
+        counts_pixels(r) ? "pixels of the " : "", r->part, counted, counted);
     fprintf(f, counts_pixels(r) ? "<b>IoU</b>: the pixels that are both to those that are either. "
                                 : "<b>F1</b> is high only where both are. ");
     fprintf(f, "1 is the best value of each.</p>\n");
@@ -235,8 +236,8 @@ void report_print_parts(FILE *f, const struct report *r)
     {
         if (!cJSON_IsArray(array) || !cJSON_IsObject(array->child))
             continue;
-        fprintf(f, "<h2>Each of the %s</h2>\n<p>On the pictures of %s.</p>\n",
-                r->score->task->classes, r->part);
+        fprintf(f, "<h2>Each of the %s</h2>\n<p>On the %s pictures.</p>\n", r->score->task->classes,
+                r->part);
         print_entries(f, array);
     }
     cJSON_Delete(json);

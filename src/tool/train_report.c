@@ -78,7 +78,7 @@ struct page {
     struct report_row numbers[NUMBERS], settings[SETTINGS];
     struct report_picture worst[FINDINGS_WORST], samples[REPORT_SAMPLES];
     struct settings_entries entries;
-    char texts[SETTINGS + 2 * NUMBERS][160]; /* of the rows, as many as are used */
+    char texts[3 * (SETTINGS + NUMBERS)][160]; /* of the rows, as many as are used */
     size_t text_count;
     char title[512], state[128], samples_text[512];
 };
@@ -149,6 +149,16 @@ static const struct tool_option *find_option(const char *name)
     return NULL;
 }
 
+/* What --help says of an option, without what points to the text below it. */
+static const char *note_of(struct page *p, const struct tool_option *option)
+{
+    const char *end = strstr(option->text, " as below");
+    size_t length = end ? (size_t)(end - option->text) : strlen(option->text);
+    if (length > 0 && option->text[length - 1] == ',')
+        length--;
+    return text_of(p, "%.*s", (int)length, option->text);
+}
+
 /* Options that a checkpoint keeps; numbers as short as they are told. */
 static void add_options(const struct session *s, struct page *p)
 {
@@ -162,7 +172,7 @@ static void add_options(const struct session *s, struct page *p)
             strchr(e->text, '.') && strspn(e->text, "0123456789.e+-") == strlen(e->text)
                 ? text_of(p, "%g", strtod(e->text, NULL))
                 : e->text;
-        add_setting(p, text_of(p, "--%s", e->name), value, option->text);
+        add_setting(p, text_of(p, "--%s", e->name), value, note_of(p, option));
     }
 }
 
@@ -171,7 +181,7 @@ static void add_settings(const struct session *s, struct page *p)
     const struct form *form = &s->pictures.form;
     struct report_row rows[REPORT_DEVICE_ROWS];
     add_setting(p, "network", s->described.title,
-                text_of(p, "for pictures of %ux%u pixels and %u channels", form->width,
+                text_of(p, "for pictures of %ux%ux%u: width, height and channels", form->width,
                         form->height, form->channels));
     add_setting(p, "data", s->settings.data,
                 text_of(p, "%u pictures to train with, %u to validate with, %u %s",
