@@ -71,6 +71,23 @@ for wrong in 's/<h2>/<h2><script>x<\/script>/' 's/&#60;script/<script/' 's/data:
         fail "the check passes after $wrong"
 done
 
+# ---- Other tasks ---------------------------------------------------------------------------------
+
+for task in regress:numbers segment:masks; do
+    name=${task#*:}
+    python3 "$top/tests/report/data.py" $name $name || exit 1
+    must 0 train --task ${task%:*} --data $name --net small --batch 8 --epochs 2 --out $name.safetensors \
+        --report $name-page --tensorboard $name-board --log $name.csv
+    must 0 evaluate --json $name.safetensors $name --report $name-evaluated
+    mv said $name.json
+    python3 "$top/tests/report/check_parts.py" $name-page/index.html || fail "the page of $name is wrong"
+    python3 "$top/tests/report/check_parts.py" $name-evaluated/index.html $name.json ||
+        fail "the page of evaluated $name is wrong"
+    ! python3 "$top/tests/report/check_parts.py" page/index.html $name.json >/dev/null 2>&1 ||
+        fail "the page of another task passes as that of $name"
+    ls $name-board | grep -q tfevents || fail "$name has no event file"
+done
+
 # ---- A run that goes on --------------------------------------------------------------------------
 
 train $form --epochs 1 --out half.safetensors --report half

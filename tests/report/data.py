@@ -1,14 +1,19 @@
-"""Writes labelled images of 8x8 in train.csv and test.csv of a folder: bright above, in the middle or below,
-noisy, and some with the label of another class. The names of classes are markup."""
+"""usage: data.py FOLDER [numbers|masks]: writes labelled images of 8x8, with markup for names.
+
+Without a word in train.csv and test.csv: bright above, in the middle or below, noisy, and some with the
+label of another class. numbers: pictures with two numbers each in a table. masks: pictures with masks beside
+them."""
 import csv
 import os
 import random
+import struct
 import sys
+import zlib
 
 NAMES = ["<script>alert(1)</script>", "a & \"b\" 'c' \u82f9\u679c", "plain"]
 
 
-def write(path, count):
+def classes(path, count):
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["label"] + ["p%d" % i for i in range(64)])
@@ -17,7 +22,43 @@ def write(path, count):
             rows.writerow([NAMES[(n + (n % 11 == 0)) % 3]] + values)
 
 
+def png(path, values):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = b"".join(b"\0" + bytes(values[8 * y:8 * y + 8]) for y in range(8))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def numbers(folder, count):
+    os.mkdir(os.path.join(folder, "images"))
+    with open(os.path.join(folder, "list.csv"), "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["file", NAMES[0], "brightness"])
+        for n in range(count):
+            x, light = random.randrange(8), random.randrange(60, 200)
+            png(os.path.join(folder, "images", "%03d.png" % n),
+                [min(255, random.randrange(light) + 90 * (i % 8 == x)) for i in range(64)])
+            rows.writerow(["%03d.png" % n, x, light])
+
+
+def masks(folder, count):
+    for part in "images", "masks":
+        os.mkdir(os.path.join(folder, part))
+    for n in range(count):
+        x, y = random.randrange(6), random.randrange(6)
+        mask = [int(x <= i % 8 < x + 4 and y <= i // 8 < y + 4) for i in range(64)]
+        png(os.path.join(folder, "images", "%03d.png" % n), [random.randrange(90) + 110 * m for m in mask])
+        png(os.path.join(folder, "masks", "%03d.png" % n), mask)
+
+
 random.seed(1)
-os.mkdir(sys.argv[1])
-write(os.path.join(sys.argv[1], "train.csv"), 120)
-write(os.path.join(sys.argv[1], "test.csv"), 90)
+target = sys.argv[1]
+os.mkdir(target)
+if len(sys.argv) == 2:
+    classes(os.path.join(target, "train.csv"), 120)
+    classes(os.path.join(target, "test.csv"), 90)
+else:
+    {"numbers": numbers, "masks": masks}[sys.argv[2]](target, 80)
