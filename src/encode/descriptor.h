@@ -287,6 +287,10 @@ struct glcnn_descriptor {
     /* Changes the result's shape, given as the window alone makes it. May be NULL: channels and
      * images of the source. */
     void (*shape)(const struct operation *operation, struct glcnn_image_descriptor *result);
+    /* How many images of the result follow each other for one of the source: image n of the source
+     * makes the images n * results and on. A secondary source has its width and height by then.
+     * NULL: one. */
+    uint32_t (*results)(const struct operation *operation);
     /* Shape of output image `index` that is not the destination (a loss). May be NULL where there
      * is none. */
     void (*image_shape)(const struct operation *operation, size_t index,

@@ -55,6 +55,9 @@ bool geometry_broadcast_channels(const struct operation *operation, const struct
  * alone makes. */
 void geometry_natural(const struct operation *operation, struct extent extent,
                       struct glcnn_image_descriptor *result);
+/* Images of the result for each of the source: the descriptor's `results`, of a secondary source that
+ * is as large as its shape. */
+uint32_t geometry_results(struct operation *operation, const struct shapes *shapes);
 /* Positions that windows reach must be so few that no sum of a few of them leaves 32 bits. */
 bool geometry_check_reach(int64_t low, int64_t high, struct validation validation);
 

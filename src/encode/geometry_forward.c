@@ -212,6 +212,14 @@ static bool resolve_beside(struct operation *operation, const struct shapes *sha
     return true;
 }
 
+/* Images of the sources that make so many of the result, the last perhaps not all of its own. */
+static uint32_t images_read(struct operation *operation, const struct shapes *shapes,
+                            uint32_t depth)
+{
+    uint32_t each = geometry_results(operation, shapes);
+    return depth / each + (depth % each != 0);
+}
+
 static bool resolve_forward(struct operation *operation, const struct shapes *shapes,
                             struct validation validation)
 {
@@ -221,16 +229,18 @@ static bool resolve_forward(struct operation *operation, const struct shapes *sh
         geometry_shape(operation, shapes, PLACE_DESTINATION);
     struct glcnn_addressing *p = &operation->properties;
     struct clip clip;
-    uint32_t read, channels; /* of the source, and what they make of the result */
+    uint32_t read, channels, images; /* channels of the source and of the result */
     if (!destination)
         return resolve_without_destination(operation, source, validation);
     if (!geometry_read_channels(&p->primary, "source", source, &read, validation) ||
-        !geometry_clip(operation, destination, &clip, validation) ||
-        !geometry_check_images("source", p->primary.offset.z, clip.depth, source, validation) ||
-        !resolve_secondary(operation, shapes, clip.depth, validation) ||
+        !geometry_clip(operation, destination, &clip, validation))
+        return false;
+    images = images_read(operation, shapes, clip.depth);
+    if (!geometry_check_images("source", p->primary.offset.z, images, source, validation) ||
+        !resolve_secondary(operation, shapes, images, validation) ||
         !geometry_broadcast_channels(operation, shapes, read, &channels, validation))
         return false;
-    geometry_view(operation, PLACE_SOURCE, geometry_extent(source, read, clip.depth),
+    geometry_view(operation, PLACE_SOURCE, geometry_extent(source, read, images),
                   geometry_start(&p->primary));
     if (d->prepare)
         d->prepare(operation);

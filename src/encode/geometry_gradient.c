@@ -50,14 +50,13 @@ static bool follow(struct operation *operation, const struct shapes *shapes,
 
 /* A state that a whole batch shares was left by the last of several encodes: unless those were
  * clipped, this encode has as many images as it is given. */
-static uint32_t images_followed(const struct operation *operation, const struct shapes *shapes,
-                                const struct operation *forward, const struct part *result)
+static bool counts_images(const struct operation *operation,
+                          const struct glcnn_image_descriptor *gradient,
+                          const struct operation *forward, const struct part *result)
 {
-    const struct glcnn_image_descriptor *gradient = geometry_shape(operation, shapes, PLACE_SOURCE);
-    bool counted = operation->descriptor->flags & SHARED_STATE &&
-                   forward->properties.clip_rect.size.depth == UINT32_MAX &&
-                   gradient->number_of_images > result->start.image;
-    return counted ? gradient->number_of_images - result->start.image : result->extent.images;
+    return operation->descriptor->flags & SHARED_STATE &&
+           forward->properties.clip_rect.size.depth == UINT32_MAX &&
+           gradient->number_of_images > result->start.image;
 }
 
 static const struct window *window_on(const struct operation *forward, enum argument_place place)
@@ -72,8 +71,10 @@ static bool resolve_state_driven(struct operation *operation, const struct shape
     struct part source = part_of(forward, operands.of);
     struct part given = part_of(forward, operands.given);
     struct part result = part_of(forward, PLACE_DESTINATION);
-    source.extent.images = given.extent.images = result.extent.images =
-        images_followed(operation, shapes, forward, &result);
+    const struct glcnn_image_descriptor *gradient = geometry_shape(operation, shapes, PLACE_SOURCE);
+    if (counts_images(operation, gradient, forward, &result))
+        source.extent.images = given.extent.images = result.extent.images =
+            gradient->number_of_images - result.start.image;
     bool needs_result = operation->descriptor->flags & NEEDS_RESULT;
     operation->window = *window_on(forward, operands.of);
     operation->secondary_window = *window_on(forward, operands.given);

@@ -33,6 +33,19 @@ void geometry_natural(const struct operation *operation, struct extent extent,
         operation->descriptor->shape(operation, result);
 }
 
+uint32_t geometry_results(struct operation *operation, const struct shapes *shapes)
+{
+    const struct glcnn_image_descriptor *secondary =
+        geometry_shape(operation, shapes, PLACE_SECONDARY);
+    if (!operation->descriptor->results)
+        return 1;
+    if (secondary)
+        geometry_view(operation, PLACE_SECONDARY,
+                      geometry_extent(secondary, secondary->feature_channels, 1),
+                      (struct image_start){0, 0});
+    return operation->descriptor->results(operation);
+}
+
 /* ---- Channels ---- */
 
 bool geometry_read_channels(const struct glcnn_source_properties *source, const char *what,
@@ -253,13 +266,24 @@ static glcnn_channel_format result_format(const struct glcnn_image_descriptor *s
                                                                  : source->channel_format;
 }
 
+/* Images that so many of the source make. */
+static bool result_images(struct operation *operation, const struct shapes *shapes, uint32_t images,
+                          uint32_t *result, struct validation validation)
+{
+    uint32_t each = geometry_results(operation, shapes);
+    *result = images * each;
+    return (uint64_t)images * each <= INT32_MAX ||
+           invalid(validation, "%u images of the source make %u each; there may be %d", images,
+                   each, INT32_MAX);
+}
+
 static bool forward_result(struct operation *operation, const struct shapes *shapes,
                            struct glcnn_image_descriptor *result, struct validation validation)
 {
     const struct glcnn_image_descriptor *source = geometry_shape(operation, shapes, PLACE_SOURCE);
     struct glcnn_addressing *p = &operation->properties;
     struct glcnn_image_descriptor sized = *source;
-    uint32_t channels;
+    uint32_t channels, images;
     if (!geometry_read_channels(&p->primary, "source", source, &channels, validation) ||
         !geometry_broadcast_channels(operation, shapes, channels, &channels, validation))
         return false;
@@ -268,10 +292,10 @@ static bool forward_result(struct operation *operation, const struct shapes *sha
     if ((uint32_t)p->primary.offset.z >= source->number_of_images)
         return invalid(validation, "offset z is %d; the source has %u images", p->primary.offset.z,
                        source->number_of_images);
-    geometry_natural(
-        operation,
-        geometry_extent(&sized, channels, source->number_of_images - (uint32_t)p->primary.offset.z),
-        result);
+    if (!result_images(operation, shapes, source->number_of_images - (uint32_t)p->primary.offset.z,
+                       &images, validation))
+        return false;
+    geometry_natural(operation, geometry_extent(&sized, channels, images), result);
     result->feature_channels += p->destination_feature_channel_offset;
     result->channel_format = result_format(source);
     return has_size;
