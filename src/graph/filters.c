@@ -303,10 +303,18 @@ static bool filter_can_be_split(const struct graph_filter *filter)
     return sums && !(filter->node->kernel->descriptor->flags & DRAWS_RANDOM);
 }
 
+bool graph_keeps_images(const struct glcnn_graph *graph)
+{
+    for (size_t i = 0; i < graph->filter_count; i++)
+        if (graph->filters[i].node->kernel->descriptor->results)
+            return false;
+    return true;
+}
+
 bool graph_can_be_split(const struct glcnn_graph *graph)
 {
     for (size_t i = 0; i < graph->filter_count; i++)
         if (!filter_can_be_split(&graph->filters[i]))
             return false;
-    return true;
+    return graph_keeps_images(graph);
 }

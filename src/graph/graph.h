@@ -67,6 +67,9 @@ bool graph_list_filters(struct glcnn_graph *graph);
 size_t graph_find_filter(const struct glcnn_graph *graph, const struct glcnn_filter_node *node);
 /* The image that a filter's encode makes. */
 const struct glcnn_image_node *graph_filter_result(const struct graph_filter *filter);
+/* Has each image as many images as the batch? Otherwise filters make several of one, and what is read
+ * beside their results has as many. */
+bool graph_keeps_images(const struct glcnn_graph *graph);
 /* May the batch be run in parts with the same results? */
 bool graph_can_be_split(const struct glcnn_graph *graph);
 

@@ -64,7 +64,8 @@ static glcnn_status prepare_result(struct recording *r, const struct glcnn_image
     struct glcnn_image_descriptor d = *descriptor;
     glcnn_status status = GLCNN_SUCCESS;
     d.channel_format = node->format ? node->format : own_format(r, node);
-    d.number_of_images = r->whole[node->index] ? r->batch : range->count;
+    if (r->keeps_images)
+        d.number_of_images = r->whole[node->index] ? r->batch : range->count;
     if (!r->images[node->index])
         status = make_image(r, r->graph->wanted[node->index], &d, &r->images[node->index]);
     return status == GLCNN_SUCCESS ? get_image(r, node, range, image) : status;
@@ -104,6 +105,21 @@ static glcnn_status take(struct recording *r, struct encode *e, const struct glc
     return status;
 }
 
+/* Where filters make several images of one, not all images of a graph have as many; those that a
+ * filter reads together do. A gradient's are its state's to check. */
+static glcnn_status check_images(const struct recording *r, const struct glcnn_filter_node *n)
+{
+    uint32_t images = r->images[n->sources[0]->index]->descriptor.number_of_images;
+    for (size_t i = 1; i < n->source_count && !r->keeps_images && !n->forward; i++) {
+        uint32_t own = r->images[n->sources[i]->index]->descriptor.number_of_images;
+        if (own != images)
+            return device_fail(r->graph->device, GLCNN_INVALID_ARGUMENT,
+                               "graph: %s (%s): source %zu has %u images, source 0 has %u",
+                               n->label, n->kernel->descriptor->name, i, own, images);
+    }
+    return GLCNN_SUCCESS;
+}
+
 /* Sources of a node by place; a concatenation takes them one by one. */
 static glcnn_status take_sources(struct recording *r, struct encode *e,
                                  const struct graph_filter *f, const struct range *range,
@@ -115,8 +131,8 @@ static glcnn_status take_sources(struct recording *r, struct encode *e,
                                            labels ? &e->arguments.labels : &e->arguments.secondary,
                                            &e->arguments.label_weights};
     bool gathers = n->kernel->descriptor->flags & GATHERS;
-    glcnn_status status = GLCNN_SUCCESS;
-    if (gathers)
+    glcnn_status status = check_images(r, n);
+    if (status == GLCNN_SUCCESS && gathers)
         return take(r, e, n->sources[only], range, places[0]);
     for (size_t i = 0; i < n->source_count && status == GLCNN_SUCCESS; i++)
         status = take(r, e, n->sources[i], range, places[i]);

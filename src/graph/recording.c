@@ -138,7 +138,8 @@ static glcnn_status check_sources(const struct recording *r, struct glcnn_image 
         if (!sources || !sources[i])
             return device_fail(g->device, GLCNN_INVALID_ARGUMENT, "graph: source %zu (%s) is NULL",
                                i, handle);
-        if (sources[i]->descriptor.number_of_images != sources[0]->descriptor.number_of_images)
+        if (r->keeps_images &&
+            sources[i]->descriptor.number_of_images != sources[0]->descriptor.number_of_images)
             return device_fail(g->device, GLCNN_INVALID_ARGUMENT,
                                "graph: source %zu (%s) has %u images, source 0 has %u", i, handle,
                                sources[i]->descriptor.number_of_images,
@@ -174,6 +175,7 @@ glcnn_status recording_begin(struct recording *r, const struct glcnn_graph *grap
     *r = (struct recording){.graph = graph,
                             .command_buffer = command_buffer,
                             .sub_batches = choice->sub_batches,
+                            .keeps_images = graph_keeps_images(graph),
                             .stored = choice->stored};
     glcnn_status status = check_sources(r, sources);
     if (status != GLCNN_SUCCESS)

@@ -61,6 +61,7 @@ struct recording {
     const struct glcnn_graph *graph;
     struct glcnn_command_buffer *command_buffer;
     uint32_t batch, sub_batches;
+    bool keeps_images;           /* graph_keeps_images */
     const bool *stored;          /* the choice's */
     struct glcnn_image **images; /* by image node; of the sub-batch under way where they are not
                                     kept whole */
