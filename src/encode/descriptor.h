@@ -171,7 +171,9 @@ enum descriptor_flags {
     /* Its result may be what it is given first, pixel for pixel (FUSION_COPY). */
     MAY_COPY = 16777216,
     /* The values of its source do not count: its source gets no gradient of it. */
-    IGNORES_SOURCE = 33554432
+    IGNORES_SOURCE = 33554432,
+    /* Of a binary kernel: it has a gradient by the first of its sources and none by the second. */
+    FIRST_SOURCE_ONLY = 67108864
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals

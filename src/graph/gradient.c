@@ -11,7 +11,8 @@ static size_t gradient_count(const struct glcnn_filter_node *node)
     const struct glcnn_descriptor *d = node->kernel->descriptor;
     if (d->flags & IS_GRADIENT || !d->gradient)
         return 0;
-    return d->flags & (GATHERS | IS_BINARY) ? node->source_count : 1;
+    return d->flags & (GATHERS | IS_BINARY) && !(d->flags & FIRST_SOURCE_ONLY) ? node->source_count
+                                                                               : 1;
 }
 
 /* What the gradient kernel reads besides the gradient; NULL: nothing. */
@@ -37,7 +38,7 @@ static glcnn_status make_kernel(const struct glcnn_filter_node *forward, size_t 
         return status;
     parameters_adopt(d, forward->kernel->parameters, (*kernel)->parameters);
     (*kernel)->properties.padding = glcnn_padding_inverse(forward->kernel->properties.padding);
-    return d->flags & IS_BINARY
+    return d->flags & IS_BINARY && !(d->flags & FIRST_SOURCE_ONLY)
                ? glcnn_kernel_set(*kernel, "is_secondary_source_filter", (double)source)
                : GLCNN_SUCCESS;
 }
