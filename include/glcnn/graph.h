@@ -6,7 +6,9 @@
  * same sizes replay it: nothing is allocated, compiled or encoded. A second batch size is compiled
  * beside the first.
  *
- * Images carry a whole batch: number_of_images is the batch size, the same for all sources.
+ * Images carry a whole batch: number_of_images is the batch size, the same for all sources. Behind
+ * crops (glcnn/kernels/crop_and_resize.h) it is the batch size times the regions of an image: labels
+ * have as many there.
  *
  * Thread-safety: as its device (glcnn/device.h).
  */

@@ -26,6 +26,7 @@
  * Forms of convolution that keep tiles in shared memory, on large GPUs, add all n products of an
  * element to one number: where these have one sign and all round the same way, M n 2^-25 comes to the
  * bound. All others add up long sums in stretches, and keep it whatever the terms are.
+ * Crops (glcnn/kernels/crop_and_resize.h) keep it for the positions that float32 has.
  * glcnn check holds every kernel that has images to both, with source, forward source and
  * destination stored as the one and as the other; labels and losses stay float32.
  *

@@ -152,10 +152,10 @@ GLCNN_API size_t glcnn_kernel_vector_length(const glcnn_kernel *kernel, const ch
 GLCNN_API glcnn_buffer *glcnn_kernel_vector(const glcnn_kernel *kernel, const char *name);
 
 /* Gives the kernel `count` float32 values for one of its vectors, immediately. Constants (is_constant
- * of glcnn_argument_info) must be whole numbers, and do not change from the first encode on.
- * Errors: GLCNN_INVALID_ARGUMENT if the kernel has no such vector or it has another length, or a
- * constant is not a whole number from 0 to 16777215; GLCNN_INVALID_STATE for other constants than
- * those that were encoded. */
+ * of glcnn_argument_info) are checked by glcnn_kernel_wrong_value; "indices" do not change from the
+ * first encode on.
+ * Errors: GLCNN_INVALID_ARGUMENT if the kernel has no such vector or it has another length, or a value
+ * of a constant is wrong; GLCNN_INVALID_STATE for other indices than those that were encoded. */
 GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char *name,
                                                const float *values, size_t count);
 
@@ -167,8 +167,8 @@ GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char 
 GLCNN_API size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
                                           const char **expected);
 
-/* Records a copy of a buffer into one of the kernel's vectors: the GPU-ordered reload. Constants are
- * refused. */
+/* Records a copy of a buffer into one of the kernel's vectors: the GPU-ordered reload. Indices
+ * are refused. */
 GLCNN_API glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer,
                                                   glcnn_kernel *kernel, const char *name,
                                                   glcnn_buffer *source);
@@ -326,7 +326,7 @@ struct glcnn_argument_info {
     bool is_input, is_output; /* read, written; some are both */
     bool is_optional; /* may be left out: computed by the kernels that fill it, or neutral */
     bool is_float32;  /* an image that glcnn_run stores as float32 whatever the format: a loss */
-    bool is_constant; /* a vector of indices: it does not train, and goes where parameters go */
+    bool is_constant; /* a vector that does not train, and goes where parameters go */
 };
 
 struct glcnn_kernel_info {

@@ -92,8 +92,9 @@ GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *nod
  * is the kernel's: same size unless set.
  *
  * Sources by kernel: one image; two for arithmetic, axis_concatenation, matrix_multiplication, the
- * reductions with weights and augmentation, whose second is image_numbers; any number for concatenation, which come one
- * after the other in the result, each from a channel that is a multiple of 4; predictions, labels
+ * reductions with weights, augmentation, whose second is image_numbers, and
+ * crop_and_resize_bilinear_regions, whose second is region_image; any number for concatenation, which
+ * come one after the other in the result, each from a channel that is a multiple of 4; predictions, labels
  * and optionally label weights for loss, whose result is the gradient (glcnn_filter_node_loss has
  * the loss).
  *

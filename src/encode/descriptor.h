@@ -49,8 +49,8 @@ struct argument {
     bool output; /* written */
     bool input;  /* read; both for one that is updated in place */
     bool optional;
-    /* A vector of whole numbers that does not train; from the first encode on it does not change, and the
-     * state of an encode has it. */
+    /* A vector that does not train; the state of an encode has it. Whole numbers (VALUES_INDEX) do not
+     * change from the first encode on. */
     bool constant;
     const char *filled_by; /* kernel that computes it where it is not given */
     bool forward_fills;    /* the same: the kernel whose gradient this one's kernel is */

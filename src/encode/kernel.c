@@ -455,7 +455,7 @@ static glcnn_status reach_vector(glcnn_kernel *kernel, const char *name, size_t 
     return kernel_vector(kernel, (size_t)index, count, buffer);
 }
 
-/* Constants are whole numbers. */
+/* Constants are numbers, indices whole ones. */
 static glcnn_status check_constants(const glcnn_kernel *kernel, const char *name,
                                     const float *values, size_t count)
 {
@@ -503,7 +503,9 @@ glcnn_status glcnn_kernel_encode_reload(glcnn_command_buffer *command_buffer, gl
     glcnn_status status = reach_vector(kernel, name, source->size / 4, &buffer);
     if (status != GLCNN_SUCCESS || buffer == source)
         return status;
-    if (kernel->descriptor->arguments[kernel_kept_argument(kernel, name)].constant)
+    const struct argument *argument =
+        &kernel->descriptor->arguments[kernel_kept_argument(kernel, name)];
+    if (argument->values == VALUES_INDEX)
         return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT,
                            "%s: reload of %s: they are constants, which the processor looks at; "
                            "give them with glcnn_kernel_set_vector",

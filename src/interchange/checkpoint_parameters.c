@@ -16,8 +16,9 @@
 static const struct vector_kind {
     const char *name;
     float neutral;
-} kinds[] = {{"weights", 0},  {"biases", 0},    {"gamma", 1}, {"beta", 0},   {"mean", 0},
-             {"variance", 1}, {"deviation", 1}, {SLOPES, 0},  {"values", 0}, {"indices", 0}};
+} kinds[] = {{"weights", 0}, {"biases", 0},   {"gamma", 1},     {"beta", 0},
+             {"mean", 0},    {"variance", 1}, {"deviation", 1}, {SLOPES, 0},
+             {"values", 0},  {"indices", 0},  {"regions", 0}};
 
 const char *const checkpoint_moments[MOMENTS] = {"first", "second"};
 

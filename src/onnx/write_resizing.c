@@ -70,6 +70,7 @@ static const char *write_upsampling(struct filter_call *c)
 #define AUGMENTS "it changes pictures at random, for training alone; leave it out of the network"
 #define FRAMES                                                                                     \
     "ONNX has no operator for frames of cameras; begin the network with the picture that it makes"
+#define CROPS "no operator of ONNX samples regions at these positions, RoiAlign neither"
 
 const struct kernel_row write_resizing[] = {
     {"resize_linear", write_resize, WHOLE, "linear", NULL},
@@ -78,9 +79,12 @@ const struct kernel_row write_resizing[] = {
     {"upsampling_nearest", write_upsampling, UNMOVED, "nearest", NULL},
     {NULL, NULL, WHOLE, NULL, NULL}};
 
-const struct kernel_row write_others[] = {{"augment_color", NULL, WHOLE, NULL, AUGMENTS},
-                                          {"augment_geometry", NULL, WHOLE, NULL, AUGMENTS},
-                                          {"frame_nv12", NULL, WHOLE, NULL, FRAMES},
-                                          {"frame_rgb", NULL, WHOLE, NULL, FRAMES},
-                                          {"frame_yuyv", NULL, WHOLE, NULL, FRAMES},
-                                          {NULL, NULL, WHOLE, NULL, NULL}};
+const struct kernel_row write_others[] = {
+    {"augment_color", NULL, WHOLE, NULL, AUGMENTS},
+    {"augment_geometry", NULL, WHOLE, NULL, AUGMENTS},
+    {"crop_and_resize_bilinear", NULL, WHOLE, NULL, CROPS},
+    {"crop_and_resize_bilinear_regions", NULL, WHOLE, NULL, CROPS},
+    {"frame_nv12", NULL, WHOLE, NULL, FRAMES},
+    {"frame_rgb", NULL, WHOLE, NULL, FRAMES},
+    {"frame_yuyv", NULL, WHOLE, NULL, FRAMES},
+    {NULL, NULL, WHOLE, NULL, NULL}};

@@ -16,6 +16,8 @@ enum bench_flags {
     BENCH_POSITIVE = 8      /* its source is above 0 */
 };
 
+#define BENCH_REGIONS 32 /* of an image, where a kernel reads some */
+
 /* A kernel on random images. */
 struct bench_shape {
     const char *name, *kernel;

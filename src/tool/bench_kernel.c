@@ -60,8 +60,8 @@ static uint32_t groups_of(const struct bench_shape *shape)
 }
 
 /* An input of the forward kernel, without data. A second source is as large as the first, chroma
- * half as wide and high; an image's number is eight bytes; vectors of an optimizer have a number for
- * each of the source, indices one for each of an image. */
+ * half as wide and high; an image's number is eight bytes; a region is four numbers; vectors of an
+ * optimizer have a number for each of the source, indices one for each of an image. */
 static struct glcnn_array shape_of(const struct job *j, const struct glcnn_argument_info *a)
 {
     const uint32_t *n = j->result->size, window = j->shape->window ? j->shape->window : 1;
@@ -70,6 +70,10 @@ static struct glcnn_array shape_of(const struct job *j, const struct glcnn_argum
         return (struct glcnn_array){a->name, 4, {n[0], 2, (n[2] + 1) / 2, (n[3] + 1) / 2}, NULL};
     if (strcmp(a->name, "image_numbers") == 0)
         return (struct glcnn_array){a->name, 4, {n[0], 8, 1, 1}, NULL};
+    if (strcmp(a->name, "region_image") == 0)
+        return (struct glcnn_array){a->name, 4, {n[0], 4, 1, BENCH_REGIONS}, NULL};
+    if (strcmp(a->name, "regions") == 0)
+        return (struct glcnn_array){a->name, 1, {4 * BENCH_REGIONS}, NULL};
     if (strcmp(a->name, "weights") == 0)
         return (struct glcnn_array){a->name, 4, {j->shape->outputs, inputs, window, window}, NULL};
     if (a->is_constant)
@@ -95,6 +99,8 @@ static float *numbers_of(struct job *j, const struct glcnn_array *array)
         return reversed_indices(j, elements(array));
     if (strcmp(array->name, "image_numbers") == 0)
         return random_numbers(j, elements(array), 0, 0);
+    if (strncmp(array->name, "region", 6) == 0)
+        return random_numbers(j, elements(array), 0, 0.5f);
     if (strcmp(array->name, "weights") == 0)
         return random_numbers(j, elements(array), -0.05f, 0.1f);
     if (strcmp(array->name, "source_image") == 0 && !is_positive)
