@@ -1057,6 +1057,9 @@ static const struct {
     const char *kernel, *parameter;
     double value;
 } defaults[] = {
+    {"crop_and_resize", "resize_width", 1},
+    {"crop_and_resize", "resize_height", 1},
+    {"crop_and_resize", "number_of_regions", 1},
     {"", "stride_in_pixels_x", 1},
     {"", "stride_in_pixels_y", 1},
     {"", "stride_in_feature_channels", 1},

@@ -409,14 +409,15 @@ static void test_networks_do_not_mix(void)
 /* ---- The four methods ---- */
 
 /* The forward source that a gradient by source `source` reads: itself, but for a product the other
- * factor, for a quotient the divisor and for a power the exponent. */
+ * factor, for a quotient the divisor, for a power the exponent and for crops their regions. */
 static size_t given_source(const struct glcnn_descriptor *gradient, size_t source)
 {
     if (strcmp(gradient->name, "multiply_gradient") == 0 ||
         strcmp(gradient->name, "matrix_multiplication_gradient") == 0)
         return 1 - source;
     bool by_second = strcmp(gradient->name, "divide_gradient") == 0 ||
-                     strcmp(gradient->name, "power_gradient") == 0;
+                     strcmp(gradient->name, "power_gradient") == 0 ||
+                     strcmp(gradient->name, "crop_and_resize_bilinear_regions_gradient") == 0;
     return by_second ? 1 : source;
 }
 

@@ -176,11 +176,11 @@ static void compare(const struct trial *t, struct run *run, struct argument_map 
 }
 
 /* Is the input a vector of whole numbers, of which what is not finite is none? */
-static bool is_constant(const struct trial *t, const char *name)
+static bool is_whole(const struct trial *t, const char *name)
 {
     for (int i = 0; i < MAX_ARGUMENTS && t->kernel->arguments[i].name; i++)
         if (strcmp(t->kernel->arguments[i].name, name) == 0)
-            return t->kernel->arguments[i].constant;
+            return t->kernel->arguments[i].values == VALUES_INDEX;
     return false;
 }
 
@@ -210,7 +210,7 @@ static bool try_one(const struct trial *t)
         CU_ASSERT_TRUE_FATAL(check_copy(&bags[2], &bags[0]));
         bags[0].arrays[t->input].data[element] = not_finite[t->value];
         CU_ASSERT_TRUE_FATAL(check_copy(&bags[0], &bags[1]));
-        if (is_constant(t, input))
+        if (is_whole(t, input))
             expect_refusal(t, &run, &bags[0]);
         else if (run_three(t, &run, bags))
             compare(t, &run, bags, input, element);

@@ -50,7 +50,7 @@ static bool may_be_refused(const struct glcnn_descriptor *d, const char *setting
            (is_contrast && strstr(settings, "alpha=")) || strstr(settings, "flags=always") ||
            (strcmp(d->name, "concatenation") == 0 && strstr(settings, "source_feature_")) ||
            is_with_gaps(d, settings) || strncmp(d->name, "frame_", 6) == 0 ||
-           strncmp(d->name, "augment_", 8) == 0;
+           strncmp(d->name, "augment_", 8) == 0 || strncmp(d->name, "crop_and_resize", 15) == 0;
 }
 
 /* ---- The network of a case ---- */
@@ -302,7 +302,8 @@ static void try_case(const struct glcnn_descriptor *d, const struct check_case *
 
 static bool is_never_written(const struct glcnn_descriptor *d)
 {
-    return strncmp(d->name, "frame_", 6) == 0 || strncmp(d->name, "augment_", 8) == 0;
+    return strncmp(d->name, "frame_", 6) == 0 || strncmp(d->name, "augment_", 8) == 0 ||
+           strncmp(d->name, "crop_and_resize", 15) == 0;
 }
 
 static void kernels_come_back_the_same(void)

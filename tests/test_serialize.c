@@ -400,7 +400,7 @@ static const char *settings_of(const char *name)
 
 /* Result of a gradient node of a network of one filter, whose filter 0 and 1 these are. The
  * gradient is given to it by image 2 or, of one source, 1. */
-static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient_size[3])
+static glcnn_image *run_gradient(glcnn_network *network, const uint32_t size[4])
 {
     glcnn_image *sources[3] = {NULL};
     glcnn_graph *graph = NULL;
@@ -411,8 +411,8 @@ static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient
     for (size_t i = 0; i < count && i < 3; i++) {
         const char *handle = glcnn_image_node_handle(glcnn_graph_source(graph, i));
         bool gradient = strcmp(handle, "gradient") == 0;
-        sources[i] = gradient ? make_image(2, gradient_size[0], gradient_size[1], gradient_size[2])
-                              : make_image(2, 4, 7, 7);
+        sources[i] =
+            gradient ? make_image(size[0], size[1], size[2], size[3]) : make_image(2, 4, 7, 7);
         fill_noise(sources[i], gradient ? 9 : (uint32_t)handle[0]);
     }
     GOOD_FATAL(glcnn_graph_execute(graph, sources, NULL, NULL));
@@ -429,7 +429,7 @@ static glcnn_image *run_gradient(glcnn_network *network, const uint32_t gradient
     return copy;
 }
 
-static void result_size(glcnn_filter_node *filter, uint32_t size[3])
+static void result_size(glcnn_filter_node *filter, uint32_t size[4])
 {
     struct glcnn_image_descriptor made;
     glcnn_image *image = make_image(2, 4, 7, 7), *second = make_image(2, 4, 7, 7);
@@ -437,9 +437,10 @@ static void result_size(glcnn_filter_node *filter, uint32_t size[3])
     GOOD_FATAL(glcnn_kernel_copy(glcnn_filter_node_kernel(filter), device, &kernel));
     GOOD_FATAL(glcnn_kernel_prepare_destination(
         kernel, &(struct glcnn_encode){.source = image, .secondary = second}, &made));
-    size[0] = made.feature_channels;
-    size[1] = made.height;
-    size[2] = made.width;
+    size[0] = made.number_of_images;
+    size[1] = made.feature_channels;
+    size[2] = made.height;
+    size[3] = made.width;
     glcnn_image_destroy(&image);
     glcnn_image_destroy(&second);
     glcnn_kernel_destroy(&kernel);
@@ -450,7 +451,7 @@ static void check_gradient_node(const struct glcnn_kernel_info *info)
 {
     glcnn_network *network = NULL;
     glcnn_filter_node *made[4];
-    uint32_t size[3];
+    uint32_t size[4];
     GOOD_FATAL(glcnn_network_create(device, &network));
     glcnn_image_node *const sources[] = {glcnn_image_node_create(network, "a"),
                                          glcnn_image_node_create(network, "b")};

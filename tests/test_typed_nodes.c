@@ -173,6 +173,10 @@ static void check_places(void)
     SAME("learned_image", "width=3 height=2 feature_channels=5",
          glcnn_learned_image_node(x, 3, 2, 5));
     SAME("gather", "width=3 height=2 feature_channels=5", glcnn_gather_node(x, 3, 2, 5, NULL, 0));
+    SAME("crop_and_resize_bilinear", "resize_width=7 resize_height=5 number_of_regions=3",
+         glcnn_crop_and_resize_bilinear_node(x, 7, 5, 3, NULL, 0));
+    SAME("crop_and_resize_bilinear_regions", "resize_width=7 resize_height=5",
+         glcnn_crop_and_resize_bilinear_regions_node(x, all[1], 7, 5));
     SAME("depth_to_space", "block_size=2 block_order=crd",
          glcnn_depth_to_space_node(x, 2, GLCNN_BLOCK_ORDER_CRD));
     SAME("space_to_depth", "block_size=3", glcnn_space_to_depth_node(x, 3, GLCNN_BLOCK_ORDER_DCR));

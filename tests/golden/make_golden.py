@@ -319,6 +319,16 @@ def resizes():
     keep(ops.resize_by(draw(2, 3, 5, 4), 0.6, 1.75))
 
 
+def crops():
+    torch.manual_seed(41)
+    for shape, regions, height, width in (((2, 3, 7, 9), 4, 5, 6), ((1, 5, 6, 4), 3, 1, 8),
+                                          ((3, 2, 1, 5), 2, 4, 1)):
+        for edge in ("zero", "clamp"):
+            keep(ops.crop_and_resize(draw(*shape), draw(regions, 4).detach(), height, width, edge))
+            places = draw(shape[0], 4, 2, regions).detach()
+            keep(ops.crop_and_resize_regions(draw(*shape), places, height, width, edge))
+
+
 def pairs():
     for x, y, axis in (((2, 3, 2, 4), (2, 5, 2, 4), "channels"),
                        ((1, 4, 3, 2), (1, 9, 3, 2), "channels"),
@@ -529,6 +539,7 @@ views()
 torch.set_rng_state(drawn)  # each was added by itself
 extremes()
 tables()
+crops()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -561,6 +561,38 @@ def gather(x, index, result):
             for c in image_to_image("gather", x, y, **sizes)]
 
 
+def cropped(x, regions, height, width, edge):
+    """Regions [N, R, 4] of column, row, width and height of x, as N R images: grid_sample's corners are
+    the centres of the corner pixels."""
+    n, r, _ = regions.shape
+    steps = [torch.linspace(0, 1, s, dtype=torch.float64) if s > 1 else torch.tensor([0.5]).double()
+             for s in (width, height)]
+    columns, rows = (2 * (regions[..., i, None] + regions[..., i + 2, None] * steps[i]) - 1
+                     for i in (0, 1))
+    grid = torch.stack((columns[:, :, None].expand(-1, -1, height, -1),
+                        rows[..., None].expand(-1, -1, -1, width)), -1)
+    return F.grid_sample(x.repeat_interleave(r, 0), grid.reshape(n * r, height, width, 2),
+                         padding_mode={"zero": "zeros", "clamp": "border"}[edge],
+                         align_corners=True)
+
+
+def crop_and_resize(x, regions, height, width, edge):
+    """The same regions, [R, 4], of every image."""
+    y = cropped(x, regions.expand(len(x), -1, -1), height, width, edge)
+    return [Case(c.kernel, {**c.inputs, "regions": regions.flatten()}, c.outputs, c.settings)
+            for c in image_to_image("crop_and_resize_bilinear", x, y, resize_width=width,
+                                    resize_height=height, number_of_regions=len(regions),
+                                    edge_mode=edge)]
+
+
+def crop_and_resize_regions(x, regions, height, width, edge):
+    """Those of an image [N, 4, B, A] beside x."""
+    y = cropped(x, regions.flatten(2).transpose(1, 2), height, width, edge)
+    return [Case(c.kernel, {**c.inputs, "region_image": regions}, c.outputs, c.settings)
+            for c in image_to_image("crop_and_resize_bilinear_regions", x, y, resize_width=width,
+                                    resize_height=height, primary_edge_mode=edge)]
+
+
 # ---- Frames ----
 
 def drawn_frame(kind, shape, swapped):
