@@ -288,6 +288,16 @@ class Nodes(unittest.TestCase):
         with refused(self, Status.INVALID_ARGUMENT, "takes a, b, not a, c"):
             graph.execute({"a": ones, "c": ones})
 
+    def test_each_image_makes_crops(self):
+        net = glcnn.Network()
+        regions = [[0, 0, 0.5, 1], [1, 0, -1, 1]]
+        net.output = net.image("x", (1, 2, 3)).crop_and_resize_bilinear(2, 2, 2, regions=regions)
+        x = numpy.arange(30, dtype=numpy.float32).reshape(5, 1, 2, 3)
+        expected = numpy.stack((x[..., :2], x[..., ::-2]), 1).reshape(10, 1, 2, 2)
+        numpy.testing.assert_allclose(net.predict(x, batch=2), expected, rtol=1e-6)
+        with refused(self, Status.INVALID_ARGUMENT, "regions has 12 elements; 8 are given"):
+            net.image("y", (1, 2, 3)).crop_and_resize_bilinear(2, 2, 3, regions=regions)
+
     def test_arithmetic_of_nodes(self):
         net = glcnn.Network()
         a, b = net.image("a", (1, 1, 4)), net.image("b", (1, 1, 4))

@@ -371,13 +371,14 @@ class Network:
         return data.fitting.arrays(found)
 
     def _infer(self, data: Batch, batch: int, memory: int) -> List[Any]:
-        """[N][C][H][W] of each output."""
+        """[N][C][H][W] of each output; behind crops N times their regions."""
         batch = min(whole("batch", batch, 1), data.count)
         outputs = list(self.outputs.values())
         graph = self.kept_graph(("infer", memory), lambda: Graph(
             self.copied(outputs, RANDOM)[1], memory=memory))
         parts = [graph.execute(part.padded(batch).inputs()) for part in data.parts(batch)]
-        return [numpy.concatenate(arrays)[:data.count] for arrays in zip(*parts)]
+        return [numpy.concatenate(arrays)[:data.count * (len(arrays[0]) // batch)]
+                for arrays in zip(*parts)]
 
     def evaluate(self, images: Any, labels: Any = None, *, batch: int = 32,
                  loss: Optional[AnyLoss] = None, reduction: Optional[Reduction] = None,
