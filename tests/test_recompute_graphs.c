@@ -302,7 +302,8 @@ static void test_part_sums_are_as_many_within_a_budget(void)
     CU_ASSERT(half.memory.recomputed > 0);
     CU_ASSERT(half.memory.extra_time < 0.5);
     compare(&half, &whole);
-    CU_ASSERT(most_workspace("resnet8", 256, 0) > 0);
+    if (implementations_exist("weights_winograd")) /* otherwise the sums have no such parts */
+        CU_ASSERT(most_workspace("resnet8", 256, 0) > 0);
     CU_ASSERT_EQUAL(most_workspace("resnet8", 256, whole.memory.planned / 2),
                     most_workspace("resnet8", 256, 0));
     device->info.traits = traits;
