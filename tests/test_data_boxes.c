@@ -454,8 +454,8 @@ static void broken_xml(void)
          "ymax is \"1e99\"; expected a number"},
         {"<annotation><size><width>-1</width></size></annotation>",
          "annotation/size/width is -1; expected the picture's size"},
-        {"<annotation><size><width>10</width><height>20</height></size></annotation>",
-         "has boxes of a picture of 10x20; expected the same size, after EXIF's"},
+        {"<annotation><size><width>10</width><height>10</height></size></annotation>",
+         "has boxes of a picture of 10x10; expected the same size, after EXIF's"},
         {"<!DOCTYPE a [<!ENTITY x \"y\">]><annotation>&x;</annotation>",
          "line 1: has a document type; expected none"},
         {"<annotation>&x;</annotation>", "undefined entity"}};
@@ -571,14 +571,12 @@ static void broken_images_of_coco(void)
         {"\"../json/a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
          "images[0].file_name is \"../json/a.png\"; expected a path below"},
         {"\"/etc/a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]", "expected a path below"},
-        {"\"a.png\", \"width\": 10, \"height\": 20", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
-         "has boxes of a picture of 10x20"}};
+        {"\"a.png\", \"width\": 20, \"height\": 20", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
+         "has boxes of a picture of 20x20"}};
     char image[256];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(image, sizeof image, "{\"id\": 1, \"file_name\": %s}", rows[i][0]);
         write_two(image, rows[i][1]);
-        glcnn_status status = strstr(rows[i][0], "c.png") ? GLCNN_MALFORMED_DATA : GLCNN_SUCCESS;
-        (void)status;
         check_left_out("json", "b.png: cat crowd 0 0 0.5 1", rows[i][2]);
     }
 }
