@@ -1,5 +1,5 @@
-/* Labelled images to train on: from folders of pictures, .npz and .npy, CSV and IDX, in batches
- * that threads decode ahead.
+/* Labelled images to train on: from folders of pictures, .npz and .npy, CSV and IDX, YOLO, Pascal VOC
+ * and COCO, in batches that threads decode ahead.
  *
  * Part of libglcnn_data, not of libglcnn, and not included by glcnn/glcnn.h. It needs no device and
  * knows of none: what it gives are arrays.
