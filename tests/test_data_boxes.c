@@ -821,7 +821,9 @@ static void batches_say_whose_boxes_they_have(void)
         data, &(struct glcnn_data_loader_parameters){.batch = 8, .threads = 2, .shuffle = true});
     struct glcnn_data_batch batch = data_next(loader);
     for (uint32_t i = 0; i < 8; i++) {
-        glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, batch.indices[i], &count);
+        CU_ASSERT_PTR_EQUAL(batch.boxes[i], glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING,
+                                                                 batch.indices[i], &count));
+        CU_ASSERT_EQUAL(batch.box_counts[i], count);
         CU_ASSERT_EQUAL(count, batch.indices[i] < 3 ? 0 : 1);
         CU_ASSERT_EQUAL(batch.labels[i], 0);
         seen |= 1u << batch.indices[i];

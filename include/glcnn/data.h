@@ -375,7 +375,10 @@ struct glcnn_data_batch {
         *numbers; /* [count][class_count], 0 in empty places; NULL: targets are no numbers */
     const uint8_t *masks; /* [count][H][W], the class of each pixel, GLCNN_DATA_NO_CLASS for none;
                                 NULL: targets are no masks */
-    const uint32_t *indices; /* [count]: which of the part each is; UINT32_MAX: an empty place,
+    /* [count], of each image box_counts of them, of the data set's lifetime; NULL: targets are no boxes */
+    const struct glcnn_data_box *const *boxes;
+    const uint32_t *box_counts; /* [count], 0 in empty places */
+    const uint32_t *indices;    /* [count]: which of the part each is; UINT32_MAX: an empty place,
                                 whose image is all zero and label GLCNN_DATA_NO_LABEL */
 };
 

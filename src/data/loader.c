@@ -26,6 +26,8 @@ struct batch {
     uint32_t *labels, *indices;
     float *numbers;
     uint8_t *masks;
+    const struct glcnn_data_box **boxes;
+    uint32_t *box_counts;
     uint32_t open; /* places that are not done */
     glcnn_status status;
     uint32_t failed_at; /* the first place that failed */
@@ -377,7 +379,10 @@ static bool make_batch(const glcnn_data_loader *l, struct batch *b)
     b->indices = malloc(size * sizeof *b->indices);
     b->numbers = malloc(size * l->numbers * sizeof *b->numbers + 1);
     b->masks = malloc(size * l->pixels + 1);
-    return b->images && b->labels && b->indices && b->numbers && b->masks;
+    b->boxes = malloc(size * sizeof *b->boxes);
+    b->box_counts = malloc(size * sizeof *b->box_counts);
+    return b->images && b->labels && b->indices && b->numbers && b->masks && b->boxes &&
+           b->box_counts;
 }
 
 static glcnn_status make_batches(glcnn_data_loader *l, char *error)
@@ -452,6 +457,8 @@ void glcnn_data_loader_destroy(glcnn_data_loader **loader)
         free(l->batches[i].indices);
         free(l->batches[i].numbers);
         free(l->batches[i].masks);
+        free(l->batches[i].boxes);
+        free(l->batches[i].box_counts);
     }
     pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->done);
@@ -511,8 +518,15 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
         batch->bytes = l->parameters.labels_only ? NULL : b->images;
     else if (!l->parameters.labels_only)
         batch->floats = b->images;
-    for (uint32_t n = 0; n < batch->count; n++)
+    for (uint32_t n = 0; n < batch->count; n++) {
+        b->boxes[n] =
+            glcnn_data_set_boxes(l->set, l->parameters.part, b->indices[n], &b->box_counts[n]);
         batch->filled += b->indices[n] != UINT32_MAX;
+    }
+    if (l->set->parameters.targets == GLCNN_DATA_TARGETS_BOXES) {
+        batch->boxes = b->boxes;
+        batch->box_counts = b->box_counts;
+    }
 }
 
 glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader, struct glcnn_data_batch *batch,
