@@ -25,7 +25,12 @@ static struct losses make_losses(void)
     struct losses l = {.net = make_network()};
     l.outputs.distances = glcnn_neuron_linear_node(make_input(l.net, "predicted"), 1, 0);
     l.outputs.scores = glcnn_neuron_linear_node(make_input(l.net, "logits"), 1, 0);
-    CU_ASSERT_TRUE_FATAL(detection_losses(l.net, 1, &l.outputs, &l.loss));
+    l.loss = (struct detection_loss){.labels = make_input(l.net, "labels"),
+                                     .label_weights = make_input(l.net, "label_weights"),
+                                     .distances = make_input(l.net, "expected"),
+                                     .box_weights = make_input(l.net, "box_weights")};
+    detection_losses(&l.outputs, &l.loss);
+    GOOD_FATAL(glcnn_network_status(l.net));
     return l;
 }
 
@@ -65,27 +70,13 @@ static glcnn_image *read_source(struct zip *archive, const char *name)
     return image;
 }
 
-/* The name of a source in the archive: its handle, without the number of the grid. */
-static void name_of(const glcnn_image_node *node, char name[32])
-{
-    snprintf(name, 32, "%s", glcnn_image_node_handle(node));
-    char *number = strstr(name, "_0");
-    if (number)
-        *number = 0;
-    if (strcmp(name, "distances") == 0)
-        strcpy(name, "expected");
-}
-
 static void run_on_archive(const struct losses *l, struct zip *archive)
 {
     glcnn_image *sources[8] = {NULL};
     size_t count = glcnn_graph_source_count(l->graph);
     CU_ASSERT_FATAL(count <= 8);
-    for (size_t i = 0; i < count; i++) {
-        char name[32];
-        name_of(glcnn_graph_source(l->graph, i), name);
-        sources[i] = read_source(archive, name);
-    }
+    for (size_t i = 0; i < count; i++)
+        sources[i] = read_source(archive, glcnn_image_node_handle(glcnn_graph_source(l->graph, i)));
     run_graph(l->graph, sources);
     destroy_images(sources, count);
 }

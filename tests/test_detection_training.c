@@ -87,7 +87,15 @@ static void make_detector(struct detector *d, uint32_t scales)
     d->image = glcnn_image_node_create(d->network, "image");
     make_backbone(d, features);
     detection_head(&d->layout, CHANNELS, features, d->outputs);
-    CU_ASSERT_TRUE_FATAL(detection_losses(d->network, scales, d->outputs, d->losses));
+    for (uint32_t i = 0; i < scales; i++) {
+        d->losses[i] =
+            (struct detection_loss){.labels = glcnn_image_node_create(d->network, "labels"),
+                                    .label_weights = glcnn_image_node_create(d->network, "weights"),
+                                    .distances = glcnn_image_node_create(d->network, "distances"),
+                                    .box_weights = glcnn_image_node_create(d->network, "boxes")};
+        detection_losses(&d->outputs[i], &d->losses[i]);
+    }
+    GOOD_FATAL(glcnn_network_status(d->network));
     GOOD_FATAL(glcnn_network_initialise(d->network, 1));
     make_training(d);
     make_inference(d);

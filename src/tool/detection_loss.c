@@ -1,8 +1,6 @@
 /* The losses of a detector. Images of distances have channels left, top, right, bottom. */
 #include "detection_loss.h"
 
-#include <stdio.h>
-
 #define LEAST 1e-7f /* keeps quotients of two zeros at 0 */
 
 static glcnn_image_node *channels_of(glcnn_image_node *source, uint32_t first, uint32_t count)
@@ -101,13 +99,6 @@ glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *
         aspect_term(extent, wanted, iou));
 }
 
-static glcnn_image_node *make_input(glcnn_network *network, const char *what, uint32_t scale)
-{
-    char handle[32];
-    snprintf(handle, sizeof handle, "%s_%u", what, scale);
-    return glcnn_image_node_create(network, handle);
-}
-
 /* 1 - CIoU: its difference from 1, which the labels of a location with an object sum to. */
 static glcnn_filter_node *add_boxes(const struct detection_outputs *outputs,
                                     const struct detection_loss *loss)
@@ -118,19 +109,9 @@ static glcnn_filter_node *add_boxes(const struct detection_outputs *outputs,
                            GLCNN_REDUCTION_TYPE_SUM);
 }
 
-bool detection_losses(glcnn_network *network, uint32_t scales,
-                      const struct detection_outputs *outputs, struct detection_loss *losses)
+void detection_losses(const struct detection_outputs *outputs, struct detection_loss *loss)
 {
-    for (uint32_t i = 0; i < scales; i++) {
-        struct detection_loss *loss = &losses[i];
-        loss->labels = make_input(network, "labels", i);
-        loss->label_weights = make_input(network, "label_weights", i);
-        loss->distances = make_input(network, "distances", i);
-        loss->box_weights = make_input(network, "box_weights", i);
-        loss->scores =
-            glcnn_loss_node(outputs[i].scores, loss->labels, loss->label_weights,
-                            GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
-        loss->boxes = add_boxes(&outputs[i], loss);
-    }
-    return glcnn_network_status(network) == GLCNN_SUCCESS;
+    loss->scores = glcnn_loss_node(outputs->scores, loss->labels, loss->label_weights,
+                                   GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
+    loss->boxes = add_boxes(outputs, loss);
 }

@@ -5,8 +5,8 @@
 
 #include "detection_head.h"
 
-/* Of one grid. The first four are inputs of the network, with a pixel for each location;
- * detection_targets.h writes them. */
+/* Of one grid. The first four are inputs of the network, which the caller makes, with a pixel for each
+ * location; detection_targets.h writes them. */
 struct detection_loss {
     glcnn_image_node *labels;        /* a channel a class: 1 for that of the location's object */
     glcnn_image_node *label_weights; /* likewise */
@@ -26,8 +26,7 @@ struct detection_loss {
  * glcnn/node.h. */
 glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected);
 
-/* Adds the losses of each grid to the network. False: the device has the message. */
-bool detection_losses(glcnn_network *network, uint32_t scales,
-                      const struct detection_outputs *outputs, struct detection_loss *losses);
+/* Adds the losses of a grid. They are NULL on failure, see glcnn/node.h. */
+void detection_losses(const struct detection_outputs *outputs, struct detection_loss *loss);
 
 #endif
