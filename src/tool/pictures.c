@@ -57,10 +57,16 @@ static bool has_folder(const char *path, const char *name)
 
 const struct task *pictures_task(const char *path)
 {
-    static const char *const folders[][2] = {{"images", "masks"}, {"train/images", "train/masks"}};
+    static const struct {
+        const char *pictures, *labels;
+        const struct task *task;
+    } folders[] = {
+        {"images", "masks", &task_segment},          {"train/images", "train/masks", &task_segment},
+        {"images", "labels", &task_detect},          {"train/images", "train/labels", &task_detect},
+        {"JPEGImages", "Annotations", &task_detect}, {"images", "annotations", &task_detect}};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (has_folder(path, folders[i][0]) && has_folder(path, folders[i][1]))
-            return &task_segment;
+        if (has_folder(path, folders[i].pictures) && has_folder(path, folders[i].labels))
+            return folders[i].task;
     return &task_classify;
 }
 

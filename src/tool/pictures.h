@@ -11,8 +11,8 @@
 /* What is read where no data given: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
 #define PICTURES_DEFAULT "/usr/share/datasets/fashion-mnist"
 
-/* The task that data look to be for: segment where there are masks beside the pictures, otherwise
- * classify. */
+/* The task that data look to be for: segment where there are masks beside the pictures, detect where
+ * there are labels or annotations, otherwise classify. */
 const struct task *pictures_task(const char *path);
 
 struct pictures_options {

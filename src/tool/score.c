@@ -21,6 +21,8 @@ bool score_begin(struct score *score, const struct model *model)
 
 void score_free(struct score *score)
 {
+    if (score->kept)
+        score->task->release(score);
     free(score->sums);
     free(score->units);
     *score = (struct score){.task = NULL};

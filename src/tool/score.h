@@ -14,6 +14,7 @@ struct score {
     uint32_t first;      /* the index of the first of them */
     double *sums;        /* of the task, sum_count of them */
     size_t sum_count;
+    void *kept;   /* of the task, where sums do not do; task->release frees it */
     float *units; /* of a model that has them: the deviation of each number, then the mean */
     struct findings *findings; /* that pictures are added to as well; NULL: none. The caller's */
 };

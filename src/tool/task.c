@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const struct task *const tasks[] = {&task_classify, &task_regress, &task_segment};
+static const struct task *const tasks[] = {&task_classify, &task_regress, &task_segment,
+                                           &task_detect};
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
 const struct task *task_find(const char *name)

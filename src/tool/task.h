@@ -86,6 +86,8 @@ struct task {
     void (*add)(struct score *score, const float *values, const struct glcnn_data_batch *batch,
                 uint32_t n);
     double (*measured)(const struct score *score);
+    void (*release)(
+        struct score *score); /* what the task has put into score->kept; NULL: nothing */
     void (*print)(const struct score *score, const char *const *names);
     void (*describe)(const struct score *score, const char *const *names, cJSON *object);
     /* NULL: there is nothing to draw. */
@@ -124,12 +126,13 @@ struct task {
     "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures:\n"   \
     "             squared, huber or absolute, in units of the numbers' deviations\n"               \
     "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"  \
-    "             cross-entropy, dice or focal\n"
+    "             cross-entropy, dice or focal\n"                                                \
+    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: ciou\n"
 /* clang-format on */
 
 #define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */
 
-extern const struct task task_classify, task_regress, task_segment;
+extern const struct task task_classify, task_regress, task_segment, task_detect;
 
 /* By name; NULL: there is none such. */
 const struct task *task_find(const char *name);

@@ -64,7 +64,7 @@ enum {
 };
 
 const struct tool_option train_options[] = {
-    {OPTION_TASK, "task", "NAME", "classify, regress or segment: what the data suggest"},
+    {OPTION_TASK, "task", "NAME", "classify, regress, segment or detect: what the data suggest"},
     {OPTION_DATA, "data", "PATH", "folders of classes, .npz, .npy, .csv, IDX: Fashion-MNIST"},
     {OPTION_VALIDATION, "validation", "SHARE",
      "fraction of the data to set aside: 0.1, if it has no validation part"},
@@ -78,7 +78,7 @@ const struct tool_option train_options[] = {
     {OPTION_NET, "net", "NAME", "lenet, small, resnet8 or mobilenet-tiny: small up to 64x64"},
     {OPTION_LOSS, "loss", "NAME", "what is made small, one of the task's, as below"},
     {OPTION_OPTIMIZER, "optimizer", "NAME",
-     "sgd (momentum 0.9), rmsprop or adam: sgd; regress: adam"},
+     "sgd (momentum 0.9), rmsprop or adam: sgd; regress, detect: adam"},
     {OPTION_EPOCHS, "epochs", "N", "passes over the data, resumed ones included"},
     {OPTION_BATCH, "batch", "N", "images in a step: 64, or an eighth of few images"},
     {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},

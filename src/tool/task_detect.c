@@ -1,0 +1,482 @@
+/* Detect: the boxes of objects in a picture, and their classes. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detection_augment.h"
+#include "detection_decode.h"
+#include "detection_draw.h"
+#include "detection_loss.h"
+#include "detection_pack.h"
+#include "detection_score.h"
+#include "detection_targets.h"
+#include "model.h"
+#include "score.h"
+#include "tool.h"
+
+#define HEAD_CHANNELS 32
+#define BOX_GAIN      4 /* of the loss of boxes beside that of classes */
+#define INPUTS        4 /* of the losses of a grid */
+#define MOST          300
+
+/* As many grids as pictures of that size have objects for. */
+static struct detection_layout layout_of(const struct form *form)
+{
+    static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
+    const uint32_t longer = form->width > form->height ? form->width : form->height;
+    const uint32_t scales = longer <= 96 ? 1 : longer <= 192 ? 2 : 3;
+    return detection_layout(form->width, form->height, form->classes, strides, scales);
+}
+
+/* ---- The network ---- */
+
+/* Half of the size, rounded up, and twice the channels, up to 64. */
+static struct feature halve(struct feature f)
+{
+    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU};
+    const struct feature half = {.width = (f.width + 1) / 2,
+                                 .height = (f.height + 1) / 2,
+                                 .channels = f.channels < 32   ? 2 * f.channels
+                                             : f.channels < 64 ? 64
+                                                               : f.channels};
+    const struct glcnn_convolution_descriptor d = {.kernel_width = 3,
+                                                   .kernel_height = 3,
+                                                   .stride_in_pixels_x = 2,
+                                                   .stride_in_pixels_y = 2,
+                                                   .input_feature_channels = f.channels,
+                                                   .output_feature_channels = half.channels};
+    struct feature made = half;
+    made.image = glcnn_batch_normalization_node(glcnn_convolution_node(f.image, &d, NULL), 1e-5f,
+                                                &rectifier, NULL);
+    return made;
+}
+
+/* Halved as often as leaves it as large as the grid, then brought to its size: windows that leave out
+ * the last pixels make features that are not quite as large. */
+static struct feature fit(struct feature f, const struct detection_grid *grid)
+{
+    while ((f.width + 1) / 2 >= grid->columns && (f.height + 1) / 2 >= grid->rows &&
+           (f.width > grid->columns || f.height > grid->rows))
+        f = halve(f);
+    if (f.width == grid->columns && f.height == grid->rows)
+        return f;
+    const struct glcnn_resize_parameters size = {.resized_width = grid->columns,
+                                                 .resized_height = grid->rows};
+    return (struct feature){glcnn_resize_linear_node(f.image, &size), grid->columns, grid->rows,
+                            f.channels};
+}
+
+/* The smallest feature that is as large as the grid; of a network of none such the largest. */
+static struct feature feature_for(const struct features *features,
+                                  const struct detection_grid *grid)
+{
+    uint32_t i = features->count - 1;
+    while (i > 0 && (features->at[i].width < grid->columns || features->at[i].height < grid->rows))
+        i--;
+    return features->at[i];
+}
+
+/* Outputs are found by their names in a network of a file. */
+static bool name(glcnn_image_node *image, const char *what, uint32_t scale)
+{
+    char label[32];
+    glcnn_filter_node *filter = glcnn_image_node_filter(image);
+    snprintf(label, sizeof label, "detection_%s_%u", what, scale);
+    return filter && glcnn_filter_node_set_label(filter, label) == GLCNN_SUCCESS;
+}
+
+static glcnn_image_node *named(const glcnn_network *network, const char *what, uint32_t scale)
+{
+    char label[32];
+    glcnn_filter_node *filter;
+    snprintf(label, sizeof label, "detection_%s_%u", what, scale);
+    for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
+        if (strcmp(glcnn_filter_node_label(filter), label) == 0)
+            return glcnn_filter_node_result(filter);
+    return NULL;
+}
+
+static glcnn_image_node *build(const struct net *net, glcnn_image_node *image,
+                               const struct form *form)
+{
+    const struct detection_layout layout = layout_of(form);
+    struct features features = {.count = 0};
+    struct detection_features of_grids[DETECTION_SCALES];
+    struct detection_outputs outputs[DETECTION_SCALES];
+    bool good = true;
+    net->build(image, form, &features);
+    struct feature f = feature_for(&features, &layout.grids[0]);
+    for (uint32_t i = 0; i < layout.scales; i++) {
+        f = fit(f, &layout.grids[i]);
+        of_grids[i] = (struct detection_features){f.image, f.channels};
+    }
+    detection_head(&layout, HEAD_CHANNELS, of_grids, outputs);
+    for (uint32_t i = 0; i < layout.scales; i++)
+        good = good && name(outputs[i].scores, "scores", i) &&
+               name(outputs[i].distances, "distances", i);
+    return good ? detection_pack(&layout, outputs) : NULL;
+}
+
+static bool finish(struct model *model)
+{
+    model->probabilities = model->scores;
+    return true;
+}
+
+static bool add_losses(struct model *model, uint32_t scale)
+{
+    const struct detection_outputs outputs = {.scores = named(model->network, "scores", scale),
+                                              .distances =
+                                                  named(model->network, "distances", scale)};
+    struct detection_loss loss = {.labels = model_add_labels(model),
+                                  .label_weights = model_add_labels(model),
+                                  .distances = model_add_labels(model),
+                                  .box_weights = model_add_labels(model)};
+    if (!outputs.scores || !outputs.distances)
+        return false;
+    detection_losses(&outputs, &loss);
+    model->losses[model->loss_count++] = loss.scores;
+    model->losses[model->loss_count++] = loss.boxes;
+    return loss.scores && loss.boxes;
+}
+
+/* Weights of labels make the sum over a batch the mean over its objects. */
+static bool add_ciou(struct model *model, uint32_t batch)
+{
+    const struct detection_layout layout = layout_of(&model->form);
+    bool good = true;
+    (void)batch;
+    for (uint32_t i = 0; i < layout.scales && good; i++)
+        good = add_losses(model, i);
+    return good;
+}
+
+static const struct task_loss losses[] = {
+    {"ciou", "cross-entropy of classes and intersection over union of boxes", add_ciou}, {NULL}};
+
+/* ---- Batches ---- */
+
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
+{
+    const struct detection_layout layout = layout_of(form);
+    const struct detection_grid *grid = &layout.grids[index / INPUTS];
+    const uint32_t channels[INPUTS] = {form->classes, form->classes, 4, 1};
+    return (struct glcnn_image_descriptor){.width = grid->columns,
+                                           .height = grid->rows,
+                                           .feature_channels = channels[index % INPUTS],
+                                           .number_of_images = batch};
+}
+
+/* Objects of all pictures of a batch; each picture has its part of `items`. */
+struct batch_objects {
+    struct object *items;
+    struct objects *pictures;
+};
+
+/* None of batches that only a step is timed by. */
+static uint32_t boxes_in(const struct glcnn_data_batch *batch, uint32_t n)
+{
+    return batch->boxes ? batch->box_counts[n] : 0;
+}
+
+static struct object object_of(const struct form *form, const struct glcnn_data_box *b)
+{
+    const float width = (float)form->width, height = (float)form->height;
+    return (struct object){{b->left * width, b->top * height, b->right * width, b->bottom * height},
+                           b->label,
+                           b->is_crowd};
+}
+
+static uint32_t copy_objects(const struct form *form, const struct glcnn_data_batch *batch,
+                             uint32_t n, struct object *objects)
+{
+    for (uint32_t i = 0; i < boxes_in(batch, n); i++)
+        objects[i] = object_of(form, &batch->boxes[n][i]);
+    return boxes_in(batch, n);
+}
+
+/* Where the pictures' augmentation moves them. */
+static bool take_objects(const struct runner *runner, const struct glcnn_data_batch *batch,
+                         struct batch_objects *to)
+{
+    struct glcnn_augment_geometry_parameters geometry = runner->input.augment.geometry;
+    const struct form *form = &runner->form;
+    size_t count = 0;
+    geometry.seed = runner->input.seed;
+    for (uint32_t n = 0; n < runner->batch; n++)
+        count += boxes_in(batch, n);
+    to->items = malloc((count + 1) * sizeof *to->items);
+    to->pictures = calloc(runner->batch, sizeof *to->pictures);
+    struct object *next = to->items;
+    for (uint32_t n = 0; n < runner->batch && to->items && to->pictures; n++) {
+        uint32_t objects = copy_objects(form, batch, n, next);
+        if (objects > 0 && augment_asks_geometry(&runner->input.augment))
+            objects = detection_augment(&geometry, batch->indices[n], (uint32_t)batch->epoch,
+                                        form->width, form->height, next, objects);
+        to->pictures[n] = (struct objects){next, objects};
+        next += objects;
+    }
+    return to->items && to->pictures;
+}
+
+static bool upload(glcnn_image *image, const float *values)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
+    const size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
+    return glcnn_image_write_bytes(image, NULL, values, count * sizeof *values) == GLCNN_SUCCESS;
+}
+
+static bool upload_all(struct runner *runner, const struct detection_targets *targets)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < targets->layout.scales && good; i++) {
+        const struct detection_target *t = &targets->scales[i];
+        glcnn_image **to = &runner->labels[INPUTS * i];
+        memcpy(&runner->given_labels[INPUTS * i], to, INPUTS * sizeof *to);
+        good = upload(to[0], t->labels) && upload(to[1], t->label_weights) &&
+               upload(to[2], t->distances) && upload(to[3], t->box_weights);
+    }
+    return good;
+}
+
+static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const struct detection_layout layout = layout_of(&runner->form);
+    struct detection_targets targets;
+    struct batch_objects objects = {NULL, NULL};
+    bool good = detection_targets_create(&layout, runner->batch, &targets) &&
+                take_objects(runner, batch, &objects);
+    if (good)
+        detection_targets_set(&targets, objects.pictures, runner->batch, BOX_GAIN);
+    good = good && upload_all(runner, &targets);
+    free(objects.items);
+    free(objects.pictures);
+    detection_targets_free(&targets);
+    return good;
+}
+
+static size_t values(const struct form *form)
+{
+    const struct detection_layout layout = layout_of(form);
+    return detection_packed(&layout);
+}
+
+/* ---- Scores ---- */
+
+/* What each grid predicts, to be freed; NULL: not enough memory. */
+static float *unpack(const struct detection_layout *layout, const float *packed,
+                     const float *predictions[DETECTION_SCALES])
+{
+    float *room = malloc(detection_packed(layout) * sizeof *room);
+    if (room)
+        detection_unpack(layout, packed, room, predictions);
+    return room;
+}
+
+/* The detections of a picture, into `found`; UINT32_MAX: not enough memory. */
+static uint32_t detect(const struct form *form, const float *packed, float least,
+                       struct detection found[MOST])
+{
+    const struct detection_layout layout = layout_of(form);
+    const struct detection_limits limits = {least, 0.6f, MOST};
+    const float *predictions[DETECTION_SCALES];
+    float *room = unpack(&layout, packed, predictions);
+    uint32_t count = room ? detection_decode(&layout, predictions, &limits, found) : UINT32_MAX;
+    free(room);
+    return count;
+}
+
+/* Of what is predicted at a location. */
+static double loss_at(const struct detection_target *t, size_t at, uint32_t classes,
+                      const float *found)
+{
+    const float *d = t->distances + 4 * at;
+    const struct box wanted = {-d[0], -d[1], d[2], d[3]};
+    const struct box box = {-found[0], -found[1], found[2], found[3]};
+    double loss = (double)t->box_weights[at] * (1 - box_overlap(&box, &wanted));
+    for (uint32_t c = 0; c < classes; c++) {
+        const bool there = t->labels[at * classes + c] > 0;
+        const double right = there ? (double)found[4 + c] : 1 - (double)found[4 + c];
+        loss -= (double)t->label_weights[at * classes + c] * log(fmax(right, 1e-7));
+    }
+    return loss;
+}
+
+/* As the training's, but for boxes by plain intersection over union; NaN: not enough memory. */
+static double loss_of(const struct form *form, const float *packed, const struct objects *objects)
+{
+    const struct detection_layout layout = layout_of(form);
+    const float *predictions[DETECTION_SCALES];
+    struct detection_targets targets;
+    float *room = unpack(&layout, packed, predictions);
+    double loss = detection_targets_create(&layout, 1, &targets) && room ? 0 : (double)NAN;
+    if (loss == 0)
+        detection_targets_set(&targets, objects, 1, BOX_GAIN);
+    for (uint32_t i = 0; loss >= 0 && i < layout.scales; i++)
+        for (size_t at = 0; at < detection_locations(&layout.grids[i]); at++)
+            loss += loss_at(&targets.scales[i], at, layout.classes,
+                            predictions[i] + at * (4 + layout.classes));
+    detection_targets_free(&targets);
+    free(room);
+    return loss;
+}
+
+static size_t sums(const struct form *form)
+{
+    (void)form;
+    return 1; /* pictures that there was no memory for */
+}
+
+/* Precision needs all detections at once, so no sums do. */
+static struct detection_score *kept(struct score *score)
+{
+    if (!score->kept && (score->kept = calloc(1, sizeof(struct detection_score))))
+        detection_score_begin(score->kept, score->form.classes);
+    return score->kept;
+}
+
+static void release(struct score *score)
+{
+    detection_score_free(score->kept);
+    free(score->kept);
+}
+
+static void add(struct score *score, const float *packed, const struct glcnn_data_batch *batch,
+                uint32_t n)
+{
+    struct detection found[MOST];
+    struct detection_score *all = kept(score);
+    struct object *objects = calloc((size_t)boxes_in(batch, n) + 1, sizeof *objects);
+    const uint32_t count = detect(&score->form, packed, 0.01f, found);
+    bool good = all && all->objects && objects && count <= MOST;
+    if (good) {
+        const struct objects wanted = {objects, copy_objects(&score->form, batch, n, objects)};
+        good = detection_score_add(all, objects, wanted.count, found, count);
+        score->loss += loss_of(&score->form, packed, &wanted);
+    }
+    score->sums[0] += !good;
+    free(objects);
+}
+
+static struct detection_precision result_of(const struct score *score, double *of_classes)
+{
+    struct detection_precision p = {NAN, NAN, of_classes};
+    if (score->kept && score->sums[0] == 0)
+        detection_score_result(score->kept, &p);
+    return p;
+}
+
+static double measured(const struct score *score)
+{
+    return result_of(score, NULL).at_50;
+}
+
+/* Of each class, to be freed; NULL: not enough memory. */
+static double *by_class(const struct score *score)
+{
+    double *all = malloc(score->form.classes * sizeof *all);
+    for (uint32_t k = 0; all && k < score->form.classes; k++)
+        all[k] = NAN;
+    if (all)
+        result_of(score, all);
+    return all;
+}
+
+static void print(const struct score *score, const char *const *names)
+{
+    double *of_classes = by_class(score);
+    output("\nmAP@0.5:0.95 %.4f\n\n%-24s %10s\n", result_of(score, NULL).at_all, "class", "AP@0.5");
+    for (uint32_t k = 0; of_classes && k < score->form.classes; k++)
+        if (isnan(of_classes[k]))
+            output("%-24.24s %10s\n", names[k], "none");
+        else
+            output("%-24.24s %10.4f\n", names[k], of_classes[k]);
+    free(of_classes);
+}
+
+static void describe(const struct score *score, const char *const *names, cJSON *object)
+{
+    double *of_classes = by_class(score);
+    cJSON *classes = cJSON_AddArrayToObject(object, "classes");
+    for (uint32_t k = 0; of_classes && k < score->form.classes; k++) {
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "name", names[k]);
+        cJSON_AddNumberToObject(entry, "ap_50", of_classes[k]);
+        cJSON_AddItemToArray(classes, entry);
+    }
+    cJSON_AddNumberToObject(object, "count", (double)score->count);
+    cJSON_AddNumberToObject(object, "map_50", result_of(score, NULL).at_50);
+    cJSON_AddNumberToObject(object, "map_50_95", result_of(score, NULL).at_all);
+    free(of_classes);
+}
+
+/* ---- Answers ---- */
+
+#define LEAST_TOLD 0.3f
+
+static uint32_t answers(const struct answer *a, struct detection found[MOST])
+{
+    const uint32_t count = detect(a->form, a->values, LEAST_TOLD, found);
+    return count <= MOST ? count : 0;
+}
+
+static void add_box(cJSON *boxes, const struct detection *d, const char *class)
+{
+    const double edges[] = {(double)d->box.left, (double)d->box.top, (double)d->box.right,
+                            (double)d->box.bottom};
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddNumberToObject(entry, "class", d->label);
+    cJSON_AddStringToObject(entry, "name", class);
+    cJSON_AddNumberToObject(entry, "score", (double)d->score);
+    cJSON_AddItemToObject(entry, "box", cJSON_CreateDoubleArray(edges, 4));
+    cJSON_AddItemToArray(boxes, entry);
+}
+
+static void tell(const struct answer *a)
+{
+    struct detection found[MOST];
+    const uint32_t count = answers(a, found);
+    cJSON *boxes = a->object ? cJSON_AddArrayToObject(a->object, "boxes") : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct detection *d = &found[i];
+        if (boxes)
+            add_box(boxes, d, a->names[d->label]);
+        else
+            output("%s %u %s %.4f %.1f %.1f %.1f %.1f\n", a->picture, d->label, a->names[d->label],
+                   (double)d->score, (double)d->box.left, (double)d->box.top, (double)d->box.right,
+                   (double)d->box.bottom);
+    }
+}
+
+static void show(const struct answer *a, uint8_t *pixels)
+{
+    struct detection found[MOST];
+    const struct canvas canvas = {pixels, a->form->width, a->form->height};
+    detection_draw(&canvas, found, answers(a, found), a->names);
+}
+
+const struct task task_detect = {
+    .name = "detect",
+    .text = "boxes around objects, and their classes",
+    .measure = "mAP@0.5",
+    .classes = "classes",
+    .optimizer = "adam",
+    .targets = GLCNN_DATA_TARGETS_BOXES,
+    .build = build,
+    .finish = finish,
+    .losses = losses,
+    .labels = labels,
+    .write_labels = write_labels,
+    .values = values,
+    .sums = sums,
+    .add = add,
+    .measured = measured,
+    .release = release,
+    .print = print,
+    .describe = describe,
+    .explains = "the mean, over classes, of the precision at all recalls; a box is "
+                "right where it shares half of its union with an object",
+    .tell = tell,
+    .show = show};

@@ -1,0 +1,120 @@
+#!/bin/sh
+# The task detect by the tool, on made shapes with YOLO's labels: trained from nothing, evaluated,
+# predicted and drawn; a run that is resumed; and what does not fit.
+#
+# Runs from the top of a built tree. CC, PKG_CONFIG and O may be given. Exits 77 without a device.
+
+cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() {
+    echo "test_detect: $*"
+    cat log
+    exit 1
+}
+
+# at_least FOUND WANTED
+at_least() {
+    awk -v found="$1" -v wanted="$2" 'BEGIN { exit !(found + 0 >= wanted) }'
+}
+
+"$glcnn" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+
+cat >draw.c <<'END_OF_C'
+#include <png.h>
+#include "tests/shapes.h"
+#include "tests/unit.h"
+int main(int argc, char *argv[])
+{
+    static struct shapes s;
+    static unsigned char bytes[SHAPES_SIDE * SHAPES_SIDE * 3];
+    uint32_t seed = argc > 3 ? (uint32_t)atoi(argv[3]) : 0;
+    for (int n = 0; argc > 3 && n < atoi(argv[2]); n++) {
+        char path[256];
+        png_image image = {.version = PNG_IMAGE_VERSION, .width = SHAPES_SIDE,
+                           .height = SHAPES_SIDE, .format = PNG_FORMAT_RGB};
+        shapes_make(&s, &seed);
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (unsigned char)(255 * s.pixels[i] + 0.5f);
+        snprintf(path, sizeof path, "%s/images/%03d.png", argv[1], n);
+        if (!png_image_write_to_file(&image, path, 0, bytes, 0, NULL))
+            return 1;
+        snprintf(path, sizeof path, "%s/labels/%03d.txt", argv[1], n);
+        FILE *file = fopen(path, "w");
+        for (uint32_t i = 0; file && i < s.count; i++) {
+            const struct box *b = &s.objects[i].box;
+            fprintf(file, "%u %g %g %g %g\n", s.objects[i].label, (b->left + b->right) / 128,
+                    (b->top + b->bottom) / 128, (b->right - b->left) / 64,
+                    (b->bottom - b->top) / 64);
+        }
+        if (!file || fclose(file) != 0)
+            return 1;
+    }
+    return argc <= 3;
+}
+END_OF_C
+$cc -O1 -D_XOPEN_SOURCE=700 -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
+    "$top/src/tool/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm ||
+    fail 'draw.c does not compile'
+mkdir -p shapes/train/images shapes/train/labels shapes/valid/images shapes/valid/labels
+./draw shapes/train 800 1 && ./draw shapes/valid 128 4711 || fail 'there are no pictures'
+printf 'names: [rectangle, disc, triangle]\n' >shapes/data.yaml
+
+# ---- Train, evaluate ----
+
+"$glcnn" train --data shapes --net mobilenet-tiny --epochs 4 --batch 8 --lr 0.004 --augment flip \
+    --out shapes.safetensors >log 2>&1 || fail 'detection does not train'
+grep -q '^task: detect' log || fail 'labels beside pictures are not taken for detection'
+"$glcnn" evaluate --json shapes.safetensors shapes >evaluation 2>log || fail 'evaluate fails'
+map=$(sed -n 's/^\t"map_50":[^0-9-]*\([0-9.e-]*\).*/\1/p' evaluation)
+at_least "$map" 0.95 || fail "mAP@0.5 is $map; expected 0.95 at least"
+
+# ---- Predict ----
+
+"$glcnn" predict --draw drawn shapes.safetensors shapes/valid/images >found 2>log ||
+    fail 'predict fails'
+[ "$(ls drawn | wc -l)" = 128 ] || fail 'not all pictures are drawn'
+# Objects for which there is a box of the class whose middle lies within three pixels of theirs.
+for file in shapes/valid/labels/*.txt; do
+    sed "s|^|$(basename "$file" .txt) |" "$file"
+done >wanted
+awk '
+    FILENAME == "found" {
+        name = $1; sub(/.*\//, "", name); sub(/\.png$/, "", name); n = ++count[name, $2]
+        x[name, $2, n] = ($5 + $7) / 2; y[name, $2, n] = ($6 + $8) / 2; next
+    }
+    {
+        all++; hit = 0
+        for (i = 1; i <= count[$1, $2]; i++) {
+            dx = x[$1, $2, i] - 64 * $3; dy = y[$1, $2, i] - 64 * $4
+            hit = hit || dx * dx + dy * dy < 9
+        }
+        hits += hit
+    }
+    END { print hits " of " all; exit !(hits >= 0.85 * all) }' found wanted >log ||
+    fail 'boxes that are predicted are not those of the objects'
+
+# ---- Resume ----
+
+for run in whole pieces; do
+    epochs=2
+    [ $run = whole ] || epochs=1
+    "$glcnn" train --data shapes --net mobilenet-tiny --limit 64 --batch 8 --epochs $epochs \
+        --schedule constant --augment flip,scale=0.1 --out $run.safetensors >log 2>&1 ||
+        fail "$run does not train"
+done
+"$glcnn" train --resume pieces.safetensors --epochs 2 --out pieces.safetensors >log 2>&1 ||
+    fail 'a second part'
+for run in whole pieces; do
+    "$glcnn" evaluate --json $run.safetensors shapes >$run.found 2>log || fail "$run: evaluate"
+done
+cmp whole.found pieces.found || fail 'a resumed run of detection differs'
+
+echo "mAP@0.5 $map"
