@@ -280,6 +280,30 @@ class Datasets(unittest.TestCase):
         score = glcnn.load(path).evaluate(everything, metrics=["miou"])
         self.assertAlmostEqual(told["mIoU"], score.metrics["miou"], places=5)
 
+    def test_boxes_of_pictures(self):
+        path = os.path.join(self.path, "boxes")
+        lines = {"a": "1 0.5 0.25 0.5 0.5\n0 0.875 0.875 0.25 0.25\n", "b": ""}
+        for name in "images", "labels":
+            os.makedirs(os.path.join(path, name))
+        for name, text in lines.items():
+            write_png(os.path.join(path, "images", name + ".png"), self.images[0, 0])
+            with open(os.path.join(path, "labels", name + ".txt"), "w") as file:
+                file.write(text)
+        with open(os.path.join(path, "classes.txt"), "w") as file:
+            file.write("ant\nbee\n")
+        data = glcnn.Dataset(path, targets="boxes", validation=0, shuffle=False)
+        self.assertEqual(data.classes, ["ant", "bee"])
+        (images, boxes), = data
+        self.assertEqual(images.shape, (2, 1, 8, 8))
+        expected = [[0.25, 0, 0.75, 0.5, 1], [0.75, 0.75, 1, 1, 0]], numpy.empty((0, 5))
+        for found in boxes, data.labels:
+            for one, wanted in zip(found, expected):
+                numpy.testing.assert_allclose(one, wanted, atol=1e-6)
+        net = glcnn.network(data.shape, layers)
+        with refused(self, Status.INVALID_ARGUMENT, "targets are boxes, which no loss compares"):
+            net.train(data)
+        self.assertEqual(net.predict(data, stack=True).shape, (2, 4))
+
     def test_threads_end(self):
         before = threading.active_count(), len(os.listdir("/proc/self/task"))
         data = glcnn.Dataset(self.pictures(), batch=8, threads=3)

@@ -15,7 +15,7 @@ _PARTS = {"training": _c.DataPart.TRAINING, "train": _c.DataPart.TRAINING,
           "validation": _c.DataPart.VALIDATION, "val": _c.DataPart.VALIDATION,
           "test": _c.DataPart.TEST}
 _TARGETS = {"classes": _c.DataTargets.CLASSES, "numbers": _c.DataTargets.NUMBERS,
-            "masks": _c.DataTargets.MASKS}
+            "masks": _c.DataTargets.MASKS, "boxes": _c.DataTargets.BOXES}
 _EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
 
 
@@ -56,7 +56,7 @@ def _end_loader(pointer: Any, _owner: _Set) -> None:
 
 class DataBatch(NamedTuple):
     images: Any  # [N][C][H][W], bytes or float32
-    labels: Any  # [N] classes; of numbers [N][K], float32; of masks [N][H][W], bytes
+    labels: Any  # [N] classes; of numbers [N][K], float32; of masks [N][H][W], bytes; of boxes a list
 
 
 class Dataset:
@@ -68,8 +68,9 @@ class Dataset:
 
     It can be iterated over, (images, labels) for each batch: each time is the next epoch.
 
-    targets     "classes" of images; "numbers", real ones, named by `classes`; or "masks", the class
-                of each pixel, 255 for none
+    targets     "classes" of images; "numbers", real ones, named by `classes`; "masks", the class of
+                each pixel, 255 for none; or "boxes", of each image an array [K][5] of left, top, right
+                and bottom, in shares of the image, and class
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
     part        "training", "validation" or "test"
@@ -145,8 +146,11 @@ class Dataset:
 
     @property
     def labels(self) -> Any:
-        """The class of each image of the part, in its order, [N]; or its numbers, [N][K]."""
+        """The class of each image of the part, in its order, [N]; its numbers, [N][K]; or a list of
+        its boxes."""
         found = library("glcnn_data")
+        if self.targets == "boxes":
+            return [self._boxes(i) for i in range(self.count)]
         if self.targets == "masks":
             raise refuse("labels are masks, which come with the images of a batch")
         if self.targets == "classes":
@@ -208,8 +212,19 @@ class Dataset:
         """A copy of a batch, without its empty places."""
         values = batch.bytes if self._set.info.bytes else batch.floats
         images = numpy.ctypeslib.as_array(values, (batch.count, *self.shape))
-        filled = numpy.ctypeslib.as_array(batch.indices, (batch.count,)) != _EMPTY
+        indices = numpy.ctypeslib.as_array(batch.indices, (batch.count,))
+        filled = indices != _EMPTY
+        if self.targets == "boxes":
+            return DataBatch(images[filled], [self._boxes(int(i)) for i in indices[filled]])
         return DataBatch(images[filled], self._labels(batch)[filled])
+
+    def _boxes(self, index: int) -> Any:
+        """[K][5] of an image."""
+        count = ctypes.c_uint32()
+        found = library("glcnn_data").glcnn_data_set_boxes(self._set.pointer, self._part, index,
+                                                           ctypes.byref(count))
+        return numpy.array([(b.left, b.top, b.right, b.bottom, b.label)
+                            for b in found[:count.value]], numpy.float32).reshape(-1, 5)
 
     def _labels(self, batch: Any) -> Any:
         if self.targets == "numbers":

@@ -145,6 +145,9 @@ def folder(network: Network, path: Any, batch: int, seed: int) -> Dataset:
 
 def _take_classes(network: Network, data: Dataset) -> None:
     """The names of the data's classes become those of a network that has none."""
+    if data.targets == "boxes":
+        raise refuse("the data's targets are boxes, which no loss compares with an output; make of "
+                     "each batch of the dataset what the network is to answer, and train on that")
     [shape] = [node.shape for node in network.outputs.values()][:1]
     if shape and shape[0] != len(data.classes) and (shape[0] > 1 or data.targets != "classes"):
         raise refuse("the data has %d %s, %s; the output has %d channels"
