@@ -93,6 +93,8 @@ done
 train $form --epochs 1 --out half.safetensors --report half
 says half/index.html 'epoch 1 of 1 is complete'
 train --resume half.safetensors --epochs 2 --out half.safetensors --report half
+says half/index.html 'epoch 2 of 2 is complete. It was resumed at epoch 1, where the curves begin.'
+! grep -q 'was resumed' page/index.html || fail 'a run that was not resumed says that it was'
 parts() {
     sed -n '/<h2>Each class/,/<h2 id="settings"/p' $1/index.html
 }

@@ -80,7 +80,7 @@ struct page {
     struct settings_entries entries;
     char texts[3 * (SETTINGS + NUMBERS)][160]; /* of the rows, as many as are used */
     size_t text_count;
-    char title[512], state[128], samples_text[512];
+    char title[512], state[256], samples_text[512];
 };
 
 static const char *text_of(struct page *p, const char *format, ...)
@@ -195,14 +195,24 @@ static void add_settings(const struct session *s, struct page *p)
         add_setting(p, rows[i].name, rows[i].text, rows[i].note);
 }
 
+/* Steps of before are in other files alone. */
+static void write_state(const struct session *s, uint64_t epoch, struct page *p)
+{
+    char resumed[96] = "";
+    if (s->first > 0)
+        snprintf(resumed, sizeof resumed, " It was resumed at epoch %.4g, where the curves begin.",
+                 (double)s->first / (double)s->steps);
+    snprintf(p->state, sizeof p->state,
+             "Report of a training: epoch %" PRIu64 " of %" PRIu64 " is complete.%s", epoch,
+             s->settings.epochs, resumed);
+}
+
 static void write_texts(const struct session *s, uint64_t epoch, struct page *p)
 {
     const char *words = s->settings.augment_words;
     snprintf(p->title, sizeof p->title, "%s on %s", s->described.title,
              report_name_of(s->settings.data));
-    snprintf(p->state, sizeof p->state,
-             "Report of a training: epoch %" PRIu64 " of %" PRIu64 " is complete.", epoch,
-             s->settings.epochs);
+    write_state(s, epoch, p);
     snprintf(p->samples_text, sizeof p->samples_text,
              "The first training pictures of epoch %" PRIu64 "%s. %s%s%s", epoch,
              s->settings.task->count_right ? ", each with its class" : "",
