@@ -256,6 +256,7 @@ refused 2 '--output is given more than 2 times' fit stripes --output a --output 
 refused 1 'stripes.glcnn: already exists; --force overwrites it' fit stripes --model net.glcnn -o stripes.glcnn
 refused 1 'net.glcnn: has no layer "convolution_7"; did you mean convolution_' \
     fit stripes --model net.glcnn -o x.glcnn --output convolution_7
+refused 1 'net.glcnn: has no layer "this"; there are convolution_0, ' fit stripes --model net.glcnn -o x.glcnn --output this
 refused 1 'layer "fully_connected_0" makes an image of 1x1 pixels; patches need a layer of 2x2 or more' \
     fit stripes --model net.glcnn -o x.glcnn --output fully_connected_0
 mkdir empty single && cp spot.png single/

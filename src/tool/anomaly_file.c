@@ -63,11 +63,12 @@ static void write_texts(const struct patches *p, const struct bank *bank,
                                  p->outputs[k].label);
 }
 
-/* The file is no classifier, and not the backbone's ONNX file any more. */
+/* The file is no network of any task, and not the backbone's ONNX file any more. */
 static struct saved describe(const struct saved *saved, const uint8_t *bytes, size_t size)
 {
     struct saved all = *saved;
     all.form.classes = 0;
+    all.form.task = 0;
     memset(all.bytes, 0, sizeof all.bytes);
     all.bytes[SAVED_BANK] = (struct glcnn_checkpoint_bytes){SAVED_BANK_NAME, bytes, size};
     return all;

@@ -22,7 +22,7 @@ static bool find_folder(const char *folder, const char *name, char path[ANOMALY_
 
 void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH])
 {
-    static const char *const names[] = {"train/" GOOD, "train", GOOD};
+    static const char *const names[] = {"train/good", "train", GOOD};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (find_folder(folder, names[i], path))
             return;
