@@ -314,7 +314,7 @@ static glcnn_status name_values(glcnn_data_set *set, uint32_t count, char *error
     char **names = calloc(count, sizeof *names);
     set->class_names = names;
     for (int value = 0; names && value < 256; value++) {
-        char text[8];
+        char text[16];
         if (set->masks.class_of[value] == GLCNN_DATA_NO_CLASS)
             continue;
         snprintf(text, sizeof text, "%d", value);

@@ -147,7 +147,7 @@ static void tell_labels(const struct layers *layers, const char *path, const cha
     if (names)
         glcnn_suggest(label, strlen(label), names, layers->count, text, sizeof text);
     free(names);
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: has no layer \"%.100s\"%s", path, label,
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.150s: has no layer \"%.60s\"%.250s", path, label,
              *text ? text : "; \"glcnn import --parameters\" lists those that have weights");
 }
 
