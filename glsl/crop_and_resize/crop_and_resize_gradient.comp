@@ -1,7 +1,8 @@
 // dX(n, u) = sum over regions r, rows Y and columns X of G(n R + r, Y, X) times the share of source pixel
 // u in that result; R regions an image
 // Long sums are made of runs of 32 results, and 32 of those are added up before the next: so the error
-// grows with 32 + 32 + results / 1024.
+// grows with 32 + 32 + results / 1024. Of the three sums and both axes Mali's T820, of 16 registers, spills
+// up to 11 values in some of its programs.
 // needs crop_and_resize/crop_axis.glsl
 struct long_sum {
     vec4 all, runs, run;
@@ -23,20 +24,18 @@ void add_term(inout long_sum sum, int result, vec4 term) {
 
 void add_region(inout long_sum sum, ivec2 at, int slice, int image, int r) {
     vec4 region = region_of(r, image);
-    region_axis x = region_axis(resize_width, destination_width, region.x, region.z);
-    region_axis y = region_axis(resize_height, destination_height, region.y, region.w);
-    ivec2 columns = results_near(at.x, x), rows = results_near(at.y, y);
-    columns = ivec2(max(columns.x, begin_x), min(columns.y, end_x - 1));
-    rows = ivec2(max(rows.x, begin_y), min(rows.y, end_y - 1));
-    for (int Y = rows.x; Y <= rows.y; Y++) {
-        float down = share_of(at.y, Y, y);
-        for (int X = columns.x; X <= columns.y; X++) {
-            float share = down * share_of(at.x, X, x);
+    ivec2 size = ivec2(destination_width, destination_height);
+    ivec4 near = results_near(at, region, size);
+    near = ivec4(max(near.x, begin_x), min(near.y, end_x - 1), max(near.z, begin_y),
+                 min(near.w, end_y - 1));
+    for (int Y = near.z; Y <= near.w; Y++)
+        for (int X = near.x; X <= near.y; X++) {
+            vec2 shares = shares_of(at, ivec2(X, Y), region, size);
+            float share = shares.x * shares.y;
             if (share > 0.0) // what has none may be infinite, and a NaN is none
                 add_term(sum, (r * resize_height + Y) * resize_width + X,
                          share * gradient(X, Y, slice, image * region_count + r));
         }
-    }
 }
 
 void invocation(ivec2 at, int slice, int image) {

@@ -69,6 +69,14 @@ static bool check(const struct operation *o, struct validation validation)
 
 /* ---- Passes ---- */
 
+static void pass_axis(struct pass *pass, const char *size, const char *steps, const char *middle,
+                      uint32_t results)
+{
+    pass_int(pass, size, (int32_t)results);
+    pass_int(pass, steps, results == 1 ? 1 : (int32_t)results - 1);
+    pass_float(pass, middle, results == 1 ? 0.5f : 0);
+}
+
 static void plan_crops(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_crop_and_resize_parameters *p = o->parameters;
@@ -77,8 +85,8 @@ static void plan_crops(const struct operation *o, struct plan *plan)
                       operation_is_gradient(o) ? "crop_and_resize/crop_and_resize_gradient.comp"
                                                : "crop_and_resize/crop_and_resize.comp");
     pass_int(pass, "region_count", (int32_t)crop_region_count(o));
-    pass_int(pass, "resize_width", (int32_t)p->resize_width);
-    pass_int(pass, "resize_height", (int32_t)p->resize_height);
+    pass_axis(pass, "resize_width", "steps_x", "middle_x", p->resize_width);
+    pass_axis(pass, "resize_height", "steps_y", "middle_y", p->resize_height);
     if (o->window.edge_mode == GLCNN_EDGE_MODE_CLAMP)
         pass_define(pass, "EDGE_CLAMP", 1);
     if (crop_has_region_image(o))
