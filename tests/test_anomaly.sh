@@ -25,6 +25,7 @@ fail() {
 
 # draw FOLDER TEXTURE SIDE: 24 normal pictures to learn from, and to test 10 of each kind.
 # draw spot FILE SIDE: stripes with a dark blob at three quarters of the width and a quarter of the height.
+# draw mask FILE SIDE: class 1 to the left, class 0 to the right.
 # draw array FILE SIDE: a .npy of two pictures with values that no network takes.
 cat >draw.c <<'END_OF_C'
 #include <math.h>
@@ -83,6 +84,15 @@ static int write_picture(const char *path)
     }
     return png_image_write_to_file(&image, path, 0, pixels, 0, NULL);
 }
+static int write_mask(const char *path)
+{
+    static uint8_t classes[MOST * MOST];
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = (unsigned)side, .height = (unsigned)side,
+                       .format = PNG_FORMAT_GRAY};
+    for (int i = 0; i < side * side; i++)
+        classes[i] = i % side < side / 2;
+    return png_image_write_to_file(&image, path, 0, classes, 0, NULL);
+}
 static int write_array(const char *path)
 {
     FILE *file = fopen(path, "wb");
@@ -123,6 +133,8 @@ int main(int argc, char *argv[])
         return 1;
     if (strcmp(argv[1], "array") == 0)
         return !write_array(argv[2]);
+    if (strcmp(argv[1], "mask") == 0)
+        return !write_mask(argv[2]);
     if (strcmp(argv[1], "spot") != 0)
         return !write_all(argv[1], strcmp(argv[2], "checker") == 0);
     texture(0);
@@ -198,6 +210,15 @@ runs 0 fit stripes --model net.glcnn -o other.glcnn --seed 2
 runs 0 fit stripes --model net.glcnn -o few.glcnn --bank 40 --held-out 0.5 --quantile 0.75 --json
 grep -q '"bank":[[:space:]]*40,' said && grep -q '"held_out":[[:space:]]*12,' said && grep -q '"rank":[[:space:]]*10,' said ||
     fail "the options are not taken: $(cat said)"
+
+# A network that makes masks ends with layers of many pixels: the deepest lies in its middle.
+mkdir -p masked/images masked/masks
+for n in 00 01 02 03 04 05 06 07; do
+    cp stripes/train/good/$n.png masked/images/ && ./draw mask masked/masks/$n.png 64 || fail 'there are no masks'
+done
+"$glcnn" train --data masked --epochs 1 --batch 4 --out masks.glcnn >log 2>&1 || fail 'the network of masks does not train'
+runs 0 fit stripes --model masks.glcnn -o masked.glcnn
+grep -q '^layer: .*, 16x16 pixels of 32 features$' said || fail "another layer of a network of masks: $(cat said)"
 
 # Labels are folders beside one that is called good; there are none elsewhere.
 mkdir loose && cp stripes/test/good/0[01].png loose/

@@ -24,8 +24,8 @@ static const struct tool_option options[] = {
     {OPTION_MODEL, "model", "FILE", "fit: the backbone, of \"glcnn train\" or \"import\""},
     {'o', "out", "FILE", "fit: the file to write, .glcnn or .safetensors"},
     {OPTION_OUTPUT, "output", "LAYER",
-     "fit: cut the backbone behind this layer; up to twice; default: the last at an 8th and at a "
-     "16th of the picture's size"},
+     "fit: cut the backbone behind this layer; up to twice; default: the deepest with an 8th and "
+     "with a 16th of the picture's width"},
     {OPTION_BANK, "bank", "N", "fit: patches to keep; default: a tenth, 2000 at most"},
     {OPTION_HELD_OUT, "held-out", "SHARE", "fit: of the pictures, to set the threshold with: 0.25"},
     {OPTION_QUANTILE, "quantile", "Q", "fit: of their scores, the threshold: 0.95"},

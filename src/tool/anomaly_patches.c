@@ -179,24 +179,33 @@ static bool is_sum(const struct patches_output *layer)
     return strcmp(glcnn_kernel_name(kernel), "add") == 0;
 }
 
-/* The last layer with a pixel for at most so many pixels of a side of the picture: the last that is a sum,
- * where there is one of that size, for what lies within a block knows less. */
+/* A pixel of the layer is one of at most so many pixels of a side of the picture. */
+static bool is_fine(const struct patches_output *layer, const struct form *picture, uint32_t pixels)
+{
+    return (uint64_t)layer->form.width * pixels >= picture->width &&
+           (uint64_t)layer->form.height * pixels >= picture->height;
+}
+
+static uint64_t area(const struct patches_output *layer)
+{
+    return (uint64_t)layer->form.width * layer->form.height;
+}
+
+/* Of the layers with the fewest pixels that are fine enough the last that is a sum, for what lies within a
+ * block knows less; the last of all where there is none. */
 static const struct patches_output *find_deepest(const struct layers *layers,
                                                  const struct form *picture, uint32_t pixels)
 {
-    const struct patches_output *last = NULL, *sum = NULL;
+    const struct patches_output *best = NULL;
     for (size_t i = 0; i < layers->count; i++) {
         const struct patches_output *layer = &layers->at[i];
-        const uint64_t width = (uint64_t)layer->form.width * pixels,
-                       height = (uint64_t)layer->form.height * pixels;
-        if (!is_grid(&layer->form) || width < picture->width || height < picture->height)
+        if (!is_grid(&layer->form) || !is_fine(layer, picture, pixels))
             continue;
-        last = layer;
-        /* A sum of a larger image does not stand for this one. */
-        if (is_sum(layer) || (sum && layer->form.width * 3 < sum->form.width * 2))
-            sum = is_sum(layer) ? layer : NULL;
+        const bool is_smaller = !best || area(layer) < area(best);
+        if (is_smaller || (area(layer) == area(best) && (is_sum(layer) || !is_sum(best))))
+            best = layer;
     }
-    return sum ? sum : last;
+    return best;
 }
 
 static void choose_layers(struct patches *p, const struct layers *layers)

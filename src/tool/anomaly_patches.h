@@ -28,8 +28,8 @@ struct patches {
 };
 
 /* Reads a backbone from a file, whose head is `saved`, and cuts it behind the layers of these labels, or,
- * where `label_count` is 0, behind the last with a pixel for at most 8x8 pixels of the picture, and the
- * last with one for at most 16x16. Release with patches_destroy, after a failure too. */
+ * where `label_count` is 0, behind two: the deepest with a pixel for at most 8x8 pixels of the picture, and
+ * the deepest with one for at most 16x16. Release with patches_destroy, after a failure too. */
 bool patches_cut(const struct saved *saved, const char *path, glcnn_device *device,
                  const char *const *labels, size_t label_count, uint32_t batch,
                  struct patches *patches, char error[GLCNN_ERROR_LENGTH]);
