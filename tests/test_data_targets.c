@@ -208,6 +208,34 @@ static void values_of_masks_are_classes(void)
     glcnn_data_set_close(&data);
 }
 
+/* As a model file gives them. */
+static void classes_named_by_values_keep_these(void)
+{
+    static const char *const names[] = {"0", "3", "9"}, *const two[] = {"0", "255"};
+    struct glcnn_data_parameters p = masks;
+    glcnn_data_loader *loader;
+    write_picture("named/images/a.png", 8, 6);
+    write_mask("named/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
+    p.class_names = names;
+    p.class_count = 3;
+    glcnn_data_set *data = data_open("named", &p);
+    struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 1, &loader);
+    CU_ASSERT_EQUAL(batch.masks[0], GLCNN_DATA_NO_CLASS);
+    CU_ASSERT_EQUAL(batch.masks[8 + 4], 1);
+    CU_ASSERT_EQUAL(batch.masks[8 + 7], 2);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    write_mask("named/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, black_and_white);
+    p.class_names = two;
+    p.class_count = 2;
+    data = data_open("named", &p);
+    batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 1, &loader);
+    CU_ASSERT_EQUAL(batch.masks[3], 0);
+    CU_ASSERT_EQUAL(batch.masks[4], 1);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
 static void black_and_white_masks_have_two_classes(void)
 {
     write_picture("two/train/images/a.png", 8, 6);
@@ -260,7 +288,7 @@ static void masks_are_refused_or_left_out(void)
     write_mask("bad/masks/b.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
     data_write_text("bad/classes.txt", "sky\r\nsea\n");
     data_refuses("bad", &strict, GLCNN_MALFORMED_DATA,
-                 "has the value 3 at 4,1, and there are 2 classes; expected 0 to 1, or 255");
+                 "has the value 3 at 4,1, and there are 2 classes; expected 0 to 1 or a value");
     data_write_text("bad/classes.txt", "sky\nsky\n");
     data_refuses("bad", &strict, GLCNN_MALFORMED_DATA, "has \"sky\" twice");
     data_write_text("bad/classes.txt", "only\n");
@@ -274,6 +302,7 @@ static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(a_list_names_pictures),
                               UNIT_TEST(lists_are_refused_by_line),
                               UNIT_TEST(values_of_masks_are_classes),
+                              UNIT_TEST(classes_named_by_values_keep_these),
                               UNIT_TEST(black_and_white_masks_have_two_classes),
                               UNIT_TEST(masks_follow_the_size_of_pictures),
                               UNIT_TEST(masks_are_refused_or_left_out),

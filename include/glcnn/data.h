@@ -97,7 +97,8 @@
  *             names but for the endings. A mask is a PNG of 8 bits or fewer, palette or grey, of the
  *             size of its picture; its values are those of the palette's numbers or of the grey
  *             levels. Where class names are given, or "classes.txt" is in the folder with one name on
- *             each line, a value is the number of a class, and 255 is none. Otherwise the values that
+ *             each line, a value is the number of a class, and 255 is none; where all names are
+ *             digits of such values, as below, a value is the class of that name. Otherwise the values that
  *             occur in the training part are the classes, in their order, and are their names; 255
  *             is none then too, unless there are no other values than 0 and 255. What a message
  *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
@@ -306,6 +307,12 @@ GLCNN_API const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32
  * `index` counts from 0 within the part; beyond its end the name is empty. Cut to `size` bytes. */
 GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                                    char *name, size_t size);
+
+/* The size that an image has in its file, of a picture as it is shown: after EXIF's orientation. What
+ * the loader gives is the middle of it, of width x height times the smaller of *width / info.width and
+ * *height / info.height. Beyond the part's end both are 0. */
+GLCNN_API void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
+                                   uint32_t *width, uint32_t *height);
 
 /* The class of an image, GLCNN_DATA_NO_LABEL beyond the part's end, without labels, or where targets
  * are others than classes. */

@@ -44,10 +44,11 @@ static glcnn_status check_values(const glcnn_data_set *set, const char *path,
     const uint32_t classes = set->info.class_count;
     const size_t count = (size_t)v->width * v->height;
     for (size_t i = 0; i < count && classes > 0; i++)
-        if (v->values[i] >= classes && v->values[i] != GLCNN_DATA_NO_CLASS)
+        if (set->masks.class_of[v->values[i]] == GLCNN_DATA_NO_CLASS &&
+            v->values[i] != GLCNN_DATA_NO_CLASS)
             return data_fail(error, GLCNN_MALFORMED_DATA,
                              "%.250s: has the value %u at %zu,%zu, and there are %u classes; "
-                             "expected 0 to %u, or 255 for none",
+                             "expected 0 to %u or a value that names one, or 255 for none",
                              path, v->values[i], i % v->width, i / v->width, classes, classes - 1);
     return GLCNN_SUCCESS;
 }
@@ -61,6 +62,29 @@ static glcnn_status check_mask(const glcnn_data_set *set, const char *path,
     return data_fail(error, GLCNN_MALFORMED_DATA,
                      "%.250s: is %u x %u, and its picture is %u x %u; expected the same size", path,
                      v->width, v->height, picture->width, picture->height);
+}
+
+/* The value that a name is the digits of; 256: it is not. */
+static uint32_t value_of(const char *name)
+{
+    const size_t length = strlen(name);
+    if (length == 0 || length > 3 || strspn(name, "0123456789") != length)
+        return 256;
+    const uint32_t value = (uint32_t)strtoul(name, NULL, 10);
+    return value < 256 ? value : 256;
+}
+
+/* Classes that are named: by the values that their names are, as those that were taken from masks, or
+ * else by their numbers. */
+static void map_names(glcnn_data_set *set)
+{
+    uint8_t *class_of = set->masks.class_of;
+    bool are_values = true;
+    for (uint32_t i = 0; i < set->info.class_count; i++)
+        are_values = are_values && value_of(set->class_names[i]) < 256;
+    memset(class_of, GLCNN_DATA_NO_CLASS, sizeof set->masks.class_of);
+    for (uint32_t i = 0; i < set->info.class_count; i++)
+        class_of[are_values ? value_of(set->class_names[i]) : i] = (uint8_t)i;
 }
 
 /* ---- Pairs ---- */
@@ -291,6 +315,7 @@ glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error)
     glcnn_status status = set->info.class_count == 0 ? read_names(set, path, error) : GLCNN_SUCCESS;
     if (status != GLCNN_SUCCESS)
         return status;
+    map_names(set);
     if (find_pair(path, &pictures, &masks)) {
         status = take_both(set, pictures, masks, error);
         free(pictures);
@@ -341,12 +366,8 @@ glcnn_status set_finish_masks(glcnn_data_set *set, char *error)
 {
     struct masks *m = &set->masks;
     uint32_t count = 0;
-    if (set->info.class_count > 0) {
-        for (int value = 0; value < 256; value++)
-            m->class_of[value] =
-                (uint32_t)value < set->info.class_count ? (uint8_t)value : GLCNN_DATA_NO_CLASS;
+    if (set->info.class_count > 0)
         return GLCNN_SUCCESS;
-    }
     for (int value = 0; value < 255; value++)
         m->class_of[value] = m->seen[value] ? (uint8_t)count++ : GLCNN_DATA_NO_CLASS;
     const bool counts_last = m->seen[255] && count == 1 && m->seen[0];

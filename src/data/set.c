@@ -125,6 +125,16 @@ void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint3
     snprintf(name, size, "%s", path);
 }
 
+void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
+                         uint32_t *width, uint32_t *height)
+{
+    const struct item *item = find_item(data, part, index);
+    const struct picture *head =
+        item && item->table == NO_TABLE ? &data->files[item->index].head : NULL;
+    *width = head ? head->width : item ? data->info.width : 0;
+    *height = head ? head->height : item ? data->info.height : 0;
+}
+
 uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part, uint32_t index)
 {
     const struct item *item = find_item(data, part, index);

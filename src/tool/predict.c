@@ -145,7 +145,11 @@ static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batc
         return true;
     }
     name_picture(p, index, name, sizeof name);
+    uint32_t width, height;
+    glcnn_data_set_size(p->pictures.set, GLCNN_DATA_PART_TEST, index, &width, &height);
     struct answer answer = {.picture = name,
+                            .width = width,
+                            .height = height,
                             .values = values,
                             .names = p->saved.names,
                             .form = &p->saved.form,

@@ -19,6 +19,7 @@ struct score;
 /* A picture's answer, for people and for programs. */
 struct answer {
     const char *picture;      /* what it is called */
+    uint32_t width, height;   /* of it, whose middle the network saw */
     const float *values;      /* task->values of them */
     const char *const *names; /* of classes */
     const struct form *form;

@@ -422,10 +422,23 @@ static uint32_t answers(const struct answer *a, struct detection found[MOST])
     return count <= MOST ? count : 0;
 }
 
-static void add_box(cJSON *boxes, const struct detection *d, const char *class)
+/* Of the network's picture, which is the middle of the whole one, in pixels of that: left, top, right,
+ * bottom. */
+static void find_edges(const struct answer *a, const struct box *box, double edges[4])
 {
-    const double edges[] = {(double)d->box.left, (double)d->box.top, (double)d->box.right,
-                            (double)d->box.bottom};
+    const double x = (double)a->width / a->form->width, y = (double)a->height / a->form->height;
+    const double step = x < y ? x : y;
+    const double left = (a->width - step * a->form->width) / 2,
+                 top = (a->height - step * a->form->height) / 2;
+    edges[0] = left + step * (double)box->left;
+    edges[1] = top + step * (double)box->top;
+    edges[2] = left + step * (double)box->right;
+    edges[3] = top + step * (double)box->bottom;
+}
+
+static void add_box(cJSON *boxes, const struct detection *d, const double edges[4],
+                    const char *class)
+{
     cJSON *entry = cJSON_CreateObject();
     cJSON_AddNumberToObject(entry, "class", d->label);
     cJSON_AddStringToObject(entry, "name", class);
@@ -441,12 +454,13 @@ static void tell(const struct answer *a)
     cJSON *boxes = a->object ? cJSON_AddArrayToObject(a->object, "boxes") : NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct detection *d = &found[i];
+        double edges[4];
+        find_edges(a, &d->box, edges);
         if (boxes)
-            add_box(boxes, d, a->names[d->label]);
+            add_box(boxes, d, edges, a->names[d->label]);
         else
             output("%s %u %s %.4f %.1f %.1f %.1f %.1f\n", a->picture, d->label, a->names[d->label],
-                   (double)d->score, (double)d->box.left, (double)d->box.top, (double)d->box.right,
-                   (double)d->box.bottom);
+                   (double)d->score, edges[0], edges[1], edges[2], edges[3]);
     }
 }
 
