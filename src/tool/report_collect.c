@@ -57,17 +57,17 @@ static bool show(const struct pictures *p, const float *values, struct report_pi
 
 /* ---- Mistakes ---- */
 
-/* "a/1.png" in folders; "image 3 of images.npy" in a table, whatever its folder is. */
+/* "a/1.png" of pictures; "image 3 of images.npy" of a table, whatever its folder is. */
 static void write_name(const struct pictures *p, glcnn_data_part part, uint32_t index, char *name,
                        size_t size)
 {
-    char whole[4096];
-    const bool is_path = strcmp(p->info->format, "pictures") == 0;
+    char whole[4096], table[32];
     glcnn_data_set_name(p->set, part, index, whole, sizeof whole);
-    if (is_path)
-        snprintf(name, size, "%.*s", (int)size - 1, whole);
+    snprintf(table, sizeof table, "image %u of ", index);
+    if (strncmp(whole, table, strlen(table)) == 0)
+        snprintf(name, size, "%s%.200s", table, report_name_of(whole));
     else
-        snprintf(name, size, "image %u of %.200s", index, report_name_of(whole));
+        snprintf(name, size, "%.*s", (int)size - 1, whole);
 }
 
 /* Loaders begin at any batch: one of a single picture finds it by its number. */

@@ -38,6 +38,7 @@ figures = page.section("The most wrong pictures").findall(".//figure")
 losses = [float(text(f.find("figcaption/small")).split()[1].split("image")[0]) for f in figures]
 assert len(figures) >= 8 and losses == sorted(losses, reverse=True), losses
 for figure in figures:
+    assert text(figure.find("figcaption/small")).split("images/")[1].endswith(".png")
     said = [text(b) for b in figure.findall("figcaption/b")]
     if measure == "R2":
         name = next(n["name"] for n in scores["numbers"] if said[0].startswith("said %s " % n["name"]))
