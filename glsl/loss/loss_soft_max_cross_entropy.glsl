@@ -31,7 +31,7 @@ soft_max_sums sums_of(ivec2 at, int image) {
     return s;
 }
 
-vec4 element_loss(vec4 y, vec4 t, soft_max_sums s) { return times(-t, y - s.largest - s.log_sum); }
+vec4 NAME_loss(vec4 y, vec4 t, soft_max_sums s) { return times(-t, y - s.largest - s.log_sum); }
 vec4 weighted_gradient(vec4 y, vec4 t, vec4 w, soft_max_sums s) {
     return exp_precise(y - s.largest) / s.sum * s.labels - w * t;
 }
