@@ -290,7 +290,7 @@ static void masks_are_refused_or_left_out(void)
     data_refuses("bad", &strict, GLCNN_MALFORMED_DATA,
                  "has the value 3 at 4,1, and there are 2 classes; expected 0 to 1 or a value");
     data_write_text("bad/classes.txt", "sky\nsky\n");
-    data_refuses("bad", &strict, GLCNN_MALFORMED_DATA, "has \"sky\" twice");
+    data_refuses("bad", &strict, GLCNN_MALFORMED_DATA, "are both \"sky\"");
     data_write_text("bad/classes.txt", "only\n");
     data_refuses("bad", &strict, GLCNN_MALFORMED_DATA, "has 1 names; expected one on each line");
     data_refuses("values/images", &masks, GLCNN_MALFORMED_DATA, "has no folders \"images\"");

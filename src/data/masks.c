@@ -2,15 +2,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "bytes.h"
+#include "boxes.h"
 #include "folder.h"
 #include "message.h"
 #include "scale.h"
 #include "set.h"
 #include "words.h"
-
-#define NAMES_MAX ((size_t)1 << 20) /* bytes of a file of names */
 
 /* ---- One mask ---- */
 
@@ -260,49 +259,30 @@ static glcnn_status take_both(glcnn_data_set *set, const char *pictures, const c
 
 /* ---- Names ---- */
 
-static glcnn_status take_names(glcnn_data_set *set, const char *text, const char *path, char *error)
+static glcnn_status take_names(glcnn_data_set *set, struct names *names, const char *path,
+                               char *error)
 {
-    struct names names = {0};
-    glcnn_status status = GLCNN_SUCCESS;
-    for (const char *line = text; status == GLCNN_SUCCESS && *line; line += strspn(line, "\r\n")) {
-        uint32_t number, before = names.count;
-        const size_t length = strcspn(line, "\r\n");
-        if (length == 0)
-            continue;
-        status = names_add(&names, line, length, path, &number, error);
-        if (status == GLCNN_SUCCESS && names.count == before)
-            status = data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has \"%.*s\" twice", path,
-                               (int)(length < 100 ? length : 100), line);
-        line += length;
-    }
-    if (status == GLCNN_SUCCESS && (names.count < 2 || names.count > GLCNN_DATA_NO_CLASS))
-        status = data_fail(error, GLCNN_MALFORMED_DATA,
-                           "%.300s: has %u names; expected one on each line, 2 to %d of them", path,
-                           names.count, GLCNN_DATA_NO_CLASS);
-    if (status == GLCNN_SUCCESS) {
-        set->class_names = names.texts;
-        set->info.class_count = names.count;
-        names = (struct names){.buckets = names.buckets};
-    }
-    names_free(&names);
-    return status;
+    if (names->count < 2 || names->count > GLCNN_DATA_NO_CLASS)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has %u names; expected one on each line, 2 to %d of them", path,
+                         names->count, GLCNN_DATA_NO_CLASS);
+    set->class_names = names->texts;
+    set->info.class_count = names->count;
+    *names = (struct names){.buckets = names->buckets};
+    return GLCNN_SUCCESS;
 }
 
 static glcnn_status read_names(glcnn_data_set *set, const char *folder, char *error)
 {
-    struct bytes bytes = {0};
+    struct names names = {0};
     char *path = path_join(folder, "classes.txt");
-    FILE *stream = path ? fopen(path, "rb") : NULL;
     glcnn_status status = path ? GLCNN_SUCCESS : data_no_memory(error, folder);
-    if (stream) {
-        fclose(stream);
-        status = bytes_read_file(&bytes, path, NAMES_MAX, error);
-        char *text = status == GLCNN_SUCCESS ? strndup((const char *)bytes.data, bytes.size) : NULL;
+    if (path && access(path, F_OK) == 0) {
+        status = class_list_read(path, &names, error);
         if (status == GLCNN_SUCCESS)
-            status = text ? take_names(set, text, path, error) : data_no_memory(error, path);
-        free(text);
-        bytes_free(&bytes);
+            status = take_names(set, &names, path, error);
     }
+    names_free(&names);
     free(path);
     return status;
 }
