@@ -167,7 +167,11 @@ static const char *const optimizers[] = {
     "optimizer_rms_prop learning_rate=0.01 apply_gradient_clipping=1 gradient_clip_min=-0.1 "
     "gradient_clip_max=0.1",
     "optimizer_adam learning_rate=0.01 regularization_type=l2 regularization_scale=0.01",
-    "optimizer_adam learning_rate=0.01 weight_decay=0.1"};
+    "optimizer_adam learning_rate=0.01 weight_decay=0.1",
+    "optimizer_stochastic_gradient_descent learning_rate=0.05 weight_decay=0.1 "
+    "decays_weights_only=1",
+    "optimizer_rms_prop learning_rate=0.01 weight_decay=0.1 decays_weights_only=1",
+    "optimizer_adam learning_rate=0.01 weight_decay=0.1 decays_weights_only=1"};
 #define OPTIMIZERS (sizeof optimizers / sizeof *optimizers)
 
 static void step_by_each_optimizer(void)
@@ -210,6 +214,90 @@ static void test_optimizers_that_differ_step_apart(void)
     CU_ASSERT_EQUAL(dispatches[1] - dispatches[0], VECTORS - 2 + saved_passes(&t[1]));
     step(&t[0]);
     step(&t[1]);
+    check_same(&t[0], &t[1]);
+    end(&t[0]);
+    end(&t[1]);
+}
+
+/* Vectors of one name that are the same after a step. */
+static size_t count_same(const struct trainee *a, const struct trainee *b, const char *vector)
+{
+    glcnn_kernel *of[2][KERNELS];
+    size_t same = 0;
+    kernels_of(&a->cnn, of[0]);
+    kernels_of(&b->cnn, of[1]);
+    for (int k = 0; k < KERNELS; k++) {
+        const glcnn_buffer *x = glcnn_kernel_vector(of[0][k], vector),
+                           *y = glcnn_kernel_vector(of[1][k], vector);
+        if (!x)
+            continue;
+        float *values[] = {vector_values(x), vector_values(y)};
+        same += memcmp(values[0], values[1], glcnn_buffer_size(x)) == 0;
+        free(values[0]);
+        free(values[1]);
+    }
+    return same;
+}
+
+/* All, none, or weights that decay: biases, gamma and beta go without it, weights the same way. */
+static void weights_decay(bool plain)
+{
+    static const char *const decays[] = {"", " weight_decay=0.5",
+                                         " weight_decay=0.5 decays_weights_only=1"};
+    struct trainee t[3];
+    for (int i = 0; i < 3; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "optimizer_adam learning_rate=0.01%s", decays[i]);
+        t[i] = begin(text);
+        for (int k = 0; k < 2; k++) /* what begins at 0 has nothing that decays */
+            GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(t[i].cnn.normalised[k]), "beta",
+                                               (const float[8]){1, 2, 3, 4, 5, 6, 7, 8},
+                                               k == 0 ? 6 : 8));
+        if (plain)
+            record_plain(&t[i]);
+        step(&t[i]);
+    }
+    CU_ASSERT_EQUAL(count_same(&t[2], &t[1], "weights"), 3);
+    CU_ASSERT_EQUAL(count_same(&t[2], &t[0], "weights"), 0);
+    static const char *const others[] = {"gamma", "beta"};
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(count_same(&t[2], &t[0], others[i]), NORMALISED);
+        CU_ASSERT_EQUAL(count_same(&t[2], &t[1], others[i]), 0);
+    }
+    CU_ASSERT_EQUAL(count_same(&t[2], &t[0], "biases"), 3);
+    for (int i = 0; i < 3; i++)
+        end(&t[i]);
+}
+
+static void test_weights_decay_and_nothing_else(void)
+{
+    weights_decay(false);
+    weights_decay(true);
+}
+
+static void record_again(struct trainee *t)
+{
+    glcnn_command_buffer_destroy(&t->commands);
+    glcnn_image_destroy(&t->loss);
+    record_plain(t);
+}
+
+/* Changed for all kernels at once, it counts from the next execution on. */
+static void test_what_decays_may_change(void)
+{
+    struct trainee t[2];
+    for (int i = 0; i < 2; i++) {
+        glcnn_kernel *kernels[KERNELS];
+        t[i] = begin("optimizer_adam learning_rate=0.01 weight_decay=0.5");
+        kernels_of(&t[i].cnn, kernels);
+        for (int s = 0; s < 2; s++) {
+            if (i == 1)
+                record_again(&t[1]);
+            step(&t[i]);
+            for (int k = 0; k < KERNELS; k++)
+                glcnn_optimizer(glcnn_kernel_optimizer(kernels[k]))->decays_weights_only = true;
+        }
+    }
     check_same(&t[0], &t[1]);
     end(&t[0]);
     end(&t[1]);
@@ -762,6 +850,8 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_one_pass_steps_as_one_for_each),
         UNIT_TEST(test_optimizers_that_differ_step_apart),
+        UNIT_TEST(test_weights_decay_and_nothing_else),
+        UNIT_TEST(test_what_decays_may_change),
         UNIT_TEST(test_no_vector_is_longer_than_a_block),
         UNIT_TEST(test_settings_may_change_at_any_time),
         UNIT_TEST(test_recordings_step_the_same_vectors),

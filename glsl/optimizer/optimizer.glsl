@@ -1,5 +1,6 @@
 // Elements are floats, or WIDE: four of them.
-// A step starts from w = kept * w, kept = 1 - learning_rate * weight_decay.
+// A step starts from w = kept * w, kept = 1 - learning_rate * weight_decay; where it DECAYS_IN_PART
+// from w itself, but for the first `decayed` elements.
 // g = clip(g0) * gradient_rescale + l1 * sign(w) + l2 * w;  where l1 or l2 is 0, w does not count,
 // whatever it is.
 // needs lib/compare.glsl
@@ -16,6 +17,14 @@
 #else
 #define SKIP_NAN(g)
 #endif
+
+REAL decayed_value(REAL w, int element) {
+#ifdef DECAYS_IN_PART
+    return element < decayed ? kept * w : w;
+#else
+    return kept * w;
+#endif
+}
 
 REAL prepared(REAL g0, REAL w) {
     REAL g = (apply_clipping != 0 ? held(g0, clip_min, clip_max) : g0) * gradient_rescale;

@@ -3,7 +3,7 @@
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
     SKIP_NAN(gradient[at.x])
-    REAL w = kept * values[at.x];
+    REAL w = decayed_value(values[at.x], at.x);
     REAL g = prepared(gradient[at.x], w);
     REAL m = beta1 * first_moment[at.x] + one_minus_beta1 * g;
     REAL v = beta2 * second_moment[at.x] + one_minus_beta2 * (g * g);

@@ -4,7 +4,7 @@
 // needs optimizer/optimizer.glsl
 void invocation(ivec3 at) {
     SKIP_NAN(gradient[at.x])
-    REAL w = kept * values[at.x];
+    REAL w = decayed_value(values[at.x], at.x);
     REAL g = prepared(gradient[at.x], w);
 #ifdef MOMENTUM
     REAL m = momentum_scale * momentum[at.x] + (nesterov != 0 ? g : rate * g);

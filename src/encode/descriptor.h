@@ -127,6 +127,8 @@ struct operation {
     struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
     const float *gradient_scale;    /* of a loss: a factor of its gradient; NULL: 1 */
     bool continues_step;            /* an optimizer's: part of the step of the encode before it */
+    bool decays_in_part; /* an optimizer's: weight decay is for the first `decayed` values */
+    size_t decayed;
     /* Of a result that is not stored: what `prepare_fusion` made. */
     struct image_view prepared;
 };
@@ -196,6 +198,8 @@ struct neuron_traits {
 struct optimizer_methods {
     /* How many state vectors it keeps for each vector: `first`, `second`. */
     unsigned (*state_vectors)(const void *parameters);
+    /* decays_weights_only of glcnn/kernels/optimizer.h. */
+    bool (*decays_weights_only)(const void *parameters);
     /* Takes back what the parameters count of a step; NULL: they count none. */
     void (*step_back)(void *parameters);
     /* glcnn_optimizer_encode_states. */
@@ -203,10 +207,11 @@ struct optimizer_methods {
                            glcnn_state *gradient_state, glcnn_state *source_state,
                            glcnn_buffer *const *first, glcnn_buffer *const *second, size_t count,
                            glcnn_state *result_state);
-    /* glcnn_optimizer_encode. */
+    /* glcnn_optimizer_encode of vectors that lie beside each other, in place: `decayed` of their
+     * values, from the first on, are of vectors that decay. */
     glcnn_status (*encode_vectors)(glcnn_command_buffer *command_buffer, glcnn_kernel *optimizer,
                                    glcnn_buffer *gradient, glcnn_buffer *values,
-                                   glcnn_buffer *first, glcnn_buffer *second, glcnn_buffer *result);
+                                   glcnn_buffer *first, glcnn_buffer *second, size_t decayed);
 };
 
 /* The averages of several layers as one: a kernel for each, what is averaged and the averages, two

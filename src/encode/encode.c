@@ -213,8 +213,15 @@ void transaction_free(struct transaction *t)
 struct encode_options {
     const struct encode_settings *settings; /* NULL: the kernel's */
     struct copy copy;
-    bool one_step; /* an optimizer's: encodes are parts of one step */
+    const size_t *decayed; /* an optimizer's encodes, parts of one step: values that decay */
 };
+
+static void continue_step(struct operation *o, size_t encode, size_t decayed)
+{
+    o->continues_step = encode > 0;
+    o->decays_in_part = true;
+    o->decayed = decayed;
+}
 
 static glcnn_status encode_each(struct glcnn_command_buffer *command_buffer,
                                 struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
@@ -227,7 +234,8 @@ static glcnn_status encode_each(struct glcnn_command_buffer *command_buffer,
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         status = call_begin(&t.calls[i], true);
         t.calls[i].operation.encode_number += (uint32_t)i;
-        t.calls[i].operation.continues_step = options->one_step && i > 0;
+        if (options->decayed)
+            continue_step(&t.calls[i].operation, i, options->decayed[i]);
     }
     if (status == GLCNN_SUCCESS)
         status = transaction_record(&t);
@@ -251,12 +259,11 @@ glcnn_status encode_with(struct glcnn_command_buffer *command_buffer, struct glc
 }
 
 glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
-                                struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
-                                size_t count, const struct vector_view *from,
-                                const struct vector_view *to)
+                                struct glcnn_kernel *kernel, const struct step_encodes *step)
 {
-    return encode_each(command_buffer, kernel, arguments, count,
-                       &(struct encode_options){.copy = {from, to}, .one_step = true});
+    return encode_each(
+        command_buffer, kernel, step->arguments, step->count,
+        &(struct encode_options){.copy = {step->from, step->to}, .decayed = step->decayed});
 }
 
 glcnn_status glcnn_kernel_encode(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,

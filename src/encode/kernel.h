@@ -75,12 +75,16 @@ int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);
  * that of the vector there is; 0: only an encode will tell. */
 size_t kernel_vector_length(const struct glcnn_kernel *kernel, size_t index, uint32_t channels);
 
-/* glcnn_kernel_encode_batch for an optimizer whose encodes are parts of one step. In the same plan
- * copies `from` to `to`, unless `from` has no buffer. */
+/* An optimizer's encodes that are parts of one step. */
+struct step_encodes {
+    const struct glcnn_encode *arguments; /* [count] */
+    const size_t *decayed;                /* [count]: values that decay, from the first on */
+    size_t count;
+    const struct vector_view *from,
+        *to; /* copied in the same plan; NULL, or without buffers: none */
+};
 glcnn_status kernel_encode_step(struct glcnn_command_buffer *command_buffer,
-                                struct glcnn_kernel *kernel, const struct glcnn_encode *arguments,
-                                size_t count, const struct vector_view *from,
-                                const struct vector_view *to);
+                                struct glcnn_kernel *kernel, const struct step_encodes *step);
 
 /* ---- Parameter tables (parameters.c) ---- */
 

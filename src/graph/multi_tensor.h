@@ -13,6 +13,8 @@ struct multi_tensor_step {
     struct glcnn_kernel **optimizers;
     size_t count;
     struct glcnn_buffer *vectors[STEP_ROLES]; /* of all kernels; NULL: the optimizers keep none */
+    bool decays_weights_only;                 /* as they were when it was recorded */
+    size_t decayed;                           /* values that decay, which come first */
 };
 
 struct multi_tensor_steps {
@@ -26,7 +28,7 @@ glcnn_status multi_tensor_steps_find(struct recording *recording);
 /* Records a pass for each. */
 glcnn_status multi_tensor_steps_record(const struct multi_tensor_steps *steps,
                                        struct glcnn_command_buffer *command_buffer);
-/* Before a commit: are the optimizers of each step still set alike? */
+/* Before a commit: are the optimizers of each step still set alike, and let the same vectors decay? */
 bool multi_tensor_steps_are_alike(const struct multi_tensor_steps *steps);
 /* After a commit, whether it failed or not: the parameters that it advanced in the first optimizer
  * of each step are copied to the others. */

@@ -19,6 +19,7 @@ struct layer {
     struct glcnn_kernel *optimizer;
     struct glcnn_buffer *vectors[STEP_ROLES][PLACES]; /* NULL: the optimizer keeps none */
     struct state_vector *gradients[PLACES];
+    bool decays[PLACES];
     size_t count;
     bool taken;
 };
@@ -28,6 +29,11 @@ struct layer {
 static unsigned states_kept(const struct glcnn_kernel *optimizer)
 {
     return optimizer->descriptor->optimizer->state_vectors(optimizer->parameters);
+}
+
+static bool decays_weights_only(const struct glcnn_kernel *optimizer)
+{
+    return optimizer->descriptor->optimizer->decays_weights_only(optimizer->parameters);
 }
 
 /* Adds one vector of the kernel. False: something is missing or does not fit; the kernel has a step
@@ -44,6 +50,7 @@ static bool add_vector(struct layer *layer, const struct glcnn_kernel *kernel,
     layer->gradients[place] = state_filled_vector(gradients, gradient);
     if (!layer->gradients[place])
         return false;
+    layer->decays[place] = strcmp(name, "weights") == 0 || !decays_weights_only(layer->optimizer);
     layer->vectors[STEP_VALUES][place] = kernel->vectors[argument];
     layer->vectors[STEP_GRADIENTS][place] = layer->gradients[place]->buffer;
     for (unsigned i = 0; i < states_kept(layer->optimizer); i++) {
@@ -92,6 +99,7 @@ struct group {
     size_t layer_count;
     struct glcnn_buffer **vectors[STEP_ROLES]; /* of all layers */
     size_t vector_count;
+    size_t size, decayed; /* bytes of the values, and of those that decay */
     struct glcnn_buffer *memory[STEP_ROLES];
 };
 
@@ -116,14 +124,31 @@ static void release(struct group *g)
 static void add_layer(struct group *g, struct layer *layer)
 {
     const struct glcnn_device *device = g->recording->graph->device;
-    for (int role = 0; role < STEP_ROLES; role++)
-        memcpy(g->vectors[role] + g->vector_count, layer->vectors[role],
-               layer->count * sizeof(*g->vectors[role]));
-    size_t size = buffer_merged_size(g->vectors[STEP_VALUES], g->vector_count + layer->count);
+    size_t size = g->size + buffer_merged_size(layer->vectors[STEP_VALUES], layer->count);
     if (size > device->info.limits.storage_block_size)
         return;
-    g->vector_count += layer->count;
+    g->size = size;
     g->layers[g->layer_count++] = layer;
+}
+
+static void add_vectors(struct group *g, bool decays)
+{
+    for (size_t i = 0; i < g->layer_count; i++)
+        for (size_t p = 0; p < g->layers[i]->count; p++) {
+            if (g->layers[i]->decays[p] != decays)
+                continue;
+            for (int role = 0; role < STEP_ROLES; role++)
+                g->vectors[role][g->vector_count] = g->layers[i]->vectors[role][p];
+            g->vector_count++;
+        }
+}
+
+/* The vectors of all layers, first those that decay. */
+static void gather_vectors(struct group *g)
+{
+    add_vectors(g, true);
+    g->decayed = buffer_merged_size(g->vectors[STEP_VALUES], g->vector_count);
+    add_vectors(g, false);
 }
 
 /* *done: the vectors of every kind lie beside each other. */
@@ -153,7 +178,10 @@ static void add_step(struct group *g, struct glcnn_kernel **optimizers)
         for (size_t p = 0; p < layer->count; p++)
             layer->gradients[p]->sealed = true;
     }
-    *step = (struct multi_tensor_step){.optimizers = optimizers, .count = g->layer_count};
+    *step = (struct multi_tensor_step){.optimizers = optimizers,
+                                       .count = g->layer_count,
+                                       .decays_weights_only = decays_weights_only(optimizers[0]),
+                                       .decayed = g->decayed / sizeof(float)};
     memcpy(step->vectors, g->memory, sizeof step->vectors);
     memset(g->memory, 0, sizeof g->memory);
 }
@@ -184,6 +212,7 @@ static glcnn_status group_layers(struct recording *r, struct layer *first, size_
     for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         if (!first[i].taken && are_alike(first->optimizer, first[i].optimizer))
             add_layer(&g, &first[i]);
+    gather_vectors(&g);
     if (status == GLCNN_SUCCESS && g.vector_count > 1)
         status = make_step(&g);
     release(&g);
@@ -221,17 +250,21 @@ glcnn_status multi_tensor_steps_record(const struct multi_tensor_steps *steps,
         struct glcnn_kernel *first = step->optimizers[0];
         status = first->descriptor->optimizer->encode_vectors(
             command_buffer, first, step->vectors[STEP_GRADIENTS], step->vectors[STEP_VALUES],
-            step->vectors[STEP_FIRST], step->vectors[STEP_SECOND], step->vectors[STEP_VALUES]);
+            step->vectors[STEP_FIRST], step->vectors[STEP_SECOND], step->decayed);
     }
     return status;
 }
 
 bool multi_tensor_steps_are_alike(const struct multi_tensor_steps *steps)
 {
-    for (size_t i = 0; i < steps->count; i++)
-        for (size_t k = 1; k < steps->items[i].count; k++)
-            if (!are_alike(steps->items[i].optimizers[0], steps->items[i].optimizers[k]))
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct multi_tensor_step *step = &steps->items[i];
+        if (decays_weights_only(step->optimizers[0]) != step->decays_weights_only)
+            return false;
+        for (size_t k = 1; k < step->count; k++)
+            if (!are_alike(step->optimizers[0], step->optimizers[k]))
                 return false;
+    }
     return true;
 }
 

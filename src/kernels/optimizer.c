@@ -120,6 +120,17 @@ glcnn_status glcnn_optimizer_encode(glcnn_command_buffer *command_buffer, glcnn_
                                    : status;
 }
 
+glcnn_status optimizer_encode_vectors(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                      glcnn_buffer *gradient, glcnn_buffer *values,
+                                      glcnn_buffer *first, glcnn_buffer *second, size_t decayed)
+{
+    struct glcnn_encode arguments;
+    const struct step_encodes step = {.arguments = &arguments, .decayed = &decayed, .count = 1};
+    glcnn_status status =
+        optimizer_vectors(kernel, gradient, values, first, second, values, &arguments);
+    return status == GLCNN_SUCCESS ? kernel_encode_step(command_buffer, kernel, &step) : status;
+}
+
 /* ---- Uniforms ---- */
 
 /* A uniform as a function of the parameters. */
@@ -213,6 +224,15 @@ static void begin_step(struct glcnn_kernel *kernel, struct pass *pass)
 /* Four elements an invocation where the vectors divide by four. */
 #define WIDTH 4
 
+/* Vectors lie at multiples of 16 bytes, and so do the first that does not decay and a part. */
+static void limit_decay(const struct operation *o, struct pass *pass, uint32_t width)
+{
+    if (!o->decays_in_part || o->decayed >= o->vectors[VALUES].count)
+        return;
+    pass_define(pass, "DECAYS_IN_PART", 1);
+    pass_int(pass, "decayed", (int32_t)(o->decayed / width));
+}
+
 static struct pass *plan_update(const struct operation *o, struct plan *plan)
 {
     const struct update *update = o->descriptor->form;
@@ -236,6 +256,7 @@ static struct pass *plan_update(const struct operation *o, struct plan *plan)
         pass_float(pass, s->name, 0);
     pass_int(pass, "apply_clipping", 0);
     pass_int(pass, "nesterov", 0);
+    limit_decay(o, pass, wide ? WIDTH : 1);
     pass_grid(pass, (uint32_t)(wide ? values->count / WIDTH : values->count), 1, 1);
     pass_local(pass, 64, 1, 1);
     pass->refresh = update->counts_steps && !o->continues_step ? begin_step : refresh;
@@ -267,6 +288,7 @@ static void plan_step(const struct operation *o, struct plan *plan)
                     vector_part(&o->vectors[i], first, count - first < most ? count - first : most);
         plan_part(&part, plan);
         part.continues_step = true;
+        part.decayed -= part.decayed < most ? part.decayed : most;
     }
 }
 
@@ -298,7 +320,9 @@ static const char *const regularization_types[] = {[GLCNN_REGULARIZATION_TYPE_NO
     {"regularization_scale", "factor of what is added", FIELD_FLOAT, FIELD(regularization_scale),  \
      0, -LARGEST, LARGEST, NULL},                                                                  \
     {"weight_decay", "part of the value, times the learning rate, taken off before the step",      \
-     FIELD_FLOAT, FIELD(weight_decay), 0, 0, LARGEST, NULL}
+     FIELD_FLOAT, FIELD(weight_decay), 0, 0, LARGEST, NULL},                                       \
+    {"decays_weights_only", "whether of a layer only the weights decay", FIELD_BOOL,               \
+     FIELD(decays_weights_only), 0, 0, 1, NULL}
 /* clang-format on */
 
 static const struct parameter descent_parameters[] = {
@@ -340,6 +364,12 @@ static unsigned two_vectors(const void *parameters)
     return 2;
 }
 
+static bool decays_weights_only(const void *parameters)
+{
+    const struct glcnn_optimizer_parameters *p = parameters;
+    return p->decays_weights_only;
+}
+
 static void adam_step_back(void *parameters)
 {
     struct glcnn_optimizer_parameters *p = parameters;
@@ -348,14 +378,19 @@ static void adam_step_back(void *parameters)
 
 static const struct optimizer_methods descent_methods = {.state_vectors = descent_vectors,
                                                          .encode = glcnn_optimizer_encode_states,
-                                                         .encode_vectors = glcnn_optimizer_encode};
-static const struct optimizer_methods rms_prop_methods = {.state_vectors = one_vector,
-                                                          .encode = glcnn_optimizer_encode_states,
-                                                          .encode_vectors = glcnn_optimizer_encode};
+                                                         .encode_vectors = optimizer_encode_vectors,
+                                                         .decays_weights_only =
+                                                             decays_weights_only};
+static const struct optimizer_methods rms_prop_methods = {
+    .state_vectors = one_vector,
+    .encode = glcnn_optimizer_encode_states,
+    .encode_vectors = optimizer_encode_vectors,
+    .decays_weights_only = decays_weights_only};
 static const struct optimizer_methods adam_methods = {.state_vectors = two_vectors,
                                                       .step_back = adam_step_back,
                                                       .encode = glcnn_optimizer_encode_states,
-                                                      .encode_vectors = glcnn_optimizer_encode};
+                                                      .encode_vectors = optimizer_encode_vectors,
+                                                      .decays_weights_only = decays_weights_only};
 
 #define ENDS_BACKWARD_PASS "it ends the backward pass"
 

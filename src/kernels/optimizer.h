@@ -19,6 +19,11 @@ glcnn_status optimizer_vectors(const glcnn_kernel *kernel, struct glcnn_buffer *
                                struct glcnn_buffer *second, struct glcnn_buffer *result,
                                struct glcnn_encode *arguments);
 
+/* `encode_vectors` of every optimizer. */
+glcnn_status optimizer_encode_vectors(glcnn_command_buffer *command_buffer, glcnn_kernel *kernel,
+                                      glcnn_buffer *gradient, glcnn_buffer *values,
+                                      glcnn_buffer *first, glcnn_buffer *second, size_t decayed);
+
 /* The argument "result". */
 int optimizer_result_index(const struct operation *operation);
 

@@ -3,6 +3,8 @@
  */
 #include "kernels/optimizer.h"
 
+#include <string.h>
+
 #include "encode/state.h"
 
 #define PLACES 2
@@ -30,6 +32,7 @@ struct state_step {
     const struct layer_vectors *layer;
     struct state_vector *vectors[PLACES][ROLES]; /* NULL: the state has none */
     struct glcnn_encode encodes[PLACES];
+    size_t decayed[PLACES];      /* values of each that decay */
     size_t count;                /* of places that are updated */
     struct vector_view from, to; /* of a parameter that is copied */
 };
@@ -87,6 +90,12 @@ static glcnn_status check_result(const struct state_step *s, size_t place)
                        kernel_display_name(s->kernel), s->layer->values[place]);
 }
 
+static bool decays(const struct state_step *s, size_t place)
+{
+    return !s->kernel->descriptor->optimizer->decays_weights_only(s->kernel->parameters) ||
+           strcmp(s->layer->values[place], "weights") == 0;
+}
+
 static glcnn_status prepare_place(struct state_step *s, size_t place, struct glcnn_buffer *first,
                                   struct glcnn_buffer *second)
 {
@@ -101,6 +110,7 @@ static glcnn_status prepare_place(struct state_step *s, size_t place, struct glc
                                kernel_display_name(s->kernel), roles[role],
                                name_in(s->layer, role, place));
     glcnn_status status = check_result(s, place);
+    s->decayed[place] = decays(s, place) ? SIZE_MAX : 0;
     s->count = place + 1;
     return status != GLCNN_SUCCESS
                ? status
@@ -199,7 +209,9 @@ glcnn_status glcnn_optimizer_encode_states(glcnn_command_buffer *command_buffer,
                            kernel_display_name(kernel));
     status = prepare(&s, first, second, count);
     if (status == GLCNN_SUCCESS)
-        status = kernel_encode_step(command_buffer, kernel, s.encodes, s.count, &s.from, &s.to);
+        status = kernel_encode_step(
+            command_buffer, kernel,
+            &(struct step_encodes){s.encodes, s.decayed, s.count, &s.from, &s.to});
     if (status == GLCNN_SUCCESS)
         update_states(&s);
     return status;

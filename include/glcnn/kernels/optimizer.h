@@ -18,7 +18,10 @@
  *     w -= lr_t * m / (sqrt(v) + epsilon)
  *
  * All of them take w - learning_rate*weight_decay*w for w before anything else, the decoupled decay
- * of AdamW and SGDW; MPS has none, which is the default, 0.
+ * of AdamW and SGDW; MPS has none, which is the default, 0. With decays_weights_only the
+ * "weights" of a layer decay, and not its biases, gamma, beta, slopes of neurons or learned images: in
+ * graphs, and in glcnn_optimizer_encode_states. glcnn_optimizer_encode does not know what its vector
+ * is, and lets it decay. It counts as it is when a step is recorded.
  *
  * Clipping here is by value; that by the norm of all gradients of a graph comes before it
  * (gradient_clip_norm, glcnn/graph.h). It holds infinities and leaves a NaN as it is: it goes on to the value and its state
@@ -65,7 +68,8 @@ struct glcnn_optimizer_parameters {
     glcnn_regularization_type regularization_type; /* default none */
     float regularization_scale;                    /* default 0 */
 
-    float weight_decay; /* decoupled, at least 0, default 0; not in MPS */
+    float weight_decay;       /* decoupled, at least 0, default 0; not in MPS */
+    bool decays_weights_only; /* default false; not in MPS */
 
     float momentum_scale;       /* default 0; stochastic gradient descent */
     bool use_nesterov_momentum; /* default false; stochastic gradient descent */
