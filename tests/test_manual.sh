@@ -96,7 +96,7 @@ if command -v bash >/dev/null; then
     offers glcnn - : $commands help --help --version
     offers glcnn ev : evaluate
     offers glcnn help b : bench
-    offers glcnn train --ne : --net
+    offers glcnn train --ne : --net --nesterov
     offers glcnn bench --float : --float16
     offers glcnn train --net = : lenet small resnet8 mobilenet-tiny
     offers glcnn train --net = re : resnet8

@@ -8,7 +8,7 @@
 
 #include "support/option.h"
 
-#define OPTIONS_MAX    48
+#define OPTIONS_MAX    96
 #define SUGGESTION_MAX 1536 /* characters of all options */
 #define COMPLAINT_MAX  2048
 #define OPTION_TEXT    30 /* column where the text of an option begins */

@@ -269,7 +269,7 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
 /* ---- Writing ---- */
 
 #define ENTRIES     8
-#define ENTRIES_MAX 41 /* with those of the caller */
+#define ENTRIES_MAX 80 /* with those of the caller */
 
 struct entries {
     struct glcnn_checkpoint_entry at[ENTRIES_MAX];

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "train_optimizer.h"
 #include "train_session.h"
 #include "train_start.h"
 
@@ -12,24 +13,6 @@ int session_open_device(struct session *s)
     ranks_choose_device(&s->ranks, &s->tool);
     int status = s->tool.device ? EXIT_GOOD : device_open(&s->tool);
     return status == EXIT_GOOD ? status : complain(s->command, status, "%s", s->tool.error);
-}
-
-static bool set_optimizer(const struct session *s, const struct model *model)
-{
-    struct glcnn_training_descriptor descriptor = {NULL};
-    const struct settings *settings = &s->settings;
-    if (settings->optimizer->create(model->device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
-        return false;
-    struct glcnn_optimizer_parameters *p = glcnn_optimizer(descriptor.optimizer);
-    p->momentum_scale = settings->optimizer->momentum;
-    p->apply_gradient_clipping = settings->clip > 0;
-    if (p->apply_gradient_clipping) {
-        p->gradient_clip_max = (float)settings->clip;
-        p->gradient_clip_min = -(float)settings->clip;
-    }
-    glcnn_status status = glcnn_network_set_training(model->network, &descriptor);
-    glcnn_kernel_destroy(&descriptor.optimizer);
-    return status == GLCNN_SUCCESS;
 }
 
 uint32_t session_loss_images(const struct session *s)
@@ -104,7 +87,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     if (!layers_choose(model, t->train, layers, error))
         return false;
     part_masks(s, model);
-    if (set_units(s, model) && set_optimizer(s, model))
+    if (set_units(s, model) && train_optimizer_set(t, model))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
     return false;

@@ -37,6 +37,8 @@ enum {
     OPTION_WARMUP,
     OPTION_CLIP,
     OPTION_CLIP_NORM,
+    OPTION_WEIGHT_DECAY,
+    OPTION_NESTEROV,
     OPTION_AUGMENT,
     OPTION_PATIENCE,
     OPTION_MEMORY,
@@ -89,6 +91,9 @@ const struct tool_option train_options[] = {
     {OPTION_WARMUP, "warmup", "EPOCHS", "epochs in which the learning rate rises from 0"},
     {OPTION_CLIP, "clip", "VALUE", "clamps each gradient to -VALUE .. VALUE"},
     {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
+    {OPTION_WEIGHT_DECAY, "weight-decay", "FACTOR",
+     "weights lose this factor times the learning rate in a step: 0"},
+    {OPTION_NESTEROV, "nesterov", NULL, "sgd: step to where the momentum leads"},
     {OPTION_PATIENCE, "patience", "N", "stop after N epochs without better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES",
      "GPU memory for a step, without weights; a step that needs more is split or recomputed"},
@@ -157,6 +162,8 @@ static const struct number numbers[] = {
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
     {OPTION_CLIP_NORM, "clip-norm", offsetof(struct settings, clip_norm), 0, 1000000000, 0, REAL,
      true, false},
+    {OPTION_WEIGHT_DECAY, "weight-decay", offsetof(struct settings, weight_decay), 0, 1000000, 0,
+     REAL, true, false, true},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
     {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
     {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
@@ -408,11 +415,18 @@ static const struct {
     int letter;
     const char *name;
     size_t offset; /* of a bool */
+    bool kept; /* in checkpoints, where a run that goes on cannot change it; files of before: no */
 } flags[] = {{OPTION_STRICT, FIELD(strict)},
              {OPTION_FORCE, FIELD(force)},
+             {OPTION_NESTEROV, FIELD(nesterov), true},
              {OPTION_SYNC, "sync-batch-norm", offsetof(struct settings, syncs_statistics)},
              {OPTION_BALANCE, "balance", offsetof(struct settings, balances)}};
 enum { FLAGS = sizeof flags / sizeof *flags };
+
+static bool *flag_place(struct settings *s, size_t i)
+{
+    return (bool *)((char *)s + flags[i].offset);
+}
 
 static int read_option(const struct tool_command *command, struct settings *s, int letter)
 {
@@ -433,7 +447,7 @@ static int read_option(const struct tool_command *command, struct settings *s, i
         return read_classes(command, s);
     for (size_t i = 0; i < FLAGS; i++)
         if (flags[i].letter == letter)
-            return *(bool *)((char *)s + flags[i].offset) = true, EXIT_GOOD;
+            return *flag_place(s, i) = true, EXIT_GOOD;
     return read_device_option(s->device, letter) ? EXIT_GOOD : EXIT_USAGE;
 }
 
@@ -470,6 +484,16 @@ static int resume_number(const struct tool_command *command, struct settings *s,
                    : EXIT_GOOD;
     kept.given |= bit(n);
     *s = kept;
+    return EXIT_GOOD;
+}
+
+static int resume_flag(const struct tool_command *command, struct settings *s, size_t i,
+                       const char *text)
+{
+    bool *place = flag_place(s, i), kept = text && strcmp(text, "1") == 0;
+    if (*place && !kept)
+        return refuse(command, s, flags[i].name, text ? text : "0");
+    *place = kept;
     return EXIT_GOOD;
 }
 
@@ -624,6 +648,9 @@ static int resume(const struct tool_command *command, struct settings *s)
         if (numbers[i].kept)
             status =
                 resume_number(command, s, &numbers[i], glcnn_checkpoint_text(&m, numbers[i].name));
+    for (size_t i = 0; i < FLAGS && status == EXIT_GOOD; i++)
+        if (flags[i].kept)
+            status = resume_flag(command, s, i, glcnn_checkpoint_text(&m, flags[i].name));
     if (status == EXIT_GOOD)
         status = resume_augment(command, s, glcnn_checkpoint_text(&m, "augment"));
     if (status == EXIT_GOOD)
@@ -664,6 +691,9 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     add_entry(e, "augment", settings->augment_words);
     add_entry(e, "train", settings->train);
     add_entry(e, "loss", settings->loss);
+    for (size_t i = 0; i < FLAGS; i++)
+        if (flags[i].kept)
+            add_entry(e, flags[i].name, *flag_place(&now, i) ? "1" : "0");
     if (write_data(settings->data, e->data))
         add_entry(e, "data", e->data);
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -747,7 +777,7 @@ void settings_print_resumption(const struct settings *settings, uint32_t ranks)
             print_option(n->name, text);
     }
     for (size_t i = 0; i < FLAGS; i++)
-        if (flags[i].letter != OPTION_FORCE && *(bool *)((char *)&s + flags[i].offset))
+        if (flags[i].letter != OPTION_FORCE && !flags[i].kept && *flag_place(&s, i))
             output(" --%s", flags[i].name);
     print_device(s.device);
     output("\n");
@@ -778,6 +808,15 @@ static void fill_defaults(struct settings *s)
         fill_default(s, &numbers[i]);
 }
 
+/* What fits together only once the task is known. */
+static int check_settings(const struct tool_command *command, const struct settings *s)
+{
+    if (s->nesterov && s->optimizer->momentum == 0)
+        return complain(command, EXIT_USAGE, "--nesterov needs --optimizer sgd; this run has %s",
+                        s->optimizer->name);
+    return EXIT_GOOD;
+}
+
 int settings_take_task(const struct tool_command *command, struct settings *s,
                        const struct task *task)
 {
@@ -793,7 +832,7 @@ int settings_take_task(const struct tool_command *command, struct settings *s,
         s->optimizer = find_optimizer(task->optimizer);
     if (!is_given(s, OPTION_RATE))
         s->rate = s->optimizer->rate;
-    return EXIT_GOOD;
+    return check_settings(command, s);
 }
 
 #define STEPS_WANTED  900
@@ -859,7 +898,8 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
         status = resume(command, settings);
     if (status == EXIT_GOOD)
         status = choose_schedule(command, settings, decays);
-    if (status == EXIT_GOOD)
-        fill_defaults(settings);
-    return status;
+    if (status != EXIT_GOOD)
+        return status;
+    fill_defaults(settings);
+    return EXIT_GOOD;
 }

@@ -66,7 +66,9 @@ struct settings {
     char augment_words[256]; /* that say so */
     bool is_augment_given;
     double rate, decay, warmup;
-    double clip, clip_norm;          /* 0: none */
+    double clip, clip_norm; /* 0: none */
+    double weight_decay;    /* decoupled, of weights; 0: none */
+    bool nesterov;
     double validation;               /* 0: as the data has it, or none */
     bool sets_share;                 /* the user gave `validation` */
     struct schedule_settings before; /* the checkpoint's, without steps; schedule NULL: none */
@@ -91,7 +93,7 @@ void settings_fit(struct settings *settings, uint32_t images);
 struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);
 
 /* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
-#define SETTINGS_ENTRIES_MAX 32
+#define SETTINGS_ENTRIES_MAX 64
 struct settings_entries {
     struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
     size_t count;

@@ -1,0 +1,26 @@
+/* The optimizer of a run. */
+#include "train_optimizer.h"
+
+static void set_parameters(const struct settings *s, struct glcnn_optimizer_parameters *p)
+{
+    p->momentum_scale = s->optimizer->momentum;
+    p->use_nesterov_momentum = s->nesterov;
+    p->weight_decay = (float)s->weight_decay;
+    p->decays_weights_only = s->weight_decay > 0;
+    p->apply_gradient_clipping = s->clip > 0;
+    if (p->apply_gradient_clipping) {
+        p->gradient_clip_max = (float)s->clip;
+        p->gradient_clip_min = -(float)s->clip;
+    }
+}
+
+bool train_optimizer_set(const struct settings *settings, const struct model *model)
+{
+    struct glcnn_training_descriptor descriptor = {NULL};
+    if (settings->optimizer->create(model->device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
+        return false;
+    set_parameters(settings, glcnn_optimizer(descriptor.optimizer));
+    glcnn_status status = glcnn_network_set_training(model->network, &descriptor);
+    glcnn_kernel_destroy(&descriptor.optimizer);
+    return status == GLCNN_SUCCESS;
+}

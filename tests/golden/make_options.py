@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""Writes options.npz: PyTorch's training with options of glcnn train, for test_options.c.
+
+Run from this folder; needs python3-torch and python3-numpy (1.13 and 1.24 made the file that is
+here). Twenty steps of the network `small` on pictures of 12x12, batches of 4, in double precision,
+gradient descent with momentum, and an option each. Weights, pixels and the choice of batches are
+those of make_nets.py, whose head says what is kept: OPTION in place of NET, without momentum.
+"""
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from make_nets import (BATCH, CANDIDATES, CLASSES, MOMENTUM, RATE, STEPS, Net, off, splitmix)
+
+SIDE = 12
+OPTIONS = {
+    "weight-decay": {"weight_decay": 4.0},
+    "nesterov": {"nesterov": True},
+}
+
+
+# ---- Pictures and network ----
+
+def batch(number):
+    """make_nets.batch of smaller pictures."""
+    drawn = splitmix(number << 32, BATCH * (SIDE * SIDE + 1)).reshape(BATCH, -1)
+    label = (drawn[:, 0] % np.uint64(CLASSES)).astype(np.int64)
+    pattern = np.stack([splitmix(1 + c, SIDE * SIDE) for c in label]) >> np.uint64(57)
+    x = (pattern + (drawn[:, 1:] >> np.uint64(57))).astype(float) / 256
+    return torch.tensor(x).reshape(BATCH, 1, SIDE, SIDE), torch.tensor(label)
+
+
+def small(net, x):
+    x = net.pool_max(net.normalised(x, 3, 1, 16))
+    x = net.pool_max(net.normalised(x, 3, 16, 32))
+    return net.connect(x, 3, 32, CLASSES)
+
+
+# ---- Options ----
+
+class Run:
+    """A training with one option."""
+
+    def __init__(self, option, dtype):
+        self.option, self.net, self.optimizer = option, Net(small, dtype), None
+
+    def loss(self, number):
+        x, label = batch(number)
+        self.net.counts.clear()
+        self.net.margin = np.inf
+        scores = small(self.net, x.to(self.net.dtype)).flatten(1)
+        return F.cross_entropy(scores, label)
+
+    def clearest(self, step):
+        with torch.no_grad():
+            found = []
+            for number in range(step * CANDIDATES, (step + 1) * CANDIDATES):
+                self.loss(number)
+                found.append((self.net.margin, number))
+        return max(found)[1]
+
+    def decay(self):
+        """As AdamW does, of weights and nothing else."""
+        kept = 1 - RATE * self.option.get("weight_decay", 0)
+        with torch.no_grad():
+            for (_, name), value in self.net.parameters.items():
+                value *= kept if name == "weights" else 1
+
+    def step(self, number):
+        loss = self.loss(number)
+        if not self.optimizer:
+            self.optimizer = torch.optim.SGD(list(self.net.parameters.values()), RATE, MOMENTUM,
+                                             nesterov=self.option.get("nesterov", False))
+        self.net.average()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.decay()
+        self.optimizer.step()
+        return loss.item()
+
+
+def train(option, dtype, numbers=None):
+    run, losses, chosen, margin = Run(option, dtype), [], [], np.inf
+    for step in range(STEPS):
+        chosen.append(run.clearest(step) if numbers is None else numbers[step])
+        losses.append(run.step(chosen[-1]))
+        margin = min(margin, run.net.margin)
+    arrays = {f"{label}.{name}": v.detach() for (label, name), v in run.net.parameters.items()}
+    for label, (mean, variance) in run.net.running.items():
+        arrays[f"{label}.mean"], arrays[f"{label}.variance"] = mean, variance
+    arrays["loss"] = losses
+    return {name: np.asarray(a, np.float64) for name, a in arrays.items()}, chosen, margin
+
+
+def main():
+    kept = {}
+    for name, option in OPTIONS.items():
+        arrays, numbers, margin = train(option, torch.float64)
+        single, _, _ = train(option, torch.float32, numbers)
+        print(f"{name}: distance {margin:.2g}, float32 off by", *off(single, arrays),
+              "without the option by", *off(train({}, torch.float64, numbers)[0], arrays))
+        arrays["batches"] = np.array(numbers)
+        kept.update({f"{name}.{n}": a.astype(np.float32) for n, a in arrays.items()})
+    np.savez_compressed("options.npz", **kept)
+
+
+if __name__ == "__main__":
+    main()

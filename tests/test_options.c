@@ -1,0 +1,167 @@
+/* Options of glcnn train: twenty steps with each against PyTorch's autograd, by what the tool makes
+ * of its settings. golden/make_options.py makes the same weights and batches and wrote PyTorch's
+ * losses, weights and running averages; it prints how far they are from those without the option,
+ * which is a hundred times the tolerance or more. */
+#include "tests/archive.h"
+#include "tests/fixture.h"
+
+#include "examples/support/random.h"
+#include "tool/train_optimizer.h"
+
+#define STEPS     20
+#define BATCH     4
+#define SIDE      12
+#define PIXELS    (SIDE * SIDE)
+#define CLASSES   10
+#define RATE      (1.0f / 2048)
+#define SEED      1
+#define TOLERANCE 1e-4 /* times max(1, norm) */
+
+static struct zip *archive;
+
+static void good(bool done)
+{
+    if (!done)
+        fprintf(stderr, "\n  %s\n", glcnn_device_error(device));
+    CU_ASSERT_TRUE_FATAL(done);
+}
+
+/* ---- Batches ---- */
+
+static float seven_bits(uint64_t *random)
+{
+    return (float)(random_next(random) >> 57) / 256;
+}
+
+/* A pattern of the class under noise of the same size. */
+static void make_batch(uint32_t number, float pixels[BATCH][PIXELS], uint32_t labels[BATCH])
+{
+    uint64_t random = (uint64_t)number << 32;
+    for (int n = 0; n < BATCH; n++) {
+        uint64_t label = random_next(&random) % CLASSES, pattern = 1 + label;
+        labels[n] = (uint32_t)label;
+        for (int i = 0; i < PIXELS; i++)
+            pixels[n][i] = seven_bits(&pattern) + seven_bits(&random);
+    }
+}
+
+static float run_step(struct runner *runner, uint32_t number)
+{
+    static float pixels[BATCH][PIXELS];
+    uint32_t labels[BATCH];
+    float losses[BATCH];
+    double sum = 0;
+    make_batch(number, pixels, labels);
+    const struct glcnn_data_batch batch = {.count = BATCH, .filled = BATCH, .labels = labels};
+    good(runner_run(runner, pixels[0], &batch, losses));
+    for (int n = 0; n < BATCH; n++)
+        sum += (double)losses[n];
+    return (float)sum;
+}
+
+/* ---- Comparison ---- */
+
+static void compare(const char *option, const char *array, const float *found, size_t count)
+{
+    struct glcnn_npy wanted;
+    char name[96];
+    snprintf(name, sizeof name, "%s.%s", option, array);
+    CU_ASSERT_FATAL(archive_read(archive, name, &wanted));
+    double error = archive_error(&wanted, found, count);
+    CU_ASSERT(error <= TOLERANCE);
+    if (!(error <= TOLERANCE))
+        fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
+    glcnn_npy_free(&wanted);
+}
+
+/* Returns how many arrays were compared. */
+static size_t compare_filter(const char *option, glcnn_filter_node *node)
+{
+    static const char *const vectors[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
+    size_t compared = 0;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        glcnn_buffer *buffer =
+            glcnn_kernel_optimizer(kernel) ? glcnn_kernel_vector(kernel, vectors[i]) : NULL;
+        size_t size = glcnn_buffer_size(buffer);
+        float *values = buffer ? malloc(size) : NULL;
+        char name[64];
+        if (!buffer)
+            continue;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(values);
+        GOOD_FATAL(glcnn_buffer_read(buffer, 0, size, values));
+        snprintf(name, sizeof name, "%s.%s", glcnn_filter_node_label(node), vectors[i]);
+        compare(option, name, values, size / sizeof *values);
+        free(values);
+        compared++;
+    }
+    return compared;
+}
+
+static void compare_network(const char *option, const struct model *model)
+{
+    glcnn_filter_node *node;
+    char prefix[64];
+    size_t compared = 0;
+    for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++)
+        compared += compare_filter(option, node);
+    snprintf(prefix, sizeof prefix, "%s.", option);
+    CU_ASSERT_EQUAL(compared + 2, archive_count(archive, prefix)); /* batches and losses: 2 */
+}
+
+/* ---- Training ---- */
+
+static const struct optimizer descent = {"sgd", 0,
+                                         glcnn_optimizer_stochastic_gradient_descent_create, 0.9f};
+
+static void run_steps(const char *option, struct runner *runner)
+{
+    struct glcnn_npy batches;
+    char name[64];
+    float losses[STEPS];
+    snprintf(name, sizeof name, "%s.batches", option);
+    CU_ASSERT_FATAL(archive_read(archive, name, &batches));
+    CU_ASSERT_EQUAL_FATAL(batches.shape[0], STEPS);
+    for (int step = 0; step < STEPS; step++)
+        losses[step] = run_step(runner, (uint32_t)batches.data[step]);
+    glcnn_npy_free(&batches);
+    compare(option, "loss", losses, STEPS);
+}
+
+static void train_as_pytorch(const char *option, const struct settings *settings)
+{
+    static const struct form form = {SIDE, SIDE, 1, CLASSES};
+    struct model model;
+    struct runner runner;
+    good(model_create(device, net_find("small"), &form, BATCH, &model));
+    good(train_optimizer_set(settings, &model));
+    model_set_learning_rate(&model, RATE);
+    GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
+    good(runner_create_training(&model, BATCH, NULL, &runner));
+    run_steps(option, &runner);
+    compare_network(option, &model);
+    runner_destroy(&runner);
+    model_destroy(&model);
+}
+
+static void weight_decay_is_that_of_pytorch(void)
+{
+    train_as_pytorch("weight-decay", &(struct settings){.optimizer = &descent, .weight_decay = 4});
+}
+
+static void nesterov_is_that_of_pytorch(void)
+{
+    train_as_pytorch("nesterov", &(struct settings){.optimizer = &descent, .nesterov = true});
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(weight_decay_is_that_of_pytorch),
+                                        UNIT_TEST(nesterov_is_that_of_pytorch), CU_TEST_INFO_NULL};
+    archive = archive_open("tests/golden/options.npz");
+    if (!archive)
+        return EXIT_FAILURE;
+    int result = fixture_run("options", tests, argc, argv);
+    archive_close(archive);
+    return result;
+}

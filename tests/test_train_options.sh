@@ -1,0 +1,66 @@
+#!/bin/sh
+# Options of glcnn train from outside, on a small data set made here: each changes the weights, a run
+# that is stopped and resumed gives the bytes of one that was not, and what makes no sense is refused.
+# That the numbers are PyTorch's is for test_options.c.
+#
+# Runs from the top of the tree, after a build in $O.
+
+set -e
+out=${O:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+glcnn=$out/glcnn
+
+fail() {
+    echo "test_train_options: $*" >&2
+    exit 1
+}
+
+. tests/idx.sh
+files train '\0\200' 128
+files t10k '\0\50' 40
+
+# train ARGUMENT...: two epochs of four steps; what it says is in $work/log.
+train() {
+    "$glcnn" train --force --data "$work" --batch 32 --net lenet --schedule constant "$@" \
+        >"$work/log" 2>&1 </dev/null || { cat "$work/log"; fail "train $* fails"; }
+}
+train --epochs 2 --out "$work/plain" --log "$work/plain.csv"
+
+# changes NAME ARGUMENT...: the option makes other weights, the same in one run and in two.
+changes() {
+    name=$1
+    shift
+    train "$@" --epochs 2 --out "$work/$name" --log "$work/$name.csv"
+    ! cmp -s "$work/plain.csv" "$work/$name.csv" || fail "$*: changes nothing"
+    train "$@" --epochs 1 --out "$work/parts" --log "$work/parts.csv"
+    "$glcnn" train --data "$work" --resume "$work/parts" --epochs 2 --out "$work/parts" \
+        --log "$work/parts.csv" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*: no resuming"; }
+    cmp "$work/$name" "$work/parts" || fail "$*: a resumed run gives other weights"
+    cmp "$work/$name.csv" "$work/parts.csv" || fail "$*: a resumed run logs other losses"
+}
+
+# refused STATUS WORDS ARGUMENT...: ends with the status and a message that has the words.
+refused() {
+    wanted=$1 words=$2 status=0
+    shift 2
+    "$glcnn" train --data "$work" "$@" >"$work/log" 2>&1 </dev/null || status=$?
+    [ $status = "$wanted" ] || fail "$*: the status is $status, not $wanted"
+    grep '^glcnn train: ' "$work/log" | grep -qF -e "$words" ||
+        { cat "$work/log"; fail "$*: no word of it"; }
+}
+
+# ---- Optimizers ------------------------------------------------------------------------------------
+
+changes decay --weight-decay 1
+changes decay_adam --optimizer adam --weight-decay 1
+train --optimizer adam --epochs 2 --log "$work/adam.csv"
+! cmp -s "$work/adam.csv" "$work/decay_adam.csv" || fail 'adam has no weight decay'
+changes nesterov --nesterov
+refused 2 '--nesterov needs --optimizer sgd; this run has adam' --optimizer adam --nesterov
+refused 1 '--nesterov differs; the run began with "0"' --resume "$work/plain" --nesterov --epochs 3
+refused 2 '--weight-decay is "-1"' --weight-decay -1
+# Files from before have neither.
+sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"weight-decay":/"weight_decay":/; 1s/"nesterov":/"nezterov":/' \
+    "$work/plain" >"$work/old"
+train --resume "$work/old" --epochs 3
