@@ -114,6 +114,9 @@ static void compare_network(const char *option, const struct model *model)
 static const struct optimizer descent = {"sgd", 0,
                                          glcnn_optimizer_stochastic_gradient_descent_create, 0.9f};
 
+static const struct settings defaults = {.optimizer = &descent};
+static const struct targets plain = {.classes = CLASSES};
+
 static void run_steps(const char *option, struct runner *runner)
 {
     struct glcnn_npy batches;
@@ -128,7 +131,8 @@ static void run_steps(const char *option, struct runner *runner)
     compare(option, "loss", losses, STEPS);
 }
 
-static void train_as_pytorch(const char *option, const struct settings *settings)
+static void train_as_pytorch(const char *option, const struct settings *settings,
+                             const struct targets *targets)
 {
     static const struct form form = {SIDE, SIDE, 1, CLASSES};
     struct model model;
@@ -138,6 +142,7 @@ static void train_as_pytorch(const char *option, const struct settings *settings
     model_set_learning_rate(&model, RATE);
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
     good(runner_create_training(&model, BATCH, NULL, &runner));
+    CU_ASSERT_TRUE_FATAL(targets_are_plain(targets) || runner_set_targets(&runner, targets));
     run_steps(option, &runner);
     compare_network(option, &model);
     runner_destroy(&runner);
@@ -146,18 +151,49 @@ static void train_as_pytorch(const char *option, const struct settings *settings
 
 static void weight_decay_is_that_of_pytorch(void)
 {
-    train_as_pytorch("weight-decay", &(struct settings){.optimizer = &descent, .weight_decay = 4});
+    train_as_pytorch("weight-decay", &(struct settings){.optimizer = &descent, .weight_decay = 4},
+                     &plain);
 }
 
 static void nesterov_is_that_of_pytorch(void)
 {
-    train_as_pytorch("nesterov", &(struct settings){.optimizer = &descent, .nesterov = true});
+    train_as_pytorch("nesterov", &(struct settings){.optimizer = &descent, .nesterov = true},
+                     &plain);
+}
+
+static void label_smoothing_is_that_of_pytorch(void)
+{
+    const struct targets targets = {.classes = CLASSES, .smoothing = 0.3};
+    train_as_pytorch("label-smoothing", &defaults, &targets);
+}
+
+static void class_weights_are_those_of_pytorch(void)
+{
+    float weights[CLASSES] = {0.25f, 2, 1, 0.5f, 3, 1.5f, 0.75f, 1, 4, 0.125f};
+    const struct targets targets = {.classes = CLASSES, .smoothing = 0.1, .weights = weights};
+    train_as_pytorch("class-weights", &defaults, &targets);
+}
+
+/* compute_class_weight of scikit-learn: 8 pictures of 3 classes. */
+static void balanced_weights_are_those_of_scikit_learn(void)
+{
+    static const uint32_t counts[] = {5, 1, 0, 2};
+    static const float wanted[] = {8.0f / 15, 8.0f / 3, 0, 8.0f / 6};
+    struct targets targets = {.classes = 4};
+    CU_ASSERT_TRUE_FATAL(targets_balance(&targets, counts));
+    for (int k = 0; k < 4; k++)
+        CU_ASSERT_EQUAL(targets.weights[k], wanted[k]);
+    targets_free(&targets);
 }
 
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(weight_decay_is_that_of_pytorch),
-                                        UNIT_TEST(nesterov_is_that_of_pytorch), CU_TEST_INFO_NULL};
+                                        UNIT_TEST(nesterov_is_that_of_pytorch),
+                                        UNIT_TEST(label_smoothing_is_that_of_pytorch),
+                                        UNIT_TEST(class_weights_are_those_of_pytorch),
+                                        UNIT_TEST(balanced_weights_are_those_of_scikit_learn),
+                                        CU_TEST_INFO_NULL};
     archive = archive_open("tests/golden/options.npz");
     if (!archive)
         return EXIT_FAILURE;

@@ -21,8 +21,9 @@ files train '\0\200' 128
 files t10k '\0\50' 40
 
 # train ARGUMENT...: two epochs of four steps; what it says is in $work/log.
+net='--net lenet'
 train() {
-    "$glcnn" train --force --data "$work" --batch 32 --net lenet --schedule constant "$@" \
+    "$glcnn" train --force --data "$work" --batch 32 $net --schedule constant "$@" \
         >"$work/log" 2>&1 </dev/null || { cat "$work/log"; fail "train $* fails"; }
 }
 train --epochs 2 --out "$work/plain" --log "$work/plain.csv"
@@ -64,3 +65,35 @@ refused 2 '--weight-decay is "-1"' --weight-decay -1
 sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"weight-decay":/"weight_decay":/; 1s/"nesterov":/"nezterov":/' \
     "$work/plain" >"$work/old"
 train --resume "$work/old" --epochs 3
+
+# ---- Targets ---------------------------------------------------------------------------------------
+
+# column NUMBER NAME: of that run's log.
+column() {
+    cut -d , -f "$1" "$work/$2.csv"
+}
+changes smoothing --label-smoothing 0.2
+# Classes 0 to 7 are equally many: balanced weights are 1, to the bit, and those of a list are not.
+train --class-weights balanced --epochs 2 --log "$work/balanced.csv"
+cmp "$work/plain.csv" "$work/balanced.csv" || fail 'balanced weights of equal classes are not 1'
+changes weights --class-weights 1,1,1,1,1,1,1,9
+changes both --label-smoothing 0.2 --class-weights 1,1,1,1,1,1,1,9
+# Weights that are all 2 double the loss of the first step; validation knows neither.
+train --class-weights 2 --epochs 2 --lr 0 --log "$work/double.csv"
+train --epochs 2 --lr 0 --log "$work/single.csv"
+[ "$(column 6 single)" = "$(column 6 double)" ] || fail 'weights of classes change what validates'
+sed -n 2p "$work/single.csv" | cut -d , -f 4 >"$work/once"
+sed -n 2p "$work/double.csv" | cut -d , -f 4 | awk -v once="$(cat "$work/once")" \
+    '{ exit !($1 / once > 1.99999 && $1 / once < 2.00001) }' || fail 'weights of 2 do not double the loss'
+# Features of frozen layers learn the same targets.
+net=
+train --model "$work/plain" --train last --epochs 1 --log "$work/last.csv" --feature-cache off
+train --model "$work/plain" --train last --epochs 1 --label-smoothing 0.5 --log "$work/smooth.csv" \
+    --feature-cache off
+net='--net lenet'
+! cmp -s "$work/last.csv" "$work/smooth.csv" || fail 'the last layer learns labels that are not smoothed'
+refused 2 '--label-smoothing is "2"' --label-smoothing 2
+refused 2 '--class-weights is "1,2"; it must be balanced, or 8 numbers above 0' --class-weights 1,2
+refused 2 '--class-weights is "balance"' --class-weights balance
+refused 1 '--class-weights differs; the run began with "none"' --resume "$work/plain" \
+    --class-weights balanced --epochs 3

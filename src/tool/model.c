@@ -508,6 +508,14 @@ void runner_destroy(struct runner *runner)
         glcnn_image_destroy(&runner->labels[k]);
     free(runner->unit_values);
     model_destroy(&runner->plain);
+    free(runner->rows);
+}
+
+bool runner_set_targets(struct runner *runner, const struct targets *targets)
+{
+    runner->targets = targets;
+    runner->rows = calloc((size_t)runner->batch * targets->classes, sizeof *runner->rows);
+    return runner->rows;
 }
 
 bool runner_take(struct runner *runner, const struct input_parameters *parameters)

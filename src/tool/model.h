@@ -7,6 +7,7 @@
 
 #include "input.h"
 #include "nets.h"
+#include "targets.h"
 #include "task.h"
 
 /* Why a call of this room failed: the device's message, or that there is no memory where the device
@@ -116,6 +117,9 @@ struct runner {
         *given_labels[LABELS_MAX];  /* what the graph takes for them: these, or made of them */
     uint32_t order[1 + LABELS_MAX]; /* of the graph's sources: 0 the pictures, k + 1 labels k */
     struct input input;             /* of runner_take */
+    /* Of runner_set_targets, for classifiers; NULL: labels are classes. */
+    const struct targets *targets;
+    float *rows; /* [batch][classes] */
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;
     void *user;
@@ -131,6 +135,9 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
                              struct runner *runner);
 void runner_destroy(struct runner *runner);
 
+/* What labels stand for in a runner that trains; the targets must outlive it. False: not enough
+ * memory. */
+bool runner_set_targets(struct runner *runner, const struct targets *targets);
 /* How runner_run_batch is given its batches; for a runner that was just created. */
 bool runner_take(struct runner *runner, const struct input_parameters *parameters);
 /* The same, by a function that finds the images of a batch. */

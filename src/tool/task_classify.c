@@ -30,8 +30,17 @@ static struct glcnn_image_descriptor labels(const struct form *form, uint32_t in
                                            .number_of_images = batch};
 }
 
+static bool write_targets(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const size_t size = sizeof *runner->rows * runner->batch * runner->targets->classes;
+    targets_write(runner->targets, batch->labels, runner->batch, runner->rows);
+    return glcnn_image_write_bytes(runner->labels[0], NULL, runner->rows, size) == GLCNN_SUCCESS;
+}
+
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
+    if (runner->targets)
+        return write_targets(runner, batch);
     return glcnn_image_write_classes(runner->labels[0], NULL, batch->labels, runner->batch) ==
            GLCNN_SUCCESS;
 }

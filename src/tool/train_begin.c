@@ -222,12 +222,19 @@ static int compare_ranks(struct session *s)
 
 int session_begin(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {session_open_data,    balance,
-                                                     session_open_loaders, allocate,
-                                                     session_open_model,   session_load_checkpoint,
-                                                     session_open_runners, join_ranks,
-                                                     compare_ranks,        describe,
-                                                     session_save_first,   open_log};
+    static int (*const parts[])(struct session *) = {session_open_data,
+                                                     session_open_targets,
+                                                     balance,
+                                                     session_open_loaders,
+                                                     allocate,
+                                                     session_open_model,
+                                                     session_load_checkpoint,
+                                                     session_open_runners,
+                                                     join_ranks,
+                                                     compare_ranks,
+                                                     describe,
+                                                     session_save_first,
+                                                     open_log};
     name_files(s);
     name_features(s);
     int status = session_claim_outputs(s);
@@ -254,5 +261,6 @@ void session_end(struct session *s)
     free(s->scores);
     free(s->tests);
     free(s->losses);
+    targets_free(&s->targets);
     session_release_outputs(s);
 }

@@ -121,6 +121,7 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
     struct glcnn_graph_descriptor training = training_of(t);
     training.memory_budget = memory;
     return runner_create_training(model, s->ranks.share, &training, runner) &&
+           session_set_targets(s, runner) &&
            pictures_take(&s->pictures, &s->described, &t->augment, t->seed, runner);
 }
 
@@ -194,6 +195,7 @@ static int make_split_runners(struct session *s)
     struct glcnn_graph_descriptor training = training_of(t);
     training.memory_budget = t->memory;
     if (!runner_create_training(tail, s->ranks.share, &training, &s->trainer) ||
+        !session_set_targets(s, &s->trainer) ||
         !runner_create_inference(tail, s->ranks.share, t->memory, &s->tester))
         return session_fail_device(s);
     frozen_take(&s->frozen.training, &s->trainer);

@@ -35,8 +35,9 @@ struct session {
     double epoch_cost; /* of the last epoch: all of its time to that of its steps; 0: none yet */
     double waited;     /* seconds for training data, up to this epoch */
     struct model model;
-    struct layers layers; /* those of it that train */
-    struct frozen frozen; /* the others, where they can be run separately */
+    struct layers layers;   /* those of it that train */
+    struct frozen frozen;   /* the others, where they can be run separately */
+    struct targets targets; /* that it learns */
     struct runner trainer, tester;
     size_t steps, total;            /* steps of an epoch, of the whole run */
     size_t first, step;             /* steps made before this run, and so far */
@@ -110,6 +111,12 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
  * device has the message. */
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
+
+/* ---- Targets (train_targets.c) ---- */
+
+int session_open_targets(struct session *s);
+/* Lets a runner that trains learn them. False: not enough memory. */
+bool session_set_targets(const struct session *s, struct runner *runner);
 
 /* ---- Files (train_outputs.c) ---- */
 

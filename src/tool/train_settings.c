@@ -39,6 +39,8 @@ enum {
     OPTION_CLIP_NORM,
     OPTION_WEIGHT_DECAY,
     OPTION_NESTEROV,
+    OPTION_SMOOTHING,
+    OPTION_CLASS_WEIGHTS,
     OPTION_AUGMENT,
     OPTION_PATIENCE,
     OPTION_MEMORY,
@@ -94,6 +96,10 @@ const struct tool_option train_options[] = {
     {OPTION_WEIGHT_DECAY, "weight-decay", "FACTOR",
      "weights lose this factor times the learning rate in a step: 0"},
     {OPTION_NESTEROV, "nesterov", NULL, "sgd: step to where the momentum leads"},
+    {OPTION_SMOOTHING, "label-smoothing", "SHARE",
+     "of each label that goes to all classes alike: 0"},
+    {OPTION_CLASS_WEIGHTS, "class-weights", "LIST",
+     "of their pictures' losses; one for each class, or balanced"},
     {OPTION_PATIENCE, "patience", "N", "stop after N epochs without better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES",
      "GPU memory for a step, without weights; a step that needs more is split or recomputed"},
@@ -164,6 +170,8 @@ static const struct number numbers[] = {
      true, false},
     {OPTION_WEIGHT_DECAY, "weight-decay", offsetof(struct settings, weight_decay), 0, 1000000, 0,
      REAL, true, false, true},
+    {OPTION_SMOOTHING, "label-smoothing", offsetof(struct settings, label_smoothing), 0, 1, 0, REAL,
+     true, false, true},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
     {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
     {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
@@ -353,6 +361,7 @@ static const struct {
     {OPTION_MODEL, FIELD(model)},
     {OPTION_TRAIN, FIELD(train)},
     {OPTION_LOSS, FIELD(loss)},
+    {OPTION_CLASS_WEIGHTS, "class-weights", offsetof(struct settings, class_weights)},
     {OPTION_MATCHING, "load-matching", offsetof(struct settings, matching)},
     {OPTION_NAMES, FIELD(names)},
     {OPTION_CACHE, "feature-cache", offsetof(struct settings, cache), ".features", NULL, true},
@@ -534,18 +543,46 @@ static int resume_augment(const struct tool_command *command, struct settings *s
                           error);
 }
 
-/* Files of before --train have no such entry: all layers trained. */
-static int resume_train(const struct tool_command *command, struct settings *s, const char *text)
+/* Words that a checkpoint keeps; a run that goes on cannot change them. */
+static const struct {
+    const char *name, *fallback; /* that of files from before it too */
+    size_t offset, kept;         /* of a const char *, and of a char[SETTINGS_TEXT] */
+} texts[] = {
+    {"train", "all", offsetof(struct settings, train), offsetof(struct settings, resumed_train)},
+    {"class-weights", "none", offsetof(struct settings, class_weights),
+     offsetof(struct settings, resumed_weights)}};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+static const char **text_place(struct settings *s, size_t i)
 {
-    text = text ? text : "all";
-    if (s->train && strcmp(s->train, text) != 0)
-        return refuse(command, s, "train", text);
-    if (strlen(text) >= sizeof s->resumed_train)
+    return (const char **)(void *)((char *)s + texts[i].offset);
+}
+
+static int resume_text(const struct tool_command *command, struct settings *s, size_t i,
+                       const char *text)
+{
+    const char **place = text_place(s, i);
+    text = text ? text : texts[i].fallback;
+    if (*place && strcmp(*place, text) != 0)
+        return refuse(command, s, texts[i].name, text);
+    if (strlen(text) >= SETTINGS_TEXT)
         return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: \"train\" in its metadata has %zu letters, more "
-                        "than %zu",
-                        s->resume, strlen(text), sizeof s->resumed_train - 1);
-    s->train = strcpy(s->resumed_train, text);
+                        "%s: cannot be resumed: \"%s\" in its metadata has %zu letters, more "
+                        "than %d",
+                        s->resume, texts[i].name, strlen(text), SETTINGS_TEXT - 1);
+    *place = strcpy((char *)s + texts[i].kept, text);
+    return EXIT_GOOD;
+}
+
+static int check_texts(const struct tool_command *command, struct settings *s)
+{
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char *text = *text_place(s, i);
+        if (text && strlen(text) >= SETTINGS_TEXT)
+            return complain(command, EXIT_USAGE,
+                            "--%s has %zu letters, more than the %d that a checkpoint keeps",
+                            texts[i].name, strlen(text), SETTINGS_TEXT - 1);
+    }
     return EXIT_GOOD;
 }
 
@@ -580,10 +617,6 @@ static int resume_data(const struct tool_command *command, struct settings *s, c
 static int check_origin(const struct tool_command *command, const struct settings *s)
 {
     bool sets_input = s->width || s->channels || s->mean || s->deviation;
-    if (s->train && strlen(s->train) >= sizeof s->resumed_train)
-        return complain(command, EXIT_USAGE,
-                        "--train has %zu letters, more than the %zu that a checkpoint keeps",
-                        strlen(s->train), sizeof s->resumed_train - 1);
     if (s->names && !s->matching)
         return complain(command, EXIT_USAGE, "--names needs --load-matching");
     if (s->keeps_classes && !s->model)
@@ -638,8 +671,8 @@ static int resume(const struct tool_command *command, struct settings *s)
         return complain(command, EXIT_FAILED, "%s", error);
     for (size_t i = 0; i < CHOICES && status == EXIT_GOOD; i++)
         status = resume_choice(command, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
-    if (status == EXIT_GOOD)
-        status = resume_train(command, s, glcnn_checkpoint_text(&m, "train"));
+    for (size_t i = 0; i < TEXTS && status == EXIT_GOOD; i++)
+        status = resume_text(command, s, i, glcnn_checkpoint_text(&m, texts[i].name));
     if (status == EXIT_GOOD)
         status = resume_loss(command, s, glcnn_checkpoint_text(&m, "loss"));
     if (status == EXIT_GOOD)
@@ -689,7 +722,8 @@ void settings_describe(const struct settings *settings, struct settings_entries 
     add_entry(e, "schedule", now.schedule->name);
     add_entry(e, "precision", now.precision->name);
     add_entry(e, "augment", settings->augment_words);
-    add_entry(e, "train", settings->train);
+    for (size_t i = 0; i < TEXTS; i++)
+        add_entry(e, texts[i].name, *text_place(&now, i));
     add_entry(e, "loss", settings->loss);
     for (size_t i = 0; i < FLAGS; i++)
         if (flags[i].kept)
@@ -800,8 +834,9 @@ static void fill_defaults(struct settings *s)
 {
     if (!s->precision)
         s->precision = &precisions[0];
-    if (!s->train)
-        s->train = "all";
+    for (size_t i = 0; i < TEXTS; i++)
+        if (!*text_place(s, i))
+            *text_place(s, i) = texts[i].fallback;
     if (!s->data)
         s->data = PICTURES_DEFAULT;
     for (size_t i = 0; i < NUMBERS; i++)
@@ -890,6 +925,8 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
             return status;
     }
     status = expect_no_arguments(command, argc, argv);
+    if (status == EXIT_GOOD)
+        status = check_texts(command, settings);
     if (status == EXIT_GOOD)
         status = check_origin(command, settings);
     bool decays = is_given(settings, OPTION_DECAY); /* a checkpoint gives it too */

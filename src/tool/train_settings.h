@@ -31,6 +31,8 @@ struct best {
     double accuracy, loss;
 };
 
+#define SETTINGS_TEXT 512 /* letters of words that a checkpoint keeps, and a zero */
+
 struct settings {
     const struct task *task; /* NULL until the data or a file tells */
     const struct net *net;   /* NULL: as the data suggests, or a file has it */
@@ -44,7 +46,8 @@ struct settings {
     const char *train;                            /* words of layers.h */
     const char *loss;                             /* one of the task's; NULL: its first */
     char resumed_loss[32];
-    char resumed_train[512];
+    const char *class_weights; /* "none", "balanced", or a list of numbers */
+    char resumed_train[SETTINGS_TEXT], resumed_weights[SETTINGS_TEXT];
     char resumed_data[DATA_PATH_MAX]; /* "": `data` is not the checkpoint's */
     bool keeps_classes;               /* the model's, and not the data's */
     const char *mean, *deviation;     /* lists of numbers; NULL: 0 and 1 */
@@ -69,6 +72,7 @@ struct settings {
     double clip, clip_norm; /* 0: none */
     double weight_decay;    /* decoupled, of weights; 0: none */
     bool nesterov;
+    double label_smoothing;
     double validation;               /* 0: as the data has it, or none */
     bool sets_share;                 /* the user gave `validation` */
     struct schedule_settings before; /* the checkpoint's, without steps; schedule NULL: none */

@@ -16,6 +16,9 @@ SIDE = 12
 OPTIONS = {
     "weight-decay": {"weight_decay": 4.0},
     "nesterov": {"nesterov": True},
+    "label-smoothing": {"label_smoothing": 0.3},
+    "class-weights": {"label_smoothing": 0.1,
+                      "class_weights": [0.25, 2, 1, 0.5, 3, 1.5, 0.75, 1, 4, 0.125]},
 }
 
 
@@ -49,7 +52,10 @@ class Run:
         self.net.counts.clear()
         self.net.margin = np.inf
         scores = small(self.net, x.to(self.net.dtype)).flatten(1)
-        return F.cross_entropy(scores, label)
+        weights = self.option.get("class_weights", [1] * CLASSES)
+        return F.cross_entropy(scores, label, torch.tensor(weights, dtype=self.net.dtype),
+                               label_smoothing=self.option.get("label_smoothing", 0),
+                               reduction="sum") / BATCH
 
     def clearest(self, step):
         with torch.no_grad():

@@ -1,0 +1,45 @@
+/* Rows of targets. */
+#include "targets.h"
+
+#include <stdlib.h>
+
+void targets_free(struct targets *targets)
+{
+    free(targets->weights);
+    targets->weights = NULL;
+}
+
+bool targets_are_plain(const struct targets *targets)
+{
+    return targets->smoothing == 0 && !targets->weights;
+}
+
+static void write_row(const struct targets *t, uint32_t label, float *row)
+{
+    for (uint32_t k = 0; k < t->classes; k++) {
+        double share = (k == label ? 1 - t->smoothing : 0) + t->smoothing / t->classes;
+        row[k] = (float)(share * (t->weights ? (double)t->weights[k] : 1));
+    }
+}
+
+void targets_write(const struct targets *targets, const uint32_t *labels, uint32_t count,
+                   float *rows)
+{
+    for (uint32_t n = 0; n < count; n++)
+        write_row(targets, labels[n], rows + (size_t)n * targets->classes);
+}
+
+bool targets_balance(struct targets *targets, const uint32_t *counts)
+{
+    double pictures = 0, classes = 0;
+    targets->weights = calloc(targets->classes, sizeof *targets->weights);
+    if (!targets->weights)
+        return false;
+    for (uint32_t k = 0; k < targets->classes; k++) {
+        pictures += counts[k];
+        classes += counts[k] > 0;
+    }
+    for (uint32_t k = 0; k < targets->classes; k++)
+        targets->weights[k] = counts[k] > 0 ? (float)(pictures / (classes * counts[k])) : 0;
+    return true;
+}

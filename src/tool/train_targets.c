@@ -1,0 +1,64 @@
+/* What glcnn train teaches: the settings of its targets. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train_session.h"
+
+/* Of the pictures that train. */
+static uint32_t *count_classes(const struct session *s)
+{
+    const uint64_t all = s->pictures.info->counts[GLCNN_DATA_PART_TRAINING],
+                   taken = session_images(s, GLCNN_DATA_PART_TRAINING);
+    uint32_t *counts = calloc(s->targets.classes, sizeof *counts);
+    for (uint64_t i = 0; counts && i < taken; i++) {
+        uint32_t picture = (uint32_t)(i * all / taken); /* as glcnn/data.h says */
+        uint32_t label = glcnn_data_set_label(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture);
+        if (label < s->targets.classes)
+            counts[label]++;
+    }
+    return counts;
+}
+
+static int balance(struct session *s)
+{
+    uint32_t *counts = count_classes(s);
+    bool good = counts && targets_balance(&s->targets, counts);
+    free(counts);
+    return good ? EXIT_GOOD : session_fail(s, "not enough memory");
+}
+
+static int read_weights(struct session *s)
+{
+    const char *text = s->settings.class_weights;
+    s->targets.weights = calloc(s->targets.classes, sizeof *s->targets.weights);
+    if (!s->targets.weights)
+        return session_fail(s, "not enough memory");
+    if (saved_read_list(text, s->targets.classes, 0, s->targets.weights))
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_USAGE,
+                    "--class-weights is \"%.40s\"; it must be balanced, or %u numbers above 0, "
+                    "one for each class, separated by commas",
+                    text, s->targets.classes);
+}
+
+int session_open_targets(struct session *s)
+{
+    const struct settings *t = &s->settings;
+    s->targets =
+        (struct targets){.classes = s->pictures.form.classes, .smoothing = t->label_smoothing};
+    if ((t->label_smoothing > 0 || strcmp(t->class_weights, "none") != 0) &&
+        t->task != &task_classify)
+        return complain(s->command, EXIT_USAGE,
+                        "--label-smoothing and --class-weights need --task classify; this run has "
+                        "%s",
+                        t->task->name);
+    if (strcmp(t->class_weights, "none") == 0)
+        return EXIT_GOOD;
+    return strcmp(t->class_weights, "balanced") == 0 ? balance(s) : read_weights(s);
+}
+
+bool session_set_targets(const struct session *s, struct runner *runner)
+{
+    return targets_are_plain(&s->targets) || runner_set_targets(runner, &s->targets);
+}
