@@ -12,10 +12,11 @@
 
 #define BATCH 32
 
-enum { OPTION_PLOT = 256, OPTION_REPORT };
+enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP };
 
 static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
+    {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
     {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix, .svg"},
     {OPTION_REPORT, "report", "DIR", "write a page on the result, DIR/index.html"},
     DEVICE_OPTIONS,
@@ -26,19 +27,21 @@ static const char details[] =
     "train\" takes, with the same image size and classes. The test images are classified; if "
     "there are none, the validation images; if there are none of those either, all. Prints the "
     "accuracy, the mean loss, the accuracy of each class, and the confusion matrix: a row for "
-    "each true class, a column for each predicted one. --report writes them into a page for a "
-    "browser, with precision and recall and the most wrong pictures.\n"
+    "each true class, a column for each predicted one; then each class's precision, recall and F1 "
+    "with their means, the share of pictures whose class is among the five most probable, and the "
+    "expected calibration error over 15 bins of the largest probability. --report writes them into "
+    "a page for a browser, with precision and recall and the most wrong pictures.\n"
     "\n"
     "  glcnn evaluate model.best.safetensors /usr/share/datasets/fashion-mnist\n";
 
-bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *values,
-                    struct score *score, char error[GLCNN_ERROR_LENGTH])
+bool evaluate_epoch(struct runner *runner, struct flip *flip, glcnn_data_loader *loader,
+                    float *values, struct score *score, char error[GLCNN_ERROR_LENGTH])
 {
     for (uint64_t step = 0; step < glcnn_data_loader_steps(loader); step++) {
         struct glcnn_data_batch batch;
         if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
             return false;
-        if (!runner_run_batch(runner, &batch, false, values)) {
+        if (!flip_run(flip, runner, &batch, values)) {
             snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
             return false;
         }
@@ -75,7 +78,7 @@ struct evaluation {
     const struct tool_command *command;
     const char *model_path, *data_path;
     struct tool_device tool;
-    bool json;
+    bool json, flips;
     const char *plot;   /* NULL: none is drawn */
     const char *report; /* a folder; NULL: none is written */
     struct saved saved;
@@ -83,6 +86,7 @@ struct evaluation {
     glcnn_data_loader *loader;
     struct model model;
     struct runner runner;
+    struct flip flip;
     struct score score;
     struct findings findings; /* for the report */
     float *values;            /* of a batch */
@@ -128,7 +132,9 @@ static int load(struct evaluation *e, const char *path)
     e->score.findings = e->report ? &e->findings : NULL;
     if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
         return fail(e, model_failure(e->tool.device));
-    if (!evaluate_epoch(&e->runner, e->loader, e->values, &e->score, error))
+    if (e->flips && !flip_begin(&e->runner, &e->flip, error))
+        return fail(e, error);
+    if (!evaluate_epoch(&e->runner, &e->flip, e->loader, e->values, &e->score, error))
         return fail(e, error);
     pictures_tell_skipped(&e->pictures, e->command);
     if (!evaluate_is_finite(&e->score, &e->pictures, e->pictures.test, error))
@@ -196,6 +202,7 @@ static int answer(const struct evaluation *e)
 
 static void release(struct evaluation *e)
 {
+    flip_end(&e->flip);
     runner_destroy(&e->runner);
     model_destroy(&e->model);
     glcnn_device_destroy(&e->tool.device);
@@ -211,6 +218,8 @@ static bool read_option(struct evaluation *e, int letter)
 {
     if (letter == 'j')
         e->json = true;
+    else if (letter == OPTION_FLIP)
+        e->flips = true;
     else if (letter == OPTION_PLOT)
         e->plot = optarg;
     else if (letter == OPTION_REPORT)

@@ -2,14 +2,15 @@
 #ifndef GLCNN_TOOL_EVALUATE_H
 #define GLCNN_TOOL_EVALUATE_H
 
+#include "flip.h"
 #include "model.h"
 #include "pictures.h"
 #include "score.h"
 
 /* Runs one epoch of a loader that is not shuffled through an inference runner of its batch and
  * counts it. `values` has room for a batch. False, and a message, if that fails. */
-bool evaluate_epoch(struct runner *runner, glcnn_data_loader *loader, float *values,
-                    struct score *score, char error[GLCNN_ERROR_LENGTH]);
+bool evaluate_epoch(struct runner *runner, struct flip *flip, glcnn_data_loader *loader,
+                    float *values, struct score *score, char error[GLCNN_ERROR_LENGTH]);
 
 /* False, and a message that names the first, if pictures of that part had values that are not finite. */
 bool evaluate_is_finite(const struct score *score, const struct pictures *pictures,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "evaluate.h"
+#include "flip.h"
 #include "model.h"
 #include "pictures.h"
 #include "png_file.h"
@@ -18,10 +19,11 @@
 #define BATCH   32
 #define TOP_MAX 65535
 
-enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS };
+enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP };
 
 static const struct tool_option options[] = {
     {OPTION_TOP, "top", "N", "a line for each of the N most probable classes: 1"},
+    {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
     {OPTION_DRAW, "draw", "DIR", "write each picture there as PNG, with what is found in it"},
     {OPTION_MASKS, "masks", "DIR", "segment: write the class of each pixel there, as grey PNG"},
     {'j', "json", NULL, "print JSON, with the probability of every class"},
@@ -45,11 +47,13 @@ static const char details[] =
 struct prediction {
     const struct tool_command *command;
     struct tool_device tool;
+    bool flips;
     uint32_t top;             /* classes of each picture that are told */
     const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
     struct saved saved;
     struct model model;
     struct runner runner;
+    struct flip flip;
     struct pictures pictures;
     glcnn_data_loader *loader;
     cJSON *json;         /* the answer; NULL: lines are printed */
@@ -180,7 +184,7 @@ static int run_network(struct prediction *p)
         struct glcnn_data_batch batch;
         if (glcnn_data_loader_next(p->loader, &batch, error) != GLCNN_SUCCESS)
             return complain(p->command, EXIT_FAILED, "%s", error);
-        if (!runner_run_batch(&p->runner, &batch, false, p->values))
+        if (!flip_run(&p->flip, &p->runner, &batch, p->values))
             return complain(p->command, EXIT_FAILED, "%s", runner_error(&p->runner));
         if (!answer(p, &batch, error))
             return complain(p->command, EXIT_FAILED, "%s", error);
@@ -251,11 +255,14 @@ static int load(struct prediction *p, const char *path)
         return complain(p->command, EXIT_FAILED, "%s", error);
     if (!pictures_take(&p->pictures, &p->saved, NULL, 0, &p->runner))
         return complain(p->command, EXIT_FAILED, "%s", model_failure(p->tool.device));
+    if (p->flips && !flip_begin(&p->runner, &p->flip, error))
+        return complain(p->command, EXIT_FAILED, "%s", error);
     return EXIT_GOOD;
 }
 
 static void release(struct prediction *p)
 {
+    flip_end(&p->flip);
     runner_destroy(&p->runner);
     model_destroy(&p->model);
     glcnn_device_destroy(&p->tool.device);
@@ -309,6 +316,8 @@ static bool read_option(struct prediction *p, int letter, bool *json)
         *(letter == OPTION_DRAW ? &p->draw : &p->masks) = optarg;
         return true;
     }
+    if (letter == OPTION_FLIP)
+        return p->flips = true;
     if (letter != OPTION_TOP)
         return read_device_option(&p->tool, letter);
     if (option_whole(optarg, 1, TOP_MAX, &top)) {

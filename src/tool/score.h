@@ -5,6 +5,8 @@
 #include "findings.h"
 #include "task.h"
 
+#include "metrics.h"
+
 struct score {
     const struct task *task;
     struct form form;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "confusion.h"
+#include "metrics.h"
 #include "model.h"
 #include "score.h"
 #include "support/network.h"
@@ -61,10 +62,15 @@ static uint32_t count_right(const float *scores, const struct form *form, const 
 
 /* ---- Scores ---- */
 
-/* The confusion matrix. */
+/* The confusion matrix, and those of metrics.h. */
 static size_t sums(const struct form *form)
 {
-    return (size_t)form->classes * form->classes;
+    return (size_t)form->classes * form->classes + METRICS_SUMS;
+}
+
+static double *metrics_of(const struct score *score)
+{
+    return score->sums + (size_t)score->form.classes * score->form.classes;
 }
 
 static double loss_of(float probability)
@@ -78,6 +84,7 @@ static void add(struct score *score, const float *row, const struct glcnn_data_b
     const uint32_t classes = score->form.classes, label = batch->labels[n];
     score->loss += loss_of(row[label]);
     score->sums[(size_t)label * classes + network_best(row, classes)]++;
+    metrics_add(metrics_of(score), row, classes, label);
 }
 
 static double measured(const struct score *score)
@@ -97,6 +104,7 @@ static void print(const struct score *score, const char *const *names)
 {
     const struct confusion c = confusion_of(score);
     confusion_print(&c, names);
+    metrics_print(metrics_of(score), &c, names);
 }
 
 static bool draw(const struct score *score, const char *const *names, const char *path,
@@ -116,6 +124,7 @@ static void describe(const struct score *score, const char *const *names, cJSON 
     cJSON_AddNumberToObject(object, "count", (double)score->count);
     cJSON_AddNumberToObject(object, "accuracy", score_measure(score));
     cJSON_AddNumberToObject(object, "loss", score_loss(score));
+    metrics_add_json(metrics_of(score), &c, object);
 }
 
 /* ---- Reports ---- */
