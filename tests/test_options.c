@@ -6,6 +6,7 @@
 #include "tests/fixture.h"
 
 #include "examples/support/random.h"
+#include "tool/ema.h"
 #include "tool/train_optimizer.h"
 
 #define STEPS     20
@@ -117,7 +118,7 @@ static const struct optimizer descent = {"sgd", 0,
 static const struct settings defaults = {.optimizer = &descent};
 static const struct targets plain = {.classes = CLASSES};
 
-static void run_steps(const char *option, struct runner *runner)
+static void run_steps(const char *option, struct runner *runner, struct ema *ema)
 {
     struct glcnn_npy batches;
     char name[64];
@@ -125,8 +126,10 @@ static void run_steps(const char *option, struct runner *runner)
     snprintf(name, sizeof name, "%s.batches", option);
     CU_ASSERT_FATAL(archive_read(archive, name, &batches));
     CU_ASSERT_EQUAL_FATAL(batches.shape[0], STEPS);
-    for (int step = 0; step < STEPS; step++)
+    for (int step = 0; step < STEPS; step++) {
         losses[step] = run_step(runner, (uint32_t)batches.data[step]);
+        good(ema_step(ema));
+    }
     glcnn_npy_free(&batches);
     compare(option, "loss", losses, STEPS);
 }
@@ -137,14 +140,18 @@ static void train_as_pytorch(const char *option, const struct settings *settings
     static const struct form form = {SIDE, SIDE, 1, CLASSES};
     struct model model;
     struct runner runner;
+    struct ema ema;
     good(model_create(device, net_find("small"), &form, BATCH, &model));
     good(train_optimizer_set(settings, &model));
     model_set_learning_rate(&model, RATE);
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
     good(runner_create_training(&model, BATCH, NULL, &runner));
     CU_ASSERT_TRUE_FATAL(targets_are_plain(targets) || runner_set_targets(&runner, targets));
-    run_steps(option, &runner);
+    ema_begin(&ema, model.network, settings->ema);
+    run_steps(option, &runner, &ema);
+    good(ema_exchange(&ema));
     compare_network(option, &model);
+    ema_end(&ema);
     runner_destroy(&runner);
     model_destroy(&model);
 }
@@ -159,6 +166,11 @@ static void nesterov_is_that_of_pytorch(void)
 {
     train_as_pytorch("nesterov", &(struct settings){.optimizer = &descent, .nesterov = true},
                      &plain);
+}
+
+static void averages_are_those_of_pytorch(void)
+{
+    train_as_pytorch("ema", &(struct settings){.optimizer = &descent, .ema = 0.8}, &plain);
 }
 
 static void label_smoothing_is_that_of_pytorch(void)
@@ -190,6 +202,7 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(weight_decay_is_that_of_pytorch),
                                         UNIT_TEST(nesterov_is_that_of_pytorch),
+                                        UNIT_TEST(averages_are_those_of_pytorch),
                                         UNIT_TEST(label_smoothing_is_that_of_pytorch),
                                         UNIT_TEST(class_weights_are_those_of_pytorch),
                                         UNIT_TEST(balanced_weights_are_those_of_scikit_learn),

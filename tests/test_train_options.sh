@@ -66,12 +66,38 @@ sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"weight-decay":/"weight_decay":/; 1s/"neste
     "$work/plain" >"$work/old"
 train --resume "$work/old" --epochs 3
 
-# ---- Targets ---------------------------------------------------------------------------------------
+# ---- Averages --------------------------------------------------------------------------------------
 
 # column NUMBER NAME: of that run's log.
 column() {
     cut -d , -f "$1" "$work/$2.csv"
 }
+changes ema --ema 0.9
+changes ema_adam --ema 0.7 --optimizer adam --limit 96
+# What trains does not know of them; what is validated and saved is them.
+[ "$(column 4 plain)" = "$(column 4 ema)" ] || fail 'averages change what trains'
+! cmp -s "$work/plain" "$work/ema" || fail 'averages are not saved'
+"$glcnn" evaluate "$work/ema" "$work" >"$work/log" 2>&1 || { cat "$work/log"; fail 'evaluate fails'; }
+"$glcnn" evaluate "$work/plain" "$work" >"$work/plain.log" 2>&1
+loss=$(sed -n '1s/.*loss \([0-9.]*\) .*/\1/p' "$work/log")
+[ "$loss" != "$(sed -n '1s/.*loss \([0-9.]*\) .*/\1/p' "$work/plain.log")" ] || fail 'averages are not those of the file'
+tail -n 1 "$work/ema.csv" | cut -d , -f 6 | awk -v loss="$loss" '{ exit !($1 - loss < 6e-5 && loss - $1 < 6e-5) }' ||
+    fail 'what is saved is not what was validated'
+# A run that goes on without them has what trains.
+train --resume "$work/ema" --ema 0 --epochs 3 --log "$work/without.csv" --out "$work/without"
+train --resume "$work/plain" --epochs 3 --log "$work/more.csv" --out "$work/more"
+[ "$(column 4 more)" = "$(column 4 without)" ] || fail 'averages train on'
+[ "$(column 6 more)" = "$(column 6 without)" ] || fail 'averages are validated that nobody asked for'
+if "$glcnn" help train | grep -q -e --average-every=; then
+    refused 2 "--ema needs ranks that step together" --ema 0.9 --average-every 3
+fi
+refused 2 '--ema is "1.5"' --ema 1.5
+# A file without what trains goes on from its averages.
+sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"glcnn\.trained"/"glcnn.trainex"/' "$work/ema" >"$work/old"
+train --resume "$work/old" --epochs 3
+
+# ---- Targets ---------------------------------------------------------------------------------------
+
 changes smoothing --label-smoothing 0.2
 # Classes 0 to 7 are equally many: balanced weights are 1, to the bit, and those of a list are not.
 train --class-weights balanced --epochs 2 --log "$work/balanced.csv"

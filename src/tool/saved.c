@@ -83,7 +83,8 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
 /* ---- Reading ---- */
 
 static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
-                                                     "glcnn.onnx.record", SAVED_BANK_NAME};
+                                                     "glcnn.onnx.record", SAVED_BANK_NAME,
+                                                     "glcnn.trained"};
 
 static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {
@@ -316,6 +317,12 @@ void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, c
         (struct glcnn_checkpoint_bytes){bytes_names[SAVED_ONNX], skeleton, size};
     saved->bytes[SAVED_RECORD] = (struct glcnn_checkpoint_bytes){
         bytes_names[SAVED_RECORD], (const uint8_t *)record, strlen(record)};
+}
+
+void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size)
+{
+    saved->bytes[SAVED_TRAINED] =
+        (struct glcnn_checkpoint_bytes){bytes_names[SAVED_TRAINED], size ? bytes : NULL, size};
 }
 
 /* glcnn_checkpoint_save_with_bytes, or glcnn_checkpoint_try_save. */

@@ -10,7 +10,7 @@
 #include "model.h"
 
 /* What a file has beside the parameters, for glcnn_checkpoint_read_bytes; the names are the file's. */
-enum { SAVED_NETWORK, SAVED_ONNX, SAVED_RECORD, SAVED_BANK, SAVED_BYTES };
+enum { SAVED_NETWORK, SAVED_ONNX, SAVED_RECORD, SAVED_BANK, SAVED_TRAINED, SAVED_BYTES };
 
 #define SAVED_BANK_NAME "glcnn.anomaly.bank"
 
@@ -43,6 +43,9 @@ bool saved_network(const struct saved *saved, const char *path, glcnn_device *de
 
 /* Has the file remember an ONNX file, for saved_write: bytes and text stay the caller's. */
 void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, const char *record);
+
+/* The same of what trains, where the network has averages of it (ema.h); size 0: nothing. */
+void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size);
 
 /* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
  * `count` more entries. */

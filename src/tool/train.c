@@ -43,7 +43,9 @@ static const char details[] =
     "with another schedule or more epochs reports how far the learning rate jumps.\n"
     "\n"
     "--weight-decay is decoupled from the gradient, as in AdamW and SGDW, and for weights only: "
-    "biases, gamma, beta and slopes do not decay. --class-weights are factors of the losses of a "
+    "biases, gamma, beta and slopes do not decay. With --ema the network that is validated and "
+    "saved has averages: after each step they move by 1 - DECAY of the way to what is trained, "
+    "weights and running statistics alike; the file has both. --class-weights are factors of the losses of a "
     "class's pictures, whose sum over the batch is divided by --batch: balanced ones are N / (K n), "
     "for n pictures of the class among N of K classes. Printed losses of training have them, and "
     "smoothed labels; those of validation have not.\n"
@@ -324,6 +326,8 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     train_trace_step(&s->trace, s->step);
     if (!session_step(s, &s->model, &s->trainer, s->training, s->step, &loss, &right, error))
         return session_fail(s, error);
+    if (!ema_step(&s->ema))
+        return session_fail_device(s);
     train_trace_end_step(&s->trace, start, seconds_now());
     if (!isfinite(loss))
         return diverge(s, "", (double)loss);

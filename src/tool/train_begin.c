@@ -246,6 +246,7 @@ int session_begin(struct session *s)
 
 void session_end(struct session *s)
 {
+    ema_end(&s->ema);
     runner_destroy(&s->trainer);
     runner_destroy(&s->tester);
     frozen_close(&s->frozen);

@@ -1,4 +1,6 @@
 /* Checkpoints of glcnn train, each of them whole. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "train_session.h"
@@ -16,10 +18,27 @@ bool session_take_scale(struct session *s)
     return true;
 }
 
+/* With averages in the place of what is trained, and that beside them. */
+static int write_averages(struct session *s, const char *path, const struct settings_entries *how,
+                          saved_writer *writer)
+{
+    char error[GLCNN_ERROR_LENGTH] = "not enough memory";
+    struct saved with = s->described;
+    uint8_t *bytes = malloc(s->ema.size + 1);
+    if (!bytes || !ema_exchange(&s->ema) || !ema_save(&s->ema, bytes)) {
+        free(bytes);
+        return session_fail_device(s);
+    }
+    saved_add_trained(&with, bytes, s->ema.size);
+    bool written = writer(&with, &s->model, path, how->entries, how->count, error);
+    free(bytes);
+    return ema_exchange(&s->ema) ? written ? EXIT_GOOD : session_fail(s, error)
+                                 : session_fail_device(s);
+}
+
 /* writer: saved_write, or saved_try. */
 static int put_checkpoint(struct session *s, const char *path, saved_writer *writer)
 {
-    char error[GLCNN_ERROR_LENGTH];
     struct settings_entries how;
     if (!session_take_scale(s))
         return session_fail_device(s);
@@ -29,9 +48,7 @@ static int put_checkpoint(struct session *s, const char *path, saved_writer *wri
     now.step = s->step;
     now.best = s->best;
     settings_describe(&now, &how);
-    return writer(&s->described, &s->model, path, how.entries, how.count, error)
-               ? EXIT_GOOD
-               : session_fail(s, error);
+    return write_averages(s, path, &how, writer);
 }
 
 int session_write_checkpoint(struct session *s, const char *path)
@@ -54,8 +71,15 @@ static int write_now(struct session *s)
 
 bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH])
 {
-    return s->settings.syncs_statistics ||
-           ranks_average_statistics(&s->ranks, s->model.network, error);
+    if (s->settings.syncs_statistics || !s->ranks.mpi)
+        return true;
+    if (!ranks_average_statistics(&s->ranks, s->model.network, error))
+        return false;
+    if (s->ema.count == 0)
+        return true;
+    bool done =
+        ema_exchange(&s->ema) && ranks_average_statistics(&s->ranks, s->model.network, error);
+    return ema_exchange(&s->ema) && done;
 }
 
 int session_save(struct session *s)
@@ -66,11 +90,28 @@ int session_save(struct session *s)
     return write_now(s);
 }
 
+bool session_load_trained(const char *path, glcnn_network *network, struct ema *ema,
+                          char error[GLCNN_ERROR_LENGTH])
+{
+    struct saved saved;
+    if (glcnn_checkpoint_load(network, path, NULL, error) != GLCNN_SUCCESS ||
+        !saved_read(path, &saved, error))
+        return false;
+    const struct glcnn_checkpoint_bytes *trained = &saved.bytes[SAVED_TRAINED];
+    bool good = !trained->bytes || ema_load(ema, trained->bytes, trained->size);
+    if (!good)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%s: the weights that go with its averages are not those of its network", path);
+    saved_free(&saved);
+    return good;
+}
+
 int session_load_checkpoint(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
+    ema_begin(&s->ema, s->model.network, s->settings.ema);
     if (!s->settings.resume ||
-        glcnn_checkpoint_load(s->model.network, s->settings.resume, NULL, error) == GLCNN_SUCCESS)
+        session_load_trained(s->settings.resume, s->model.network, &s->ema, error))
         return EXIT_GOOD;
     return session_fail(s, error);
 }

@@ -95,6 +95,7 @@ static int describe_input(struct session *s)
     const struct form *form = &s->pictures.form;
     s->pictures.form.loss = (uint32_t)(task_find_loss(t->task, t->loss) - t->task->losses);
     s->described = s->base;
+    saved_add_trained(&s->described, NULL, 0);
     s->described.form = *form;
     s->described.names = s->pictures.info->class_names;
     if (t->resume || t->model)

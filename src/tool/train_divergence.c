@@ -123,9 +123,11 @@ void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
     if (!find_origin(s, &origin))
         return;
     struct layers layers;
+    struct ema ema = {.decay = 0};
     bool good = session_make_model(s, false, &model, &layers, error);
+    ema_begin(&ema, model.network, 0);
     if (good && origin.path)
-        good = glcnn_checkpoint_load(model.network, origin.path, NULL, error) == GLCNN_SUCCESS;
+        good = session_load_trained(origin.path, model.network, &ema, error);
     if (good)
         keep_results(&model);
     if (good && session_load(s, origin.step, false, &loader, error) &&

@@ -4,6 +4,7 @@
 
 #include <glcnn/io.h>
 
+#include "ema.h"
 #include "event_file.h"
 #include "frozen.h"
 #include "layers.h"
@@ -38,6 +39,7 @@ struct session {
     struct layers layers;   /* those of it that train */
     struct frozen frozen;   /* the others, where they can be run separately */
     struct targets targets; /* that it learns */
+    struct ema ema;         /* averages, which are what is validated and saved */
     struct runner trainer, tester;
     size_t steps, total;            /* steps of an epoch, of the whole run */
     size_t first, step;             /* steps made before this run, and so far */
@@ -134,6 +136,10 @@ void session_print_resumption(const struct session *s);
 
 /* What --resume names, into the model. */
 int session_load_checkpoint(struct session *s);
+
+/* A file of this run into a network of its kind: what trains, and not the averages of it. */
+bool session_load_trained(const char *path, glcnn_network *network, struct ema *ema,
+                          char error[GLCNN_ERROR_LENGTH]);
 
 /* Before the first step: a file that is there stays until there is something better, and what it
  * would be replaced with is tried. */

@@ -39,6 +39,7 @@ enum {
     OPTION_CLIP_NORM,
     OPTION_WEIGHT_DECAY,
     OPTION_NESTEROV,
+    OPTION_EMA,
     OPTION_SMOOTHING,
     OPTION_CLASS_WEIGHTS,
     OPTION_AUGMENT,
@@ -96,6 +97,7 @@ const struct tool_option train_options[] = {
     {OPTION_WEIGHT_DECAY, "weight-decay", "FACTOR",
      "weights lose this factor times the learning rate in a step: 0"},
     {OPTION_NESTEROV, "nesterov", NULL, "sgd: step to where the momentum leads"},
+    {OPTION_EMA, "ema", "DECAY", "validate and save moving averages of the weights: 0.999, say"},
     {OPTION_SMOOTHING, "label-smoothing", "SHARE",
      "of each label that goes to all classes alike: 0"},
     {OPTION_CLASS_WEIGHTS, "class-weights", "LIST",
@@ -170,6 +172,7 @@ static const struct number numbers[] = {
      true, false},
     {OPTION_WEIGHT_DECAY, "weight-decay", offsetof(struct settings, weight_decay), 0, 1000000, 0,
      REAL, true, false, true},
+    {OPTION_EMA, FIELD(ema), 0, 1, 0, REAL, true, false, true},
     {OPTION_SMOOTHING, "label-smoothing", offsetof(struct settings, label_smoothing), 0, 1, 0, REAL,
      true, false, true},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
@@ -849,6 +852,10 @@ static int check_settings(const struct tool_command *command, const struct setti
     if (s->nesterov && s->optimizer->momentum == 0)
         return complain(command, EXIT_USAGE, "--nesterov needs --optimizer sgd; this run has %s",
                         s->optimizer->name);
+    if (s->ema > 0 && s->average_every)
+        return complain(command, EXIT_USAGE,
+                        "--ema needs ranks that step together; with --average-every each steps by "
+                        "itself");
     return EXIT_GOOD;
 }
 

@@ -16,6 +16,7 @@ SIDE = 12
 OPTIONS = {
     "weight-decay": {"weight_decay": 4.0},
     "nesterov": {"nesterov": True},
+    "ema": {"ema": 0.8},
     "label-smoothing": {"label_smoothing": 0.3},
     "class-weights": {"label_smoothing": 0.1,
                       "class_weights": [0.25, 2, 1, 0.5, 3, 1.5, 0.75, 1, 4, 0.125]},
@@ -46,6 +47,7 @@ class Run:
 
     def __init__(self, option, dtype):
         self.option, self.net, self.optimizer = option, Net(small, dtype), None
+        self.averages = {}
 
     def loss(self, number):
         x, label = batch(number)
@@ -82,7 +84,21 @@ class Run:
         loss.backward()
         self.decay()
         self.optimizer.step()
+        self.average()
         return loss.item()
+
+    def values(self):
+        found = {f"{label}.{name}": v.detach() for (label, name), v in self.net.parameters.items()}
+        for label, (mean, variance) in self.net.running.items():
+            found[f"{label}.mean"], found[f"{label}.variance"] = mean, variance
+        return found
+
+    def average(self):
+        """As AveragedModel does with buffers, and this decay."""
+        decay = self.option.get("ema", 0)
+        for name, value in self.values().items():
+            before = self.averages.get(name, value)
+            self.averages[name] = decay * before + (1 - decay) * value
 
 
 def train(option, dtype, numbers=None):
@@ -91,10 +107,7 @@ def train(option, dtype, numbers=None):
         chosen.append(run.clearest(step) if numbers is None else numbers[step])
         losses.append(run.step(chosen[-1]))
         margin = min(margin, run.net.margin)
-    arrays = {f"{label}.{name}": v.detach() for (label, name), v in run.net.parameters.items()}
-    for label, (mean, variance) in run.net.running.items():
-        arrays[f"{label}.mean"], arrays[f"{label}.variance"] = mean, variance
-    arrays["loss"] = losses
+    arrays = dict(run.averages, loss=losses)
     return {name: np.asarray(a, np.float64) for name, a in arrays.items()}, chosen, margin
 
 
