@@ -26,6 +26,11 @@ static void words_set_parameters(void)
     CU_ASSERT_EQUAL(a.color.noise, 0.05f);
     CU_ASSERT_EQUAL(a.color.cutout, 8);
     CU_ASSERT_TRUE(augment_is_asked(&a));
+    CU_ASSERT_FALSE(augment_mixes(&a));
+    a = read_words("mixup=0.2,cutmix=1");
+    CU_ASSERT_EQUAL(a.mixup, 0.2f);
+    CU_ASSERT_EQUAL(a.cutmix, 1);
+    CU_ASSERT_TRUE(augment_is_asked(&a) && augment_mixes(&a) && !augment_is_single(&a));
     a = read_words("cutout=4096,flip_vertical");
     CU_ASSERT_TRUE(a.geometry.flip_vertical);
     CU_ASSERT_FALSE(a.geometry.flip_horizontal);
@@ -44,7 +49,8 @@ static void wrong_words_get_a_message(void)
 {
     static const char *const wrong[][2] = {
         {"flop", "\"flop\" is not an augmentation; did you mean flip? There are flip, "
-                 "flip_vertical, crop, rotate, scale, brightness, contrast, noise and cutout"},
+                 "flip_vertical, crop, rotate, scale, brightness, contrast, noise, cutout, mixup "
+                 "and cutmix"},
         {"flip,corp=4", "did you mean crop?"},
         {"flip,", "\"\" is not an augmentation"},
         {",flip", "\"\" is not an augmentation"},
@@ -75,8 +81,8 @@ static void wrong_words_get_a_message(void)
 static void words_are_explained(void)
 {
     static const char *const names[] = {
-        "flip ",       "flip_vertical ", "crop=",  "rotate=", "scale=",
-        "brightness=", "contrast=",      "noise=", "cutout="};
+        "flip ",     "flip_vertical ", "crop=",   "rotate=", "scale=", "brightness=",
+        "contrast=", "noise=",         "cutout=", "mixup=",  "cutmix="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(AUGMENT_WORDS, names[i]));
 }

@@ -16,6 +16,7 @@
 #define CLASSES   10
 #define RATE      (1.0f / 2048)
 #define SEED      1
+#define MIX_SEED  5
 #define TOLERANCE 1e-4 /* times max(1, norm) */
 
 static struct zip *archive;
@@ -49,12 +50,19 @@ static void make_batch(uint32_t number, float pixels[BATCH][PIXELS], uint32_t la
 static float run_step(struct runner *runner, uint32_t number)
 {
     static float pixels[BATCH][PIXELS];
-    uint32_t labels[BATCH];
+    uint32_t labels[BATCH], indices[BATCH];
     float losses[BATCH];
     double sum = 0;
     make_batch(number, pixels, labels);
-    const struct glcnn_data_batch batch = {.count = BATCH, .filled = BATCH, .labels = labels};
-    good(runner_run(runner, pixels[0], &batch, losses));
+    for (uint32_t n = 0; n < BATCH; n++)
+        indices[n] = number * BATCH + n;
+    const struct glcnn_data_batch batch = {.epoch = number % 7,
+                                           .count = BATCH,
+                                           .filled = BATCH,
+                                           .floats = pixels[0],
+                                           .labels = labels,
+                                           .indices = indices};
+    good(runner_run_batch(runner, &batch, true, losses));
     for (int n = 0; n < BATCH; n++)
         sum += (double)losses[n];
     return (float)sum;
@@ -117,6 +125,7 @@ static const struct optimizer descent = {"sgd", 0,
 
 static const struct settings defaults = {.optimizer = &descent};
 static const struct targets plain = {.classes = CLASSES};
+static const float zero = 0, one = 1;
 
 static void run_steps(const char *option, struct runner *runner, struct ema *ema)
 {
@@ -146,7 +155,11 @@ static void train_as_pytorch(const char *option, const struct settings *settings
     model_set_learning_rate(&model, RATE);
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
     good(runner_create_training(&model, BATCH, NULL, &runner));
-    CU_ASSERT_TRUE_FATAL(targets_are_plain(targets) || runner_set_targets(&runner, targets));
+    const struct input_parameters input = {
+        .mean = &zero, .deviation = &one, .augment = &settings->augment, .seed = MIX_SEED};
+    good(runner_take(&runner, &input));
+    if (!targets_are_plain(targets) || augment_mixes(&settings->augment))
+        CU_ASSERT_TRUE_FATAL(runner_set_targets(&runner, targets));
     ema_begin(&ema, model.network, settings->ema);
     run_steps(option, &runner, &ema);
     good(ema_exchange(&ema));
@@ -186,6 +199,18 @@ static void class_weights_are_those_of_pytorch(void)
     train_as_pytorch("class-weights", &defaults, &targets);
 }
 
+static void mixing_is_that_of_pytorch(void)
+{
+    const struct targets smooth = {.classes = CLASSES, .smoothing = 0.1};
+    struct settings settings = defaults;
+    settings.augment.mixup = 0.4f;
+    train_as_pytorch("mixup", &settings, &smooth);
+    settings.augment.cutmix = 1.5f;
+    train_as_pytorch("mixup-or-cutmix", &settings, &plain);
+    settings.augment.mixup = 0;
+    train_as_pytorch("cutmix", &settings, &plain);
+}
+
 /* compute_class_weight of scikit-learn: 8 pictures of 3 classes. */
 static void balanced_weights_are_those_of_scikit_learn(void)
 {
@@ -205,6 +230,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(averages_are_those_of_pytorch),
                                         UNIT_TEST(label_smoothing_is_that_of_pytorch),
                                         UNIT_TEST(class_weights_are_those_of_pytorch),
+                                        UNIT_TEST(mixing_is_that_of_pytorch),
                                         UNIT_TEST(balanced_weights_are_those_of_scikit_learn),
                                         CU_TEST_INFO_NULL};
     archive = archive_open("tests/golden/options.npz");

@@ -121,5 +121,35 @@ net='--net lenet'
 refused 2 '--label-smoothing is "2"' --label-smoothing 2
 refused 2 '--class-weights is "1,2"; it must be balanced, or 8 numbers above 0' --class-weights 1,2
 refused 2 '--class-weights is "balance"' --class-weights balance
+for option in '--label-smoothing 0.1' '--class-weights balanced' '--augment mixup=1'; do
+    refused 2 'need --task classify; this run has regress' --task regress --net lenet $option
+done
 refused 1 '--class-weights differs; the run began with "none"' --resume "$work/plain" \
     --class-weights balanced --epochs 3
+
+# ---- Mixing ----------------------------------------------------------------------------------------
+
+changes mixup --augment mixup=0.3
+changes cutmix --augment flip,cutmix=1,crop=2 --label-smoothing 0.1
+changes mixed --augment cutmix=1,mixup=0.3,noise=0.1 --mean 0.3 --deviation 0.4
+# Where weights stay, what validates is not mixed; mixed pictures have other losses in each epoch.
+train --epochs 2 --lr 0 --augment mixup=1 --log "$work/stay.csv"
+[ "$(column 6 single)" = "$(column 6 stay)" ] || fail 'pictures that validate are mixed'
+[ "$(column 4 single)" != "$(column 4 stay)" ] || fail 'mixing changes no loss'
+# One batch has all pictures: the epochs differ by what is drawn.
+train --epochs 2 --batch 128 --lr 0 --augment cutmix=1 --log "$work/drawn.csv"
+[ "$(sed -n 2p "$work/drawn.csv" | cut -d , -f 4)" != "$(sed -n 3p "$work/drawn.csv" | cut -d , -f 4)" ] ||
+    fail 'each epoch mixes the same way'
+# Frozen layers see mixed pictures, and the layers behind them their labels: both ways are the same.
+net=
+train --model "$work/plain" --train last --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
+grep -q 'computed in each step, because of --augment' "$work/log" || fail 'features of mixed pictures are kept'
+! cmp -s "$work/last.csv" "$work/frozen.csv" || fail 'frozen layers see no mixed pictures'
+train --model "$work/plain" --lr 0 --epochs 1 --augment mixup=1 --log "$work/unfrozen.csv"
+train --model "$work/plain" --train last --lr 0 --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
+paste -d , "$work/frozen.csv" "$work/unfrozen.csv" | sed 1d | awk -F , \
+    '{ off = $4 - $11; if (off > 1e-5 * $4 || off < -1e-5 * $4) exit 1 } END { exit NR != 4 }' ||
+    fail 'frozen layers change what is mixed'
+net='--net lenet'
+refused 2 '--augment: mixup is "200"; it must be a number in 0 .. 100' --augment mixup=200
+refused 1 'augment differs; the run began with "mixup=0.3"' --resume "$work/mixup" --augment mixup=0.4 --epochs 3

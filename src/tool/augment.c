@@ -23,7 +23,9 @@ static const struct word words[] = {{"flip", FLAG, IN(geometry.flip_horizontal),
                                     {"brightness", REAL, IN(color.brightness), 1},
                                     {"contrast", REAL, IN(color.contrast), 1},
                                     {"noise", REAL, IN(color.noise), 1},
-                                    {"cutout", WHOLE, IN(color.cutout), 4096}};
+                                    {"cutout", WHOLE, IN(color.cutout), 4096},
+                                    {"mixup", REAL, IN(mixup), 100},
+                                    {"cutmix", REAL, IN(cutmix), 100}};
 enum { WORDS = sizeof words / sizeof *words, LONGEST = 64 };
 
 /* ---- Reading ---- */
@@ -129,9 +131,19 @@ static bool asks_color(const struct augment *a)
            a->color.cutout > 0;
 }
 
-bool augment_is_asked(const struct augment *augment)
+bool augment_is_single(const struct augment *augment)
 {
     return augment_asks_geometry(augment) || asks_color(augment);
+}
+
+bool augment_is_asked(const struct augment *augment)
+{
+    return augment_is_single(augment) || augment_mixes(augment);
+}
+
+bool augment_mixes(const struct augment *augment)
+{
+    return augment->mixup > 0 || augment->cutmix > 0;
 }
 
 glcnn_image_node *augment_nodes(const struct augment *augment, uint64_t seed,

@@ -8,6 +8,7 @@
 struct augment {
     struct glcnn_augment_geometry_parameters geometry;
     struct glcnn_augment_color_parameters color;
+    float mixup, cutmix; /* mix.h; 0: none */
 };
 
 /* The words, one a line with their values' ranges: for --help. */
@@ -21,7 +22,10 @@ struct augment {
     "  brightness=PART      lighter or darker by up to 1, the whole range of values\n"            \
     "  contrast=PART        spread or drawn together by up to a part of 1\n"                      \
     "  noise=DEVIATION      values changed at random, with a standard deviation of up to 1\n"     \
-    "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"
+    "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"                     \
+    "  mixup=ALPHA          blended with another picture of the batch, labels too\n"             \
+    "  cutmix=ALPHA         a rectangle of another picture in it, labels by area\n"              \
+    "                       ALPHA up to 100: the other's share is from Beta(ALPHA, ALPHA)\n"
 /* clang-format on */
 
 /* Reads words that commas part, each once; an empty text is none. False, with a message in `error`
@@ -33,8 +37,12 @@ bool augment_read(const char *text, struct augment *augment, char error[GLCNN_ER
 bool augment_is_asked(const struct augment *augment);
 /* Anything that moves pixels? */
 bool augment_asks_geometry(const struct augment *augment);
+/* Of single pictures? */
+bool augment_is_single(const struct augment *augment);
+/* Are pictures mixed? */
+bool augment_mixes(const struct augment *augment);
 
-/* Nodes of what is asked for, the geometry first, behind `source`: their result, which stops
+/* Nodes of what is asked for of single pictures, the geometry first, behind `source`: their result, which stops
  * gradients, or `source` where nothing is. `image_numbers` is an input of the network, to be given
  * augment_number's bytes of each image of a batch. NULL on failure, see glcnn/node.h. */
 glcnn_image_node *augment_nodes(const struct augment *augment, uint64_t seed,

@@ -14,8 +14,8 @@ static size_t values_of(const struct runner *runner)
 bool flip_begin(const struct runner *runner, struct flip *flip, char error[GLCNN_ERROR_LENGTH])
 {
     if (runner->task != &task_classify) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "--flip needs a network that classifies; this one is to %s",
-                 runner->task->name);
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "--flip needs a network that classifies; this one is to %s", runner->task->name);
         return false;
     }
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");

@@ -72,6 +72,7 @@ static glcnn_image *find(void *user, const struct glcnn_data_batch *batch,
 void frozen_take(struct frozen_feed *feed, struct runner *runner)
 {
     feed->runner = runner;
+    runner->mix = &feed->head.input.mix;
     runner_take_from(runner, find, feed);
 }
 

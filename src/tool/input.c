@@ -1,6 +1,10 @@
 /* Pictures on their way to a network. Augmentation comes before normalisation: its ranges are those
- * of values from 0 to 1, and the 0 of what is missing is black. */
+ * of values from 0 to 1, and the 0 of what is missing is black. Pictures that are mixed go up twice, so
+ * that each is augmented before. */
 #include "input.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static bool good(glcnn_status status)
 {
@@ -15,6 +19,14 @@ static bool is_normalised(const struct input_parameters *p, uint32_t channels)
     return false;
 }
 
+/* ---- Making ---- */
+
+static bool make_source(glcnn_device *device, const struct glcnn_image_descriptor *descriptor,
+                        struct input *input, int source)
+{
+    return good(glcnn_image_create(device, descriptor, &input->sources[source]));
+}
+
 static bool make_sources(glcnn_device *device, const struct form *form,
                          const struct input_parameters *p, struct input *input)
 {
@@ -27,9 +39,41 @@ static bool make_sources(glcnn_device *device, const struct form *form,
                                                                  : GLCNN_CHANNEL_FORMAT_FLOAT32},
                                         numbers = {.feature_channels = AUGMENT_CHANNELS,
                                                    .number_of_images = input->batch,
-                                                   .channel_format = GLCNN_CHANNEL_FORMAT_UNORM8};
-    return good(glcnn_image_create(device, &pictures, &input->pictures)) &&
-           (!p->augment || good(glcnn_image_create(device, &numbers, &input->numbers)));
+                                                   .channel_format = GLCNN_CHANNEL_FORMAT_UNORM8},
+                                        mask = {.width = input->mix.width,
+                                                .height = input->mix.height,
+                                                .feature_channels = 1,
+                                                .number_of_images = input->batch};
+    const bool numbered = p->augment && augment_is_single(p->augment), mixed = input->mix.batch > 0;
+    return make_source(device, &pictures, input, INPUT_PICTURES) &&
+           (!numbered || make_source(device, &numbers, input, INPUT_NUMBERS)) &&
+           (!mixed || make_source(device, &pictures, input, INPUT_OTHERS)) &&
+           (!mixed || !numbered || make_source(device, &numbers, input, INPUT_OTHER_NUMBERS)) &&
+           (!mixed || make_source(device, &mask, input, INPUT_MASK));
+}
+
+static glcnn_image_node *augmented(const struct input_parameters *p, const struct input *input,
+                                   const char *pictures, const char *numbers)
+{
+    glcnn_image_node *node = glcnn_image_node_create(input->network, pictures);
+    return input->sources[INPUT_NUMBERS]
+               ? augment_nodes(p->augment, p->seed, node,
+                               glcnn_image_node_create(input->network, numbers))
+               : node;
+}
+
+/* node + mask (other - node) */
+static glcnn_image_node *mixed(const struct input_parameters *p, const struct input *input,
+                               glcnn_image_node *node)
+{
+    glcnn_image_node *other = augmented(p, input, "others", "other_numbers"),
+                     *mask = glcnn_image_node_create(input->network, "mask");
+    const char *settings = input->mix.cutmix > 0
+                               ? "secondary_stride_in_feature_channels=0"
+                               : "secondary_stride_in_feature_channels=0 "
+                                 "secondary_stride_in_pixels_x=0 secondary_stride_in_pixels_y=0";
+    return glcnn_add_node(
+        node, glcnn_node_binary(glcnn_subtract_node(other, node), mask, "multiply", settings));
 }
 
 static bool make_graph(glcnn_device *device, uint32_t channels, const struct input_parameters *p,
@@ -38,14 +82,24 @@ static bool make_graph(glcnn_device *device, uint32_t channels, const struct inp
     const struct glcnn_graph_descriptor descriptor = {.results = &input->result, .result_count = 1};
     if (!good(glcnn_network_create(device, &input->network)))
         return false;
-    input->result = glcnn_image_node_create(input->network, "pictures");
-    if (p->augment)
-        input->result = augment_nodes(p->augment, p->seed, input->result,
-                                      glcnn_image_node_create(input->network, "image_numbers"));
+    input->result = augmented(p, input, "pictures", "image_numbers");
+    if (input->mix.batch > 0)
+        input->result = mixed(p, input, input->result);
     if (is_normalised(p, channels))
         input->result =
             glcnn_image_normalization_node(input->result, p->mean, p->deviation, channels);
     return good(glcnn_graph_create(input->network, &descriptor, &input->graph));
+}
+
+static bool begin_mixing(const struct form *form, const struct input_parameters *p,
+                         struct input *input)
+{
+    const size_t values = (size_t)form->width * form->height * form->channels * input->batch;
+    if (!p->augment || !augment_mixes(p->augment))
+        return true;
+    input->others = malloc(values * (p->bytes ? 1 : sizeof(float)));
+    return input->others &&
+           mix_begin(p->augment, p->seed, form->width, form->height, input->batch, &input->mix);
 }
 
 bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
@@ -57,7 +111,7 @@ bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
     *input = (struct input){.batch = batch, .device = device, .seed = p.seed};
     if (p.augment)
         input->augment = *p.augment;
-    return make_sources(device, form, &p, input) &&
+    return begin_mixing(form, &p, input) && make_sources(device, form, &p, input) &&
            (!(p.augment || is_normalised(&p, form->channels)) ||
             make_graph(device, form->channels, &p, input));
 }
@@ -68,29 +122,52 @@ void input_destroy(struct input *input)
     glcnn_network_destroy(&input->label_network);
     glcnn_graph_destroy(&input->graph);
     glcnn_network_destroy(&input->network);
-    glcnn_image_destroy(&input->pictures);
-    glcnn_image_destroy(&input->numbers);
+    for (int i = 0; i < INPUT_SOURCES; i++)
+        glcnn_image_destroy(&input->sources[i]);
+    mix_end(&input->mix);
+    free(input->others);
+    input->others = NULL;
 }
 
 glcnn_channel_format input_format(const struct input *input)
 {
-    return input->graph || !input->pictures
-               ? GLCNN_CHANNEL_FORMAT_FLOAT32
-               : glcnn_image_get_descriptor(input->pictures)->channel_format;
+    const glcnn_image *pictures = input->sources[INPUT_PICTURES];
+    return input->graph || !pictures ? GLCNN_CHANNEL_FORMAT_FLOAT32
+                                     : glcnn_image_get_descriptor(pictures)->channel_format;
+}
+
+/* ---- Writing ---- */
+
+/* Bytes of one picture. */
+static size_t picture_size(const glcnn_image *pictures)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(pictures);
+    return (size_t)d->width * d->height * d->feature_channels *
+           (d->channel_format == GLCNN_CHANNEL_FORMAT_UNORM8 ? 1 : sizeof(float));
+}
+
+static const void *pictures_of(const struct glcnn_data_batch *batch)
+{
+    return batch->bytes ? (const void *)batch->bytes : batch->floats;
 }
 
 static glcnn_status write_pictures(struct input *input, const struct glcnn_data_batch *batch)
 {
-    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(input->pictures);
-    size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
-    if (d->channel_format == GLCNN_CHANNEL_FORMAT_UNORM8)
-        return glcnn_image_write_bytes(input->pictures, NULL, batch->bytes, count);
-    return glcnn_image_write_bytes(input->pictures, NULL, batch->floats,
-                                   count * sizeof *batch->floats);
+    glcnn_image *pictures = input->sources[INPUT_PICTURES];
+    return glcnn_image_write_bytes(pictures, NULL, pictures_of(batch),
+                                   picture_size(pictures) * input->batch);
+}
+
+/* The number of the picture that is in place n. */
+static uint32_t picture_at(const struct input *input, const struct glcnn_data_batch *batch,
+                           int source, uint32_t n)
+{
+    return batch->indices[source == INPUT_NUMBERS ? n : input->batch - 1 - n];
 }
 
 #define NUMBERS_MAX 512 /* of one transfer */
-static glcnn_status write_numbers(struct input *input, const struct glcnn_data_batch *batch)
+static glcnn_status write_numbers(struct input *input, const struct glcnn_data_batch *batch,
+                                  int source)
 {
     uint8_t bytes[NUMBERS_MAX][AUGMENT_CHANNELS];
     glcnn_status status = GLCNN_SUCCESS;
@@ -98,21 +175,56 @@ static glcnn_status write_numbers(struct input *input, const struct glcnn_data_b
         uint32_t rest = input->batch - first, count = rest < NUMBERS_MAX ? rest : NUMBERS_MAX;
         const struct glcnn_image_transfer part = {.first_image = first, .image_count = count};
         for (uint32_t n = 0; n < count; n++)
-            augment_number(batch->indices[first + n], (uint32_t)batch->epoch, bytes[n]);
-        status =
-            glcnn_image_write_bytes(input->numbers, &part, bytes, (size_t)count * sizeof *bytes);
+            augment_number(picture_at(input, batch, source, first + n), (uint32_t)batch->epoch,
+                           bytes[n]);
+        status = glcnn_image_write_bytes(input->sources[source], &part, bytes,
+                                         (size_t)count * sizeof *bytes);
     }
     return status;
 }
 
+static glcnn_status write_others(struct input *input, const struct glcnn_data_batch *batch)
+{
+    glcnn_image *others = input->sources[INPUT_OTHERS];
+    const size_t size = picture_size(others);
+    for (uint32_t n = 0; n < input->batch; n++)
+        memcpy(input->others + n * size,
+               (const char *)pictures_of(batch) + (input->batch - 1 - n) * size, size);
+    return glcnn_image_write_bytes(others, NULL, input->others, size * input->batch);
+}
+
+static glcnn_status write_mask(struct input *input, const struct glcnn_data_batch *batch)
+{
+    const struct mix *mix = &input->mix;
+    mix_draw(&input->mix, batch);
+    return glcnn_image_write_bytes(input->sources[INPUT_MASK], NULL, mix->mask,
+                                   (size_t)mix->width * mix->height * mix->batch *
+                                       sizeof *mix->mask);
+}
+
+static bool write_all(struct input *input, const struct glcnn_data_batch *batch)
+{
+    glcnn_image *const *sources = input->sources;
+    return good(write_pictures(input, batch)) &&
+           (!sources[INPUT_NUMBERS] || good(write_numbers(input, batch, INPUT_NUMBERS))) &&
+           (!sources[INPUT_OTHERS] || good(write_others(input, batch))) &&
+           (!sources[INPUT_OTHER_NUMBERS] ||
+            good(write_numbers(input, batch, INPUT_OTHER_NUMBERS))) &&
+           (!sources[INPUT_MASK] || good(write_mask(input, batch)));
+}
+
+/* Depth first from the result, sources come in the order of their numbers. */
 glcnn_image *input_run(struct input *input, const struct glcnn_data_batch *batch)
 {
-    glcnn_image *const sources[] = {input->pictures, input->numbers};
-    if (!good(write_pictures(input, batch)) ||
-        (input->numbers && !good(write_numbers(input, batch))))
+    glcnn_image *sources[INPUT_SOURCES];
+    size_t count = 0;
+    for (int i = 0; i < INPUT_SOURCES; i++)
+        if (input->sources[i])
+            sources[count++] = input->sources[i];
+    if (!write_all(input, batch))
         return NULL;
     if (!input->graph)
-        return input->pictures;
+        return input->sources[INPUT_PICTURES];
     return good(glcnn_graph_execute(input->graph, sources, NULL, NULL))
                ? glcnn_graph_image(input->graph, input->result)
                : NULL;
@@ -133,7 +245,7 @@ static bool make_label_graph(struct input *input)
 
 glcnn_image *input_turn(struct input *input, glcnn_image *labels)
 {
-    glcnn_image *const sources[] = {labels, input->numbers};
+    glcnn_image *const sources[] = {labels, input->sources[INPUT_NUMBERS]};
     if (!augment_asks_geometry(&input->augment))
         return labels;
     if (!input->label_graph && !make_label_graph(input))

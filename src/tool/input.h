@@ -7,6 +7,7 @@
 #include <glcnn/data.h>
 
 #include "augment.h"
+#include "mix.h"
 #include "nets.h"
 
 struct input_parameters {
@@ -16,12 +17,24 @@ struct input_parameters {
     uint64_t seed;                 /* of augment */
 };
 
+enum {
+    INPUT_PICTURES,
+    INPUT_NUMBERS,
+    INPUT_OTHERS,
+    INPUT_OTHER_NUMBERS,
+    INPUT_MASK,
+    INPUT_SOURCES
+};
+
 /* All zero: none. */
 struct input {
     glcnn_network *network; /* NULL where pictures are to stay as they are */
     glcnn_graph *graph;
     glcnn_image_node *result;
-    glcnn_image *pictures, *numbers; /* numbers: NULL where nothing is augmented */
+    /* What the graph takes, in that order; NULL: not where this is done. */
+    glcnn_image *sources[INPUT_SOURCES];
+    struct mix mix; /* all zero where pictures are not mixed */
+    char *others;   /* a batch's pictures, the last first */
     uint32_t batch;
     glcnn_device *device;
     struct augment augment; /* what is asked for */

@@ -119,7 +119,8 @@ struct runner {
     struct input input;             /* of runner_take */
     /* Of runner_set_targets, for classifiers; NULL: labels are classes. */
     const struct targets *targets;
-    float *rows; /* [batch][classes] */
+    float *rows;           /* [batch][classes] */
+    const struct mix *mix; /* that pictures come by; NULL: they are not mixed */
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;
     void *user;
@@ -135,8 +136,8 @@ bool runner_create_inference(struct model *model, uint32_t batch, uint64_t memor
                              struct runner *runner);
 void runner_destroy(struct runner *runner);
 
-/* What labels stand for in a runner that trains; the targets must outlive it. False: not enough
- * memory. */
+/* What labels stand for in a runner that trains; the targets must outlive it. Needed where pictures
+ * are mixed. False: not enough memory. */
 bool runner_set_targets(struct runner *runner, const struct targets *targets);
 /* How runner_run_batch is given its batches; for a runner that was just created. */
 bool runner_take(struct runner *runner, const struct input_parameters *parameters);

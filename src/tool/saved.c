@@ -82,9 +82,8 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
 
 /* ---- Reading ---- */
 
-static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
-                                                     "glcnn.onnx.record", SAVED_BANK_NAME,
-                                                     "glcnn.trained"};
+static const char *const bytes_names[SAVED_BYTES] = {
+    GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx", "glcnn.onnx.record", SAVED_BANK_NAME, "glcnn.trained"};
 
 static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {

@@ -14,19 +14,23 @@ bool targets_are_plain(const struct targets *targets)
     return targets->smoothing == 0 && !targets->weights;
 }
 
-static void write_row(const struct targets *t, uint32_t label, float *row)
+/* share: of the other label. */
+static void write_row(const struct targets *t, uint32_t label, uint32_t other, double share,
+                      float *row)
 {
     for (uint32_t k = 0; k < t->classes; k++) {
-        double share = (k == label ? 1 - t->smoothing : 0) + t->smoothing / t->classes;
-        row[k] = (float)(share * (t->weights ? (double)t->weights[k] : 1));
+        double one = (k == label ? 1 - share : 0) + (k == other ? share : 0);
+        double smooth = one * (1 - t->smoothing) + t->smoothing / t->classes;
+        row[k] = (float)(smooth * (t->weights ? (double)t->weights[k] : 1));
     }
 }
 
-void targets_write(const struct targets *targets, const uint32_t *labels, uint32_t count,
-                   float *rows)
+void targets_write(const struct targets *targets, const uint32_t *labels, const float *shares,
+                   uint32_t count, float *rows)
 {
     for (uint32_t n = 0; n < count; n++)
-        write_row(targets, labels[n], rows + (size_t)n * targets->classes);
+        write_row(targets, labels[n], labels[count - 1 - n], shares ? (double)shares[n] : 0,
+                  rows + (size_t)n * targets->classes);
 }
 
 bool targets_balance(struct targets *targets, const uint32_t *counts)

@@ -34,7 +34,8 @@ static struct glcnn_image_descriptor labels(const struct form *form, uint32_t in
 static bool write_targets(struct runner *runner, const struct glcnn_data_batch *batch)
 {
     const size_t size = sizeof *runner->rows * runner->batch * runner->targets->classes;
-    targets_write(runner->targets, batch->labels, runner->batch, runner->rows);
+    targets_write(runner->targets, batch->labels, runner->mix ? runner->mix->shares : NULL,
+                  runner->batch, runner->rows);
     return glcnn_image_write_bytes(runner->labels[0], NULL, runner->rows, size) == GLCNN_SUCCESS;
 }
 

@@ -47,12 +47,14 @@ int session_open_targets(struct session *s)
     const struct settings *t = &s->settings;
     s->targets =
         (struct targets){.classes = s->pictures.form.classes, .smoothing = t->label_smoothing};
-    if ((t->label_smoothing > 0 || strcmp(t->class_weights, "none") != 0) &&
+    if ((t->label_smoothing > 0 || strcmp(t->class_weights, "none") != 0 ||
+         augment_mixes(&t->augment)) &&
         t->task != &task_classify)
-        return complain(s->command, EXIT_USAGE,
-                        "--label-smoothing and --class-weights need --task classify; this run has "
-                        "%s",
-                        t->task->name);
+        return complain(
+            s->command, EXIT_USAGE,
+            "--label-smoothing, --class-weights, mixup and cutmix need --task classify; "
+            "this run has %s",
+            t->task->name);
     if (strcmp(t->class_weights, "none") == 0)
         return EXIT_GOOD;
     return strcmp(t->class_weights, "balanced") == 0 ? balance(s) : read_weights(s);
@@ -60,5 +62,6 @@ int session_open_targets(struct session *s)
 
 bool session_set_targets(const struct session *s, struct runner *runner)
 {
-    return targets_are_plain(&s->targets) || runner_set_targets(runner, &s->targets);
+    return (targets_are_plain(&s->targets) && !augment_mixes(&s->settings.augment)) ||
+           runner_set_targets(runner, &s->targets);
 }

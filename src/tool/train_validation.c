@@ -35,8 +35,7 @@ int session_validate(struct session *s, glcnn_data_loader *loader)
     score_free(&s->score);
     bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model) &&
                 session_begin_findings(s, error) && session_average_statistics(s, error) &&
-                evaluate(s, loader, error) &&
-                sum_score(s, error) && session_sum_findings(s, error);
+                evaluate(s, loader, error) && sum_score(s, error) && session_sum_findings(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : session_fail(s, error);
 }

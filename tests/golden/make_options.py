@@ -6,13 +6,15 @@ here). Twenty steps of the network `small` on pictures of 12x12, batches of 4, i
 gradient descent with momentum, and an option each. Weights, pixels and the choice of batches are
 those of make_nets.py, whose head says what is kept: OPTION in place of NET, without momentum.
 """
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 from make_nets import (BATCH, CANDIDATES, CLASSES, MOMENTUM, RATE, STEPS, Net, off, splitmix)
 
-SIDE = 12
+SIDE, MIX_SEED = 12, 5
 OPTIONS = {
     "weight-decay": {"weight_decay": 4.0},
     "nesterov": {"nesterov": True},
@@ -20,6 +22,9 @@ OPTIONS = {
     "label-smoothing": {"label_smoothing": 0.3},
     "class-weights": {"label_smoothing": 0.1,
                       "class_weights": [0.25, 2, 1, 0.5, 3, 1.5, 0.75, 1, 4, 0.125]},
+    "mixup": {"mixup": 0.4, "label_smoothing": 0.1},
+    "cutmix": {"cutmix": 1.5},
+    "mixup-or-cutmix": {"mixup": 0.4, "cutmix": 1.5},
 }
 
 
@@ -40,6 +45,73 @@ def small(net, x):
     return net.connect(x, 3, 32, CLASSES)
 
 
+# ---- Mixing: src/tool/mix.h ----
+
+class Random:
+    """Draws of a picture: from seed, epoch and its number."""
+
+    def __init__(self, seed, epoch, picture):
+        self.state = seed
+        self.state = self.bits() ^ epoch
+        self.state = self.bits() ^ picture
+        self.state = self.bits()
+
+    def bits(self):
+        found = int(splitmix(self.state, 1)[0])
+        self.state = (self.state + 0x9e3779b97f4a7c15) % 2 ** 64
+        return found
+
+    def uniform(self):
+        return ((self.bits() >> 11) + 0.5) / 2 ** 53
+
+    def normal(self):
+        radius = math.sqrt(-2 * math.log(self.uniform()))
+        return radius * math.cos(2 * math.pi * self.uniform())
+
+    def gamma(self, shape):
+        """Marsaglia and Tsang's."""
+        if shape < 1:
+            above = self.gamma(shape + 1)
+            return above * self.uniform() ** (1 / shape)
+        d = shape - 1 / 3
+        while True:
+            x = self.normal()
+            v = (1 + x / math.sqrt(9 * d)) ** 3
+            if v > 0 and math.log(self.uniform()) < x * x / 2 + d - d * v + d * math.log(v):
+                return d * v
+
+    def beta(self, shape):
+        x = self.gamma(shape)
+        return x / (x + self.gamma(shape))
+
+    def range(self, part):
+        length, place = int(SIDE * part), int(SIDE * self.uniform())
+        return slice(max(place - length // 2, 0), min(place - length // 2 + length, SIDE))
+
+
+def mask_of(option, epoch, picture):
+    """What of each pixel is the other's."""
+    random, mask = Random(MIX_SEED, epoch, picture), torch.zeros(SIDE, SIDE, dtype=torch.float64)
+    second = random.uniform() < 0.5
+    if "cutmix" not in option or ("mixup" in option and not second):
+        return mask + random.beta(option["mixup"])
+    side = math.sqrt(random.beta(option["cutmix"]))
+    columns = random.range(side)
+    mask[random.range(side), columns] = 1
+    return mask
+
+
+def mixed(option, number):
+    """The batch and its targets."""
+    x, label = batch(number)
+    target = F.one_hot(label, CLASSES).double()
+    if "mixup" not in option and "cutmix" not in option:
+        return x, target
+    mask = torch.stack([mask_of(option, number % 7, number * BATCH + n) for n in range(BATCH)])
+    share = mask.mean((1, 2))[:, None]
+    return (x + mask[:, None] * (x.flip(0) - x), target + share * (target.flip(0) - target))
+
+
 # ---- Options ----
 
 class Run:
@@ -50,12 +122,12 @@ class Run:
         self.averages = {}
 
     def loss(self, number):
-        x, label = batch(number)
+        x, target = mixed(self.option, number)
         self.net.counts.clear()
         self.net.margin = np.inf
         scores = small(self.net, x.to(self.net.dtype)).flatten(1)
         weights = self.option.get("class_weights", [1] * CLASSES)
-        return F.cross_entropy(scores, label, torch.tensor(weights, dtype=self.net.dtype),
+        return F.cross_entropy(scores, target.to(self.net.dtype), torch.tensor(weights, dtype=self.net.dtype),
                                label_smoothing=self.option.get("label_smoothing", 0),
                                reduction="sum") / BATCH
 
