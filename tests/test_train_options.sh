@@ -153,3 +153,24 @@ paste -d , "$work/frozen.csv" "$work/unfrozen.csv" | sed 1d | awk -F , \
 net='--net lenet'
 refused 2 '--augment: mixup is "200"; it must be a number in 0 .. 100' --augment mixup=200
 refused 1 'augment differs; the run began with "mixup=0.3"' --resume "$work/mixup" --augment mixup=0.4 --epochs 3
+
+# ---- A learning rate -------------------------------------------------------------------------------
+
+# One that is found is in the table's least line or beside it, the same each time, and nothing is
+# written.
+ls -l --time-style=full-iso "$work" | grep -v ' log$' >"$work.before"
+for i in 1 2; do
+    train --find-lr --out "$work/found" --log "$work/found.csv" --plot "$work/found.svg" \
+        --feature-cache "$work/found.features"
+    sed -n '/^learning rate *loss/,$p' "$work/log" >"$work.found$i"
+done
+ls -l --time-style=full-iso "$work" | grep -v ' log$' | cmp - "$work.before" || fail '--find-lr writes a file'
+cmp "$work.found1" "$work.found2" || fail '--find-lr finds another rate each time'
+[ "$(sed -n '$p' "$work.found1" | grep -c '^the loss is least at [0-9.e+-]*; try --lr [0-9.e+-]*$')" = 1 ] ||
+    { cat "$work.found1"; fail 'no rate is suggested'; }
+awk '/^ *[0-9]/ { if (rows++ && $1 <= last) exit 1; last = $1; if (rows == 1 || $2 < least) { least = $2; at = $1 }; loss = $2 }
+    /^the loss/ { sub(";", "", $6); if ($6 < at / 4 || $6 > at * 4 || $9 < $6 / 10.6 || $9 > $6 / 9.4) exit 1; told = 1 }
+    END { exit !(told && rows > 8 && least < loss) }' "$work.found1" ||
+    { cat "$work.found1"; fail 'what is suggested does not follow from the table'; }
+train --lr "$(sed -n 's/.*--lr //p' "$work.found1")" --epochs 4
+rm -f "$work".*

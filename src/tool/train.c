@@ -50,6 +50,10 @@ static const char details[] =
     "for n pictures of the class among N of K classes. Printed losses of training have them, and "
     "smoothed labels; those of validation have not.\n"
     "\n"
+    "--find-lr prints how the loss goes in at most 100 steps whose learning rate rises from a ten "
+    "thousandth of the optimizer's default to a thousand times it, and suggests a tenth of the rate "
+    "of the least loss. All other options count, but no file is written.\n"
+    "\n"
     "Tasks and their losses, the first where --loss gives none.\n" TASK_WORDS "\n"
     "Words for --augment, separated by commas. Each picture changes differently in each epoch;\n"
     "validation pictures do not change.\n" AUGMENT_WORDS "\n"
@@ -127,7 +131,7 @@ int session_fail_device(const struct session *s)
 static float learning_rate(const struct session *s, size_t step)
 {
     const struct schedule_settings schedule = settings_schedule(&s->settings, s->steps);
-    return schedule_rate(&schedule, step);
+    return s->fixed_rate > 0 ? (float)s->fixed_rate : schedule_rate(&schedule, step);
 }
 
 static bool tells_right(const struct session *s)
@@ -421,6 +425,24 @@ static int end_together(struct session *s)
     return ranks_sum(&s->ranks, &nothing, 1, error) ? EXIT_GOOD : session_fail(s, error);
 }
 
+static int end(struct session *s, int status)
+{
+    if (status == EXIT_GOOD)
+        status = end_together(s);
+    if (status != EXIT_GOOD)
+        ranks_fail(&s->ranks, last_complaint());
+    session_end(s);
+    ranks_close(&s->ranks);
+    return status == EXIT_GOOD && s->ends ? EXIT_INTERRUPTED : status;
+}
+
+static int find_rate(struct session *s)
+{
+    int status = session_begin(s);
+    handle_signals();
+    return end(s, status == EXIT_GOOD ? session_find_rate(s) : status);
+}
+
 static int train(struct session *s)
 {
     int status = session_begin(s);
@@ -436,13 +458,7 @@ static int train(struct session *s)
         status = write_plot(s);
     if (status == EXIT_GOOD)
         status = conclude(s);
-    if (status == EXIT_GOOD)
-        status = end_together(s);
-    if (status != EXIT_GOOD)
-        ranks_fail(&s->ranks, last_complaint());
-    session_end(s);
-    ranks_close(&s->ranks);
-    return status == EXIT_GOOD && s->ends ? EXIT_INTERRUPTED : status;
+    return end(s, status);
 }
 
 /* Nothing is left to train, and nothing written: but to a file that has not got it. */
@@ -471,6 +487,8 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     char error[GLCNN_ERROR_LENGTH];
     if (!ranks_open(&session.ranks, (double)session.settings.rank_wait, is_interrupted, error))
         return session_fail(&session, error);
+    if (session.settings.finds_rate)
+        return find_rate(&session);
     if (!settings_are_met(&session.settings) || !tell_met(&session))
         return train(&session);
     ranks_close(&session.ranks);

@@ -34,6 +34,7 @@ struct session {
     struct saved described;                   /* by data and settings; has nothing of its own */
     glcnn_data_loader *training, *validation; /* of the session's batches */
     double epoch_cost; /* of the last epoch: all of its time to that of its steps; 0: none yet */
+    double fixed_rate; /* the learning rate; 0: the schedule's */
     double waited;     /* seconds for training data, up to this epoch */
     struct model model;
     struct layers layers;   /* those of it that train */
@@ -202,6 +203,9 @@ void session_end(struct session *s);
 bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
+
+/* Prints losses of steps whose learning rates rise, and suggests one (train_find.c). */
+int session_find_rate(struct session *s);
 
 /* How many images a second a model like the session's trains on, in steps of zeros that are then
  * forgotten (train_speed.c). False, and a message, if it fails. */

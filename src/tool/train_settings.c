@@ -33,6 +33,7 @@ enum {
     OPTION_SEED,
     OPTION_RATE,
     OPTION_DECAY,
+    OPTION_FIND,
     OPTION_SCHEDULE,
     OPTION_WARMUP,
     OPTION_CLIP,
@@ -89,6 +90,7 @@ const struct tool_option train_options[] = {
     {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},
     {OPTION_SEED, "seed", "N", "seed of weights and order: 1"},
     {OPTION_RATE, "lr", "RATE", "learning rate at the start: sgd 0.02, rmsprop and adam 0.001"},
+    {OPTION_FIND, "find-lr", NULL, "suggest a learning rate, and write nothing"},
     {OPTION_SCHEDULE, "schedule", "NAME", "cosine (the default), exponential, step or constant"},
     {OPTION_DECAY, "decay", "FACTOR", "exponential: factor of the learning rate per epoch"},
     {OPTION_WARMUP, "warmup", "EPOCHS", "epochs in which the learning rate rises from 0"},
@@ -431,6 +433,7 @@ static const struct {
 } flags[] = {{OPTION_STRICT, FIELD(strict)},
              {OPTION_FORCE, FIELD(force)},
              {OPTION_NESTEROV, FIELD(nesterov), true},
+             {OPTION_FIND, "find-lr", offsetof(struct settings, finds_rate)},
              {OPTION_SYNC, "sync-batch-norm", offsetof(struct settings, syncs_statistics)},
              {OPTION_BALANCE, "balance", offsetof(struct settings, balances)}};
 enum { FLAGS = sizeof flags / sizeof *flags };
@@ -918,6 +921,12 @@ static int choose_schedule(const struct tool_command *command, struct settings *
                     s->schedule->name);
 }
 
+/* Nothing is written. */
+static void forget_files(struct settings *s)
+{
+    s->out = s->log = s->plot = s->trace = s->cache = s->report = s->tensorboard = NULL;
+}
+
 int settings_read(const struct tool_command *command, int argc, char *argv[],
                   struct settings *settings, bool *help)
 {
@@ -945,5 +954,7 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
     if (status != EXIT_GOOD)
         return status;
     fill_defaults(settings);
+    if (settings->finds_rate)
+        forget_files(settings);
     return EXIT_GOOD;
 }
