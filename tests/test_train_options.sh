@@ -174,3 +174,31 @@ awk '/^ *[0-9]/ { if (rows++ && $1 <= last) exit 1; last = $1; if (rows == 1 || 
     { cat "$work.found1"; fail 'what is suggested does not follow from the table'; }
 train --lr "$(sed -n 's/.*--lr //p' "$work.found1")" --epochs 4
 rm -f "$work".*
+
+# ---- Unfreezing ------------------------------------------------------------------------------------
+
+# unfreeze NAME ARGUMENT...: three epochs of a network of a file, of which the last trains all layers;
+# the same bits in one run and in several, stopped before the change, at it and behind it.
+net=
+unfreeze() {
+    name=$1
+    shift
+    train --model "$work/plain" --train last --epochs 3 --unfreeze-after 2 "$@" --out "$work/$name" --log "$work/$name.csv"
+    grep -q '^layers: all 5 train from now on$' "$work/log" || fail 'nobody says that layers are unfrozen'
+    train --model "$work/plain" --train last --epochs 1 --unfreeze-after 2 "$@" --out "$work/parts" --log "$work/parts.csv"
+    for epochs in 2 3 4; do
+        "$glcnn" train --data "$work" --resume "$work/parts" --epochs $epochs --out "$work/parts" --log "$work/parts.csv" \
+            >"$work/log" 2>&1 || { cat "$work/log"; fail "$*: no resuming at epoch $epochs"; }
+        [ $epochs != 3 ] || cmp "$work/$name" "$work/parts" || fail "$*: a resumed run unfreezes other weights"
+        [ $epochs != 3 ] || cmp "$work/$name.csv" "$work/parts.csv" || fail "$*: a resumed run logs other losses"
+    done
+}
+unfreeze unfrozen
+unfreeze unfrozen_adam --optimizer adam --augment flip,mixup=0.2 --weight-decay 0.1
+# Two epochs are those of a run that keeps layers frozen; the third is not.
+train --model "$work/plain" --train last --epochs 3 --out "$work/kept" --log "$work/kept.csv"
+[ "$(head -n 9 "$work/kept.csv")" = "$(head -n 9 "$work/unfrozen.csv")" ] || fail 'layers are unfrozen too early'
+[ "$(tail -n 3 "$work/kept.csv")" != "$(tail -n 3 "$work/unfrozen.csv")" ] || fail 'no layer is unfrozen'
+net='--net lenet'
+refused 2 '--unfreeze-after needs layers that are frozen' --unfreeze-after 2
+refused 1 '--unfreeze-after differs; the run began with "2"' --resume "$work/unfrozen" --unfreeze-after 3 --epochs 5

@@ -45,10 +45,10 @@ static const char details[] =
     "--weight-decay is decoupled from the gradient, as in AdamW and SGDW, and for weights only: "
     "biases, gamma, beta and slopes do not decay. With --ema the network that is validated and "
     "saved has averages: after each step they move by 1 - DECAY of the way to what is trained, "
-    "weights and running statistics alike; the file has both. --class-weights are factors of the losses of a "
-    "class's pictures, whose sum over the batch is divided by --batch: balanced ones are N / (K n), "
-    "for n pictures of the class among N of K classes. Printed losses of training have them, and "
-    "smoothed labels; those of validation have not.\n"
+    "weights and running statistics alike; the file has both. --class-weights are factors of the "
+    "losses of a class's pictures, whose sum over the batch is divided by --batch: balanced ones "
+    "are N / (K n), for n pictures of the class among N of K classes. Printed losses of training "
+    "have them, and smoothed labels; those of validation have not.\n"
     "\n"
     "--find-lr prints how the loss goes in at most 100 steps whose learning rate rises from a ten "
     "thousandth of the optimizer's default to a thousand times it, and suggests a tenth of the rate "
@@ -348,7 +348,8 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     if (status != EXIT_GOOD)
         return status;
     s->step++;
-    return keep(s, &found);
+    status = is_last ? session_unfreeze(s) : EXIT_GOOD;
+    return status == EXIT_GOOD ? keep(s, &found) : status;
 }
 
 /* From where the session is to the end of the epoch. */

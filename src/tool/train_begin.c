@@ -189,8 +189,7 @@ static int balance(struct session *s)
     return EXIT_GOOD;
 }
 
-/* Lets the steps add up their gradients, unless weights are averaged instead. */
-static int join_ranks(struct session *s)
+int session_join_ranks(struct session *s)
 {
     const struct settings *t = &s->settings;
     if (!s->ranks.mpi || t->average_every > 0)
@@ -230,7 +229,7 @@ int session_begin(struct session *s)
                                                      session_open_model,
                                                      session_load_checkpoint,
                                                      session_open_runners,
-                                                     join_ranks,
+                                                     session_join_ranks,
                                                      compare_ranks,
                                                      describe,
                                                      session_save_first,

@@ -84,7 +84,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
                     error) ||
         (!t->resume && !start_weights(s, model, tells, error)))
         return false;
-    if (!layers_choose(model, t->train, layers, error))
+    if (!layers_choose(model, session_layers(s), layers, error))
         return false;
     part_masks(s, model);
     if (set_units(s, model) && train_optimizer_set(t, model))

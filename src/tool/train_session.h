@@ -115,6 +115,19 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
 bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
+/* Lets the steps add up their gradients over ranks, unless weights are averaged instead
+ * (train_begin.c). */
+int session_join_ranks(struct session *s);
+
+/* ---- Unfreezing (train_unfreeze.c) ---- */
+
+/* Words of layers.h: those that train after the steps that were made. */
+const char *session_layers(const struct session *s);
+/* Were other layers frozen at that earlier step than are now? */
+bool session_unfreezes_behind(const struct session *s, size_t step);
+/* After the last step of an epoch: lets all layers train where that is due. */
+int session_unfreeze(struct session *s);
+
 /* ---- Targets (train_targets.c) ---- */
 
 int session_open_targets(struct session *s);

@@ -51,6 +51,7 @@ enum {
     OPTION_MODEL,
     OPTION_CLASSES,
     OPTION_TRAIN,
+    OPTION_UNFREEZE,
     OPTION_MATCHING,
     OPTION_NAMES,
     OPTION_CACHE,
@@ -113,6 +114,7 @@ const struct tool_option train_options[] = {
     {OPTION_CLASSES, "classes", "WORD",
      "auto: the data's, with a new head if needed; model: its own"},
     {OPTION_TRAIN, "train", "LAYERS", "all (the default), last, last:N or labels, as below"},
+    {OPTION_UNFREEZE, "unfreeze-after", "EPOCHS", "train all layers from then on"},
     {OPTION_MATCHING, "load-matching", "FILE", "begin with the weights of FILE that fit"},
     {OPTION_NAMES, "names", "MAP", "how FILE names them: lines \"TENSOR LABEL.VECTOR\""},
     {OPTION_CACHE, "feature-cache", "FILE",
@@ -177,6 +179,8 @@ static const struct number numbers[] = {
     {OPTION_EMA, FIELD(ema), 0, 1, 0, REAL, true, false, true},
     {OPTION_SMOOTHING, "label-smoothing", offsetof(struct settings, label_smoothing), 0, 1, 0, REAL,
      true, false, true},
+    {OPTION_UNFREEZE, "unfreeze-after", offsetof(struct settings, unfreeze_after), 1, 10000, 0,
+     WHOLE, true, true, true},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
     {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
     {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
@@ -855,6 +859,9 @@ static int check_settings(const struct tool_command *command, const struct setti
     if (s->nesterov && s->optimizer->momentum == 0)
         return complain(command, EXIT_USAGE, "--nesterov needs --optimizer sgd; this run has %s",
                         s->optimizer->name);
+    if (s->unfreeze_after > 0 && (strcmp(s->train, "all") == 0 || s->ema > 0))
+        return complain(command, EXIT_USAGE,
+                        "--unfreeze-after needs layers that are frozen, by --train, and no --ema");
     if (s->ema > 0 && s->average_every)
         return complain(command, EXIT_USAGE,
                         "--ema needs ranks that step together; with --average-every each steps by "

@@ -72,8 +72,9 @@ struct settings {
     double clip, clip_norm; /* 0: none */
     double weight_decay;    /* decoupled, of weights; 0: none */
     bool nesterov;
-    bool finds_rate; /* and trains nothing */
-    double ema;      /* decay of averages; 0: there are none */
+    bool finds_rate;         /* and trains nothing */
+    double ema;              /* decay of averages; 0: there are none */
+    uint64_t unfreeze_after; /* epochs; 0: never */
     double label_smoothing;
     double validation;               /* 0: as the data has it, or none */
     bool sets_share;                 /* the user gave `validation` */
