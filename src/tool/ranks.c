@@ -259,6 +259,8 @@ bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,
 
 /* ---- Vectors of networks ---- */
 
+#define COUNT(LIST) (sizeof(LIST) / sizeof *(LIST))
+
 static const char *const trained[] = {"weights", "biases",      "gamma",
                                       "beta",    "neuron_data", "values"};
 static const char *const running[] = {"mean", "variance"};
@@ -299,8 +301,8 @@ static bool visit_network(struct visit *v, const glcnn_network *network, bool we
             first++;
         if (first != i || !glcnn_kernel_optimizer(kernel))
             continue;
-        good = (!weights || visit_kernel(v, kernel, trained, 4, error)) &&
-               visit_kernel(v, kernel, running, 2, error);
+        good = (!weights || visit_kernel(v, kernel, trained, COUNT(trained), error)) &&
+               visit_kernel(v, kernel, running, COUNT(running), error);
     }
     return good;
 }
