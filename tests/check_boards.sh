@@ -7,7 +7,8 @@
 #   -r trixie   with trixie's Mesa (as root) instead of this Debian's
 #   -g GPU,...  on these alone
 #   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
-#               models (a training step each, boards/train.sh), and check
+#               models, and segmenter, boxes, a network of each of these tasks (a training step each,
+#               boards/train.sh), and check
 #   -l          lists every program, the slowest to compile first
 #   -s          closes with the twenty shaders that training uses most, by GPU, as Markdown
 #   -t          closes with a table of the GPUs, as Markdown
@@ -21,7 +22,7 @@
 # no drivers.
 
 out=${O:-build}
-release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,tokens,keras,detector,shaped,check
+release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,tokens,keras,detector,shaped,segmenter,boxes,check
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 
@@ -131,6 +132,16 @@ judge_check() { # STATUS OUTPUT
     fi
 }
 
+# Nor what a step computes: what is read back may be what lay in memory before, as on Nouveau's. A
+# loss in validation is found when all programs have run; one of training ends the run before.
+judge_step() { # STATUS ERRORS
+    if [ "$1" = 1 ] && grep -q ': the loss in validation is .*, not finite' "$2"; then
+        echo 0
+    else
+        echo "$1"
+    fi
+}
+
 # one GPU RUN COMMAND...: prints the row.
 one() {
     gpu=$1 run=$2 name=$work/$1.$2
@@ -139,10 +150,14 @@ one() {
     status=$?
     touch "$name"
     spills=/dev/null
-    if [ "$run" = check ]; then
+    case $run in
+    command) ;;
+    check)
         status=$(judge_check $status "$name.out")
         spills=$here/permitted
-    fi
+        ;;
+    *) status=$(judge_step $status "$name.err") ;;
+    esac
     awk -f "$here/records.awk" -v gpu="$gpu" -v run="$run" -v status="$status" -v list="$listed" \
         -v renderer="$(all_gpus | awk -v gpu="$gpu" '$1 == gpu { print $4 }')" \
         -v permitted=$spills "$name" >"$name.row"

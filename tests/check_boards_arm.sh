@@ -7,7 +7,8 @@
 #   -m SUITE,...  on the Mesa of these alone: bookworm, trixie, sid
 #   -g GPU,...    on these alone
 #   -w RUN,...    of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
-#                 models (a training step each, boards/train.sh), and check
+#                 models, and segmenter, boxes, a network of each of these tasks (a training step each,
+#                 boards/train.sh), and check
 #   -f FOLDER     the *.comp of FOLDER, as GLCNN_SHADERS writes them, instead
 #   -p            closes with what a step of training is reckoned to take on boards, boards/model.py
 #   -l            lists every program, the slowest to compile first
