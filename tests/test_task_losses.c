@@ -42,7 +42,7 @@ static bool step_once(const char *task, const char *loss, const struct glcnn_dat
                GLCNN_SUCCESS;
     good = good && runner_create_training(&model, BATCH, NULL, &runner) &&
            runner_run(&runner, pictures[0], batch, step->losses);
-    const size_t count = found->labels_are_images ? PIXELS : 1;
+    const size_t count = found->labels_turn ? PIXELS : 1;
     good = good && glcnn_image_read_bytes(glcnn_graph_image(runner.graph, runner.scores), NULL,
                                           step->scores,
                                           BATCH * count * CLASSES * sizeof(float)) == GLCNN_SUCCESS;

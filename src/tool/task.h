@@ -50,8 +50,8 @@ struct task {
     const char *classes;   /* what form.classes counts: "classes" */
     const char *optimizer; /* where the user names none */
     glcnn_data_targets targets;
-    /* The pictures' geometry is that of the labels: what turns the one turns the other. */
-    bool labels_are_images;
+    /* What turns the pictures turns the labels too. */
+    bool labels_turn;
 
     /* ---- The network ---- */
 

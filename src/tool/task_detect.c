@@ -478,6 +478,7 @@ const struct task task_detect = {
     .classes = "classes",
     .optimizer = "adam",
     .targets = GLCNN_DATA_TARGETS_BOXES,
+    .labels_turn = true,
     .build = build,
     .finish = finish,
     .losses = losses,

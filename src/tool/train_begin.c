@@ -80,7 +80,10 @@ static void describe_layers(const struct session *s)
     if (s->layers.trained == s->layers.count)
         return;
     output("layers: %u of %u train\n", s->layers.trained, s->layers.count);
-    if (!s->layers.cut)
+    if (s->settings.task->labels_turn)
+        output("features: not kept, since labels of the task %s turn with their pictures\n",
+               s->settings.task->name);
+    else if (!s->layers.cut)
         output("features: not kept, since the trained layers read more than one frozen layer\n");
     else if (f->features)
         output("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",

@@ -203,9 +203,9 @@ static int make_split_runners(struct session *s)
     return reload(s);
 }
 
-/* Labels that turn with the pictures need the pictures' own numbers in each step. */
+/* Labels that turn with the pictures need the pictures' own size and numbers in each step. */
 int session_open_runners(struct session *s)
 {
-    return s->layers.cut && !s->settings.task->labels_are_images ? make_split_runners(s)
-                                                                 : make_runners(s);
+    return s->layers.cut && !s->settings.task->labels_turn ? make_split_runners(s)
+                                                           : make_runners(s);
 }
