@@ -17,6 +17,15 @@ fail() {
     exit 1
 }
 
+# refuses STATUS PHRASE ARGUMENT...: the tool ends with that status, and says so.
+refuses() {
+    status=$1 phrase=$2
+    shift 2
+    "$glcnn" "$@" >log 2>&1
+    [ $? = "$status" ] || fail "glcnn $*: status is not $status"
+    grep -q -- "$phrase" log || fail "glcnn $*: does not say \"$phrase\""
+}
+
 # at_least FOUND WANTED
 at_least() {
     awk -v found="$1" -v wanted="$2" 'BEGIN { exit !(found + 0 >= wanted) }'
@@ -116,6 +125,11 @@ for run in whole pieces; do
     "$glcnn" evaluate --json $run.safetensors shapes >$run.found 2>log || fail "$run: evaluate"
 done
 cmp whole.found pieces.found || fail 'a resumed run of detection differs'
+
+# Other boxes are other data, which a run does not go on with.
+cp -r shapes others
+echo '0 0.5 0.5 0.2 0.2' >>others/train/labels/007.txt
+refuses 1 'images other than those' train --resume pieces.safetensors --data others --epochs 3
 
 # Frozen layers before those that train see pictures that turn, and so do the boxes.
 "$glcnn" train --model shapes.safetensors --data shapes --train last:4 --limit 64 --batch 8 \

@@ -106,7 +106,7 @@ grep -q 'pictures of 8x8 are too small for lenet, which needs 12x12' log || fail
 ! "$glcnn" train --data fruit --resume grey.safetensors --size 16 >log 2>&1 || fail 'a resumed run changes size'
 
 # A run goes on with the data that it began with, wherever that lies: named, or remembered; of others
-# names or classes differ.
+# names, classes or labels differ.
 percent=$(printf '100%%_\351')
 cp -r fruit "$percent"
 train_on() { # STATUS MESSAGE ARGUMENT...
@@ -135,7 +135,7 @@ train_on 1 'cannot be .*; the run began with this data: give its new place with 
     --resume second.safetensors --epochs 3
 train_on 0 'epoch 3' --resume second.safetensors --data elsewhere --epochs 3
 mv elsewhere/kiwi/1.png elsewhere/kiwi/01.png
-train_on 1 'first.safetensors: cannot be resumed: it was trained on images other than those of elsewhere: names or classes differ' \
+train_on 1 'first.safetensors: cannot be resumed: it was trained on images other than those of elsewhere: names, classes or labels differ' \
     --resume first.safetensors --data elsewhere --epochs 2
 mv elsewhere/kiwi/01.png elsewhere/kiwi/1.png
 mv elsewhere/kiwi/1.png elsewhere/banana/101.png

@@ -23,10 +23,26 @@ uint32_t session_images(const struct session *s, glcnn_data_part part)
     return s->settings.limit > 0 && s->settings.limit < count ? (uint32_t)s->settings.limit : count;
 }
 
+/* By members: what lies between them in memory is undefined. */
+static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_part part,
+                          uint32_t index)
+{
+    uint32_t count;
+    const struct glcnn_data_box *boxes = glcnn_data_set_boxes(p->set, part, index, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct glcnn_data_box *b = &boxes[i];
+        const float edges[4] = {b->left, b->top, b->right, b->bottom};
+        digest = digest_add(digest_add(digest, edges, sizeof edges), &b->label, sizeof b->label);
+        digest = digest_add(digest, &b->is_crowd, sizeof b->is_crowd);
+    }
+    return digest;
+}
+
 static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_part part)
 {
     char name[DATA_PATH_MAX] = "";
-    bool has_names = strcmp(p->info->format, "pictures") == 0;
+    bool has_boxes = task_of(&p->form)->targets == GLCNN_DATA_TARGETS_BOXES;
+    bool has_names = has_boxes || strcmp(p->info->format, "pictures") == 0;
     digest = digest_add(digest, &p->info->counts[part], sizeof p->info->counts[part]);
     for (uint32_t i = 0; i < p->info->counts[part]; i++) {
         uint32_t label = glcnn_data_set_label(p->set, part, i);
@@ -36,6 +52,7 @@ static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_p
         const float *numbers = glcnn_data_set_numbers(p->set, part, i);
         if (numbers)
             digest = digest_add(digest, numbers, p->info->class_count * sizeof *numbers);
+        digest = add_boxes(digest, p, part, i);
     }
     return digest;
 }
@@ -69,8 +86,8 @@ static int check_resumed(struct session *s)
         return EXIT_GOOD;
     return complain(
         s->command, EXIT_FAILED,
-        "%s: cannot be resumed: it was trained on images other than those of %s: names or "
-        "classes differ; give the earlier ones with --data, or begin a new run from this network "
+        "%s: cannot be resumed: it was trained on images other than those of %s: names, classes or "
+        "labels differ; give the earlier ones with --data, or begin a new run from this network "
         "with --model",
         t->resume, t->data);
 }
