@@ -131,6 +131,13 @@ cp -r shapes others
 echo '0 0.5 0.5 0.2 0.2' >>others/train/labels/007.txt
 refuses 1 'images other than those' train --resume pieces.safetensors --data others --epochs 3
 
+# ---- What does not fit, or is not there ----
+mkdir -p same/a
+cp shapes/valid/images/000.png same/a/b.png
+cp shapes/valid/images/001.png same/a_b.png
+refuses 1 'would both be written to drawn/same_a_b.png' \
+    predict --draw drawn pieces.safetensors same/a/b.png same/a_b.png
+
 # Frozen layers before those that train see pictures that turn, and so do the boxes.
 "$glcnn" train --model shapes.safetensors --data shapes --train last:4 --limit 64 --batch 8 \
     --epochs 1 --augment flip --out tuned.safetensors >log 2>&1 || fail 'a tuned head'

@@ -80,19 +80,71 @@ static void note_not_finite(struct prediction *p, uint32_t index)
                             sizeof p->first);
 }
 
-/* DIR/NAME.png, with _ for each / of the name. */
-static bool write_png(const struct prediction *p, const char *folder, const char *name,
+/* NAME.png for DIR, with _ for each / of the picture's name. */
+static void name_png(const char *picture, char name[4096])
+{
+    while (*picture == '/' || *picture == '.')
+        picture++;
+    const char *slash = strrchr(picture, '/'), *dot = strrchr(slash ? slash : picture, '.');
+    const size_t stem = dot ? (size_t)(dot - picture) : strlen(picture);
+    snprintf(name, 4096, "%.*s.png", (int)stem, picture);
+    for (; *name; name++)
+        *name = *name == '/' ? '_' : *name;
+}
+
+static bool write_png(const struct prediction *p, const char *folder, const char *picture,
                       const uint8_t *pixels, uint32_t channels, char error[GLCNN_ERROR_LENGTH])
 {
-    char path[8192];
-    while (*name == '/' || *name == '.')
-        name++;
-    const char *dot = strrchr(name, '.');
-    const size_t begin = strlen(folder) + 1, stem = dot ? (size_t)(dot - name) : strlen(name);
-    snprintf(path, sizeof path, "%s/%.*s.png", folder, (int)stem, name);
-    for (char *at = path + begin; *at && begin < sizeof path; at++)
-        *at = *at == '/' ? '_' : *at;
+    char name[4096], path[8192];
+    name_png(picture, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     return png_file_write(path, pixels, p->saved.form.width, p->saved.form.height, channels, error);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A name that two pictures have; NULL: there is none. */
+static const char *find_twice(char **names, uint32_t count)
+{
+    qsort(names, count, sizeof *names, compare_names);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool name_all(const struct prediction *p, char **names, uint32_t count)
+{
+    char picture[4096], name[4096];
+    for (uint32_t i = 0; i < count; i++) {
+        name_picture(p, i, picture, sizeof picture);
+        name_png(picture, name);
+        if (!(names[i] = strdup(name)))
+            return false;
+    }
+    return true;
+}
+
+/* No file of --draw and --masks takes the place of another. */
+static int check_names(const struct prediction *p)
+{
+    const uint32_t count = p->pictures.info->counts[GLCNN_DATA_PART_TEST];
+    char **names = calloc((size_t)count + 1, sizeof *names);
+    const bool good = names && name_all(p, names, count);
+    const char *twice = good ? find_twice(names, count) : NULL;
+    int status = good ? EXIT_GOOD : complain(p->command, EXIT_FAILED, "not enough memory");
+    if (twice)
+        status = complain(p->command, EXIT_FAILED,
+                          "two pictures would both be written to %s/%s; rename one, or give them "
+                          "to runs with folders of their own",
+                          p->draw ? p->draw : p->masks, twice);
+    for (uint32_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
+    return status;
 }
 
 static uint8_t byte_of(const struct glcnn_data_batch *batch, size_t i)
@@ -289,6 +341,8 @@ static int predict(struct prediction *p, const char *model, char *const *files)
     int status = open_model(p, model);
     if (status == EXIT_GOOD)
         status = open_files(p, files);
+    if (status == EXIT_GOOD && (p->draw || p->masks))
+        status = check_names(p);
     if (status == EXIT_GOOD)
         status = load(p, model);
     if (status == EXIT_GOOD)
