@@ -132,6 +132,8 @@ echo '0 0.5 0.5 0.2 0.2' >>others/train/labels/007.txt
 refuses 1 'images other than those' train --resume pieces.safetensors --data others --epochs 3
 
 # ---- What does not fit, or is not there ----
+
+refuses 2 'has nothing for --top' predict --top 2 pieces.safetensors shapes/valid/images
 mkdir -p same/a
 cp shapes/valid/images/000.png same/a/b.png
 cp shapes/valid/images/001.png same/a_b.png

@@ -262,6 +262,10 @@ static int open_model(struct prediction *p, const char *path)
         return complain(p->command, EXIT_USAGE,
                         "%s: the task of the network is %s, which has nothing for --%s", path,
                         task->name, p->draw && !task->show ? "draw" : "masks");
+    if (p->top > 1 && !task->count_right)
+        return complain(p->command, EXIT_USAGE,
+                        "%s: the task of the network is %s, which has nothing for --top", path,
+                        task->name);
     if (!make_folder(p->draw) || !make_folder(p->masks))
         return complain(p->command, EXIT_FAILED, "%s: cannot be made: %s",
                         make_folder(p->draw) ? p->masks : p->draw, strerror(errno));
