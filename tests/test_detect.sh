@@ -147,4 +147,15 @@ grep -q 'features: not kept, since labels of the task detect turn' log || fail '
 tuned=$(sed -n 's/^best: .* mAP@0.5 //p' log)
 at_least "$tuned" 0.8 || fail "mAP@0.5 of a tuned head is $tuned; expected 0.8 at least"
 
+# Validation pictures without objects: the loss decides, and the run can be resumed.
+mkdir -p empty && cp -r shapes/train shapes/valid shapes/data.yaml empty
+for file in empty/valid/labels/*.txt; do
+    : >"$file"
+done
+"$glcnn" train --data empty --limit 16 --batch 8 --epochs 1 --out empty.safetensors --log empty.csv \
+    >log 2>&1 || fail 'validation pictures without objects'
+"$glcnn" train --resume empty.safetensors --epochs 2 --out empty.safetensors --log empty.csv \
+    >log 2>&1 || fail 'a run without objects in validation is not resumed'
+awk -F, 'END { exit !($6 > 0 && $7 == "") }' empty.csv || fail 'the log has no loss of validation'
+
 echo "mAP@0.5 $map"

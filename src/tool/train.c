@@ -181,10 +181,12 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
     return sum_up(s, sum, right ? count_right(s, b.labels) : 0, loss, right, error);
 }
 
+/* The loss decides where no accuracy is the greater: NaN is that of pictures in which there is nothing
+ * to find. */
 static bool is_better(const struct best *a, const struct best *b)
 {
     return b->epoch == 0 || a->accuracy > b->accuracy ||
-           (a->accuracy == b->accuracy && a->loss < b->loss);
+           (!(a->accuracy < b->accuracy) && a->loss < b->loss);
 }
 
 static size_t epochs_done(const struct session *s)

@@ -143,18 +143,25 @@ bool train_log_open(struct train_log *log, const char *path, const char *measure
     return true;
 }
 
+/* Nothing for NaN. */
+static void describe(double value, int digits, char text[32])
+{
+    text[0] = 0;
+    if (!isnan(value))
+        snprintf(text, 32, "%.*g", digits, value);
+}
+
 void train_log_write(struct train_log *log, const struct train_log_line *line)
 {
-    char validation[64] = ",", accuracy[32] = "";
+    char accuracy[32], validation_loss[32], validation_accuracy[32];
     if (!log->file)
         return;
-    if (!isnan(line->validation_accuracy))
-        snprintf(validation, sizeof validation, "%.9g,%.6g", line->validation_loss,
-                 line->validation_accuracy);
-    if (!isnan(line->accuracy))
-        snprintf(accuracy, sizeof accuracy, "%.6g", line->accuracy);
-    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%s,%s\n", line->step, line->epoch,
-                line->learning_rate, line->loss, accuracy, validation) < 0 &&
+    describe(line->accuracy, 6, accuracy);
+    describe(line->validation_loss, 9, validation_loss);
+    describe(line->validation_accuracy, 6, validation_accuracy);
+    if (fprintf(log->file, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%s,%s,%s\n", line->step, line->epoch,
+                line->learning_rate, line->loss, accuracy, validation_loss,
+                validation_accuracy) < 0 &&
         !log->error)
         log->error = errno;
 }

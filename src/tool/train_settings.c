@@ -154,7 +154,7 @@ struct number {
     size_t offset; /* of a uint64_t or a double */
     uint64_t low, high;
     double fallback;                          /* only REAL may have a fraction */
-    enum { WHOLE, BYTES, REAL, SIGNED } kind; /* SIGNED: as REAL, and from -high on */
+    enum { WHOLE, BYTES, REAL, SIGNED } kind; /* SIGNED: as REAL, from -high on, or NaN */
     bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed; /* cannot change when a run is resumed */
     bool later; /* checkpoints of before it have none: the fallback */
@@ -216,6 +216,8 @@ static uint64_t bit(const struct number *n)
 static bool parse_number(struct settings *s, const struct number *n, const char *text, uint64_t low)
 {
     const double high = n->high < UINT64_MAX ? (double)n->high : DBL_MAX; /* that of any loss */
+    if (n->kind == SIGNED && strcmp(text, "nan") == 0)
+        return *(double *)place(s, n) = (double)NAN, true;
     if (n->kind == REAL || n->kind == SIGNED)
         return option_real(text, n->kind == SIGNED ? -high : (double)low, high, place(s, n));
     return (n->kind == BYTES ? option_bytes : option_whole)(text, low, n->high, place(s, n));
