@@ -1,6 +1,7 @@
 /* Opening data: what is not said follows from the data, or from the network that is to see it. */
 #include "pictures.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,18 +56,42 @@ static bool has_folder(const char *path, const char *name)
            S_ISDIR(info.st_mode);
 }
 
+static bool ends_with(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+/* COCO's, whose pictures' folders have the names of parts: train2017. */
+static bool has_annotations(const char *path)
+{
+    char whole[4096];
+    const int length = snprintf(whole, sizeof whole, "%s/annotations", path);
+    DIR *folder = length > 0 && (size_t)length < sizeof whole ? opendir(whole) : NULL;
+    bool found = false;
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder)) != NULL;)
+        found = ends_with(entry->d_name, ".json");
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
 const struct task *pictures_task(const char *path)
 {
     static const struct {
         const char *pictures, *labels;
         const struct task *task;
-    } folders[] = {
-        {"images", "masks", &task_segment},          {"train/images", "train/masks", &task_segment},
-        {"images", "labels", &task_detect},          {"train/images", "train/labels", &task_detect},
-        {"JPEGImages", "Annotations", &task_detect}, {"images", "annotations", &task_detect}};
+    } folders[] = {{"images", "masks", &task_segment},
+                   {"train/images", "train/masks", &task_segment},
+                   {"images", "labels", &task_detect},
+                   {"train/images", "train/labels", &task_detect},
+                   {"JPEGImages", "Annotations", &task_detect}};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (has_folder(path, folders[i].pictures) && has_folder(path, folders[i].labels))
             return folders[i].task;
+    if (has_annotations(path) || ends_with(path, ".json") || ends_with(path, ".yaml") ||
+        ends_with(path, ".yml"))
+        return &task_detect;
     return &task_classify;
 }
 
