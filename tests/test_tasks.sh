@@ -188,6 +188,8 @@ refuses 1 'is for the task regress, and cannot be trained for classify' \
 refuses 2 'has nothing for --draw' predict --draw here bars.safetensors bars/images/000.png
 refuses 1 'there is nothing to draw' evaluate --plot plot.svg bars.safetensors bars
 refuses 2 'task' train --task regres --data bars
+"$glcnn" export bars.safetensors -o bars.onnx >log 2>&1 || fail 'regression is not exported'
+grep -q ', 2 numbers' log || fail 'exported numbers are called something else'
 
 refuses 2 'there are squared, huber and absolute' train --task regress --data bars --loss dice
 refuses 1 'loss differs; the run began with' train --resume parts.safetensors --loss huber --epochs 9

@@ -82,7 +82,7 @@ static int write_file(struct export *e)
         return fail(e, error);
     output("%s: images of %ux%ux%u", e->out, form->width, form->height, form->channels);
     if (form->classes)
-        output(", %u classes", form->classes);
+        output(", %u %s", form->classes, task_of(form)->classes);
     for (uint32_t c = 0; c < saved_listed(form); c++)
         output("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
                (double)e->saved.deviation[c]);
