@@ -1,8 +1,8 @@
 /* Displays, contexts and devices of EGL; the rules are in egl.h.
  *
- * Everything goes through named platforms: eglGetDisplay is never called, so DISPLAY,
- * WAYLAND_DISPLAY and EGL_PLATFORM have no say. Under libglvnd eglGetProcAddress gives a stub for
- * any name, so extension strings are what is trusted.
+ * Everything but the default display goes through named platforms, so DISPLAY, WAYLAND_DISPLAY and
+ * EGL_PLATFORM have no say. Under libglvnd eglGetProcAddress gives a stub for any name, so extension
+ * strings are what is trusted.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -207,32 +207,61 @@ static void end_display(struct platform_context *context)
 
 /* What a display can do, as far as making a context depends on it. */
 struct display_traits {
-    bool flags;  /* minor version and debug flag may be asked for */
-    bool robust; /* so may robust access and reset notification */
+    bool flags;       /* minor version and debug flag may be asked for */
+    bool robust;      /* so may robust access and reset notification */
+    bool configless;  /* a context needs no config */
+    bool surfaceless; /* nor, to be current, a surface */
+    EGLConfig config; /* EGL_NO_CONFIG_KHR where neither is needed */
 };
 
 static bool initialise(struct platform_context *context, struct display_traits *traits,
                        char *reason)
 {
-    EGLDisplay display = context->display;
-    static const char *const needed[] = {"EGL_KHR_no_config_context",
-                                         "EGL_KHR_surfaceless_context"};
     EGLint major = 0, minor = 0;
     if (!begin_display(context, &major, &minor)) {
         snprintf(reason, PLATFORM_TEXT, "eglInitialize: %s", egl_error());
         return false;
     }
-    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (egl_list_has(extensions, needed[i]))
-            continue;
-        snprintf(reason, PLATFORM_TEXT, "EGL %d.%d of %s has no %s", major, minor,
-                 eglQueryString(display, EGL_VENDOR), needed[i]);
-        return false;
-    }
+    const char *extensions = eglQueryString(context->display, EGL_EXTENSIONS);
     traits->flags = major > 1 || minor >= 5 || egl_list_has(extensions, "EGL_KHR_create_context");
     traits->robust = egl_list_has(extensions, "EGL_EXT_create_context_robustness");
+    traits->configless = egl_list_has(extensions, "EGL_KHR_no_config_context");
+    traits->surfaceless = egl_list_has(extensions, "EGL_KHR_surfaceless_context");
     return true;
+}
+
+/* A config where the context or its surface needs one. EGL 1.4 names no bit of OpenGL ES 3: a config
+ * of OpenGL ES 2 may be of a later one, too. */
+static bool choose_config(const struct platform_context *context, struct display_traits *traits,
+                          char *reason)
+{
+    const EGLint list[] = {EGL_RENDERABLE_TYPE,
+                           traits->flags ? EGL_OPENGL_ES3_BIT_KHR : EGL_OPENGL_ES2_BIT,
+                           EGL_SURFACE_TYPE, traits->surfaceless ? 0 : EGL_PBUFFER_BIT, EGL_NONE};
+    EGLint count = 0;
+    traits->config = EGL_NO_CONFIG_KHR;
+    if (traits->configless && traits->surfaceless)
+        return true;
+    if (eglChooseConfig(context->display, list, &traits->config, 1, &count) && count == 1)
+        return true;
+    snprintf(reason, PLATFORM_TEXT, "EGL of %.64s has no %s, and no config of OpenGL ES%s: %s",
+             eglQueryString(context->display, EGL_VENDOR),
+             traits->surfaceless ? "EGL_KHR_no_config_context" : "EGL_KHR_surfaceless_context",
+             traits->surfaceless ? "" : " with pbuffers", egl_error());
+    return false;
+}
+
+/* What the context is current with: nothing, or a surface of one pixel that is never drawn to. */
+static bool create_surface(struct platform_context *context, const struct display_traits *traits,
+                           char *reason)
+{
+    static const EGLint size[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+    if (traits->surfaceless)
+        return true;
+    context->draw = context->read = eglCreatePbufferSurface(context->display, traits->config, size);
+    if (context->draw == EGL_NO_SURFACE)
+        snprintf(reason, PLATFORM_TEXT, "eglCreatePbufferSurface: %s", egl_error());
+    return context->draw != EGL_NO_SURFACE;
 }
 
 struct context_wish {
@@ -262,7 +291,7 @@ static EGLContext create(EGLDisplay display, const struct display_traits *traits
         list[n++] = EGL_CONTEXT_OPENGL_DEBUG_BIT_KHR;
     }
     list[n] = EGL_NONE;
-    return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, list);
+    return eglCreateContext(display, traits->config, EGL_NO_CONTEXT, list);
 }
 
 /* Asks for everything wanted, then for less: a driver may name an extension and refuse it still. */
@@ -355,15 +384,17 @@ static void explain_refusal(struct platform_context *context, const struct displ
 
 static bool open_initialised(struct platform_context *context, bool debug, char *reason)
 {
-    struct display_traits traits = {false, false};
-    if (!initialise(context, &traits, reason))
+    struct display_traits traits = {.flags = false};
+    if (!initialise(context, &traits, reason) || !choose_config(context, &traits, reason) ||
+        !create_surface(context, &traits, reason))
         return false;
     if (!create_best(context, &traits, debug)) {
         explain_refusal(context, &traits, reason);
         return false;
     }
     if (!egl_make_current(context)) {
-        snprintf(reason, PLATFORM_TEXT, "eglMakeCurrent without a surface: %s", egl_error());
+        snprintf(reason, PLATFORM_TEXT, "eglMakeCurrent with%s: %s",
+                 traits.surfaceless ? "out a surface" : " a pbuffer", egl_error());
         return false;
     }
     return egl_inspect(context, reason);
@@ -390,9 +421,12 @@ void egl_close(struct platform_context *context)
         egl_release_current(context);
         eglDestroyContext(context->display, context->context);
     }
+    if (context->draw != EGL_NO_SURFACE)
+        eglDestroySurface(context->display, context->draw);
     end_display(context);
     if (context->provider->release != NULL)
         context->provider->release(context);
+    context->draw = context->read = EGL_NO_SURFACE;
     context->context = EGL_NO_CONTEXT;
     context->display = EGL_NO_DISPLAY;
 }

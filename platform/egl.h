@@ -1,11 +1,11 @@
 /* What every provider needs of EGL: displays by platform, the one way to make a context, devices.
  *
- * A context is made without a config and without a surface, so a display must have
- * EGL_KHR_no_config_context and EGL_KHR_surfaceless_context. A display that an application could
- * hold too (of an EGL device, or surfaceless) is the same EGLDisplay in the whole process, and
- * eglTerminate would pull it away from everybody: one that somebody else has initialised before is
- * never terminated, and one that was initialised here is when the library is unloaded or the process
- * ends, unless a device is open on it still.
+ * A context is made without a config and without a surface where the display has
+ * EGL_KHR_no_config_context and EGL_KHR_surfaceless_context, else with a pbuffer of 1x1. A display
+ * that an application could hold too (of an EGL device, surfaceless, or the default one) is the same
+ * EGLDisplay in the whole process, and eglTerminate would pull it away from everybody: one that
+ * somebody else has initialised before is never terminated, and one that was initialised here is when
+ * the library is unloaded or the process ends, unless a device is open on it still.
  */
 #ifndef GLCNN_PLATFORM_EGL_H
 #define GLCNN_PLATFORM_EGL_H

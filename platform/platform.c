@@ -20,10 +20,7 @@
 #define LINE 1024
 
 static const struct platform_provider *const providers[] = {
-    &provider_current,
-    &provider_device,
-    &provider_gbm,
-    &provider_software,
+    &provider_current, &provider_device, &provider_gbm, &provider_software, &provider_default,
 };
 
 struct choice {
@@ -151,8 +148,9 @@ static glcnn_status read_choice(const struct platform_request *request, struct c
     if (choice->text == NULL)
         return GLCNN_SUCCESS;
     if (choice->text[0] == '\0') {
-        append(error, "device is an empty string: give a node path, an index, the name of a "
-                      "kernel driver or \"software\", or NULL for the first that works");
+        append(error,
+               "device is an empty string: give a node path, an index, the name of a "
+               "kernel driver, \"software\" or \"default\", or NULL for the first that works");
         return GLCNN_INVALID_ARGUMENT;
     }
     if (request->forbid_software && strcmp(choice->text, "software") == 0) {
@@ -181,6 +179,8 @@ static bool matches(const struct choice *choice, const struct candidate *candida
         return candidate->provider->software;
     if (choice->text[0] == '/')
         return candidate->info.node[0] != '\0' && drm_same_node(candidate->info.node, choice->text);
+    if (strcmp(choice->text, provider_default.name) == 0)
+        return candidate->provider == &provider_default;
     return strcmp(candidate->info.driver, choice->text) == 0;
 }
 
@@ -289,11 +289,11 @@ static void explain_no_match(const struct search *search, char error[PLATFORM_ER
         describe(&search->list.items[i], name);
         append(error, "%s%zu %s", i == 0 ? ": " : ", ", search->list.items[i].index, name);
     }
-    append(error, "; give one of these indices, a node path, the name of a kernel driver, or "
-                  "\"software\"");
+    append(error, "; give one of these indices, a node path, the name of a kernel driver, "
+                  "\"software\" or \"default\"");
 }
 
-static size_t explain_each(const struct search *search, char error[PLATFORM_ERROR])
+static void explain_each(const struct search *search, char error[PLATFORM_ERROR])
 {
     char name[PLATFORM_TEXT];
     size_t named = 0;
@@ -306,7 +306,6 @@ static size_t explain_each(const struct search *search, char error[PLATFORM_ERRO
         append(error, "%s%s: %s", named++ == 0 ? ": " : "; ", name,
                again ? "no permission either" : candidate->info.detail);
     }
-    return named;
 }
 
 static bool any_match(const struct search *search)
@@ -331,8 +330,9 @@ static glcnn_status explain_failure(const struct search *search, char error[PLAT
     append(error, "no device gives OpenGL ES 3.1");
     if (search->choice.text != NULL)
         append(error, " for %s", search->choice.origin);
-    if (explain_each(search, error) == 0)
-        append(error, ": EGL lists no device and no surfaceless platform, and /dev/dri has no node "
+    explain_each(search, error);
+    if (search->list.count == 1)
+        append(error, "; EGL lists no device and no surfaceless platform, and /dev/dri has no node "
                       "to use; install a driver (Debian: libegl-mesa0 libgl1-mesa-dri)");
     return GLCNN_NO_DEVICE;
 }
@@ -340,15 +340,19 @@ static glcnn_status explain_failure(const struct search *search, char error[PLAT
 static void explain_success(const struct search *search)
 {
     platform_context *context = search->found;
+    char said[PLATFORM_TEXT], chosen[PLATFORM_TEXT]; /* by the provider; the caller's choice */
     const char *why = context->chosen.software
                           ? "software, since no candidate gave a GPU with OpenGL ES 3.1"
                           : "the first candidate that gave a GPU with OpenGL ES 3.1";
     if (context->borrowed)
         why = "the context current on the calling thread, as asked";
-    if (search->choice.text != NULL && !context->borrowed)
-        snprintf(context->reason, PLATFORM_TEXT, "chosen by %.200s", search->choice.origin);
-    else
-        snprintf(context->reason, PLATFORM_TEXT, "%s", why);
+    if (search->choice.text != NULL && !context->borrowed) {
+        snprintf(chosen, sizeof chosen, "chosen by %.200s", search->choice.origin);
+        why = chosen;
+    }
+    memcpy(said, context->reason, sizeof said);
+    snprintf(context->reason, PLATFORM_TEXT, "%.130s%s%.120s", why, said[0] != '\0' ? ": " : "",
+             said);
     write_log(search->request, GLCNN_LOG_INFO, "platform: %s%s%s: %s: %s", context->chosen.provider,
               context->chosen.node[0] != '\0' ? " " : "", context->chosen.node,
               context->chosen.detail, context->reason);

@@ -1,10 +1,10 @@
-/* Finds a device and makes an OpenGL ES 3.1 context on it, with no display, surface or config.
+/* Finds a device and makes an OpenGL ES 3.1 context on it.
  *
  * The only part of the library that knows EGL, GBM and DRM; it knows nothing of GL objects.
  * Candidates come from a table of providers probed in order: the caller's current context (when
  * asked for), the EGL device of each DRM render node, GBM on each render node, then on card nodes,
- * then software. A candidate that fails is passed over and named in the final error.
- * EGL_DEFAULT_DISPLAY is never used and DRM master never taken.
+ * then software, then EGL's default display. A candidate that fails is passed over and named in the
+ * final error. DRM master is never taken.
  */
 #ifndef GLCNN_PLATFORM_H
 #define GLCNN_PLATFORM_H
@@ -15,8 +15,8 @@
 #define PLATFORM_ERROR 2048
 
 struct platform_request {
-    const char *device;     /* node path, index, driver name, "software"; NULL: GLCNN_DEVICE, or
-                               the first that works */
+    const char *device;     /* node path, index, driver name, "software", "default"; NULL:
+                               GLCNN_DEVICE, or the first that works */
     bool use_current;       /* first try the context current on this thread, whatever `device` */
     bool forbid_software;   /* fail rather than run on a software rasteriser */
     bool debug;             /* ask for a debug context */
@@ -26,7 +26,7 @@ struct platform_request {
 
 /* One device that could be opened or was looked at; filled by platform_list. */
 struct platform_candidate {
-    char provider[16];          /* "current", "device", "gbm", "software" */
+    char provider[16];          /* "current", "device", "gbm", "software", "default" */
     char node[64];              /* "/dev/dri/renderD128", "" where there is none */
     char driver[64];            /* kernel driver name: "panfrost", "v3d"; "" where there is none */
     bool software;              /* it rasterises on the CPU */

@@ -39,7 +39,7 @@ struct candidate *candidate_add(struct candidate_list *list,
 
 struct platform_context {
     EGLDisplay display;
-    EGLSurface draw, read; /* EGL_NO_SURFACE unless the context is the caller's */
+    EGLSurface draw, read; /* the caller's; else one pbuffer, or EGL_NO_SURFACE */
     EGLContext context;
     const struct platform_provider *provider;
     bool borrowed;        /* the caller's: never destroyed here */
@@ -49,7 +49,7 @@ struct platform_context {
     void *native; /* what the provider's release takes back, after the display has gone */
     int fd;
     struct platform_candidate chosen;
-    char reason[PLATFORM_TEXT];
+    char reason[PLATFORM_TEXT]; /* what the provider says of it; then why it was chosen, too */
 };
 
 struct platform_provider {
@@ -65,5 +65,6 @@ extern const struct platform_provider provider_current;
 extern const struct platform_provider provider_device;
 extern const struct platform_provider provider_gbm;
 extern const struct platform_provider provider_software;
+extern const struct platform_provider provider_default;
 
 #endif

@@ -16,6 +16,7 @@ FAULT_HELPERS  := $(sort $(wildcard tests/faults/*.c))
 FAULT_WRAPS    := malloc calloc realloc free strdup strndup realpath open close fopen fclose read \
                   pread write fread ferror fsync rename eglInitialize eglBindAPI eglQueryString \
                   eglMakeCurrent eglGetError eglCreateContext eglDestroyContext eglGetProcAddress \
+                  eglGetDisplay eglChooseConfig eglCreatePbufferSurface \
                   fcntl clock_gettime nanosleep time
 # Programs that tests/check_drm.sh runs in its guests.
 GUEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/drm/*.c)))

@@ -41,8 +41,8 @@ typedef void (*glcnn_compile_callback)(void *user, const struct glcnn_compilatio
 /* How to open a device. All zero is the default. */
 struct glcnn_device_parameters {
     /* A node path ("/dev/dri/renderD128"), an index of glcnn_device_list, a kernel driver's name
-     * ("panfrost") or "software"; NULL takes the environment's GLCNN_DEVICE, else the first
-     * candidate that works. */
+     * ("panfrost"), "software", or "default", EGL's default display; NULL takes the environment's
+     * GLCNN_DEVICE, else the first candidate that works. */
     const char *device;
     /* Use the OpenGL ES 3.1 context that is current on this thread, if there is one: its textures
      * can be wrapped (glcnn/texture.h). Calls make it current if it is not, and leave it so. They
@@ -117,8 +117,8 @@ struct glcnn_device_parameters {
  *
  * A display of EGL that nobody had initialised before the library did is terminated when the library
  * is unloaded or the process ends, unless a device is open on it; the driver's threads end with it. A
- * program that uses the same display (of an EGL device, or surfaceless) and outlives the library
- * initialises it first.
+ * program that uses the same display (of an EGL device, surfaceless, or the default one) and outlives
+ * the library initialises it first.
  * The caller owns the device. */
 GLCNN_API glcnn_status glcnn_device_create(const struct glcnn_device_parameters *parameters,
                                            glcnn_device **device);
@@ -216,7 +216,7 @@ struct glcnn_device_traits {
 
 /* What was opened. Strings live as long as the device. */
 struct glcnn_device_properties {
-    const char *provider; /* "current", "device", "gbm" or "software" */
+    const char *provider; /* "current", "device", "gbm", "software" or "default" */
     const char *node;     /* "" where there is none */
     const char *driver;   /* kernel driver, "" where there is none */
     const char *reason;   /* why this device was chosen, a message */

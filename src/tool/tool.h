@@ -77,7 +77,7 @@ int read_extent(const struct tool_command *command, const char *text, uint32_t m
 /* ---- Device (device.c) ---- */
 
 #define DEVICE_OPTIONS                                                                             \
-    {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", or software"},          \
+    {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", software, default"},    \
         {'w', "wait", "SECONDS",                                                                   \
          "for a GPU or a compiler of shaders that makes no progress: 300"},                        \
     {                                                                                              \

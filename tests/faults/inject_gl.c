@@ -246,7 +246,13 @@ static GLenum GL_APIENTRY call_GetGraphicsResetStatusEXT(void)
 #define EGL_CALLS(X)                                                                               \
     X(EGLBoolean, eglInitialize, (EGLDisplay a, EGLint * b, EGLint * c), (a, b, c), EGL_FALSE)     \
     X(EGLBoolean, eglBindAPI, (EGLenum a), (a), EGL_FALSE)                                         \
-    X(const char *, eglQueryString, (EGLDisplay a, EGLint b), (a, b), NULL)
+    X(const char *, eglQueryString, (EGLDisplay a, EGLint b), (a, b), NULL)                        \
+    X(EGLDisplay, eglGetDisplay, (EGLNativeDisplayType a), (a), EGL_NO_DISPLAY)                    \
+    X(EGLBoolean, eglChooseConfig,                                                                 \
+      (EGLDisplay a, const EGLint *b, EGLConfig *c, EGLint d, EGLint *e), (a, b, c, d, e),         \
+      EGL_FALSE)                                                                                   \
+    X(EGLSurface, eglCreatePbufferSurface, (EGLDisplay a, EGLConfig b, const EGLint *c),           \
+      (a, b, c), EGL_NO_SURFACE)
 
 static bool egl_fails;
 

@@ -193,6 +193,32 @@ EXPORT EGLBoolean eglInitialize(EGLDisplay of, EGLint *major, EGLint *minor)
     return EGL_TRUE;
 }
 
+EXPORT EGLDisplay eglGetDisplay(EGLNativeDisplayType of)
+{
+    (void)of;
+    return EGL_NO_DISPLAY;
+}
+
+EXPORT EGLBoolean eglChooseConfig(EGLDisplay of, const EGLint *attributes, EGLConfig *configs,
+                                  EGLint size, EGLint *count)
+{
+    (void)of, (void)attributes, (void)configs, (void)size;
+    *count = 0;
+    return EGL_TRUE;
+}
+
+EXPORT EGLSurface eglCreatePbufferSurface(EGLDisplay of, EGLConfig config, const EGLint *attributes)
+{
+    (void)of, (void)config, (void)attributes;
+    return EGL_NO_SURFACE;
+}
+
+EXPORT EGLBoolean eglDestroySurface(EGLDisplay of, EGLSurface surface)
+{
+    (void)of, (void)surface;
+    return EGL_FALSE;
+}
+
 EXPORT EGLContext eglCreateContext(EGLDisplay of, EGLConfig config, EGLContext share,
                                    const EGLint *attributes)
 {

@@ -15,7 +15,8 @@ class Device:
     """One OpenGL ES 3.1 context: include/glcnn/device.h.
 
     device           a node ("/dev/dri/renderD128"), a number of devices(), a kernel driver's name
-                     or "software"; None takes GLCNN_DEVICE, else the first that works
+                     "software" or "default" (EGL's default display); None takes GLCNN_DEVICE,
+                     else the first that works
     forbid_software  fail rather than run on a software rasteriser
     log              is called with a LogLevel and a line; it must not call the library
 
