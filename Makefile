@@ -59,7 +59,7 @@ CXXFLAGS   ?= -O2 -g
 
 # pkg-config modules. libglcnn takes those of LIB_MODULES alone; what needs more for its files is
 # libglcnn_interchange, libglcnn_onnx and libglcnn_data.
-LIB_MODULES  := egl gbm libdrm
+LIB_MODULES  := egl gbm
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
 DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson

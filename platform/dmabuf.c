@@ -1,9 +1,9 @@
 /* Planes of dma-bufs as images of EGL. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "platform/drm_abi.h"
 #include "platform/egl.h"
 
-#include <drm_fourcc.h>
 #include <stdio.h>
 #include <string.h>
 

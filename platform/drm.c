@@ -1,5 +1,5 @@
-/* Nodes of DRM, by the folder /dev/dri rather than by libdrm's list of devices: that list leaves
- * out devices on buses which the libdrm at hand does not know.
+/* Nodes of DRM, by the folder /dev/dri and the kernel's own requests rather than by libdrm, which knows
+ * no devices but those on buses of its time, and which not every system has.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <xf86drm.h>
 
 #include "platform/descriptors.h"
+#include "platform/drm_abi.h"
 
 static bool parse_name(const char *name, struct drm_node *node)
 {
@@ -61,16 +61,26 @@ size_t drm_scan(const char *folder, struct drm_node *nodes, size_t capacity)
     return count;
 }
 
-/* The render node of the device that a node belongs to, "" where there is none. */
-static void render_node(const struct stat *status, char *path, size_t size)
+/* DRM's minor numbers go by 64: cards, a kind that is gone, render nodes. Above those they may be of
+ * any kind. */
+static bool is_render_node(dev_t id)
 {
-    drmDevicePtr device = NULL;
-    path[0] = '\0';
-    if (drmGetDeviceFromDevId(status->st_rdev, 0, &device) != 0)
-        return;
-    if (device->available_nodes & (1 << DRM_NODE_RENDER))
-        snprintf(path, size, "%s", device->nodes[DRM_NODE_RENDER]);
-    drmFreeDevice(&device);
+    return major(id) == DRM_MAJOR && minor(id) / 64 == 2;
+}
+
+/* The render node of the device that a node belongs to; false where there is none. */
+static bool find_render_node(const char *path, dev_t id, char *render, size_t size)
+{
+    char folder[64];
+    struct drm_node nodes[8];
+    snprintf(render, size, "%s", path);
+    if (is_render_node(id))
+        return true;
+    snprintf(folder, sizeof folder, "/sys/dev/char/%u:%u/device/drm", major(id), minor(id));
+    if (drm_scan(folder, nodes, sizeof nodes / sizeof nodes[0]) == 0 || !nodes[0].render)
+        return false;
+    snprintf(render, size, "/dev/dri/renderD%u", nodes[0].number);
+    return true;
 }
 
 static bool driver_by_version(const char *path, char *name, size_t size)
@@ -78,12 +88,11 @@ static bool driver_by_version(const char *path, char *name, size_t size)
     int fd = descriptor_above_standard(open(path, O_RDWR | O_CLOEXEC));
     if (fd < 0)
         return false;
-    drmVersionPtr version = drmGetVersion(fd);
-    if (version != NULL)
-        snprintf(name, size, "%s", version->name);
-    drmFreeVersion(version);
+    struct drm_version version = {.name = name, .name_len = size - 1};
+    bool good = ioctl(fd, DRM_IOCTL_VERSION, &version) == 0;
+    name[good && version.name_len < size ? version.name_len : size - 1] = '\0';
     close(fd);
-    return version != NULL;
+    return good;
 }
 
 /* Without opening the node: the driver of the device behind it, which is mostly named alike. */
@@ -106,8 +115,8 @@ void drm_driver_name(const char *path, char *name, size_t size)
     name[0] = '\0';
     if (stat(path, &status) != 0 || !S_ISCHR(status.st_mode))
         return;
-    render_node(&status, render, sizeof render);
-    if (render[0] == '\0' || !driver_by_version(render, name, size))
+    if (!find_render_node(path, status.st_rdev, render, sizeof render) ||
+        !driver_by_version(render, name, size))
         driver_by_sysfs(status.st_rdev, name, size);
 }
 
@@ -156,8 +165,9 @@ bool drm_same_node(const char *a, const char *b)
 
 int drm_open(const char *path)
 {
+    struct stat status;
     int fd = descriptor_above_standard(open(path, O_RDWR | O_CLOEXEC));
-    if (fd >= 0 && drmGetNodeTypeFromFd(fd) == DRM_NODE_PRIMARY)
-        drmDropMaster(fd);
+    if (fd >= 0 && fstat(fd, &status) == 0 && !is_render_node(status.st_rdev))
+        ioctl(fd, DRM_IOCTL_DROP_MASTER, 0);
     return fd;
 }

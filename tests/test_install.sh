@@ -194,7 +194,7 @@ fi
 
 for example in examples/*.c; do
     $cc -o "$work/example" "$example" examples/support/*.c \
-        $(pc --cflags --libs glcnn_data glcnn_interchange glcnn zlib libpng libzip libdrm) -lm ||
+        $(pc --cflags --libs glcnn_data glcnn_interchange glcnn zlib libpng libzip) -lm ||
         fail "$example does not build against what was installed"
 done
 

@@ -143,7 +143,7 @@ int main(int argc, char *argv[])
 END
 $cc -std=c11 -I"$top/include" -I"$out/include" -o program program.c \
     "$out/libglcnn_interchange.a" "$out/libglcnn.a" \
-    $($pkg_config --cflags --libs libcjson libcbor liblzma egl gbm libdrm) -lm || exit 1
+    $($pkg_config --cflags --libs libcjson libcbor liblzma egl gbm) -lm || exit 1
 
 # The files must be the same, byte for byte.
 mkdir plain comma

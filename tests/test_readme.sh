@@ -111,7 +111,7 @@ $cc $leaks -o "$work/empty" "$work/empty.c" 2>"$work/log" && "$work/empty" 2>"$w
 runs() {
     block README.md c "$1" >"$work/program.c"
     $cc -std=c11 -Wall -Wextra -Werror $leaks -Iinclude -I"$out/include" -o "$work/program" \
-        "$work/program.c" "$out/libglcnn.a" $(${PKG_CONFIG:-pkg-config} --libs egl gbm libdrm) \
+        "$work/program.c" "$out/libglcnn.a" $(${PKG_CONFIG:-pkg-config} --libs egl gbm) \
         -lm || fail "program $1 does not compile"
     MESA_DISK_CACHE_MULTI_FILE=true "$work/program" >"$work/printed" || fail "program $1 ends with status $?"
     [ "$(cat "$work/printed")" = "$2" ] || fail "program $1 prints $(cat "$work/printed")"

@@ -21,9 +21,9 @@ $cc -fsanitize=thread -o "$folder/empty" "$folder/empty.c" 2>"$folder/log" &&
 # What memcpy touches is not seen, that of race.c's copy_bytes is.
 # shellcheck disable=SC2086,SC2046 # options are lists
 $cc -std=c11 -g -O1 -D_XOPEN_SOURCE=700 -fsanitize=thread -Dmemcpy=copy_bytes \
-    -Iinclude -I"$out/include" -iquote src -iquote . $($pkg_config --cflags egl gbm libdrm) \
+    -Iinclude -I"$out/include" -iquote src -iquote . $($pkg_config --cflags egl gbm) \
     -o "$folder/race" tests/threads/race.c src/device/*.c src/image/image.c platform/*.c \
-    "$out/libglcnn.a" $($pkg_config --libs egl gbm libdrm) -lm -pthread || exit 1
+    "$out/libglcnn.a" $($pkg_config --libs egl gbm) -lm -pthread || exit 1
 
 # Drivers are not built with it: what happens inside them, it cannot know.
 TSAN_OPTIONS='exitcode=66 ignore_noninstrumented_modules=1' "$folder/race"

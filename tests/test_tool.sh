@@ -467,8 +467,7 @@ others=$(ls "$out"/src/tool/*.o "$out"/events.pb-c.o "$out"/examples/support/*.o
 $cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -I"$top/include" -I"$out/include" \
     -o bad "$top/src/tool/check.c" bad.c $others "$out/libglcnn_data.a" "$out/libglcnn_onnx.a" \
     "$out/libglcnn_interchange.a" "$out/libglcnn.a" -pthread -lm \
-    $($pkg_config --cflags --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp libtiff-4 zlib expat egl gbm \
-        libdrm) ||
+    $($pkg_config --cflags --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp libtiff-4 zlib expat egl gbm) ||
     fail 'the bad tool does not build'
 tool=$work/bad
 gives 1 check --quick -k neuron

@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700 /* O_CLOEXEC, S_ISCHR */
 #include "camera.h"
 
-#include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
@@ -14,7 +13,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xf86drm.h>
+
+#include "drm.h"
 
 #if __has_include(<linux/dma-heap.h>)
 #include <linux/dma-heap.h>
@@ -126,9 +126,13 @@ static bool take_from_display(struct camera_buffer *buffer, int display, size_t 
 {
     struct drm_mode_create_dumb made = {.width = 4096, .bpp = 8};
     made.height = (uint32_t)((size + made.width - 1) / made.width);
-    if (drmIoctl(display, DRM_IOCTL_MODE_CREATE_DUMB, &made) != 0)
+    if (ioctl(display, DRM_IOCTL_MODE_CREATE_DUMB, &made) != 0)
         return false;
-    return drmPrimeHandleToFD(display, made.handle, DRM_CLOEXEC | DRM_RDWR, &buffer->fd) == 0;
+    struct drm_prime_handle handle = {.handle = made.handle, .flags = O_CLOEXEC | O_RDWR};
+    if (ioctl(display, DRM_IOCTL_PRIME_HANDLE_TO_FD, &handle) != 0)
+        return false;
+    buffer->fd = handle.fd;
+    return true;
 }
 
 static bool take_from_displays(struct camera_buffer *buffer, size_t size)

@@ -1,7 +1,7 @@
 /* Which kernel a format needs, and where its planes lie in a buffer of V4L2's. */
 #include "frames.h"
 
-#include <drm_fourcc.h>
+#include "drm.h"
 
 typedef glcnn_status (*constructor)(glcnn_device *device,
                                     const struct glcnn_frame_parameters *parameters,

@@ -4,7 +4,7 @@
 # Debian's packages. TOOL_PACKAGES: what is needed to build libraries and tool, to run it without a
 # GPU, and its data when it is given none. libzip's .pc asks for bz2, lzma, zstd and ssl of those who
 # link statically, and its package does not bring them.
-TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev libdrm-dev zlib1g-dev libpng-dev \
+TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev zlib1g-dev libpng-dev \
                 libjpeg-dev libwebp-dev libtiff-dev libzip-dev libexpat1-dev libcjson-dev \
                 libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri \
                 dataset-fashion-mnist

@@ -3,7 +3,6 @@
  * their numbers mean is the kernels' part (kernels/frame.c). */
 #include "glcnn/dmabuf.h"
 
-#include <drm_fourcc.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "image/image.h"
+#include "platform/drm_abi.h"
 
 /* A plane as a texture. */
 struct plane_layout {

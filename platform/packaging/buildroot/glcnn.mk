@@ -11,7 +11,7 @@ GLCNN_SITE_METHOD = local
 GLCNN_LICENSE = MIT
 GLCNN_LICENSE_FILES = LICENSE
 GLCNN_INSTALL_STAGING = YES
-GLCNN_DEPENDENCIES = host-pkgconf cjson expat jpeg libcbor libdrm libegl libgbm libgles libpng libzip \
+GLCNN_DEPENDENCIES = host-pkgconf cjson expat jpeg libcbor libegl libgbm libgles libpng libzip \
 	host-protobuf-c protobuf-c tiff webp xz zlib
 
 # The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put beside this file.

@@ -9,7 +9,7 @@ EXTERNALSRC = "${@os.path.realpath(d.getVar('THISDIR') + '/../../..')}"
 EXTERNALSRC_BUILD = "${WORKDIR}/build"
 REQUIRED_DISTRO_FEATURES = "opengl"
 
-DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm libdrm cjson expat libcbor jpeg libpng libwebp libzip protobuf-c protobuf-c-native tiff xz zlib"
+DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm cjson expat libcbor jpeg libpng libwebp libzip protobuf-c protobuf-c-native tiff xz zlib"
 
 # The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put there.
 ONNX_PROTO ?= "${THISDIR}/files/onnx.proto"
