@@ -33,6 +33,7 @@
 ##   MPICC           MPI's compiler, which is asked for its flags: mpicc. "no": none
 ##   HOST_TOOL       a glcnn that runs here, to write the manual pages of one that does not
 ##   DESKTOP         no: without what only a large desktop GPU takes, as boards want it
+##   DRM             no: without GBM, for systems whose drivers have only EGL and OpenGL ES
 ##   O               where everything is built: build
 ##   ONNX_PROTO      ONNX's schema: /usr/include/onnx/onnx.proto
 ##   FUZZ            boxes, deserialize, onnx, pictures and tables, or some of them
@@ -59,7 +60,8 @@ CXXFLAGS   ?= -O2 -g
 
 # pkg-config modules. libglcnn takes those of LIB_MODULES alone; what needs more for its files is
 # libglcnn_interchange, libglcnn_onnx and libglcnn_data.
-LIB_MODULES  := egl gbm
+DRM         ?= yes
+LIB_MODULES  := egl$(if $(filter no,$(DRM)),, gbm)
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
 DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson
@@ -86,7 +88,10 @@ LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels r
 # DESKTOP=no leaves out what only a large desktop GPU can take: programs for boards are smaller so.
 DESKTOP        ?= yes
 DESKTOP_SOURCES := $(if $(filter no,$(DESKTOP)),,$(sort $(wildcard src/desktop/*.c)))
-LIB_SOURCES    := $(sort $(wildcard $(LIB_ROOMS:%=%/*.c))) $(DESKTOP_SOURCES)
+# With DRM=no the nodes are listed, and say that they need GBM.
+NO_SOURCES     := $(if $(filter no,$(DRM)),platform/gbm_device.c,platform/no_gbm_device.c)
+LIB_SOURCES    := $(filter-out $(NO_SOURCES),$(sort $(wildcard $(LIB_ROOMS:%=%/*.c)))) \
+                  $(DESKTOP_SOURCES)
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 ONNX_SOURCES   := $(sort $(wildcard src/onnx/*.c))
 DATA_SOURCES   := $(sort $(wildcard src/data/*.c))

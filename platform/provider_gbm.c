@@ -6,10 +6,9 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "platform/drm.h"
-#include "platform/egl.h"
+#include "platform/gbm_device.h"
 
 #include <errno.h>
-#include <gbm.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ static void list_nodes(const struct platform_request *request, struct candidate_
 static void release_gbm(struct platform_context *context)
 {
     if (context->native != NULL)
-        gbm_device_destroy(context->native);
+        close_gbm_device(context->native);
     if (context->fd >= 0)
         close(context->fd);
     context->native = NULL;
@@ -51,11 +50,7 @@ static bool open_gbm(const struct candidate *candidate, const struct platform_re
         snprintf(reason, PLATFORM_TEXT, "open: %s", strerror(errno));
         return false;
     }
-    context->native = gbm_create_device(context->fd);
-    if (context->native == NULL)
-        snprintf(reason, PLATFORM_TEXT, "gbm_create_device: %s", strerror(errno));
-    else
-        context->display = egl_display(EGL_PLATFORM_GBM_KHR, context->native, reason);
+    open_gbm_device(context, reason);
     if (context->display == EGL_NO_DISPLAY) {
         release_gbm(context);
         return false;

@@ -37,11 +37,22 @@ else
     echo 'row hardened: not built, needs dpkg-dev'
 fi
 # Its warnings do not depend on optimising, nor on code that is made. With all that glibc declares: no
-# name of ours is one of its.
+# name of ours is one of its. As on a system that has neither libgbm nor libdrm.
+mkdir "$work/hidden"
+for header in gbm.h xf86drm.h drm.h drm_fourcc.h drm_mode.h; do
+    echo '#error this system has no such header' >"$work/hidden/$header"
+done
+cat >"$work/pkg-config" <<'END'
+#!/bin/sh
+case " $* " in *' gbm '* | *' libdrm '*) exit 1 ;; esac
+exec pkg-config "$@"
+END
+chmod +x "$work/pkg-config"
 check=-fsyntax-only
 [ -z "$GLCNN_TEST_FULL" ] || check=-O0
 if command -v clang >/dev/null; then
-    build clang CC=clang CFLAGS="$check -Werror" CPPFLAGS=-D_GNU_SOURCE
+    build clang CC=clang CFLAGS="$check -Werror" \
+        CPPFLAGS="-D_GNU_SOURCE -I$work/hidden" DRM=no PKG_CONFIG="$work/pkg-config"
 else
     echo 'row clang: not built, it is not here'
 fi

@@ -115,6 +115,7 @@ ln -s "$PWD/$packaging/buildroot" "$work/link"
 cat >"$work/Makefile" <<END
 GLCNN_PKGDIR = $work/link
 TARGET_CONFIGURE_OPTS = CC=cc
+BR2_PACKAGE_HAS_LIBGBM = y
 STAGING_DIR = /staging
 generic-package =
 include $packaging/buildroot/glcnn.mk
@@ -128,8 +129,8 @@ said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile") || fail "
 for module in $modules; do
     name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libtiff-4$/tiff/; s/^libwebp$/webp/; s/^libcjson$/cjson/; s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
     case " $said " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name" ;; esac
-    case $name in libegl | libgbm) choice=HAS_$name ;; *) choice=$name ;; esac
-    grep -q "BR2_PACKAGE_$(echo $choice | tr a-z- A-Z_)$" $packaging/buildroot/Config.in ||
+    case $name in libegl) choice=HAS_$name ;; *) choice=$name ;; esac
+    [ $name = libgbm ] || grep -q "BR2_PACKAGE_$(echo $choice | tr a-z- A-Z_)$" $packaging/buildroot/Config.in ||
         fail "Config.in does not select $name"
     name=$(echo $name | sed 's/^libegl$/egl/; s/^webp$/libwebp/; s/^lib\(gbm\)$/virtual\/lib\1/')
     grep -q "^DEPENDS.*[ /]$name[ \"]" $packaging/yocto/glcnn_*.bb || fail "the recipe has no $name"
