@@ -633,6 +633,70 @@ static void axes_that_cannot_be_resized_have_a_message(void)
                    "keep_aspect_ratio_policy is unknown");
 }
 
+/* ---- What random graphs found (models/random_graphs.py) ---- */
+
+struct graph_writer {
+    struct writer w;
+    Onnx__ModelProto *model;
+};
+
+static struct graph_writer begin_graph(void)
+{
+    struct graph_writer g = {0};
+    g.model = begin_model(&g.w);
+    return g;
+}
+
+static void wholes_of(struct graph_writer *g, const char *name, int64_t count,
+                      const int64_t *numbers)
+{
+    build_tensor(&g->w, g->model->graph, name, &count, 1, NULL, numbers);
+}
+
+static Onnx__NodeProto *node_of(struct graph_writer *g, const char *type, const char *result,
+                                const char *first, const char *second)
+{
+    return build_node(&g->w, g->model->graph, type, result, (const char *[]){first, second, NULL});
+}
+
+/* The result has its channels, rows and columns as the image has. */
+static void give(struct graph_writer *g, const char *from)
+{
+    build_ints(&g->w, node_of(g, "MaxPool", "result", from, NULL), "kernel_shape",
+               (const int64_t[]){1, 1}, 2);
+}
+
+/* The model's results are these, of the image's numbers; `expected` is freed. */
+static void expect_graph(struct graph_writer *g, float *from, float *expected)
+{
+    struct model m = end_model(&g->w, g->model);
+    expect_result(&m, expected);
+    unload(&m);
+    free(from);
+    free(expected);
+}
+
+/* All but the first and the last channel, and these again by what lies beside them. */
+static void channels_are_padded_by_themselves(void)
+{
+    for (size_t reflects = 0; reflects < 2; reflects++) {
+        struct graph_writer g = begin_graph();
+        float *from = source_values(), *expected = source_values();
+        wholes_of(&g, "indices", 4, (const int64_t[]){1, 2, 3, 4});
+        wholes_of(&g, "pads", 8, (const int64_t[]){0, 1, 0, 0, 0, 1, 0, 0});
+        build_int(&g.w, node_of(&g, "Gather", "some", "image", "indices"), "axis", 1);
+        build_text(&g.w, node_of(&g, "Pad", "padded", "some", "pads"), "mode",
+                   reflects ? "reflect" : "edge");
+        give(&g, "padded");
+        for (size_t i = 0; i < ALL; i++) {
+            const size_t c = i / PIXELS % CHANNELS;
+            const size_t other = c == 0 ? 1 + reflects : c == 5 ? 4 - reflects : c;
+            expected[i] = from[i - c * PIXELS + other * PIXELS];
+        }
+        expect_graph(&g, from, expected);
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
@@ -650,6 +714,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(the_upper_bound_counts_last),
                                         UNIT_TEST(some_axes_are_resized_by_a_policy),
                                         UNIT_TEST(axes_that_cannot_be_resized_have_a_message),
+                                        UNIT_TEST(channels_are_padded_by_themselves),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }

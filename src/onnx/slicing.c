@@ -492,6 +492,15 @@ static bool lower_gather(struct call *call)
 
 /* ---- Pad ---- */
 
+/* Axis i becomes the columns: reflections and edges are of rows and columns, not of channels. */
+static bool place_columns(struct call *call, struct image *image, const struct shape *shape, int i)
+{
+    uint8_t axis[GLCNN_ONNX_RANK];
+    for (int k = 0; k < (int)shape->rank; k++)
+        axis[k] = k == i ? W : k < i ? C : H;
+    return place_arrange(call, image, shape, axis);
+}
+
 bool move_pad(struct call *call, struct image *image, struct shape *shape, int i,
               const int64_t pads[2], const char *mode, float constant)
 {
@@ -509,6 +518,11 @@ bool move_pad(struct call *call, struct image *image, struct shape *shape, int i
     if (axis == N || (axis == AXES && !place_channels(call, image, shape, i, i + 1)))
         return op_unsupported(call, "axis %d is that of the batch", i);
     axis = axis == AXES ? C : axis;
+    if (axis == C && strcmp(mode, "constant") != 0) {
+        axis = W;
+        if (!place_columns(call, image, shape, i))
+            return false;
+    }
     place_resize(image, shape, i, i + 1, axis, shape->dims[i] + pads[0] + pads[1]);
     shape->dims[i] += pads[0] + pads[1];
     return move_by_name(call, image, "pad", NULL,
