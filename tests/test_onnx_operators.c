@@ -647,6 +647,12 @@ static struct graph_writer begin_graph(void)
     return g;
 }
 
+static void constant_of(struct graph_writer *g, const char *name, int64_t rows, int64_t columns,
+                        const float *numbers)
+{
+    build_tensor(&g->w, g->model->graph, name, (const int64_t[]){rows, columns}, 2, numbers, NULL);
+}
+
 static void wholes_of(struct graph_writer *g, const char *name, int64_t count,
                       const int64_t *numbers)
 {
@@ -674,6 +680,47 @@ static void expect_graph(struct graph_writer *g, float *from, float *expected)
     unload(&m);
     free(from);
     free(expected);
+}
+
+static float number_at(size_t i)
+{
+    return (float)((i * 37 + 11) % 29) / 8 - 1.75f;
+}
+
+static void slopes_are_of_any_shape(void)
+{
+    struct graph_writer g = begin_graph();
+    float *from = source_values(), *expected = source_values(), slopes[PIXELS];
+    for (size_t i = 0; i < PIXELS; i++)
+        slopes[i] = number_at(i);
+    constant_of(&g, "slopes", ROWS, COLUMNS, slopes);
+    node_of(&g, "PRelu", "result", "image", "slopes");
+    for (size_t i = 0; i < ALL; i++)
+        expected[i] *= from[i] < 0 ? slopes[i % PIXELS] : 1;
+    expect_graph(&g, from, expected);
+}
+
+/* One slope is that of every number: of (1, N) too, which has the batch last. */
+static void one_slope_is_of_all(void)
+{
+    struct graph_writer g = begin_graph();
+    float *from = source_values(), *expected = source_values();
+    constant_of(&g, "slope", 1, 1, (const float[]){0.25f});
+    wholes_of(&g, "axes", 3, (const int64_t[]){1, 2, 3});
+    wholes_of(&g, "first", 1, (const int64_t[]){0});
+    wholes_of(&g, "pixels", 4, (const int64_t[]){-1, 1, 1, 1});
+    build_int(&g.w, node_of(&g, "ReduceMin", "least", "image", "axes"), "keepdims", 0);
+    node_of(&g, "Unsqueeze", "row", "least", "first");
+    node_of(&g, "PRelu", "sloped", "row", "slope");
+    node_of(&g, "Reshape", "pixel", "sloped", "pixels");
+    node_of(&g, "Add", "result", "image", "pixel");
+    for (size_t i = 0; i < ALL; i++) {
+        float least = 0;
+        for (size_t k = 0; k < CHANNELS * PIXELS; k++)
+            least = fminf(least, from[i / (CHANNELS * PIXELS) * CHANNELS * PIXELS + k]);
+        expected[i] += 0.25f * least;
+    }
+    expect_graph(&g, from, expected);
 }
 
 /* All but the first and the last channel, and these again by what lies beside them. */
@@ -714,6 +761,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(the_upper_bound_counts_last),
                                         UNIT_TEST(some_axes_are_resized_by_a_policy),
                                         UNIT_TEST(axes_that_cannot_be_resized_have_a_message),
+                                        UNIT_TEST(slopes_are_of_any_shape),
+                                        UNIT_TEST(one_slope_is_of_all),
                                         UNIT_TEST(channels_are_padded_by_themselves),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);

@@ -3,7 +3,10 @@
 
 #include <glcnn/kernels/neuron.h>
 
-#include "onnx/onnx.h"
+#include "onnx/operand.h"
+
+/* What a parameter of a neuron can be; beyond it there is no bound. */
+#define MOST 3.4e38f
 
 /* The neuron of every element of input 0, as it lies. */
 static bool apply(struct call *call, struct glcnn_neuron_descriptor neuron)
@@ -133,17 +136,55 @@ glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron
     return vector_set(call, node, "neuron_data", count, value, &layout) ? node : NULL;
 }
 
+static bool part_of(struct call *call, struct image *x, float low, float high, const char *suffix)
+{
+    x->node = glcnn_neuron_node(
+        x->node, &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_CLIP, low, high, 0});
+    return op_made(call, x->node, suffix);
+}
+
+/* Slopes that lie otherwise, or are computed: max(x, 0) + slope min(x, 0). */
+static bool slope_image(struct call *call, const struct value *x, const struct value *slopes)
+{
+    struct value below = *x;
+    struct operand above = operand_of(x), sloped;
+    return part_of(call, &above.image, 0, MOST, "above") &&
+           part_of(call, &below.image, -MOST, 0, "below") &&
+           op_combine(call, "Mul", &below, slopes, &sloped) &&
+           op_join(call, "add", &above, &sloped, "sum") &&
+           op_give(call, 0, &above.shape, &above.image);
+}
+
+static bool slope_all(struct call *call, const struct value *x, const struct value *slope)
+{
+    struct image result = x->image;
+    result.node = op_slopes(call, result.node, GLCNN_NEURON_TYPE_PRELU, slope, 1);
+    return result.node && op_give(call, 0, &x->shape, &result);
+}
+
+/* One number for each channel. */
+static bool slope_channels(struct call *call, const struct value *slopes)
+{
+    struct value *x;
+    if (!place_input(call, 0, &x))
+        return false;
+    glcnn_image_node *node = op_slopes(call, x->image.node, GLCNN_NEURON_TYPE_PRELU, slopes, 1);
+    return node && place_give(call, 0, &x->shape, node);
+}
+
 static bool lower_prelu(struct call *call)
 {
-    const struct constant *slopes;
     struct value *x;
-    if (!place_input(call, 0, &x) || !op_constant(call, 1, true, &slopes))
+    const struct value *slopes = op_input(call, 1);
+    if (!op_image(call, 0, &x))
         return false;
-    if (!place_spreads(call->reader, &slopes->shape, &x->shape) || !slopes->floats)
-        return op_unsupported(call, "slopes must be one number, or one for each channel");
-    glcnn_image_node *node =
-        op_slopes(call, x->image.node, GLCNN_NEURON_TYPE_PRELU, op_input(call, 1), 1);
-    return node && place_give(call, 0, &x->shape, node);
+    if (!slopes)
+        return op_fail(call, GLCNN_MALFORMED_DATA, "it has two inputs; one is missing");
+    bool are_of_channels = slopes->constant && slopes->constant->floats &&
+                           place_spreads(call->reader, &slopes->shape, &x->shape);
+    if (!are_of_channels)
+        return slope_image(call, x, slopes);
+    return slopes->constant->count == 1 ? slope_all(call, x, slopes) : slope_channels(call, slopes);
 }
 
 /* ---- Bounds ---- */
@@ -163,9 +204,6 @@ static bool bound_of(struct call *call, const char *attribute, size_t input, flo
                        attribute);
     return op_note_frozen(call, op_input(call, input), "a bound does not train");
 }
-
-/* What a parameter of a neuron can be; beyond it there is no bound. */
-#define MOST 3.4e38f
 
 static bool lower_clip(struct call *call)
 {
