@@ -744,6 +744,22 @@ static void channels_are_padded_by_themselves(void)
     }
 }
 
+/* Images of (2, 5, N, 3, 3): channels are what is before the batch. */
+static void results_have_the_batch_anywhere(void)
+{
+    struct graph_writer g = begin_graph();
+    float *from = source_values(), *expected = source_values();
+    wholes_of(&g, "sizes", 5, (const int64_t[]){-1, 2, 3, ROWS, COLUMNS});
+    node_of(&g, "Reshape", "parts", "image", "sizes");
+    build_ints(&g.w, node_of(&g, "Transpose", "result", "parts", NULL), "perm",
+               (const int64_t[]){1, 4, 0, 3, 2}, 5);
+    for (size_t i = 0; i < ALL; i++) {
+        const size_t n = i / PIXELS / CHANNELS, part = i / 45 % 2, x = i / 9 % 5, y = i / 3 % 3;
+        expected[i] = from[(n * CHANNELS + part * 3 + i % 3) * PIXELS + y * COLUMNS + x];
+    }
+    expect_graph(&g, from, expected);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
@@ -764,6 +780,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(slopes_are_of_any_shape),
                                         UNIT_TEST(one_slope_is_of_all),
                                         UNIT_TEST(channels_are_padded_by_themselves),
+                                        UNIT_TEST(results_have_the_batch_anywhere),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }

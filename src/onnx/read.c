@@ -349,6 +349,17 @@ static bool has_image(struct call *call, struct value *value)
                      value->name);
 }
 
+/* Axes before that of the batch are channels, what is behind it rows and columns. */
+static bool place_around_batch(struct call *call, struct image *image, const struct shape *shape)
+{
+    const int rank = (int)shape->rank;
+    const int64_t behind = view_batch(image).after;
+    uint8_t axis[GLCNN_ONNX_RANK];
+    for (int i = 0; i < rank; i++)
+        axis[i] = shape_count_between(shape, i + 1, rank) > behind ? C : i + 1 == rank ? W : H;
+    return place_arrange(call, image, shape, axis);
+}
+
 /* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. Of others each axis of
  * the image is one digit, as the record has them. */
 static bool place_result(struct call *call, struct value *value)
@@ -356,11 +367,12 @@ static bool place_result(struct call *call, struct value *value)
     const struct reader *r = call->reader;
     uint8_t order[AXES];
     const struct image wanted = place_custom(r, &value->shape);
-    bool scores = value->shape.rank == 2 && !r->options.without_batch &&
-                  view_batch(&value->image).after == view_batch(&wanted).after;
+    const bool leads = view_batch(&value->image).after == view_batch(&wanted).after;
+    bool scores = value->shape.rank == 2 && !r->options.without_batch && leads;
     if (!scores && view_order(&value->image, order))
         return true;
-    return place_move(call, &value->image, &wanted);
+    return leads ? place_move(call, &value->image, &wanted)
+                 : place_around_batch(call, &value->image, &value->shape);
 }
 
 static bool read_output(struct reader *r, struct value *value)
