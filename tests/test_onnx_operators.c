@@ -760,6 +760,54 @@ static void results_have_the_batch_anywhere(void)
     expect_graph(&g, from, expected);
 }
 
+/* The file has that many images, and no symbol. */
+static void fix_batch(Onnx__GraphProto *graph)
+{
+    Onnx__TensorShapeProto__Dimension *images = graph->input[0]->type->tensor_type->shape->dim[0];
+    free(images->dim_param);
+    images->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    images->dim_value = IMAGES;
+}
+
+/* Its first axis has as many numbers as three batches, and is not of the batch. */
+static void matrices_of_einsum_are_not_of_the_batch(void)
+{
+    struct graph_writer g = begin_graph();
+    fix_batch(g.model->graph);
+    float *from = source_values(), *expected = source_values(), matrix[CHANNELS * CHANNELS];
+    for (size_t i = 0; i < CHANNELS * CHANNELS; i++)
+        matrix[i] = number_at(i);
+    constant_of(&g, "matrix", CHANNELS, CHANNELS, matrix);
+    build_text(&g.w, node_of(&g, "Einsum", "product", "image", "matrix"), "equation",
+               "abcd,be->aecd");
+    give(&g, "product");
+    for (size_t i = 0; i < ALL; i++) {
+        const size_t c = i / PIXELS % CHANNELS;
+        expected[i] = 0;
+        for (size_t k = 0; k < CHANNELS; k++)
+            expected[i] += from[i - c * PIXELS + k * PIXELS] * matrix[k * CHANNELS + c];
+    }
+    expect_graph(&g, from, expected);
+}
+
+/* A shape whose axes are not those of the image, nor parts of them. */
+static void numbers_move_before_they_are_joined(void)
+{
+    struct graph_writer g = begin_graph();
+    float *from = source_values(), *expected = source_values(), least[10];
+    for (size_t i = 0; i < 10; i++)
+        least[i] = number_at(i);
+    constant_of(&g, "least", 10, 1, least);
+    wholes_of(&g, "sizes", 3, (const int64_t[]){-1, 10, 9});
+    wholes_of(&g, "again", 4, (const int64_t[]){-1, CHANNELS, ROWS, COLUMNS});
+    node_of(&g, "Reshape", "parts", "image", "sizes");
+    node_of(&g, "Max", "larger", "parts", "least");
+    node_of(&g, "Reshape", "result", "larger", "again");
+    for (size_t i = 0; i < ALL; i++)
+        expected[i] = fmaxf(from[i], least[i / 9 % 10]);
+    expect_graph(&g, from, expected);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(groups_of_channels_are_normalised),
@@ -781,6 +829,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(one_slope_is_of_all),
                                         UNIT_TEST(channels_are_padded_by_themselves),
                                         UNIT_TEST(results_have_the_batch_anywhere),
+                                        UNIT_TEST(matrices_of_einsum_are_not_of_the_batch),
+                                        UNIT_TEST(numbers_move_before_they_are_joined),
                                         CU_TEST_INFO_NULL};
     return fixture_run("onnx_operators", tests, argc, argv);
 }

@@ -82,6 +82,20 @@ static void make_matrices(struct operand *operand, size_t matrices, size_t rows)
     operand->shape = narrow;
 }
 
+/* Makes a constant an image: its axis of the batch is the one of the other's label. */
+static bool place_constant(struct call *call, struct operand *operand, const char *own,
+                           const struct operand *other, const char *others)
+{
+    const struct batch batch = view_batch(&other->image);
+    const int axis = view_batch_axis(batch, &other->shape);
+    const char *same = axis >= 0 ? strchr(own, others[axis]) : NULL;
+    return operand->image.node ||
+           operand_place_constant(call, operand,
+                                  operand_constant_batch(batch, &other->shape, same ? axis : -1,
+                                                         &operand->shape,
+                                                         same ? (int)(same - own) : 0));
+}
+
 /* ---- The operator ---- */
 
 static bool refuse_equation(struct call *call)
@@ -134,10 +148,8 @@ bool lower_einsum(struct call *call)
     for (uint32_t i = 0; i < shape.rank; i++)
         shape.dims[i] =
             strchr(of_x, all.of[i]) ? size_of(x, of_x, all.of[i]) : size_of(y, of_y, all.of[i]);
-    for (size_t i = 0; i < 2; i++)
-        if (!operands[i].image.node && !operand_place_constant(call, &operands[i]))
-            return false;
-    if (!order_axes(call, x, of_x, together(&matrices, &rows, &summed).of) ||
+    if (!place_constant(call, x, of_x, y, of_y) || !place_constant(call, y, of_y, x, of_x) ||
+        !order_axes(call, x, of_x, together(&matrices, &rows, &summed).of) ||
         !order_axes(call, y, of_y, together(&matrices, &summed, &columns).of))
         return false;
     make_matrices(x, m, r);

@@ -136,21 +136,43 @@ bool operand_place(struct call *call, struct operand *operand, const struct imag
 
 /* ---- Broadcasting ---- */
 
-bool operand_place_constant(struct call *call, struct operand *operand)
+struct batch operand_constant_batch(struct batch batch, const struct shape *shape, int axis,
+                                    const struct shape *constant, int own)
 {
-    const struct shape *shape = &operand->shape;
-    const int64_t images = call->reader->images;
+    const int rank = (int)shape->rank, constant_rank = (int)constant->rank;
+    bool has = axis >= 0 && axis == view_batch_axis(batch, shape) &&
+               constant->dims[own] == shape->dims[axis];
+    batch.after = has ? batch.after / shape_count_between(shape, axis + 1, rank) *
+                            shape_count_between(constant, own + 1, constant_rank)
+                      : 0;
+    return batch;
+}
+
+bool operand_place_constant(struct call *call, struct operand *operand, struct batch batch)
+{
     struct image wanted;
-    bool has_batch = shape->rank && images > 1 && shape->dims[0] % images == 0;
-    const struct batch none = {images, 0}, leading = view_leading_batch(shape, images);
-    return place_custom_batch(call, shape, has_batch ? leading : none, &wanted) &&
+    return place_custom_batch(call, &operand->shape, batch, &wanted) &&
            make_image(call, operand, &wanted);
+}
+
+/* The same of a constant that is broadcast to the shape, of as many axes. */
+static bool place_broadcast(struct call *call, struct operand *operand, const struct shape *shape,
+                            struct batch batch)
+{
+    const int axis = view_batch_axis(batch, shape);
+    return operand->image.node ||
+           operand_place_constant(
+               call, operand, operand_constant_batch(batch, shape, axis, &operand->shape, axis));
 }
 
 bool operand_image(struct call *call, struct value *value)
 {
     struct operand operand = operand_of(value);
-    if (!operand_place_constant(call, &operand))
+    const int64_t images = call->reader->images;
+    const struct shape *shape = &operand.shape;
+    const bool has_batch = shape->rank && images > 1 && shape->dims[0] % images == 0;
+    const struct batch none = {images, 0}, leading = view_leading_batch(shape, images);
+    if (!operand_place_constant(call, &operand, has_batch ? leading : none))
         return false;
     value->image = operand.image;
     return true;
@@ -159,9 +181,11 @@ bool operand_image(struct call *call, struct value *value)
 bool operand_repeat(struct call *call, struct operand *operand, const struct shape *shape,
                     struct batch batch)
 {
+    uint32_t end[GLCNN_ONNX_RANK];
     if (shape_equal(&operand->shape, shape))
         return true;
-    if (!operand->image.node && !operand_place_constant(call, operand))
+    if (!place_broadcast(call, operand, shape, batch) ||
+        !place_split(call, &operand->image, &operand->shape, end))
         return false;
     if (!view_repeat(&operand->image, &operand->shape, shape, batch))
         return op_unsupported(call, "the axes of an input do not split as its shape does");
@@ -209,15 +233,19 @@ static bool fit(struct call *call, struct operand *operand, const struct operand
     struct shape shape = operand->shape;
     if (!lie_beside(all, &shape, &wanted))
         return op_unsupported(call, "the axes of an input do not split as its shape does");
-    return operand_repeat(call, operand, &shape, view_batch(&all->image)) &&
+    return (shape_equal(&operand->shape, &shape) ||
+            place_broadcast(call, operand, &all->shape, view_batch(&all->image))) &&
+           operand_repeat(call, operand, &shape, view_batch(&all->image)) &&
            operand_place(call, operand, &wanted);
 }
 
 /* Can the result lie as this one does? */
 static bool leads(const struct operand *operand, const struct shape *shape)
 {
+    struct image split = operand->image;
+    uint32_t end[GLCNN_ONNX_RANK];
     return operand->image.node && shape_equal(&operand->shape, shape) &&
-           !view_repeats(&operand->image);
+           view_split(&split, shape, end) && !view_repeats(&operand->image);
 }
 
 struct batch operand_batch(const struct reader *reader, const struct operand *a,
@@ -233,6 +261,19 @@ struct batch operand_batch(const struct reader *reader, const struct operand *a,
     return batch;
 }
 
+/* Broadcasts numbers that no axis repeats. */
+static bool align(struct call *call, struct operand *a, struct operand *b, struct operand *all)
+{
+    const struct shape *shape = &all->shape;
+    const struct operand *leading = leads(a, shape) ? a : leads(b, shape) ? b : NULL;
+    if (leading)
+        all->image = leading->image;
+    else if (!place_custom_batch(call, shape, operand_batch(call->reader, a, b, shape),
+                                 &all->image))
+        return false;
+    return fit(call, a, all) && fit(call, b, all);
+}
+
 bool operand_align(struct call *call, struct operand *a, struct operand *b, struct operand *all)
 {
     char first[96], second[96];
@@ -245,19 +286,13 @@ bool operand_align(struct call *call, struct operand *a, struct operand *b, stru
         return false;
     a->shape = shape_widened(&a->shape, shape.rank);
     b->shape = shape_widened(&b->shape, shape.rank);
-    all->shape = shape;
     if (a->image.node && b->image.node && shape_equal(&a->shape, &b->shape) &&
         view_is(&a->image, &b->image)) {
-        all->image = a->image;
+        *all = (struct operand){.shape = shape, .image = a->image};
         return true;
     }
     view_drop_repeats(&a->image, &a->shape);
     view_drop_repeats(&b->image, &b->shape);
-    const struct operand *leading = leads(a, &shape) ? a : leads(b, &shape) ? b : NULL;
-    if (leading)
-        all->image = leading->image;
-    else if (!place_custom_batch(call, &shape, operand_batch(call->reader, a, b, &shape),
-                                 &all->image))
-        return false;
-    return fit(call, a, all) && fit(call, b, all);
+    all->shape = shape;
+    return align(call, a, b, all);
 }

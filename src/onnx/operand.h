@@ -16,8 +16,12 @@ struct operand operand_of(const struct value *value);
 /* Puts its numbers where those of `wanted` are, an image that its shape has. A constant becomes a learned
  * image, which trains where the constant is a parameter. */
 bool operand_place(struct call *call, struct operand *operand, const struct image *wanted);
-/* Makes a constant an image, where its shape has it by custom. */
-bool operand_place_constant(struct call *call, struct operand *operand);
+/* Where the batch of what has `shape` is in a constant whose axis `own` is its axis `axis`: nowhere, unless
+ * that is the axis of the batch and the constant has all of its numbers. */
+struct batch operand_constant_batch(struct batch batch, const struct shape *shape, int axis,
+                                    const struct shape *constant, int own);
+/* Makes a constant an image, where its shape, which has the batch there, has it by custom. */
+bool operand_place_constant(struct call *call, struct operand *operand, struct batch batch);
 /* The value is that image too from now on. */
 bool operand_image(struct call *call, struct value *value);
 /* Repeats it along axes of one number, up to the sizes of `shape`, which has the batch where `batch`

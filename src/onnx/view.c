@@ -35,6 +35,15 @@ struct batch view_broadcast_batch(struct batch batch, const struct shape *from,
     return batch;
 }
 
+int view_batch_axis(struct batch batch, const struct shape *shape)
+{
+    int64_t count = 1;
+    int axis = (int)shape->rank - 1;
+    while (axis >= 0 && batch.after >= (count *= shape->dims[axis]))
+        axis--;
+    return batch.after ? axis : -1;
+}
+
 /* ---- Making ---- */
 
 /* Does the first digit go on where the second one ends? */

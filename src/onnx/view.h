@@ -16,6 +16,8 @@ struct batch view_leading_batch(const struct shape *shape, int64_t images);
 /* The same batch in a tensor of another shape, of as many axes, that is broadcast from the first. */
 struct batch view_broadcast_batch(struct batch batch, const struct shape *from,
                                   const struct shape *to);
+/* The axis of the tensor that the batch is, or is a part of; -1: none. */
+int view_batch_axis(struct batch batch, const struct shape *shape);
 /* An image of which each axis of the tensor lies along that axis, but for the batch. False: the batch
  * is no part of the axes. */
 bool view_arranged(const struct shape *shape, struct batch batch,
