@@ -687,6 +687,24 @@ static float number_at(size_t i)
     return (float)((i * 37 + 11) % 29) / 8 - 1.75f;
 }
 
+/* Both inputs repeat the same row: so does the result, as often as the longer one. */
+static void what_repeats_on_both_sides_repeats_in_the_result(void)
+{
+    struct graph_writer g = begin_graph();
+    float *from = source_values(), *expected = source_values();
+    wholes_of(&g, "axes", 1, (const int64_t[]){2});
+    wholes_of(&g, "sizes", 4, (const int64_t[]){1, 1, ROWS, 1});
+    node_of(&g, "ReduceMax", "row", "image", "axes");
+    node_of(&g, "Expand", "rows", "row", "sizes");
+    node_of(&g, "Mul", "result", "row", "rows");
+    for (size_t i = 0; i < ALL; i++) {
+        const float *first = &from[i / PIXELS * PIXELS + i % COLUMNS];
+        const float most = fmaxf(fmaxf(first[0], first[COLUMNS]), first[2 * COLUMNS]);
+        expected[i] = most * most;
+    }
+    expect_graph(&g, from, expected);
+}
+
 static void slopes_are_of_any_shape(void)
 {
     struct graph_writer g = begin_graph();
@@ -825,6 +843,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(the_upper_bound_counts_last),
                                         UNIT_TEST(some_axes_are_resized_by_a_policy),
                                         UNIT_TEST(axes_that_cannot_be_resized_have_a_message),
+                                        UNIT_TEST(what_repeats_on_both_sides_repeats_in_the_result),
                                         UNIT_TEST(slopes_are_of_any_shape),
                                         UNIT_TEST(one_slope_is_of_all),
                                         UNIT_TEST(channels_are_padded_by_themselves),

@@ -293,6 +293,7 @@ bool operand_align(struct call *call, struct operand *a, struct operand *b, stru
     }
     view_drop_repeats(&a->image, &a->shape);
     view_drop_repeats(&b->image, &b->shape);
-    all->shape = shape;
-    return align(call, a, b, all);
+    /* What both only repeat along an axis, their result does too. */
+    return shape_broadcast(&a->shape, &b->shape, &all->shape) && align(call, a, b, all) &&
+           operand_repeat(call, all, &shape, operand_batch(call->reader, a, b, &shape));
 }
