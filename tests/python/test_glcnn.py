@@ -675,6 +675,14 @@ class OnnxAxes(unittest.TestCase):
                                               loss=glcnn.LossType.MEAN_SQUARED_ERROR)
                         self.assertLess(score.loss, 1e-9)
 
+    def test_axes_of_one_number_beside_the_batch(self):
+        for batch, sizes, count in ("N", [1, -1, 24, 5], 3), (1, [2, 1, 3, 4, 5], 1):
+            with self.subTest(batch=batch):
+                onnx_file.write(self.file("m.onnx"), {"x": [batch, 6, 4, 5]}, {"y": sizes},
+                                [onnx_file.node("Reshape", ["x", "sizes"], ["y"])], {"sizes": sizes})
+                found = glcnn.onnx(self.file("m.onnx")).predict(self.images[:count])
+                numpy.testing.assert_array_equal(found, self.images[:count].reshape(sizes))
+
     def test_labels_of_another_shape(self):
         self.write("transposed", "N")
         net = glcnn.onnx(self.file("m.onnx"))

@@ -45,8 +45,8 @@ class Tensor:
         """The number of the tensor's axis at which this one of the image begins; -1: at none."""
         passed = math.prod(self.extents[a] for a in self.order[:self.order.index(axis)])
         for i, size in enumerate(self.sizes):
-            if math.prod(self.sizes[:i]) == passed and (
-                    axis == _N or size == self.extents[axis] != 1):
+            is_it = size % self.extents[_N] == 0 if axis == _N else size == self.extents[axis] != 1
+            if math.prod(self.sizes[:i]) == passed and is_it:
                 return i
         return -1
 
@@ -62,7 +62,9 @@ class Tensor:
                              "of %s" % (self.name, extents[1:], self._text(self.sizes),
                                         self.extents[1:]))
         batch = self._axis(_N)
-        return shape[:batch] + [-1] + shape[batch + 1:] if batch >= 0 else [-1] + shape
+        if batch < 0:
+            return shape if extents[_N] == 1 else [-1] + shape
+        return shape[:batch] + [-1] + shape[batch + 1:]
 
     @staticmethod
     def _text(shape: List[int]) -> str:
