@@ -28,13 +28,24 @@ def _message(*fields):
                     for one in (value if isinstance(value, list) else [value]))
 
 
+class Tensor:
+    """An attribute that is a tensor."""
+
+    def __init__(self, array):
+        self.array = array
+
+
 def _attribute(name, value):
+    if isinstance(value, Tensor):
+        return _message((1, name), (5, tensor("", value.array)), (20, 4))
     if isinstance(value, int):
         return _message((1, name), (3, value), (20, 2))
     if isinstance(value, float):
         return _message((1, name), (2, value), (20, 1))
     if isinstance(value, str):
         return _message((1, name), (4, value), (20, 3))
+    if value and isinstance(value[0], float):
+        return _message((1, name), (7, list(value)), (20, 6))
     return _message((1, name), (8, list(value)), (20, 7))
 
 
@@ -45,8 +56,8 @@ def node(kind, inputs, outputs, name="", **attributes):
 
 def tensor(name, array):
     array = numpy.asarray(array)
-    kind = 7 if array.dtype.kind == "i" else 1
-    data = array.astype(numpy.int64 if kind == 7 else numpy.float32).tobytes()
+    kind, stored = {"i": (7, numpy.int64), "b": (9, numpy.bool_)}.get(array.dtype.kind, (1, numpy.float32))
+    data = array.astype(stored).tobytes()
     return _message((1, list(array.shape)), (2, kind), (8, name), (9, data))
 
 
