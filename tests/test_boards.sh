@@ -1,5 +1,6 @@
 #!/bin/sh
-# A training step of the network "small" on the shader compilers of six embedded GPUs, where
+# A training step of the network "small" on the shader compilers of six embedded GPUs, and of
+# a detector on that of a Valhall, whose compiler spills the constants of long functions, where
 # "make check-boards", which tries all of them and every kernel, has built or fetched their drivers:
 # this Debian's Mesa, and the arm64 binaries of trixie's.
 #
@@ -21,6 +22,7 @@ part() {
 }
 
 part sh tests/check_boards.sh -n -g V3D,G52,A530 -w small
+part sh tests/check_boards.sh -n -g G57 -w boxes
 part sh tests/check_boards_arm.sh -n -m trixie -g G610,V3D7.1,A618 -w small -p
 [ -n "$had" ] || exit 77
 exit $bad

@@ -33,6 +33,14 @@
 #define IF_TAP(t)
 #endif
 
+// How many pixels are stored. LONG_FUNCTIONS: a number that compilers do not know, so that the neuron is
+// there once. Copies of it share their constants, which Valhall's compiler then spills.
+#ifdef LONG_FUNCTIONS
+#define STORED min(PIXELS, region_width)
+#else
+#define STORED PIXELS
+#endif
+
 vec4 weight(ivec3 place, int element) {
     return matrix_at(place, PACKED_X(element), PACKED_Y(element), 0);
 }
@@ -119,11 +127,13 @@ void invocation(ivec3 at) {
         sum[i] += stretches[i];
 #endif
     vec4 slope = neuron_slope(k);
-    for (int i = 0; i < PIXELS; i++) {
+    for (int i = 0; i < STORED; i++) {
         ivec2 X = ivec2(x0 + i, at.y), u = stored_at(X);
 #ifdef PHASES
         if (is_stored(X))
 #endif
-            store_destination(u.x, u.y, k, image, neuron(sum[i], slope));
+            store_destination(u.x, u.y, k, image, neuron(sum[0], slope));
+        for (int j = 1; j < PIXELS; j++)
+            sum[j - 1] = sum[j];
     }
 }

@@ -7,6 +7,7 @@
 // both polynomials, minimax over their ranges, are those of expf and logf of Cephes (S. L. Moshier,
 // netlib.org/cephes, single precision: expf.c, logf.c).
 // needs lib/compare.glsl
+#define LONG_FUNCTIONS // each is fifty instructions and more
 const float LN2_HIGH = 0.693359375;
 const float LN2_LOW = -2.12194440e-4;
 
