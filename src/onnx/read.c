@@ -354,10 +354,12 @@ static bool place_around_batch(struct call *call, struct image *image, const str
 {
     const int rank = (int)shape->rank;
     const int64_t behind = view_batch(image).after;
-    uint8_t axis[GLCNN_ONNX_RANK];
+    uint8_t axis[GLCNN_ONNX_RANK], order[AXES];
     for (int i = 0; i < rank; i++)
         axis[i] = shape_count_between(shape, i + 1, rank) > behind ? C : i + 1 == rank ? W : H;
-    return place_arrange(call, image, shape, axis);
+    return place_arrange(call, image, shape, axis) &&
+           (view_order(image, order) ||
+            op_unsupported(call, "an axis of it is that of the batch in part"));
 }
 
 /* N,C is an image of 1x1 pixels, as an input is: what classifies is known by it. Of others each axis of
