@@ -182,6 +182,9 @@ static bool lower_prelu(struct call *call)
         return op_fail(call, GLCNN_MALFORMED_DATA, "it has two inputs; one is missing");
     bool are_of_channels = slopes->constant && slopes->constant->floats &&
                            place_spreads(call->reader, &slopes->shape, &x->shape);
+    struct shape all;
+    if (!shape_broadcast(&slopes->shape, &x->shape, &all) || !shape_equal(&all, &x->shape))
+        return op_unsupported(call, "its slopes do not broadcast to its input");
     if (!are_of_channels)
         return slope_image(call, x, slopes);
     return slopes->constant->count == 1 ? slope_all(call, x, slopes) : slope_channels(call, slopes);
