@@ -61,7 +61,10 @@ CXXFLAGS   ?= -O2 -g
 # pkg-config modules. libglcnn takes those of LIB_MODULES alone; what needs more for its files is
 # libglcnn_interchange, libglcnn_onnx and libglcnn_data.
 DRM         ?= yes
-LIB_MODULES  := egl$(if $(filter no,$(DRM)),, gbm)
+LIB_MODULES  := egl gbm
+ifeq ($(DRM),no)
+LIB_MODULES   = egl
+endif
 INTERCHANGE_MODULES := libcjson libcbor liblzma
 ONNX_MODULES := libprotobuf-c
 DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson

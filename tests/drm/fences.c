@@ -5,7 +5,6 @@
  * A line for each case: its name and "good", or "wrong" and why; the status is 1 where one is.
  * With "native" the driver must have fences of its own (EGL_ANDROID_native_fence_sync); else none
  * is given out, and those of others are waited for on the CPU. */
-#include <drm_fourcc.h>
 #include <fcntl.h>
 #include <glcnn/glcnn.h>
 #include <linux/dma-buf.h>
@@ -17,13 +16,26 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <xf86drm.h>
+
+#include "support/drm.h"
 
 #define SIDE 16
 
-/* Of the kernel's drm/vgem_drm.h, which libdrm leaves out. */
-#define VGEM_ATTACH       DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_attach)
-#define VGEM_SIGNAL       DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_signal)
+/* Of the kernel's drm/drm.h. */
+#define VERSION _IOWR('d', 0x00, struct version)
+struct version {
+    int major, minor, patch;
+    size_t name_length;
+    char *name;
+    size_t date_length;
+    char *date;
+    size_t description_length;
+    char *description;
+};
+
+/* Of its drm/vgem_drm.h. */
+#define VGEM_ATTACH       _IOWR('d', 0x41, struct vgem_attach)
+#define VGEM_SIGNAL       _IOW('d', 0x42, struct vgem_signal)
 #define VGEM_ATTACH_WRITE 1
 struct vgem_attach {
     uint32_t handle, flags, fence, unused;
@@ -46,16 +58,20 @@ struct picture {
 
 /* ---- The other side ---- */
 
+static bool is_vgem(int node)
+{
+    char name[32] = "";
+    struct version version = {.name_length = sizeof name - 1, .name = name};
+    return ioctl(node, VERSION, &version) == 0 && strcmp(name, "vgem") == 0;
+}
+
 static int open_vgem(void)
 {
     char path[32];
     for (int i = 0; i < 8; i++) {
         snprintf(path, sizeof path, "/dev/dri/card%d", i);
         int node = open(path, O_RDWR | O_CLOEXEC);
-        drmVersion *version = node >= 0 ? drmGetVersion(node) : NULL;
-        bool found = version && strcmp(version->name, "vgem") == 0;
-        drmFreeVersion(version);
-        if (found)
+        if (node >= 0 && is_vgem(node))
             return node;
         if (node >= 0)
             close(node);
@@ -69,11 +85,14 @@ static const char *make_picture(struct picture *p, int *fence)
     struct drm_mode_create_dumb made = {.width = SIDE, .height = SIDE, .bpp = 32};
     struct dma_buf_export_sync_file exported = {.flags = DMA_BUF_SYNC_READ, .fd = -1};
     *p = (struct picture){.node = open_vgem(), .descriptor = -1};
-    if (p->node < 0 || drmIoctl(p->node, DRM_IOCTL_MODE_CREATE_DUMB, &made) != 0 ||
-        drmPrimeHandleToFD(p->node, made.handle, DRM_CLOEXEC | DRM_RDWR, &p->descriptor) != 0)
-        return "vgem lends no memory";
+    if (p->node < 0 || ioctl(p->node, DRM_IOCTL_MODE_CREATE_DUMB, &made) != 0)
+        return "vgem gives no memory";
+    struct drm_prime_handle shared = {.handle = made.handle, .flags = O_CLOEXEC | O_RDWR, .fd = -1};
+    if (ioctl(p->node, DRM_IOCTL_PRIME_HANDLE_TO_FD, &shared) != 0)
+        return "vgem shares no memory";
+    p->descriptor = shared.fd;
     struct vgem_attach attach = {.handle = made.handle, .flags = VGEM_ATTACH_WRITE};
-    if (drmIoctl(p->node, VGEM_ATTACH, &attach) != 0)
+    if (ioctl(p->node, VGEM_ATTACH, &attach) != 0)
         return "vgem makes no fence";
     if (ioctl(p->descriptor, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &exported) != 0)
         return "the kernel makes no sync file of it";
@@ -102,7 +121,7 @@ static void *fill_late(void *user)
     struct vgem_signal signal = {.fence = p->fence};
     poll(NULL, 0, 1000);
     memset(p->bytes, 255, p->size);
-    drmIoctl(p->node, VGEM_SIGNAL, &signal);
+    ioctl(p->node, VGEM_SIGNAL, &signal);
     return NULL;
 }
 
