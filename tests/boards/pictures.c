@@ -1,8 +1,6 @@
-/*
- * pictures FOLDER: writes sixteen pictures into FOLDER/segmenter/images, with masks beside them, and
+/* pictures FOLDER: writes sixteen pictures into FOLDER/segmenter/images, with masks beside them, and
  * into FOLDER/boxes/images, with YOLO's labels beside them. The folders exist. Each picture shows a
- * rectangle of each of two kinds on a pattern.
- */
+ * rectangle of each of two kinds on a pattern. */
 #include <png.h>
 #include <stdio.h>
 
