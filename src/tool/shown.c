@@ -24,7 +24,7 @@ static struct scale find_scale(const float *values, size_t count)
 static uint8_t byte_of(double value, const struct scale *s)
 {
     double part = (value - (double)s->low) / ((double)s->high - (double)s->low);
-    return !(part > 0) ? 0 : part < 1 ? (uint8_t)(255 * part + 0.5) : 255;
+    return (uint8_t)(!(part > 0) ? 0 : part < 1 ? 255 * part + 0.5 : 255);
 }
 
 /* An image, and the square of its pixels that becomes one. */
