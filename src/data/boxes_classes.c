@@ -82,14 +82,8 @@ static glcnn_status take_classes(glcnn_data_set *set, bool is_listed, char *erro
 
 static glcnn_status map_labels(glcnn_data_set *set, char *error)
 {
-    char decision[GLCNN_ERROR_LENGTH];
-    uint32_t *map = malloc((set->names.count + 1) * sizeof *map);
-    if (!map)
-        return data_no_memory(error, set->path);
-    glcnn_status status = names_order(&set->names, (const char *const *)set->class_names,
-                                      set->info.class_count, set->path, map, decision, error);
-    if (*decision)
-        set_decide(set, decision);
+    uint32_t *map;
+    glcnn_status status = set_order_names(set, &map, error);
     for (uint32_t i = 0; i < set->boxes.count && status == GLCNN_SUCCESS; i++)
         set->boxes.items[i].label = map[set->boxes.items[i].label];
     free(map);

@@ -45,16 +45,23 @@ static glcnn_status take_names(glcnn_data_set *set, char *error)
     return check_training(set, error);
 }
 
-static glcnn_status set_labels(glcnn_data_set *set, char *error)
+glcnn_status set_order_names(glcnn_data_set *set, uint32_t **map, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH];
-    uint32_t *map = malloc((set->names.count + 1) * sizeof *map);
-    if (!map)
+    *map = malloc((set->names.count + 1) * sizeof **map);
+    if (!*map)
         return data_no_memory(error, set->path);
     glcnn_status status = names_order(&set->names, (const char *const *)set->class_names,
-                                      set->info.class_count, set->path, map, decision, error);
+                                      set->info.class_count, set->path, *map, decision, error);
     if (*decision)
         set_decide(set, decision);
+    return status;
+}
+
+static glcnn_status set_labels(glcnn_data_set *set, char *error)
+{
+    uint32_t *map;
+    glcnn_status status = set_order_names(set, &map, error);
     for (int p = 0; p < GLCNN_DATA_PARTS && status == GLCNN_SUCCESS; p++)
         for (uint32_t i = 0; i < set->parts[p].count; i++)
             set->parts[p].items[i].label = map[set->parts[p].items[i].label];

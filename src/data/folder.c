@@ -100,21 +100,6 @@ bool path_exists(const char *path)
 
 /* ---- Pictures ---- */
 
-static bool add_file(glcnn_data_set *set, const struct picture_file *file)
-{
-    if (set->file_count == set->file_capacity) {
-        uint32_t capacity = set->file_capacity ? set->file_capacity * 2 : 256;
-        struct picture_file *files = realloc(set->files, capacity * sizeof *files);
-        if (!files)
-            return false;
-        set->files = files;
-        set->file_capacity = capacity;
-    }
-    set->files[set->file_count] = *file;
-    set->files[set->file_count].path = strdup(file->path);
-    return set->files[set->file_count++].path != NULL;
-}
-
 static glcnn_status look_inside(FILE *stream, const char *path, const char *unread,
                                 struct picture_file *file, char *error)
 {
@@ -178,7 +163,8 @@ static glcnn_status add_looked_at(glcnn_data_set *set, glcnn_data_part part,
 {
     const struct item item = {.label = label, .table = NO_TABLE, .index = set->file_count};
     file->head.width = is_broken ? 0 : file->head.width;
-    return add_file(set, file) && part_add(&set->parts[part], &item)
+    return picture_files_add(&set->files, &set->file_count, &set->file_capacity, file) &&
+                   part_add(&set->parts[part], &item)
                ? GLCNN_SUCCESS
                : data_no_memory(error, file->path);
 }

@@ -88,21 +88,6 @@ static void map_names(glcnn_data_set *set)
 
 /* ---- Pairs ---- */
 
-static bool add_file(struct masks *m, const struct picture_file *file, const char *path)
-{
-    if (m->count == m->capacity) {
-        uint32_t capacity = m->capacity ? m->capacity * 2 : 256;
-        struct picture_file *files = realloc(m->files, capacity * sizeof *files);
-        if (!files)
-            return false;
-        m->files = files;
-        m->capacity = capacity;
-    }
-    m->files[m->count] = *file;
-    m->files[m->count].path = strdup(path);
-    return m->files[m->count++].path != NULL;
-}
-
 static void note_values(struct masks *m, const struct picture_values *v)
 {
     const size_t count = (size_t)v->width * v->height;
@@ -115,9 +100,9 @@ static glcnn_status add_mask(glcnn_data_set *set, glcnn_data_part part, const ch
                              char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
-    struct part *items = &set->parts[part];
-    struct item *item = &items->items[items->count - 1];
-    struct picture_file file = {.path = NULL};
+    struct masks *m = &set->masks;
+    struct item *item = &set->parts[part].items[set->parts[part].count - 1];
+    struct picture_file file = {.path = (char *)path};
     struct picture_values values;
     glcnn_status status = open_mask(path, &file, &values, message);
     if (status == GLCNN_SUCCESS)
@@ -125,13 +110,15 @@ static glcnn_status add_mask(glcnn_data_set *set, glcnn_data_part part, const ch
     if (status == GLCNN_OUT_OF_MEMORY)
         status = data_fail(error, status, "%s", message);
     else if (status != GLCNN_SUCCESS) {
-        items->count--;
+        set_remove_picture(set, part);
         status = set_complain(set, 1, message, error);
     } else {
-        item->target = set->masks.count;
+        item->target = m->count;
         if (part == GLCNN_DATA_PART_TRAINING)
-            note_values(&set->masks, &values);
-        status = add_file(&set->masks, &file, path) ? GLCNN_SUCCESS : data_no_memory(error, path);
+            note_values(m, &values);
+        status = picture_files_add(&m->files, &m->count, &m->capacity, &file)
+                     ? GLCNN_SUCCESS
+                     : data_no_memory(error, path);
     }
     free(values.values);
     return status;
@@ -414,16 +401,6 @@ static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes
     return status;
 }
 
-/* The first thread that has a mask keeps it. */
-static void keep(struct masks *m, uint32_t index, const uint8_t *classes, size_t pixels)
-{
-    uint8_t unknown = PICTURE_UNKNOWN;
-    if (!m->kept || !atomic_compare_exchange_strong(&m->states[index], &unknown, PICTURE_TAKEN))
-        return;
-    memcpy(m->kept + index * pixels, classes, pixels);
-    atomic_store(&m->states[index], PICTURE_KEPT);
-}
-
 glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
 {
     struct masks *m = &set->masks;
@@ -434,6 +411,6 @@ glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, cha
     }
     glcnn_status status = decode(set, index, classes, error);
     if (status == GLCNN_SUCCESS)
-        keep(m, index, classes, pixels);
+        keep_decoded(m->states, m->kept, index, classes, pixels);
     return status;
 }

@@ -30,15 +30,14 @@ static glcnn_status decode(const glcnn_data_set *set, const struct picture_file 
                                    : data_fail(error, status, "%.250s: %.250s", file->path, reason);
 }
 
-/* The first thread that has decoded a picture keeps it. */
-static void keep(glcnn_data_set *set, uint32_t index, const uint8_t *pixels)
+void keep_decoded(_Atomic uint8_t *states, uint8_t *kept, uint32_t index, const uint8_t *bytes,
+                  size_t size)
 {
     uint8_t unknown = PICTURE_UNKNOWN;
-    size_t values = set_values(set);
-    if (!set->kept || !atomic_compare_exchange_strong(&set->states[index], &unknown, PICTURE_TAKEN))
+    if (!kept || !atomic_compare_exchange_strong(&states[index], &unknown, PICTURE_TAKEN))
         return;
-    memcpy(set->kept + index * values, pixels, values);
-    atomic_store(&set->states[index], PICTURE_KEPT);
+    memcpy(kept + index * size, bytes, size);
+    atomic_store(&states[index], PICTURE_KEPT);
 }
 
 static void mark_broken(glcnn_data_set *set, uint32_t index, const char *message)
@@ -63,7 +62,7 @@ glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bo
     glcnn_status status = decode(set, file, pixels, error);
     *decoded = status == GLCNN_SUCCESS;
     if (status == GLCNN_SUCCESS)
-        keep(set, index, pixels);
+        keep_decoded(set->states, set->kept, index, pixels, values);
     else if (status == GLCNN_MALFORMED_DATA)
         mark_broken(set, index, error);
     return status;

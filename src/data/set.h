@@ -157,6 +157,10 @@ glcnn_status set_keep_masks(glcnn_data_set *set, char *error);
 /* The classes of the pixels of mask number `index`, [H][W]. */
 glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error);
 
+/* (*map)[number of a name]: its class, as names_order has it, and tells what was decided. To be
+ * released with free(), after a failure too. */
+glcnn_status set_order_names(glcnn_data_set *set, uint32_t **map, char *error);
+
 /* Classes, split, size and memory, once everything is added. */
 glcnn_status set_finish(glcnn_data_set *set, char *error);
 /* Width, height and channels of images that are pictures. */
@@ -168,6 +172,13 @@ void set_decide(glcnn_data_set *set, const char *message);
 void set_note(glcnn_data_set *set, uint32_t pictures, const char *message);
 /* A message where `strict` is not set, otherwise an error. */
 glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *message, char *error);
+
+/* Adds a copy to a list, with a path of its own. False: not enough memory. */
+bool picture_files_add(struct picture_file **files, uint32_t *count, uint32_t *capacity,
+                       const struct picture_file *file);
+/* The first thread that has decoded number `index` keeps its bytes; `kept` NULL: none does. */
+void keep_decoded(_Atomic uint8_t *states, uint8_t *kept, uint32_t index, const uint8_t *bytes,
+                  size_t size);
 
 /* Opens a regular file for reading; NULL: errno says why, 0 that it is another kind of file. */
 FILE *open_picture(const char *path, struct picture_file *file);
