@@ -129,6 +129,25 @@ static void a_list_names_pictures(void)
     glcnn_data_set_close(&data);
 }
 
+static void pictures_that_are_not_read_are_counted(void)
+{
+    write_picture("unread/b.png", 8, 8);
+    data_write_text("unread/c.gif", "GIF89a, and what follows");
+    data_write_text("unread/list.csv", "file,y\nb.png,1\nc.gif,2\n");
+    glcnn_data_set *data = data_open("unread", &numbers);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 1);
+    expect_note(data, 0, "list.csv: 1 picture in unsupported formats (1 GIF)");
+    glcnn_data_set_close(&data);
+    write_picture("hidden/images/b.png", 8, 6);
+    data_write_png("hidden/masks/b.png",
+                   &(struct data_png){
+                       .width = 8, .height = 6, .colour_type = PNG_COLOR_TYPE_GRAY, .value = dark});
+    data_write_text("hidden/images/c.gif", "GIF89a, and what follows");
+    data = data_open("hidden", &masks);
+    expect_note(data, 0, "hidden/images: 1 picture in unsupported formats (1 GIF)");
+    glcnn_data_set_close(&data);
+}
+
 static void lists_are_refused_by_line(void)
 {
     static const struct {
@@ -300,6 +319,7 @@ static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(a_split_keeps_numbers_with_their_images),
                               UNIT_TEST(a_column_of_a_table_is_a_number),
                               UNIT_TEST(a_list_names_pictures),
+                              UNIT_TEST(pictures_that_are_not_read_are_counted),
                               UNIT_TEST(lists_are_refused_by_line),
                               UNIT_TEST(values_of_masks_are_classes),
                               UNIT_TEST(classes_named_by_values_keep_these),

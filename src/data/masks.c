@@ -155,6 +155,7 @@ static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const c
     struct listing listing;
     glcnn_status status = listing_read(pictures, &listing, error);
     set->info.ignored += status == GLCNN_SUCCESS ? listing.hidden : 0;
+    set->unread = (struct unread){.count = 0};
     for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
         char *picture = path_join(pictures, listing.names[i]);
         char *mask = mask_path(masks, listing.names[i]);
@@ -164,6 +165,7 @@ static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const c
         free(mask);
     }
     listing_free(&listing);
+    set_tell_unread(set, pictures);
     return status;
 }
 

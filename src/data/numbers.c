@@ -284,7 +284,9 @@ glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char 
     *l = (struct list){.set = set, .part = part, .path = path};
     l->folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
     set->info.format = "pictures";
+    set->unread = (struct unread){.count = 0};
     glcnn_status status = l->folder ? csv_take(&r, take_list, l) : data_no_memory(error, path);
+    set_tell_unread(set, path);
     if (status == GLCNN_SUCCESS)
         status = tell_unnamed(l, error);
     names_free(&l->pictures);
