@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/fuzz/require.h"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,14 +59,6 @@ static const struct {
              {"lists/Annotations/a.xml", object, sizeof object - 1},
              {"coco/a.png", picture, sizeof picture},
              {"coco/b/b.png", picture, sizeof picture}};
-
-static void require(bool holds, const char *what, const char *error)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s: \"%s\"\n", what, error);
-    abort();
-}
 
 static void end(void)
 {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/require.h"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,14 +27,6 @@ struct kind {
     glcnn_status (*write)(void *object, struct bytes *bytes, char error[512]);
     void (*destroy)(void *object);
 };
-
-static void require(bool holds, const char *what, const char *error)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s: \"%s\"\n", what, error);
-    abort();
-}
 
 static glcnn_status read_kernel(const uint8_t *data, size_t size, void **object, char error[512])
 {

@@ -10,18 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/require.h"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static glcnn_device *device;
-
-static void require(bool holds, const char *what, const char *error)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s: \"%s\"\n", what, error);
-    abort();
-}
 
 static size_t filters_of(const glcnn_network *network)
 {

@@ -8,18 +8,11 @@
 #include <string.h>
 
 #include "src/data/picture.h"
+#include "tests/fuzz/require.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_PIXELS ((uint64_t)1 << 20) /* more only take longer */
-
-static void require(bool holds, const char *what, const char *error)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s: \"%s\"\n", what, error);
-    abort();
-}
 
 static void check_outcome(glcnn_status status, const char *error)
 {

@@ -11,18 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/fuzz/require.h"
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char path[] = "/tmp/glcnn-fuzz-XXXXXX";
-
-static void require(bool holds, const char *what, const char *error)
-{
-    if (holds)
-        return;
-    fprintf(stderr, "%s: \"%s\"\n", what, error);
-    abort();
-}
 
 static void end(void)
 {
