@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model.h"
+
 struct ema_vector {
     glcnn_buffer *trained, *average; /* trained: the kernel's */
 };
@@ -31,27 +33,13 @@ void ema_end(struct ema *ema)
 
 /* ---- Vectors ---- */
 
-static const char *const names[] = {"weights",     "biases", "gamma", "beta",
-                                    "neuron_data", "values", "mean",  "variance"};
-enum { NAMES = sizeof names / sizeof *names };
-
-/* Does the filter's kernel train, and no filter before it have the same? */
-static bool is_first(const glcnn_network *network, size_t filter)
-{
-    const glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, filter));
-    size_t first = 0;
-    while (glcnn_filter_node_kernel(glcnn_network_filter(network, first)) != kernel)
-        first++;
-    return first == filter && glcnn_kernel_optimizer(kernel);
-}
-
 static bool add_kernel(struct ema *ema, const glcnn_kernel *kernel)
 {
-    for (int i = 0; i < NAMES; i++) {
-        if (!glcnn_kernel_has_vector(kernel, names[i]))
+    for (int i = 0; i < MODEL_VECTORS; i++) {
+        if (!glcnn_kernel_has_vector(kernel, model_vectors[i]))
             continue;
         struct ema_vector *v = &ema->vectors[ema->count];
-        v->trained = glcnn_kernel_vector(kernel, names[i]);
+        v->trained = glcnn_kernel_vector(kernel, model_vectors[i]);
         if (!v->trained || !good(glcnn_buffer_create(glcnn_kernel_device(kernel),
                                                      glcnn_buffer_size(v->trained), &v->average)))
             return false;
@@ -67,11 +55,11 @@ static bool add_all(struct ema *ema)
     bool added = true;
     while (glcnn_network_filter(ema->network, filters))
         filters++;
-    ema->vectors = calloc(filters * NAMES + 1, sizeof *ema->vectors);
-    for (size_t i = 0; i < filters && ema->vectors && added; i++)
-        if (is_first(ema->network, i))
-            added =
-                add_kernel(ema, glcnn_filter_node_kernel(glcnn_network_filter(ema->network, i)));
+    ema->vectors = calloc(filters * MODEL_VECTORS + 1, sizeof *ema->vectors);
+    for (size_t i = 0; i < filters && ema->vectors && added; i++) {
+        const glcnn_kernel *kernel = model_trained_kernel(ema->network, i);
+        added = !kernel || add_kernel(ema, kernel);
+    }
     return ema->vectors && added;
 }
 

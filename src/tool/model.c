@@ -249,6 +249,20 @@ glcnn_filter_node *model_head(const glcnn_network *network)
                : NULL;
 }
 
+/* ---- Vectors ---- */
+
+const char *const model_vectors[MODEL_VECTORS] = {"weights",     "biases", "gamma", "beta",
+                                                  "neuron_data", "values", "mean",  "variance"};
+
+glcnn_kernel *model_trained_kernel(const glcnn_network *network, size_t filter)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(network, filter));
+    size_t first = 0;
+    while (glcnn_filter_node_kernel(glcnn_network_filter(network, first)) != kernel)
+        first++;
+    return first == filter && glcnn_kernel_optimizer(kernel) ? kernel : NULL;
+}
+
 /* ---- Parts ---- */
 
 /* Images of a model and what stands for each in its part; `needed` are those that its result is made

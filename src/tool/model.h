@@ -75,6 +75,15 @@ bool model_filter_is(glcnn_filter_node *filter, const char *kernel);
 /* Has the filter vectors that training changes? */
 bool model_filter_has_weights(glcnn_filter_node *filter);
 
+/* Vectors of kernels that training changes: the first are stepped by optimizers, the others are
+ * statistics. */
+#define MODEL_STEPPED 6
+#define MODEL_VECTORS 8
+extern const char *const model_vectors[MODEL_VECTORS];
+/* The kernel of filter number `filter` where it trains, and no filter before it has the same; else
+ * NULL. */
+glcnn_kernel *model_trained_kernel(const glcnn_network *network, size_t filter);
+
 /* A part of a model as a model of its own, with the same kernels: weights trained in one are those of
  * the other. */
 struct model_part {

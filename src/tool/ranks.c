@@ -11,6 +11,7 @@
 #include <glcnn/training.h>
 
 #include "digest.h"
+#include "model.h"
 
 /* ---- The library ---- */
 
@@ -259,12 +260,6 @@ bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,
 
 /* ---- Vectors of networks ---- */
 
-#define COUNT(LIST) (sizeof(LIST) / sizeof *(LIST))
-
-static const char *const trained[] = {"weights", "biases",      "gamma",
-                                      "beta",    "neuron_data", "values"};
-static const char *const running[] = {"mean", "variance"};
-
 /* What is done to each buffer. */
 struct visit {
     bool (*run)(struct visit *visit, glcnn_buffer *buffer, char error[GLCNN_ERROR_LENGTH]);
@@ -292,17 +287,13 @@ static bool visit_kernel(struct visit *v, const glcnn_kernel *kernel, const char
 static bool visit_network(struct visit *v, const glcnn_network *network, bool weights,
                           char error[GLCNN_ERROR_LENGTH])
 {
-    glcnn_filter_node *node;
     bool good = true;
-    for (size_t i = 0; good && (node = glcnn_network_filter(network, i)) != NULL; i++) {
-        const glcnn_kernel *kernel = glcnn_filter_node_kernel(node);
-        size_t first = 0;
-        while (glcnn_filter_node_kernel(glcnn_network_filter(network, first)) != kernel)
-            first++;
-        if (first != i || !glcnn_kernel_optimizer(kernel))
-            continue;
-        good = (!weights || visit_kernel(v, kernel, trained, COUNT(trained), error)) &&
-               visit_kernel(v, kernel, running, COUNT(running), error);
+    for (size_t i = 0; good && glcnn_network_filter(network, i); i++) {
+        const glcnn_kernel *kernel = model_trained_kernel(network, i);
+        if (kernel)
+            good = (!weights || visit_kernel(v, kernel, model_vectors, MODEL_STEPPED, error)) &&
+                   visit_kernel(v, kernel, model_vectors + MODEL_STEPPED,
+                                MODEL_VECTORS - MODEL_STEPPED, error);
     }
     return good;
 }

@@ -39,11 +39,9 @@ static bool copy_vector(const glcnn_kernel *from, glcnn_kernel *to, const char *
 
 static bool copy_kernel(const glcnn_kernel *from, glcnn_kernel *to)
 {
-    static const char *const names[] = {"weights",     "biases", "gamma", "beta",
-                                        "neuron_data", "values", "mean",  "variance"};
     bool copied = true;
-    for (size_t i = 0; i < sizeof names / sizeof *names && copied; i++)
-        copied = copy_vector(from, to, names[i]);
+    for (size_t i = 0; i < MODEL_VECTORS && copied; i++)
+        copied = copy_vector(from, to, model_vectors[i]);
     glcnn_kernel_set_encode_count(to, glcnn_kernel_encode_count(from));
     return copied;
 }
