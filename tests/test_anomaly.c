@@ -30,7 +30,7 @@ static void the_farthest_is_chosen_next(void)
     CU_ASSERT_EQUAL(memcmp(chosen, other, sizeof chosen), 0);
 }
 
-/* Of more dimensions than sums are made side by side, against distances computed anew for each step. */
+/* Of more dimensions than sums are made side by side, against distances that each step computes again. */
 static void a_coreset_is_that_of_plain_distances(void)
 {
     enum { POINTS = 200, CHANNELS = 19, WANTED = 40 };

@@ -24,6 +24,16 @@ static uint64_t cell(const struct confusion *c, uint32_t of, uint32_t as)
     return (uint64_t)c->counts[(size_t)of * c->classes + as];
 }
 
+struct confusion_tally confusion_tally(const struct confusion *c, uint32_t of)
+{
+    struct confusion_tally t = {.right = c->counts[(size_t)of * c->classes + of]};
+    for (uint32_t i = 0; i < c->classes; i++) {
+        t.are += c->counts[(size_t)of * c->classes + i];
+        t.taken += c->counts[(size_t)i * c->classes + of];
+    }
+    return t;
+}
+
 uint64_t confusion_count(const struct confusion *c, uint32_t of)
 {
     uint64_t sum = 0;

@@ -13,6 +13,11 @@ struct confusion {
     const double *counts; /* [class][class that it was taken for], whole numbers */
 };
 
+/* Of a class: how many are of it, how many were taken for it, and how many both. */
+struct confusion_tally {
+    double are, taken, right;
+};
+struct confusion_tally confusion_tally(const struct confusion *confusion, uint32_t of);
 /* How many are of a class. */
 uint64_t confusion_count(const struct confusion *confusion, uint32_t of);
 /* Prints the share of each class that was told right, and the matrix; of more classes than fit, the

@@ -66,23 +66,9 @@ static double share(double of, double all)
     return all > 0 ? of / all : 0;
 }
 
-struct tally {
-    double right, are, taken; /* pictures of the class, and pictures taken for it */
-};
-
-static struct tally tally_of(const struct confusion *c, uint32_t k)
-{
-    struct tally t = {.right = c->counts[(size_t)k * c->classes + k]};
-    for (uint32_t i = 0; i < c->classes; i++) {
-        t.are += c->counts[(size_t)k * c->classes + i];
-        t.taken += c->counts[(size_t)i * c->classes + k];
-    }
-    return t;
-}
-
 struct class_metrics metrics_of_class(const struct confusion *confusion, uint32_t k)
 {
-    const struct tally t = tally_of(confusion, k);
+    const struct confusion_tally t = confusion_tally(confusion, k);
     return (struct class_metrics){.precision = share(t.right, t.taken),
                                   .recall = share(t.right, t.are),
                                   .f1 = share(2 * t.right, t.are + t.taken)};
@@ -93,7 +79,7 @@ struct class_metrics metrics_mean(const struct confusion *confusion)
     struct class_metrics sum = {0};
     double count = 0;
     for (uint32_t k = 0; k < confusion->classes; k++) {
-        const struct tally t = tally_of(confusion, k);
+        const struct confusion_tally t = confusion_tally(confusion, k);
         const struct class_metrics m = metrics_of_class(confusion, k);
         if (t.are + t.taken == 0)
             continue;

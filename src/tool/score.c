@@ -1,6 +1,7 @@
 /* Scores: what is alike for all tasks. */
 #include "score.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,11 @@ void score_free(struct score *score)
     free(score->sums);
     free(score->units);
     *score = (struct score){.task = NULL};
+}
+
+double score_cross_entropy(float probability)
+{
+    return -log(probability < FLT_MIN ? (double)FLT_MIN : (double)probability);
 }
 
 bool scores_are_finite(const float *values, size_t count)

@@ -26,6 +26,9 @@ struct score {
 bool score_begin(struct score *score, const struct model *model);
 void score_free(struct score *score);
 
+/* -ln of the probability of what is right, which counts as 1e-38 at least. */
+double score_cross_entropy(float probability);
+
 bool scores_are_finite(const float *values, size_t count);
 
 /* Counts the pictures of a batch by what the network answered, [batch->count][task->values]; empty

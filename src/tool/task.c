@@ -40,3 +40,16 @@ const struct task_loss *task_find_loss(const struct task *task, const char *name
             return loss;
     return NULL;
 }
+
+struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,
+                                              uint32_t batch)
+{
+    (void)index;
+    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
+                                           .number_of_images = batch};
+}
+
+size_t task_row_values(const struct form *form)
+{
+    return form->classes;
+}

@@ -135,6 +135,11 @@ struct task {
 
 extern const struct task task_classify, task_regress, task_segment, task_detect;
 
+/* For tasks whose labels and answers are a row of form.classes numbers for each picture. */
+struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,
+                                              uint32_t batch);
+size_t task_row_values(const struct form *form);
+
 /* By name; NULL: there is none such. */
 const struct task *task_find(const char *name);
 /* Number i; NULL beyond the last. The first is the default. */

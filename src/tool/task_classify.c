@@ -1,5 +1,4 @@
 /* Classify: one class for each picture. */
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,13 +23,6 @@ static const struct task_loss losses[] = {{"cross-entropy", "of the soft max", a
 
 /* ---- Batches ---- */
 
-static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
-{
-    (void)index;
-    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
-                                           .number_of_images = batch};
-}
-
 static bool write_targets(struct runner *runner, const struct glcnn_data_batch *batch)
 {
     const size_t size = sizeof *runner->rows * runner->batch * runner->targets->classes;
@@ -45,11 +37,6 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
         return write_targets(runner, batch);
     return glcnn_image_write_classes(runner->labels[0], NULL, batch->labels, runner->batch) ==
            GLCNN_SUCCESS;
-}
-
-static size_t values(const struct form *form)
-{
-    return form->classes;
 }
 
 static uint32_t count_right(const float *scores, const struct form *form, const uint32_t *classes,
@@ -74,16 +61,11 @@ static double *metrics_of(const struct score *score)
     return score->sums + (size_t)score->form.classes * score->form.classes;
 }
 
-static double loss_of(float probability)
-{
-    return -log(probability < FLT_MIN ? (double)FLT_MIN : (double)probability);
-}
-
 static void add(struct score *score, const float *row, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
     const uint32_t classes = score->form.classes, label = batch->labels[n];
-    score->loss += loss_of(row[label]);
+    score->loss += score_cross_entropy(row[label]);
     score->sums[(size_t)label * classes + network_best(row, classes)]++;
     metrics_add(metrics_of(score), row, classes, label);
 }
@@ -219,9 +201,9 @@ const struct task task_classify = {.name = "classify",
                                    .finish = model_take_soft_max,
                                    .answer = model_soft_max,
                                    .losses = losses,
-                                   .labels = labels,
+                                   .labels = task_row_labels,
                                    .write_labels = write_labels,
-                                   .values = values,
+                                   .values = task_row_values,
                                    .count_right = count_right,
                                    .sums = sums,
                                    .add = add,

@@ -373,21 +373,20 @@ static double measured(const struct score *score)
     return result_of(score, NULL).at_50;
 }
 
-/* Of each class, to be freed; NULL: not enough memory. */
-static double *by_class(const struct score *score)
+/* With that of each class, to be freed; NULL: not enough memory. */
+static struct detection_precision result_by_class(const struct score *score, double **of_classes)
 {
-    double *all = malloc(score->form.classes * sizeof *all);
-    for (uint32_t k = 0; all && k < score->form.classes; k++)
-        all[k] = NAN;
-    if (all)
-        result_of(score, all);
-    return all;
+    *of_classes = malloc(score->form.classes * sizeof **of_classes);
+    for (uint32_t k = 0; *of_classes && k < score->form.classes; k++)
+        (*of_classes)[k] = NAN;
+    return result_of(score, *of_classes);
 }
 
 static void print(const struct score *score, const char *const *names)
 {
-    double *of_classes = by_class(score);
-    output("\nmAP@0.5:0.95 %.4f\n\n%-24s %10s\n", result_of(score, NULL).at_all, "class", "AP@0.5");
+    double *of_classes;
+    const struct detection_precision p = result_by_class(score, &of_classes);
+    output("\nmAP@0.5:0.95 %.4f\n\n%-24s %10s\n", p.at_all, "class", "AP@0.5");
     for (uint32_t k = 0; of_classes && k < score->form.classes; k++)
         if (isnan(of_classes[k]))
             output("%-24.24s %10s\n", names[k], "none");
@@ -398,7 +397,8 @@ static void print(const struct score *score, const char *const *names)
 
 static void describe(const struct score *score, const char *const *names, cJSON *object)
 {
-    double *of_classes = by_class(score);
+    double *of_classes;
+    const struct detection_precision p = result_by_class(score, &of_classes);
     cJSON *classes = cJSON_AddArrayToObject(object, "classes");
     for (uint32_t k = 0; of_classes && k < score->form.classes; k++) {
         cJSON *entry = cJSON_CreateObject();
@@ -407,8 +407,8 @@ static void describe(const struct score *score, const char *const *names, cJSON 
         cJSON_AddItemToArray(classes, entry);
     }
     cJSON_AddNumberToObject(object, "count", (double)score->count);
-    cJSON_AddNumberToObject(object, "map_50", result_of(score, NULL).at_50);
-    cJSON_AddNumberToObject(object, "map_50_95", result_of(score, NULL).at_all);
+    cJSON_AddNumberToObject(object, "map_50", p.at_50);
+    cJSON_AddNumberToObject(object, "map_50_95", p.at_all);
     free(of_classes);
 }
 

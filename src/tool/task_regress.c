@@ -92,13 +92,6 @@ static const struct task_loss losses[] = {
 
 /* ---- Batches ---- */
 
-static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
-{
-    (void)index;
-    return (struct glcnn_image_descriptor){.feature_channels = form->classes,
-                                           .number_of_images = batch};
-}
-
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
     const uint32_t count = runner->form.classes;
@@ -111,11 +104,6 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
                                                 all * sizeof *made) == GLCNN_SUCCESS;
     free(made);
     return good;
-}
-
-static size_t values(const struct form *form)
-{
-    return form->classes;
 }
 
 /* ---- Scores ---- */
@@ -253,9 +241,9 @@ const struct task task_regress = {.name = "regress",
                                   .finish = finish,
                                   .answer = share_units,
                                   .losses = losses,
-                                  .labels = labels,
+                                  .labels = task_row_labels,
                                   .write_labels = write_labels,
-                                  .values = values,
+                                  .values = task_row_values,
                                   .sums = sums,
                                   .add = add,
                                   .measured = measured,

@@ -1,10 +1,10 @@
 /* Segment: a class for each pixel of a picture. */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "confusion.h"
 #include "detection_draw.h"
 #include "model.h"
 #include "score.h"
@@ -168,34 +168,24 @@ static void add(struct score *score, const float *found, const struct glcnn_data
     for (size_t i = 0; i < pixels; i++, found += classes) {
         if (mask[i] == GLCNN_DATA_NO_CLASS)
             continue;
-        const float p = found[mask[i]];
-        loss -= log(p < FLT_MIN ? (double)FLT_MIN : (double)p);
+        loss += score_cross_entropy(found[mask[i]]);
         score->sums[mask[i] * classes + network_best(found, form->classes)]++;
     }
     score->loss += loss / (double)pixels;
 }
 
-/* Pixels of a class, of what is taken for it, and of both. */
-struct overlap {
-    double wanted, found, both;
-};
-
-static struct overlap overlap_of(const struct score *score, uint32_t class)
+/* Of pixels. */
+static struct confusion_tally tally_of(const struct score *score, uint32_t class)
 {
-    const size_t classes = score->form.classes;
-    struct overlap o = {.both = score->sums[class * classes + class]};
-    for (size_t k = 0; k < classes; k++) {
-        o.wanted += score->sums[class * classes + k];
-        o.found += score->sums[k * classes + class];
-    }
-    return o;
+    const struct confusion c = {score->form.classes, score->sums};
+    return confusion_tally(&c, class);
 }
 
 /* Intersection over union; NaN: the class is nowhere. */
 static double iou_of(const struct score *score, uint32_t class)
 {
-    const struct overlap o = overlap_of(score, class);
-    return o.both / (o.wanted + o.found - o.both);
+    const struct confusion_tally t = tally_of(score, class);
+    return t.right / (t.are + t.taken - t.right);
 }
 
 /* The mean over classes that are somewhere. */
@@ -215,9 +205,9 @@ static double pixel_accuracy(const struct score *score)
 {
     double right = 0, all = 0;
     for (uint32_t k = 0; k < score->form.classes; k++) {
-        const struct overlap o = overlap_of(score, k);
-        right += o.both;
-        all += o.wanted;
+        const struct confusion_tally t = tally_of(score, k);
+        right += t.right;
+        all += t.are;
     }
     return right / all;
 }
@@ -227,9 +217,9 @@ static void print(const struct score *score, const char *const *names)
     output("\npixel accuracy %.4f\n\n%-24s %8s  %8s\n", pixel_accuracy(score), "class", "IoU",
            "accuracy");
     for (uint32_t k = 0; k < score->form.classes; k++) {
-        const struct overlap o = overlap_of(score, k);
-        if (o.wanted + o.found > 0)
-            output("%-24.24s %8.4f  %8.4f\n", names[k], iou_of(score, k), o.both / o.wanted);
+        const struct confusion_tally t = tally_of(score, k);
+        if (t.are + t.taken > 0)
+            output("%-24.24s %8.4f  %8.4f\n", names[k], iou_of(score, k), t.right / t.are);
         else
             output("%-24.24s %8s  %8s\n", names[k], "none", "none");
     }
@@ -239,12 +229,12 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 {
     cJSON *classes = cJSON_AddArrayToObject(object, "classes");
     for (uint32_t k = 0; k < score->form.classes; k++) {
-        const struct overlap o = overlap_of(score, k);
+        const struct confusion_tally t = tally_of(score, k);
         cJSON *entry = cJSON_CreateObject();
         cJSON_AddStringToObject(entry, "name", names[k]);
-        cJSON_AddNumberToObject(entry, "pixels", o.wanted);
+        cJSON_AddNumberToObject(entry, "pixels", t.are);
         cJSON_AddNumberToObject(entry, "iou", iou_of(score, k));
-        cJSON_AddNumberToObject(entry, "accuracy", o.both / o.wanted);
+        cJSON_AddNumberToObject(entry, "accuracy", t.right / t.are);
         cJSON_AddItemToArray(classes, entry);
     }
     cJSON_AddNumberToObject(object, "count", (double)score->count);
