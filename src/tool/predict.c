@@ -22,7 +22,7 @@
 enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP };
 
 static const struct tool_option options[] = {
-    {OPTION_TOP, "top", "N", "a line for each of the N most probable classes: 1"},
+    {OPTION_TOP, "top", "N", "a line for each of the N most probable classes (default 1)"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
     {OPTION_DRAW, "draw", "DIR", "write each picture there as PNG, with what is found in it"},
     {OPTION_MASKS, "masks", "DIR", "segment: write the class of each pixel there, as grey PNG"},

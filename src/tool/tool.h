@@ -79,7 +79,7 @@ int read_extent(const struct tool_command *command, const char *text, uint32_t m
 #define DEVICE_OPTIONS                                                                             \
     {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", software, default"},    \
         {'w', "wait", "SECONDS",                                                                   \
-         "for a GPU or a compiler of shaders that makes no progress: 300"},                        \
+         "for a GPU or a compiler of shaders that makes no progress (default 300)"},               \
     {                                                                                              \
         'v', "verbose", NULL, "say what the library does, on standard error"                       \
     }
