@@ -47,7 +47,7 @@ static void make_batch(uint32_t number, float pixels[BATCH][PIXELS], uint32_t la
     }
 }
 
-static float run_step(struct runner *runner, uint32_t number)
+static float run_batch(struct runner *runner, uint32_t number)
 {
     static float pixels[BATCH][PIXELS];
     uint32_t labels[BATCH], indices[BATCH];
@@ -127,16 +127,21 @@ static const struct settings defaults = {.optimizer = &descent};
 static const struct targets plain = {.classes = CLASSES};
 static const float zero = 0, one = 1;
 
-static void run_steps(const char *option, struct runner *runner, struct ema *ema)
+static void run_steps(const char *option, struct runner *runner, struct ema *ema,
+                      uint32_t accumulate)
 {
     struct glcnn_npy batches;
     char name[64];
     float losses[STEPS];
     snprintf(name, sizeof name, "%s.batches", option);
     CU_ASSERT_FATAL(archive_read(archive, name, &batches));
-    CU_ASSERT_EQUAL_FATAL(batches.shape[0], STEPS);
-    for (int step = 0; step < STEPS; step++) {
-        losses[step] = run_step(runner, (uint32_t)batches.data[step]);
+    const uint32_t each = batches.shape[0] / STEPS;
+    CU_ASSERT_EQUAL_FATAL(each, accumulate);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        losses[step] = 0;
+        for (uint32_t i = 0; i < each; i++)
+            losses[step] +=
+                run_batch(runner, (uint32_t)batches.data[step * each + i]) / (float)each;
         good(ema_step(ema));
     }
     glcnn_npy_free(&batches);
@@ -147,6 +152,8 @@ static void train_as_pytorch(const char *option, const struct settings *settings
                              const struct targets *targets)
 {
     static const struct form form = {SIDE, SIDE, 1, CLASSES};
+    const uint32_t accumulate = settings->accumulate > 0 ? (uint32_t)settings->accumulate : 1;
+    const struct glcnn_graph_descriptor descriptor = {.accumulate = accumulate};
     struct model model;
     struct runner runner;
     struct ema ema;
@@ -154,14 +161,14 @@ static void train_as_pytorch(const char *option, const struct settings *settings
     good(train_optimizer_set(settings, &model));
     model_set_learning_rate(&model, RATE);
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
-    good(runner_create_training(&model, BATCH, NULL, &runner));
+    good(runner_create_training(&model, BATCH, &descriptor, &runner));
     const struct input_parameters input = {
         .mean = &zero, .deviation = &one, .augment = &settings->augment, .seed = MIX_SEED};
     good(runner_take(&runner, &input));
     if (!targets_are_plain(targets) || augment_mixes(&settings->augment))
         CU_ASSERT_TRUE_FATAL(runner_set_targets(&runner, targets));
     ema_begin(&ema, model.network, settings->ema);
-    run_steps(option, &runner, &ema);
+    run_steps(option, &runner, &ema, descriptor.accumulate);
     good(ema_exchange(&ema));
     compare_network(option, &model);
     ema_end(&ema);
@@ -211,6 +218,14 @@ static void mixing_is_that_of_pytorch(void)
     train_as_pytorch("cutmix", &settings, &plain);
 }
 
+static void accumulation_is_that_of_pytorch(void)
+{
+    struct settings settings = {
+        .optimizer = &descent, .weight_decay = 4, .ema = 0.8, .accumulate = 3};
+    settings.augment.mixup = 0.4f;
+    train_as_pytorch("accumulate", &settings, &plain);
+}
+
 /* compute_class_weight of scikit-learn: 8 pictures of 3 classes. */
 static void balanced_weights_are_those_of_scikit_learn(void)
 {
@@ -231,6 +246,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(label_smoothing_is_that_of_pytorch),
                                         UNIT_TEST(class_weights_are_those_of_pytorch),
                                         UNIT_TEST(mixing_is_that_of_pytorch),
+                                        UNIT_TEST(accumulation_is_that_of_pytorch),
                                         UNIT_TEST(balanced_weights_are_those_of_scikit_learn),
                                         CU_TEST_INFO_NULL};
     archive = archive_open("tests/golden/options.npz");

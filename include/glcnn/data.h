@@ -358,6 +358,9 @@ struct glcnn_data_loader_parameters {
      * epoch has empty places. */
     bool shuffle;
     uint64_t seed;
+    uint32_t
+        group; /* an epoch has a multiple of so many batches, where they are shuffled: images that
+                       do not fill the last group are left out of it. 0: 1 */
     uint64_t step; /* of the first batch, counted from 0 over all epochs: where a run goes on */
     /* uint8_t as they are, not normalised; GLCNN_UNSUPPORTED for data that is no bytes. */
     bool bytes;
@@ -399,7 +402,7 @@ struct glcnn_data_loader_statistics {
 /* Starts the threads; *loader is the caller's, NULL after a failure. `data` must outlive it. Batch
  * number s is number s % steps of epoch s / steps, and the same bits whatever the threads, the
  * memory and the step that the loader began with. Errors: GLCNN_INVALID_ARGUMENT (also for a
- * shuffled part, or its limit, that does not fill one batch, for a share beyond the batch's end, and
+ * shuffled part, or its limit, that does not fill one batch, or one group of them, for a share beyond the batch's end, and
  * for an empty part),
  * GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_data_loader_create(

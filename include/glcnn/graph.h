@@ -62,6 +62,10 @@ struct glcnn_graph_descriptor {
                                  or beyond float32 squared, makes all gradients NaN, so that nobody
                                  takes it for a small step. Optimizers' own clipping, by value,
                                  comes after it. Not in MPS; PyTorch's clip_grad_norm_ */
+    uint32_t
+        accumulate; /* executions to an update of weights, which follows the last of each so many,
+                            by the mean of their gradients; 0, the default, and 1: each updates. Not
+                            in MPS. Below */
     struct glcnn_dynamic_loss_scale loss_scale; /* to begin with, or where a run that goes on had it
                                            (glcnn_graph_get_loss_scale). Not in MPS */
 };
@@ -75,6 +79,15 @@ struct glcnn_graph_descriptor {
  * filter has run; an exported state has the sum. So are the gradients of several nodes of one
  * kernel (glcnn_filter_node_create_with_kernel): the state of the node that was made first has
  * their sum, those of the others their own.
+ *
+ * A graph that accumulates, over groups of N executions, keeps the sums of their gradients for weights, as
+ * many bytes as these, and makes of the last execution's gradients the mean before anything else is
+ * done with them: loss scale, clipping, exchange and updates see the mean, and states have it; those of
+ * other executions have their own. For losses that are means over a batch that is the step on a batch
+ * N times as large, up to rounding; but statistics of batch normalisation are those of each batch, and
+ * running averages move with each. Sources of a group are of the same sizes, optimizers are set and
+ * glcnn_graph_set_exchange called between groups, else GLCNN_INVALID_STATE. A group that is not
+ * complete when the graph is destroyed updates nothing.
  *
  * With a loss scale, an execution whose gradients for weights are not all finite, after sums and
  * before clipping, is a step that is skipped: weights that glcnn_kernel_set_training trains, what
@@ -142,7 +155,7 @@ GLCNN_API glcnn_status glcnn_graph_least_memory(glcnn_graph *graph,
  * passes that serve several layers and, on large GPUs, sums in the pass that stores what is added
  * up: results are those of an execution up to the order of such sums. A temporary source loses one
  * read. On failure nothing is recorded and nothing returned. GLCNN_INVALID_STATE for a graph with a
- * loss scale, which only an execution can move. */
+ * loss scale, or one that accumulates: only executions can move these. */
 GLCNN_API glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_graph *graph,
                                           glcnn_image *const *sources, glcnn_image **results);
 

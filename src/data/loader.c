@@ -356,7 +356,9 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
     p->memory = p->memory ? p->memory : DEFAULT_MEMORY;
     l->part = &l->set->parts[p->part];
     l->count = p->limit && p->limit < l->part->count ? p->limit : l->part->count;
-    l->steps = p->shuffle ? l->count / p->batch : ((uint64_t)l->count + p->batch - 1) / p->batch;
+    p->group = p->group ? p->group : 1;
+    l->steps = p->shuffle ? l->count / p->batch / p->group * p->group
+                          : ((uint64_t)l->count + p->batch - 1) / p->batch;
     l->values = p->labels_only ? 0 : set_values(l->set);
     l->element = p->bytes ? 1 : sizeof(float);
     l->numbers = l->set->numbers.rows > 0 ? l->set->numbers.count : 0;
@@ -366,8 +368,9 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "%.300s: the part has no image",
                          l->set->path);
     if (l->steps == 0)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
-                         "a batch of %u images is more than the %u available", p->batch, l->count);
+        return data_fail(
+            error, GLCNN_INVALID_ARGUMENT, "%s of %u images is more than the %u available",
+            p->group > 1 ? "a group of batches" : "a batch", p->batch * p->group, l->count);
     return take_normalisation(l, error);
 }
 

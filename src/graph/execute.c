@@ -81,10 +81,12 @@ glcnn_status glcnn_graph_encode(glcnn_command_buffer *command_buffer, glcnn_grap
     if (!results || (!sources && graph->source_count))
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT, "glcnn_graph_encode: %s is NULL",
                            results ? "sources" : "results");
-    if (loss_scale_is_used(graph))
+    if (loss_scale_is_used(graph) || graph->group > 1)
         return device_fail(graph->device, GLCNN_INVALID_STATE,
-                           "glcnn_graph_encode: the graph has a loss scale, which follows what "
-                           "each step makes; execute it, or make one without");
+                           "glcnn_graph_encode: the graph %s; execute it, or make one without",
+                           graph->group > 1 ? "accumulates gradients over executions"
+                                            : "has a loss scale, which follows what each step "
+                                              "makes");
     for (size_t i = 0; i < graph->source_count; i++)
         if (!sources[i])
             return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
@@ -131,7 +133,7 @@ static bool updates_on_cpu(const struct glcnn_graph *graph)
 static glcnn_status follow_loss_scale(struct glcnn_graph *graph, struct recording *r)
 {
     float sum = 0;
-    if (!r->gradient_sum)
+    if (!r->gradient_sum || !graph->has_updated)
         return GLCNN_SUCCESS;
     glcnn_status status = glcnn_buffer_read(r->gradient_sum, 0, sizeof sum, &sum);
     if (status != GLCNN_SUCCESS)
@@ -158,7 +160,7 @@ glcnn_status glcnn_graph_wait(glcnn_graph *graph)
     struct recording *recording = &graph->executing->recording;
     if (status == GLCNN_SUCCESS)
         status = follow_loss_scale(graph, recording);
-    if (status == GLCNN_SUCCESS && !recording->skipped)
+    if (status == GLCNN_SUCCESS && graph->has_updated && !recording->skipped)
         status = update_on_cpu(recording);
     graph->handler = NULL;
     if (handler)
@@ -299,6 +301,9 @@ static glcnn_status separate_steps(struct glcnn_graph *graph, struct compiled *c
 {
     if (multi_tensor_steps_are_alike(&c->recording.multi_tensor_steps))
         return GLCNN_SUCCESS;
+    if (graph->in_group > 0)
+        return graph_fail_in_group(graph, "glcnn_graph_execute",
+                                   "have optimizers that are set as they were");
     graph->steps_differ = true;
     c->has_programs = false;
     return record_again(graph, c, sources);
@@ -312,10 +317,22 @@ static glcnn_status clear_skipped(struct recording *r)
     return status;
 }
 
+/* Sums of gradients are what was compiled has. */
+static glcnn_status check_group(const struct glcnn_graph *graph, const struct compiled *c)
+{
+    return graph->in_group == 0 || graph->executing == c
+               ? GLCNN_SUCCESS
+               : graph_fail_in_group(graph, "glcnn_graph_execute",
+                                     "have sources of the same sizes");
+}
+
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
                            glcnn_image *const *sources)
 {
-    glcnn_status status = separate_steps(graph, c, sources);
+    glcnn_status status = check_group(graph, c);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = separate_steps(graph, c, sources);
     if (status == GLCNN_SUCCESS && !c->has_programs)
         status = make_programs(graph, c, sources);
     if (status != GLCNN_SUCCESS) {
@@ -326,10 +343,14 @@ static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
     status = clear_skipped(&c->recording);
     if (status != GLCNN_SUCCESS)
         return status;
+    c->command_buffer->ends_short = graph->in_group + 1 < graph->group;
     status = command_buffer_commit(c->command_buffer, "glcnn_graph_execute");
     multi_tensor_steps_advance(&c->recording.multi_tensor_steps);
-    if (status == GLCNN_SUCCESS)
-        graph->executing = c;
+    if (status != GLCNN_SUCCESS)
+        return status;
+    graph->executing = c;
+    graph->has_updated = !c->command_buffer->ends_short;
+    graph->in_group = (graph->in_group + 1) % graph->group;
     return status;
 }
 

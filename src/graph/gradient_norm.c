@@ -11,13 +11,6 @@
 
 #define ROUND 64 /* elements that an invocation sums */
 
-/* The vectors of gradients: those of multi-tensor steps as wholes, and in parts those that are longer than a
- * storage block. */
-struct gradients {
-    struct vector_view *vectors;
-    size_t count;
-};
-
 static void add_view(struct plan *plan, struct gradients *g, struct vector_view view)
 {
     struct vector_view *more = realloc(g->vectors, (g->count + 1) * sizeof *more);
@@ -49,18 +42,20 @@ static bool leads(const struct recording *r, size_t filter)
     return !r->stepped[filter] && update_leads_any(r->graph, f);
 }
 
-static void list_gradients(struct plan *plan, const struct recording *r, struct gradients *g)
+struct gradients gradients_list(struct plan *plan, const struct recording *r)
 {
+    struct gradients g = {NULL, 0};
     for (size_t i = 0; i < r->multi_tensor_steps.count; i++)
-        add_buffer(plan, g, r->multi_tensor_steps.items[i].vectors[STEP_GRADIENTS]);
+        add_buffer(plan, &g, r->multi_tensor_steps.items[i].vectors[STEP_GRADIENTS]);
     for (size_t i = 0; i < r->graph->filter_count; i++) {
         if (!leads(r, i))
             continue;
         const struct glcnn_state *state = update_state(r, &r->graph->filters[i]);
         for (size_t v = 0; v < state->vector_count; v++)
             if (update_is_gradient(&state->vectors[v]))
-                add_buffer(plan, g, state->vectors[v].buffer);
+                add_buffer(plan, &g, state->vectors[v].buffer);
     }
+    return g;
 }
 
 /* Divides what the pass reads of gradients by the scale of losses. */
@@ -138,10 +133,9 @@ glcnn_status gradient_norm_record(struct recording *r)
     struct plan plan;
     if (r->graph->gradient_clip_norm == 0 && !loss_scale_is_used(r->graph))
         return GLCNN_SUCCESS;
-    struct gradients g = {NULL, 0};
     struct vector_view sums = {NULL};
     plan_begin(&plan, r->command_buffer);
-    list_gradients(&plan, r, &g);
+    struct gradients g = gradients_list(&plan, r);
     if (g.count)
         sums = plan_squares(&plan, r, &g);
     for (size_t i = 0; i < g.count; i++)

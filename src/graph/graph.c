@@ -61,6 +61,7 @@ static bool take_descriptor(struct glcnn_graph *graph,
     graph->format = descriptor->format ? descriptor->format : GLCNN_CHANNEL_FORMAT_FLOAT32;
     graph->memory_budget = descriptor->memory_budget;
     graph->gradient_clip_norm = descriptor->gradient_clip_norm;
+    graph->group = descriptor->accumulate ? descriptor->accumulate : 1;
     loss_scale_set(graph, &descriptor->loss_scale);
     return true;
 }
@@ -149,6 +150,15 @@ glcnn_status glcnn_graph_reload_from_data_sources(glcnn_graph *graph)
     return status;
 }
 
+glcnn_status graph_fail_in_group(const struct glcnn_graph *graph, const char *where,
+                                 const char *must)
+{
+    return device_fail(graph->device, GLCNN_INVALID_STATE,
+                       "%s: gradients of %u of %u executions are added up; until the update that "
+                       "follows the last, executions must %s",
+                       where, graph->in_group, graph->group, must);
+}
+
 glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph, const struct glcnn_exchange *exchange)
 {
     if (!graph)
@@ -161,6 +171,8 @@ glcnn_status glcnn_graph_set_exchange(glcnn_graph *graph, const struct glcnn_exc
         return device_fail(graph->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_graph_set_exchange: images is 0; statistics that are summed up "
                            "need the images of all processes");
+    if (graph->in_group > 0)
+        return graph_fail_in_group(graph, "glcnn_graph_set_exchange", "exchange nothing else");
     glcnn_status status = glcnn_graph_wait(graph);
     compiled_free_all(graph);
     graph->exchange = exchange ? *exchange : (struct glcnn_exchange){0};

@@ -54,6 +54,9 @@ struct glcnn_graph {
     bool pending;               /* its completion was not seen yet */
     glcnn_graph_handler handler;
     void *user;
+    uint32_t group;    /* executions to an update, 1 or more */
+    uint32_t in_group; /* of which so many have been made */
+    bool has_updated;  /* the last execution did */
     bool may_train;    /* graph_check_zero_weights has passed */
     bool waiting;      /* an execution waits for the one before it */
     bool steps_differ; /* optimizers of one multi-tensor step were set differently: each
@@ -72,6 +75,10 @@ const struct glcnn_image_node *graph_filter_result(const struct graph_filter *fi
 bool graph_keeps_images(const struct glcnn_graph *graph);
 /* May the batch be run in parts with the same results? */
 bool graph_can_be_split(const struct glcnn_graph *graph);
+
+/* GLCNN_INVALID_STATE: what was asked for cannot be while gradients are being accumulated. */
+glcnn_status graph_fail_in_group(const struct glcnn_graph *graph, const char *where,
+                                 const char *must);
 
 /* Refuses, naming it, a layer that trains and whose weights would stay zero forever
  * (zero_weights.c). */

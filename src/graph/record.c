@@ -734,6 +734,7 @@ void recording_free(struct recording *r)
 {
     multi_tensor_steps_free(&r->multi_tensor_steps);
     glcnn_buffer_destroy(&r->gradient_sum);
+    accumulation_free(r);
     exchange_destroy(&r->exchange);
     recording_end(r);
 }

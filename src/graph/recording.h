@@ -78,7 +78,9 @@ struct recording {
     struct multi_tensor_steps multi_tensor_steps;
     struct glcnn_buffer *gradient_sum; /* with a loss scale: of the squares of all gradients */
     bool skipped;                      /* the last step: its gradients are NaN */
-    struct exchange *exchange;         /* NULL: nothing is exchanged */
+    struct glcnn_buffer **accumulated; /* sums of the gradients of a group of executions */
+    size_t accumulated_count;
+    struct exchange *exchange; /* NULL: nothing is exchanged */
 };
 
 /* Lists the steps by the choice. To be freed in any case. */

@@ -115,12 +115,6 @@ static glcnn_status record_statistics(const struct recording *r, const struct up
     return status;
 }
 
-static glcnn_status record_one(const struct recording *r, const struct update *u)
-{
-    glcnn_status status = record_weights(r, u);
-    return status == GLCNN_SUCCESS ? record_statistics(r, u) : status;
-}
-
 static glcnn_status update_one_on_cpu(const struct recording *r, const struct update *u)
 {
     bool changed = false;
@@ -152,6 +146,29 @@ static glcnn_status for_each_update(const struct recording *r, glcnn_training_st
     return status;
 }
 
+/* Of each batch. */
+static glcnn_status record_all_statistics(struct recording *r)
+{
+    glcnn_status status =
+        r->command_buffer->deferred ? multi_tensor_averages_record(r) : GLCNN_SUCCESS;
+    return status == GLCNN_SUCCESS
+               ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_statistics)
+               : status;
+}
+
+/* Once the gradients are those of all that the update is to follow. */
+static glcnn_status record_steps(struct recording *r)
+{
+    glcnn_status status = exchange_record_gradients(r);
+    if (status == GLCNN_SUCCESS)
+        status = gradient_norm_record(r);
+    if (status == GLCNN_SUCCESS)
+        status = multi_tensor_steps_record(&r->multi_tensor_steps, r->command_buffer);
+    return status == GLCNN_SUCCESS
+               ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_weights)
+               : status;
+}
+
 /* Multi-tensor steps are for executions only, which look at the optimizers before each commit. */
 glcnn_status update_record(struct recording *r)
 {
@@ -160,16 +177,10 @@ glcnn_status update_record(struct recording *r)
     if (status == GLCNN_SUCCESS && r->command_buffer->deferred && !r->graph->steps_differ)
         status = multi_tensor_steps_find(r);
     if (status == GLCNN_SUCCESS)
-        status = exchange_record_gradients(r);
+        status = record_all_statistics(r);
     if (status == GLCNN_SUCCESS)
-        status = gradient_norm_record(r);
-    if (status == GLCNN_SUCCESS)
-        status = multi_tensor_steps_record(&r->multi_tensor_steps, r->command_buffer);
-    if (status == GLCNN_SUCCESS && r->command_buffer->deferred)
-        status = multi_tensor_averages_record(r);
-    return status == GLCNN_SUCCESS
-               ? for_each_update(r, GLCNN_TRAINING_STYLE_UPDATE_DEVICE_GPU, record_one)
-               : status;
+        status = accumulation_record(r);
+    return status == GLCNN_SUCCESS ? record_steps(r) : status;
 }
 
 glcnn_status update_on_cpu(const struct recording *r)

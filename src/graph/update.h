@@ -39,6 +39,19 @@ glcnn_status update_on_cpu(const struct recording *recording);
 /* Takes back what the last commit counted in parameters of optimizers, for a step that was skipped. */
 void update_step_back(const struct glcnn_graph *graph);
 
+/* The vectors of gradients that updates follow: those of multi-tensor steps as wholes, and in parts those
+ * that are longer than a storage block. */
+struct gradients {
+    struct vector_view *vectors; /* to be released with free, even where planning has failed */
+    size_t count;
+};
+struct gradients gradients_list(struct plan *plan, const struct recording *recording);
+
+/* Records the sums over the executions of a group, where a short commit ends, and the means in the place
+ * of the gradients (accumulation.c). Nothing where each execution updates. */
+glcnn_status accumulation_record(struct recording *recording);
+void accumulation_free(struct recording *recording);
+
 /* Records the end of loss scaling, and the clipping by their norm, of all gradients that updates
  * follow (gradient_norm.c). */
 glcnn_status gradient_norm_record(struct recording *recording);

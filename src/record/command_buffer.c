@@ -254,10 +254,19 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
     return status == GLCNN_SUCCESS ? device_check(buffer->device, buffer->where) : status;
 }
 
+/* How many passes this commit issues: those behind do not move their uniforms either. */
+static size_t passes_to_issue(const struct glcnn_command_buffer *buffer)
+{
+    for (size_t i = 0; i < buffer->pass_count && buffer->ends_short; i++)
+        if (buffer->passes[i].issue.ends_short)
+            return i + 1;
+    return buffer->pass_count;
+}
+
 static glcnn_status prepare_uniforms(struct glcnn_command_buffer *buffer)
 {
     /* Recording into a deferred buffer leaves kernels as they were: its first commit counts. */
-    size_t count = buffer->deferred ? buffer->pass_count : buffer->issued;
+    size_t count = buffer->deferred ? passes_to_issue(buffer) : buffer->issued;
     refresh(buffer, count);
     return buffer->uniforms_uploaded < buffer->pass_count ? upload_all(buffer)
                                                           : upload_refreshed(buffer, count);
@@ -379,12 +388,13 @@ static glcnn_status prepare_splitting(struct glcnn_command_buffer *buffer)
 static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
 {
     struct glcnn_device *device = buffer->device;
+    const size_t count = passes_to_issue(buffer);
     glcnn_status status = GLCNN_SUCCESS;
-    for (size_t i = 0; i < buffer->pass_count && status == GLCNN_SUCCESS; i++) {
+    for (size_t i = 0; i < count && status == GLCNN_SUCCESS; i++) {
         wait_for_level(buffer, i);
         status = issue(buffer, &buffer->passes[race_order(buffer, i)]);
     }
-    buffer->issued = buffer->pass_count;
+    buffer->issued = count > buffer->issued ? count : buffer->issued;
     buffer->refreshed = false;
     buffer->commits++;
     buffer->last_serial = 0;

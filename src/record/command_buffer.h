@@ -32,6 +32,7 @@ struct glcnn_command_buffer {
     int references;     /* the user's, and one of each temporary image and state */
     bool closed;        /* the user destroyed it */
     bool deferred;      /* memory and programs are found when all is recorded */
+    bool ends_short;    /* commits to come issue the passes up to the one that is marked so */
     bool skips_nan;     /* an optimizer leaves a value as it is whose gradient is NaN */
     uint64_t held_size; /* bytes that passes hold as long as it lives: of scratch vectors, and of
                              what merging passes has made */

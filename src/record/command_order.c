@@ -35,6 +35,7 @@ struct ordering {
     size_t use_count;
     uint32_t refreshed; /* the last level of a pass that moves with every step */
     uint32_t levels;    /* so far */
+    uint32_t least;     /* the first level for passes behind one that a commit may end with */
     uint64_t limits[MEMORIES];
     uint64_t (*live)[MEMORIES]; /* by level */
     uint64_t held[MEMORIES];    /* of what lives and is yet to be used */
@@ -79,10 +80,13 @@ static const void *marked(const struct glcnn_buffer *buffer)
 
 /* ---- Levels ---- */
 
-/* Passes whose uniforms move with every step keep their order: a kernel counts its steps. */
+/* Passes whose uniforms move with every step keep their order: a kernel counts its steps. One that a
+ * commit may end with is in the last level of all before it, and none behind it is. */
 static uint32_t level_of(struct ordering *o, const struct pass *pass)
 {
     uint32_t level = pass->refresh && o->refreshed ? o->refreshed : 1;
+    level = level < o->least ? o->least : level;
+    level = pass->issue.ends_short && level < o->levels ? o->levels : level;
     for (uint32_t i = 0; i < pass->texture_count; i++)
         wait_for(o, storage_owner(pass->textures[i].view.storage), false, &level);
     for (uint32_t i = 0; i < pass->image_count; i++)
@@ -114,6 +118,8 @@ static void mark_uses(struct ordering *o, const struct pass *pass)
     }
     if (pass->refresh)
         o->refreshed = pass->issue.level;
+    if (pass->issue.ends_short)
+        o->least = pass->issue.level + 1;
 }
 
 /* ---- What lives ---- */

@@ -191,6 +191,7 @@ struct pass_issue {
     uint32_t uniforms_from; /* takes the uniforms of the pass of that uniforms_id, which comes
                                       before it, instead of a refresh; 0: of none */
     uint32_t level;         /* of command_buffer_order; 0: it is not ordered */
+    bool ends_short;        /* a commit that ends short issues this pass last */
     struct pass_callback *callback; /* NULL: none. It lives as long as the command buffer */
 };
 

@@ -50,6 +50,12 @@ static const char details[] =
     "are N / (K n), for n pictures of the class among N of K classes. Printed losses of training "
     "have them, and smoothed labels; those of validation have not.\n"
     "\n"
+    "With --accumulate a step takes N batches, one after the other, and updates the weights once, by "
+    "the mean of their gradients: as a batch of N times --batch images does, with the memory of one "
+    "of --batch. But batch normalisation takes its statistics of each batch, and its running averages "
+    "move with each. Steps, the learning rate, checkpoints and the log count updates; pictures that do "
+    "not fill a step are left out of the epoch, as those that do not fill a batch are.\n"
+    "\n"
     "--find-lr prints how the loss goes in at most 100 steps whose learning rate rises from a ten "
     "thousandth of the optimizer's default to a thousand times it, and suggests a tenth of the rate "
     "of the least loss. All other options count, but no file is written.\n"
@@ -149,7 +155,8 @@ static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, 
                    char error[GLCNN_ERROR_LENGTH])
 {
     bool is_due = ranks_leads(&s->ranks) && seconds_now() - s->saved >= SAVE_PERIOD;
-    double values[] = {loss * session_loss_images(s) / s->ranks.batch, right, interrupted, is_due};
+    const double batches = (double)s->ranks.batch * (double)s->settings.accumulate;
+    double values[] = {loss * session_loss_images(s) / batches, right, interrupted, is_due};
     if (!ranks_sum(&s->ranks, values, sizeof values / sizeof *values, error))
         return false;
     *mean = (float)values[0];
@@ -160,25 +167,37 @@ static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, 
     return true;
 }
 
-bool session_step(struct session *s, struct model *model, struct runner *runner,
-                  glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
-                  char error[GLCNN_ERROR_LENGTH])
+/* Adds to the sums of a step; right NULL: nobody asks. */
+static bool run_batch(struct session *s, struct runner *runner, glcnn_data_loader *loader,
+                      double *loss, uint32_t *right, char error[GLCNN_ERROR_LENGTH])
 {
-    const uint32_t batch = s->ranks.share;
     struct glcnn_data_batch b;
-    double sum = 0;
     if (glcnn_data_loader_next(loader, &b, error) != GLCNN_SUCCESS)
         return false;
-    model_set_learning_rate(model, learning_rate(s, step));
-    right = tells_right(s) ? right : NULL;
     if (!runner_run_batch(runner, &b, true, s->losses) ||
         (right && !runner_scores(runner, s->scores))) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%s", runner_error(runner));
         return false;
     }
-    for (uint32_t n = 0; n < batch; n++)
-        sum += (double)s->losses[n];
-    return sum_up(s, sum, right ? count_right(s, b.labels) : 0, loss, right, error);
+    for (uint32_t n = 0; n < s->ranks.share; n++)
+        *loss += (double)s->losses[n];
+    if (right)
+        *right += count_right(s, b.labels);
+    return true;
+}
+
+/* The graph updates with the last of the step's batches. */
+bool session_step(struct session *s, struct model *model, struct runner *runner,
+                  glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
+                  char error[GLCNN_ERROR_LENGTH])
+{
+    double sum = 0;
+    uint32_t count = 0;
+    bool counts = right && tells_right(s), good = true;
+    model_set_learning_rate(model, learning_rate(s, step));
+    for (uint64_t i = 0; i < s->settings.accumulate && good; i++)
+        good = run_batch(s, runner, loader, &sum, counts ? &count : NULL, error);
+    return good && sum_up(s, sum, count, loss, counts ? right : NULL, error);
 }
 
 /* The loss decides where no accuracy is the greater: NaN is that of pictures in which there is nothing
@@ -326,7 +345,8 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     float loss;
     uint32_t right = 0;
     struct best found = {.epoch = 0};
-    const size_t batch = (size_t)s->settings.batch, done = (s->step + 1 - begun) * batch;
+    const size_t images = (size_t)settings_step_images(&s->settings),
+                 done = (s->step + 1 - begun) * images;
     bool is_last = (s->step + 1) % s->steps == 0;
     double start = seconds_now();
     train_trace_step(&s->trace, s->step);
@@ -337,7 +357,7 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     train_trace_end_step(&s->trace, start, seconds_now());
     if (!isfinite(loss))
         return diverge(s, "", (double)loss);
-    double accuracy = tells_right(s) ? (double)right / (double)batch : NAN;
+    double accuracy = tells_right(s) ? (double)right / (double)images : NAN;
     mean_add(mean, (double)loss, accuracy);
     progress_update(progress, done, mean->loss);
     if (is_last || s->ends)
@@ -362,13 +382,13 @@ static int train_epoch(struct session *s)
     int status = EXIT_GOOD;
     size_t begun = s->step, last = (begun / s->steps + 1) * s->steps;
     char label[64];
-    const size_t batch = (size_t)s->settings.batch;
+    const size_t images = (size_t)settings_step_images(&s->settings);
     snprintf(label, sizeof label, "epoch %zu of %" PRIu64, epochs_done(s) + 1, s->settings.epochs);
-    progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout, (last - begun) * batch);
+    progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout, (last - begun) * images);
     progress.label = label;
     progress.erases = epoch_table_is_drawn();
     if (last < s->total)
-        progress.later = (size_t)((double)((s->total - last) * batch) * fmax(s->epoch_cost, 1));
+        progress.later = (size_t)((double)((s->total - last) * images) * fmax(s->epoch_cost, 1));
     while (s->step < last && !s->ends && status == EXIT_GOOD)
         status = advance(s, &progress, &mean, begun);
     return status;
@@ -468,7 +488,7 @@ static int train(struct session *s)
 static bool tell_met(const struct session *s)
 {
     const struct settings *t = &s->settings;
-    const uint64_t epochs = t->step / (t->images / t->batch);
+    const uint64_t epochs = t->step / (t->images / settings_step_images(t));
     if (ranks_leads(&s->ranks))
         complain(s->command, EXIT_GOOD,
                  epochs == 1 ? "%s has completed its only epoch; give more with --epochs"

@@ -131,8 +131,12 @@ static int describe(struct session *s)
            session_images(s, s->pictures.validation), form->classes, s->settings.task->classes);
     if (s->settings.task != task_at(0))
         output("task: %s, %s\n", s->settings.task->name, s->settings.task->text);
-    output("network: %s, %zu steps of %u images an epoch\n", s->described.title, s->steps,
-           (uint32_t)s->settings.batch);
+    output("network: %s, %zu steps of %u images an epoch", s->described.title, s->steps,
+           (uint32_t)settings_step_images(&s->settings));
+    if (s->settings.accumulate > 1)
+        output(", in %u batches of %u", (uint32_t)s->settings.accumulate,
+               (uint32_t)s->settings.batch);
+    output("\n");
     describe_numbers(s);
     describe_schedule(s);
     describe_layers(s);
@@ -210,8 +214,9 @@ static int compare_ranks(struct session *s)
     char error[GLCNN_ERROR_LENGTH];
     const struct settings *t = &s->settings;
     const uint64_t numbers[] = {
-        t->batch, t->seed,  t->epochs,           t->average_every,         s->settings.images,
-        s->first, s->steps, t->syncs_statistics, s->pictures.form.classes, t->data_digest};
+        t->batch,     t->seed,  t->epochs,           t->average_every,         s->settings.images,
+        s->first,     s->steps, t->syncs_statistics, s->pictures.form.classes, t->data_digest,
+        t->accumulate};
     uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
     if (!s->ranks.mpi)
         return EXIT_GOOD;

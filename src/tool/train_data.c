@@ -133,17 +133,18 @@ static int describe_input(struct session *s)
 bool session_load(const struct session *s, size_t step, bool labels_only,
                   glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
-                                                            .batch = s->ranks.batch,
-                                                            .share_first = s->ranks.first,
-                                                            .share = s->ranks.share,
-                                                            .limit = (uint32_t)s->settings.limit,
-                                                            .threads =
-                                                                (uint32_t)s->settings.threads,
-                                                            .shuffle = true,
-                                                            .labels_only = labels_only,
-                                                            .seed = s->settings.seed,
-                                                            .step = step};
+    const struct glcnn_data_loader_parameters parameters = {
+        .part = GLCNN_DATA_PART_TRAINING,
+        .batch = s->ranks.batch,
+        .share_first = s->ranks.first,
+        .share = s->ranks.share,
+        .limit = (uint32_t)s->settings.limit,
+        .threads = (uint32_t)s->settings.threads,
+        .shuffle = true,
+        .labels_only = labels_only,
+        .seed = s->settings.seed,
+        .group = (uint32_t)s->settings.accumulate,
+        .step = step * s->settings.accumulate};
     return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
@@ -244,16 +245,18 @@ int session_open_loaders(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const uint32_t count = session_images(s, GLCNN_DATA_PART_TRAINING),
-                   batch = (uint32_t)s->settings.batch;
-    if (count < batch)
+                   wanted = (uint32_t)settings_step_images(&s->settings);
+    const bool accumulates = s->settings.accumulate > 1;
+    if (count < wanted)
         return complain(s->command, EXIT_FAILED,
-                        "a batch of %u images is more than the %u available; lower --batch", batch,
-                        count);
+                        "a %s of %u images is more than the %u available; lower --batch%s",
+                        accumulates ? "step" : "batch", wanted, count,
+                        accumulates ? " or --accumulate" : "");
     if (!session_load(s, (size_t)s->settings.step, false, &s->training, error) ||
         !session_load_part(s, s->pictures.validation, false, &s->validation, error))
         return session_fail(s, error);
     s->settings.images = count;
-    s->steps = (size_t)glcnn_data_loader_steps(s->training);
+    s->steps = (size_t)(glcnn_data_loader_steps(s->training) / s->settings.accumulate);
     s->total = s->steps * (size_t)s->settings.epochs;
     s->first = s->step = (size_t)s->settings.step;
     s->best = s->settings.best;

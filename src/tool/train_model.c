@@ -107,7 +107,8 @@ int session_open_model(struct session *s)
 static struct glcnn_graph_descriptor training_of(const struct settings *t)
 {
     struct glcnn_graph_descriptor training = {.format = t->precision->format,
-                                              .gradient_clip_norm = (float)t->clip_norm};
+                                              .gradient_clip_norm = (float)t->clip_norm,
+                                              .accumulate = (uint32_t)t->accumulate};
     if (settings_scale_losses(t))
         training.loss_scale = (struct glcnn_dynamic_loss_scale){
             (float)t->loss_scale, (uint32_t)t->good_steps, t->skipped_steps};

@@ -236,7 +236,8 @@ bool session_read_samples(const struct session *s, size_t step, struct report_pi
                                                             .memory = 1,
                                                             .shuffle = true,
                                                             .seed = t->seed,
-                                                            .step = step};
+                                                            .group = (uint32_t)t->accumulate,
+                                                            .step = step * t->accumulate};
     const struct input_parameters input = {.bytes = s->pictures.info->bytes,
                                            .mean = s->described.mean,
                                            .deviation = s->described.deviation,

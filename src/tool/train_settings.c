@@ -29,6 +29,7 @@ enum {
     OPTION_OPTIMIZER,
     OPTION_EPOCHS,
     OPTION_BATCH,
+    OPTION_ACCUMULATE,
     OPTION_LIMIT,
     OPTION_SEED,
     OPTION_RATE,
@@ -95,6 +96,8 @@ const struct tool_option train_options[] = {
     {OPTION_EPOCHS, "epochs", "N",
      "passes over the data, resumed ones included (default: 900 steps of them, 1 to 50)"},
     {OPTION_BATCH, "batch", "N", "images in a step (default 64, of few images an eighth)"},
+    {OPTION_ACCUMULATE, "accumulate", "N",
+     "batches whose mean gradient makes one step (default 1)"},
     {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},
     {OPTION_SEED, "seed", "N", "seed of weights and order (default 1)"},
     {OPTION_RATE, "lr", "RATE",
@@ -175,6 +178,7 @@ struct number {
 static const struct number numbers[] = {
     {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, WHOLE, true, false},
     {OPTION_BATCH, FIELD(batch), 1, 4096, 64, WHOLE, true, true},
+    {OPTION_ACCUMULATE, FIELD(accumulate), 1, 4096, 1, WHOLE, true, true, true},
     {OPTION_LIMIT, FIELD(limit), 1, 1000000000, 0, WHOLE, true, true},
     {OPTION_SEED, FIELD(seed), 0, UINT64_MAX, 1, WHOLE, true, true},
     {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 1000000000, 0, REAL, true, false},
@@ -909,12 +913,18 @@ bool settings_scale_losses(const struct settings *s)
     return s->precision->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
+uint64_t settings_step_images(const struct settings *s)
+{
+    return s->batch * s->accumulate;
+}
+
 void settings_fit(struct settings *s, uint32_t images)
 {
-    uint64_t share = images / BATCHES_LEAST;
+    uint64_t share = images / BATCHES_LEAST / s->accumulate;
     if (!is_given(s, OPTION_BATCH) && share < s->batch)
         s->batch = share > 0 ? share : 1;
-    uint64_t steps = images / s->batch, epochs = steps > 0 ? STEPS_WANTED / steps : 1;
+    uint64_t steps = images / settings_step_images(s),
+             epochs = steps > 0 ? STEPS_WANTED / steps : 1;
     if (!is_given(s, OPTION_EPOCHS))
         s->epochs = epochs < 1 ? 1 : epochs > EPOCHS_MAX ? EPOCHS_MAX : epochs;
     if (!is_given(s, OPTION_WARMUP) && s->schedule == &schedules[0])
@@ -923,7 +933,7 @@ void settings_fit(struct settings *s, uint32_t images)
 
 bool settings_are_met(const struct settings *s)
 {
-    const uint64_t steps = s->images / s->batch;
+    const uint64_t steps = s->images / settings_step_images(s);
     return s->resume && steps > 0 && s->step / steps >= s->epochs;
 }
 

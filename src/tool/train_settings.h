@@ -57,6 +57,7 @@ struct settings {
     bool syncs_statistics, balances;   /* of ranks */
     uint64_t average_every, rank_wait; /* 0: ranks step together; seconds */
     uint64_t epochs, batch, seed;
+    uint64_t accumulate;              /* batches of a step */
     uint64_t limit, memory, patience; /* 0: none */
     uint64_t feature_limit;           /* bytes of the cache */
     uint64_t channels, threads;       /* 0: as the data and the machine have them */
@@ -116,6 +117,9 @@ void settings_print_resumption(const struct settings *settings, uint32_t ranks);
 /* What the task is, once that is known, and the optimizer and learning rate that follow from it. */
 int settings_take_task(const struct tool_command *command, struct settings *settings,
                        const struct task *task);
+
+/* Images of a step: of all its batches. */
+uint64_t settings_step_images(const struct settings *settings);
 
 /* Whether the checkpoint of --resume has all epochs that the run is to have. */
 bool settings_are_met(const struct settings *settings);

@@ -25,6 +25,7 @@ OPTIONS = {
     "mixup": {"mixup": 0.4, "label_smoothing": 0.1},
     "cutmix": {"cutmix": 1.5},
     "mixup-or-cutmix": {"mixup": 0.4, "cutmix": 1.5},
+    "accumulate": {"accumulate": 3, "weight_decay": 4.0, "ema": 0.8, "mixup": 0.4},
 }
 
 
@@ -132,9 +133,14 @@ class Run:
                                reduction="sum") / BATCH
 
     def clearest(self, step):
+        """Batches of the step."""
+        batches = self.option.get("accumulate", 1)
+        return [self.clearest_of(step * batches + i) for i in range(batches)]
+
+    def clearest_of(self, place):
         with torch.no_grad():
             found = []
-            for number in range(step * CANDIDATES, (step + 1) * CANDIDATES):
+            for number in range(place * CANDIDATES, (place + 1) * CANDIDATES):
                 self.loss(number)
                 found.append((self.net.margin, number))
         return max(found)[1]
@@ -146,18 +152,22 @@ class Run:
             for (_, name), value in self.net.parameters.items():
                 value *= kept if name == "weights" else 1
 
-    def step(self, number):
-        loss = self.loss(number)
+    def step(self, numbers):
+        """The loss of its batches, and the least margin."""
+        total, margin = 0, np.inf
+        for number in numbers:
+            loss = self.loss(number) / len(numbers)
+            self.net.average()
+            loss.backward()
+            total, margin = total + loss.item(), min(margin, self.net.margin)
         if not self.optimizer:
             self.optimizer = torch.optim.SGD(list(self.net.parameters.values()), RATE, MOMENTUM,
                                              nesterov=self.option.get("nesterov", False))
-        self.net.average()
-        self.optimizer.zero_grad()
-        loss.backward()
         self.decay()
         self.optimizer.step()
+        self.optimizer.zero_grad()
         self.average()
-        return loss.item()
+        return total, margin
 
     def values(self):
         found = {f"{label}.{name}": v.detach() for (label, name), v in self.net.parameters.items()}
@@ -177,8 +187,9 @@ def train(option, dtype, numbers=None):
     run, losses, chosen, margin = Run(option, dtype), [], [], np.inf
     for step in range(STEPS):
         chosen.append(run.clearest(step) if numbers is None else numbers[step])
-        losses.append(run.step(chosen[-1]))
-        margin = min(margin, run.net.margin)
+        loss, least = run.step(chosen[-1])
+        losses.append(loss)
+        margin = min(margin, least)
     arrays = dict(run.averages, loss=losses)
     return {name: np.asarray(a, np.float64) for name, a in arrays.items()}, chosen, margin
 
@@ -188,9 +199,10 @@ def main():
     for name, option in OPTIONS.items():
         arrays, numbers, margin = train(option, torch.float64)
         single, _, _ = train(option, torch.float32, numbers)
+        first = [batches[:1] for batches in numbers]
         print(f"{name}: distance {margin:.2g}, float32 off by", *off(single, arrays),
-              "without the option by", *off(train({}, torch.float64, numbers)[0], arrays))
-        arrays["batches"] = np.array(numbers)
+              "without the option by", *off(train({}, torch.float64, first)[0], arrays))
+        arrays["batches"] = np.concatenate(numbers)
         kept.update({f"{name}.{n}": a.astype(np.float32) for n, a in arrays.items()})
     np.savez_compressed("options.npz", **kept)
 
