@@ -72,6 +72,41 @@ must import "$golden/classifier.onnx" -o named.glcnn --class-names names --mean 
 says ' [0-4] \(ant\|bee\|cat\|dog\|eel\) 0\.'
 LC_ALL=C grep -aq '"mean":"0.25","deviation":"0.5"' named.glcnn || fail 'normalisation is not kept'
 
+# ---- How pictures are cut -----------------------------------------------------------------------------
+
+# draw FILE WIDTH HEIGHT LEFT TOP: a part of a pattern.
+cat >draw.c <<'END_OF_C'
+#include <png.h>
+#include <stdlib.h>
+int main(int argc, char *argv[])
+{
+    unsigned char p[4096];
+    int w = argc > 5 ? atoi(argv[2]) : 0, h = argc > 5 ? atoi(argv[3]) : 0;
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)w,
+                       .height = (png_uint_32)h, .format = PNG_FORMAT_GRAY};
+    for (int i = 0; i < w * h; i++)
+        p[i] = (unsigned char)((i % w + atoi(argv[4])) * 19 + (i / w + atoi(argv[5])) * 37);
+    return !png_image_write_to_file(&image, argv[1], 0, p, 0, NULL);
+}
+END_OF_C
+# shellcheck disable=SC2046
+${CC:-cc} -o draw draw.c $(${PKG_CONFIG:-pkg-config} --cflags --libs libpng) || fail 'draw.c'
+./draw whole.png 12 10 0 0 && ./draw middle.png 8 8 2 1 || fail 'no pictures are made'
+must import "$golden/classifier.onnx" -o cut.glcnn --resize 10
+says 'the middle of pictures whose shorter side is scaled to 10, 5 classes$'
+# answer MODEL PICTURE
+answer() {
+    "$glcnn" predict --json "$1" "$2" 2>log | grep -v '"image"'
+}
+answer cut.glcnn whole.png >cut && answer net.glcnn middle.png >middle || fail 'predict fails'
+cmp cut middle || fail '--resize does not cut the middle out of a picture of that size'
+answer net.glcnn whole.png >covered
+! cmp -s cut covered || fail '--resize changes nothing'
+mkdir -p folder/a folder/b && cp whole.png folder/a && ./draw folder/b/other.png 12 10 3 5
+must train --model cut.glcnn --data folder --validation 0.5 --batch 1 --epochs 1 --out again.glcnn
+LC_ALL=C grep -aq '"resize":"10"' again.glcnn || fail 'what begins with a model cuts another way'
+refused 2 'it must be 8 at least' import "$golden/classifier.onnx" -o x.glcnn --resize 7
+
 # ---- What it learns --------------------------------------------------------------------------------
 
 # steps FILE: losses of twenty steps on all pictures.

@@ -228,6 +228,12 @@ struct glcnn_data_parameters {
      * pictures have the size, a message tells of it (glcnn_data_set_decision). One side alone is
      * the other's too. */
     uint32_t width, height;
+    /* Of pictures: they are scaled until their shorter side is so long, the longer in proportion and cut to
+     * a whole pixel, and the middle of width x height is taken, which must be given and be no longer.
+     * As classifiers of ImageNet are evaluated, 256 for 224 x 224: the same as Pillow's
+     * Image.resize with BILINEAR, which is antialiased, and torchvision's Resize and CenterCrop, but for
+     * the last bit of a byte. A JPEG is not reduced before. 0: pictures are scaled as above. */
+    uint32_t resize;
     /* 0: of pictures 3 where the head of any says that it has colour, else 1. Pictures take 1, by
      * luminance (299 R + 587 G + 114 B) / 1000, or 3. */
     uint32_t channels;
@@ -310,7 +316,7 @@ GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part p
 
 /* The size that an image has in its file, of a picture as it is shown: after EXIF's orientation. What
  * the loader gives is the middle of it, of width x height times the smaller of *width / info.width and
- * *height / info.height. Beyond the part's end both are 0. */
+ * *height / info.height, or with `resize` times the smaller of *width and *height over that. Beyond the part's end both are 0. */
 GLCNN_API void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                                    uint32_t *width, uint32_t *height);
 

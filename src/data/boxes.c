@@ -140,8 +140,8 @@ static bool move_box(struct glcnn_data_box *box, const struct picture *head,
 
 static uint32_t move_boxes(glcnn_data_set *set, struct picture_file *file, uint32_t kept)
 {
-    const struct middle middle =
-        scale_middle(file->head.width, file->head.height, set->info.width, set->info.height);
+    const struct scaled to = {set->info.width, set->info.height, set->parameters.resize};
+    const struct middle middle = scale_middle(file->head.width, file->head.height, &to);
     struct glcnn_data_box *items = set->boxes.items;
     const uint32_t first = kept;
     for (uint32_t i = 0; i < file->box_count; i++) {

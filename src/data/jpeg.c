@@ -137,39 +137,36 @@ static enum samples choose_space(struct jpeg *jpeg)
     return SAMPLES_GREY;
 }
 
-/* Twice the size at least is left for the mean over areas. */
-static unsigned choose_reduction(const struct jpeg *jpeg, uint32_t width, uint32_t height)
+/* Twice the size at least is left for the mean over areas; what is scaled as elsewhere takes all pixels. */
+static unsigned choose_reduction(const struct jpeg *jpeg, const struct scaled *to)
 {
-    unsigned by = 8;
-    while (by > 1 &&
-           (jpeg->read.image_width / by < 2 * width || jpeg->read.image_height / by < 2 * height))
+    unsigned by = to->side ? 1 : 8;
+    while (by > 1 && (jpeg->read.image_width / by < 2 * to->width ||
+                      jpeg->read.image_height / by < 2 * to->height))
         by /= 2;
     return by;
 }
 
-static void make_buffers(struct jpeg *jpeg, const struct size *size, uint32_t width,
-                         uint32_t height)
+static void make_buffers(struct jpeg *jpeg, const struct size *size, const struct scaled *to)
 {
     uint32_t source = jpeg->read.output_width;
     jpeg->row = malloc((size_t)source * (unsigned)jpeg->read.output_components);
     jpeg->converted = malloc((size_t)source * size->channels);
     if (!jpeg->row || !jpeg->converted ||
-        !scaler_create(&jpeg->scaler, source, jpeg->read.output_height, width, height,
-                       size->channels))
+        !scaler_create(&jpeg->scaler, source, jpeg->read.output_height, to, size->channels))
         no_memory(jpeg);
 }
 
 static void decode(struct jpeg *jpeg, const struct size *size, uint8_t *pixels)
 {
     uint32_t turn = orientation(jpeg);
-    uint32_t width = turn > 4 ? size->height : size->width;
-    uint32_t height = turn > 4 ? size->width : size->height;
+    const struct scaled to = picture_scaled(size, turn);
     enum samples samples = choose_space(jpeg);
     jpeg->read.dct_method = JDCT_ISLOW; /* gives the same with and without SIMD */
     jpeg->read.scale_num = 1;
-    jpeg->read.scale_denom = choose_reduction(jpeg, width, height);
+    jpeg->read.scale_denom = choose_reduction(jpeg, &to);
     jpeg_start_decompress(&jpeg->read);
-    make_buffers(jpeg, size, width, height);
+    make_buffers(jpeg, size, &to);
     while (jpeg->read.output_scanline < jpeg->read.output_height) {
         jpeg_read_scanlines(&jpeg->read, &jpeg->row, 1);
         picture_convert(samples, jpeg->row, jpeg->read.output_width, size->channels,

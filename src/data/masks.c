@@ -374,8 +374,9 @@ static void sample(const glcnn_data_set *set, const struct picture_values *v, ui
                    uint8_t *classes)
 {
     const uint32_t width = set->info.width, height = set->info.height;
+    const struct scaled to = {width, height, set->parameters.resize};
     uint32_t *x = places, *y = places + width;
-    scale_nearest(v->width, v->height, width, height, x, y);
+    scale_nearest(v->width, v->height, &to, x, y);
     for (uint32_t j = 0; j < height; j++)
         for (uint32_t i = 0; i < width; i++)
             *classes++ = set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];

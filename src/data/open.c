@@ -23,6 +23,12 @@ static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
                          "width x height is %u x %u; expected %d x %d at most", p->width, p->height,
                          GLCNN_DATA_MAX_SIDE, GLCNN_DATA_MAX_SIDE);
+    const uint32_t longer = p->width > p->height ? p->width : p->height;
+    if (p->resize > 0 && (longer == 0 || p->resize < longer || p->resize > GLCNN_DATA_MAX_SIDE))
+        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+                         "resize is %u, of images of %u x %u; expected width and height, and the "
+                         "longer of them to %d",
+                         p->resize, p->width, p->height, GLCNN_DATA_MAX_SIDE);
     if (p->channels > GLCNN_DATA_MAX_CHANNELS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "channels is %u; expected %d at most",
                          p->channels, GLCNN_DATA_MAX_CHANNELS);

@@ -177,3 +177,11 @@ uint32_t picture_orientation(const uint8_t *tiff, size_t size)
     }
     return 0;
 }
+
+struct scaled picture_scaled(const struct size *size, uint32_t orientation)
+{
+    const bool turned = orientation > 4;
+    return (struct scaled){.width = turned ? size->height : size->width,
+                           .height = turned ? size->width : size->height,
+                           .side = size->side};
+}

@@ -10,6 +10,7 @@
 #include <glcnn/data.h>
 
 #include "bytes.h"
+#include "scale.h"
 
 #define PICTURE_MAX_MEMORY ((size_t)512 << 20) /* of a decoder, where it needs all of a picture */
 
@@ -21,7 +22,11 @@ struct picture {
 
 struct size {
     uint32_t width, height, channels; /* channels: 1, 3 or 4 */
+    uint32_t side;                    /* as scaled.side of scale.h */
 };
+
+/* What the file's own pixels are brought to, by EXIF's orientation. */
+struct scaled picture_scaled(const struct size *size, uint32_t orientation);
 
 /* One kind of picture. Both functions read from the file's beginning. The message of a failure has
  * no path; GLCNN_MALFORMED_DATA for what the file holds, GLCNN_OUT_OF_MEMORY, GLCNN_IO_ERROR. */

@@ -13,7 +13,8 @@ static glcnn_status decode(const glcnn_data_set *set, const struct picture_file 
                            uint8_t *pixels, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH] = "";
-    const struct size size = {set->info.width, set->info.height, set->info.channels};
+    const struct size size = {set->info.width, set->info.height, set->info.channels,
+                              set->parameters.resize};
     struct picture_file now;
     FILE *stream = open_picture(file->path, &now);
     if (!stream && (errno == ENOENT || errno == ENOTDIR))

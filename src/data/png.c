@@ -127,14 +127,14 @@ static void no_memory(struct png *png)
     stop(png);
 }
 
-static void make_buffers(struct png *png, const struct size *size, bool turned, uint32_t rows)
+static void make_buffers(struct png *png, const struct size *size, uint32_t rows)
 {
+    const struct scaled to = picture_scaled(size, png->turn);
     uint32_t width = png_get_image_width(png->read, png->info);
     png->rows = malloc(rows * png_get_rowbytes(png->read, png->info));
     png->converted = malloc((size_t)width * size->channels);
     if (!png->rows || !png->converted ||
-        !scaler_create(&png->scaler, width, png_get_image_height(png->read, png->info),
-                       turned ? size->height : size->width, turned ? size->width : size->height,
+        !scaler_create(&png->scaler, width, png_get_image_height(png->read, png->info), &to,
                        size->channels))
         no_memory(png);
 }
@@ -166,7 +166,7 @@ static void decode(struct png *png)
     set_transformations(png);
     uint32_t turn = png->turn, height = png_get_image_height(png->read, png->info);
     bool interlaced = png_get_interlace_type(png->read, png->info) != PNG_INTERLACE_NONE;
-    make_buffers(png, size, turn > 4, interlaced ? height : 1);
+    make_buffers(png, size, interlaced ? height : 1);
     if (interlaced)
         read_interlaced(png, height);
     for (uint32_t y = 0; y < height && !interlaced; y++) {

@@ -1,8 +1,10 @@
 /* Only whole numbers, so that every machine gives the same bytes.
  *
- * One step from target to target is num / den of the source's pixels, the same for both extents and
- * the largest by which the source covers the target. Places are counted in units of 1 / (2 den) of
- * a pixel, in which all of them are whole. */
+ * One step from target to target is num / den of the source's pixels. Places are counted in units of
+ * 1 / (2 den) of a pixel, in which all of them are whole. A picture that is to cover its target has the same
+ * step in both extents, the largest by which it does. One whose shorter side is to be of a length is
+ * scaled to whole pixels, and cut at whole ones, as Pillow and torchvision do: width and height may
+ * have steps that differ a little. */
 #include "scale.h"
 
 #include <stdlib.h>
@@ -14,10 +16,10 @@ struct step {
     uint64_t num, den;
 };
 
-/* How many of the source's pixels a target may touch. */
+/* How many of the source's pixels a target may touch: within a step on both sides. */
 static uint64_t reach(struct step s)
 {
-    return s.num / s.den + 2;
+    return 2 * (s.num / s.den) + 4;
 }
 
 static bool axis_allocate(struct axis *a, uint32_t count, struct step s)
@@ -68,74 +70,157 @@ static uint32_t linear_weights(struct step s, uint32_t source, int64_t middle, u
     return behind ? 2 : 1;
 }
 
-/* What is cut off before the first target. At the size that it has a picture is cut at whole pixels,
- * and stays as it is. */
-static uint64_t margin_of(uint32_t source, uint32_t target, struct step s)
+/* By how far from the middle of a target, up to a step, which weighs its pixels as Pillow's BILINEAR
+ * does: 1 - distance / step. As parts of TENT, so that sums of rows of 2^26 pixels are no more than 64
+ * bits; each weight is again the step of a rounded sum. */
+#define TENT ((uint64_t)1 << 20)
+static uint64_t tent(struct step s, uint64_t middle, uint64_t pixel)
 {
-    uint64_t unit = 2 * s.den, margin = source * s.den - target * s.num;
-    return s.num == s.den ? margin - margin % unit : margin;
+    const uint64_t place = (2 * pixel + 1) * s.den, support = 2 * s.num,
+                   distance = place < middle ? middle - place : place - middle;
+    return distance < support ? (support - distance) * TENT / support : 0;
 }
 
-static bool axis_create(struct axis *a, uint32_t source, uint32_t target, struct step s)
+static uint32_t tent_weights(struct step s, uint32_t source, uint64_t middle, uint32_t *begin,
+                             uint32_t *weights)
 {
-    if (!axis_allocate(a, target, s))
-        return false;
-    const uint64_t margin = margin_of(source, target, s);
-    uint32_t used = 0;
-    for (uint32_t i = 0; i < target; i++) {
-        uint64_t low = margin + 2 * i * s.num;
-        a->first[i] = used;
-        used += s.num >= s.den ? area_weights(s, low, &a->begin[i], a->weights + used)
-                               : linear_weights(s, source, (int64_t)(low + s.num), &a->begin[i],
-                                                a->weights + used);
+    const uint64_t unit = 2 * s.den, support = 2 * s.num,
+                   first = middle > support ? (middle - support) / unit : 0;
+    uint64_t end = (middle + support) / unit + 1, total = 0, sum = 0, done = 0;
+    end = end < source ? end : source;
+    *begin = (uint32_t)first;
+    for (uint64_t p = first; p < end; p++)
+        total += tent(s, middle, p);
+    for (uint64_t p = first; p < end; p++) {
+        sum += tent(s, middle, p);
+        const uint64_t rounded = (sum * ONE + total / 2) / total;
+        weights[p - first] = (uint32_t)(rounded - done);
+        done = rounded;
     }
-    a->first[target] = used;
+    return (uint32_t)(end - first);
+}
+
+/* ---- Where targets lie ---- */
+
+/* One extent. */
+struct line {
+    uint32_t source, target;
+    struct step step;
+    uint64_t margin; /* of the source, before the first target */
+    bool is_resized; /* to a side */
+};
+
+/* The largest step by which the source covers the target. */
+static struct step covering(uint32_t source_width, uint32_t source_height, const struct scaled *to)
+{
+    bool by_width = (uint64_t)source_width * to->height <= (uint64_t)source_height * to->width;
+    return by_width ? (struct step){source_width, to->width}
+                    : (struct step){source_height, to->height};
+}
+
+/* What is cut off before the first target. At the size that it has a picture is cut at whole pixels,
+ * and stays as it is. */
+static struct line covering_line(uint32_t source, uint32_t target, struct step s)
+{
+    uint64_t unit = 2 * s.den, margin = source * s.den - target * s.num;
+    margin = s.num == s.den ? margin - margin % unit : margin;
+    return (struct line){source, target, s, margin, false};
+}
+
+/* Python's round of half of it: to the even one. */
+static uint64_t half(uint64_t n)
+{
+    return n / 2 + (n % 2 && n / 2 % 2);
+}
+
+/* torchvision's Resize, of whose lengths the longer is cut to a whole one, and CenterCrop. A picture
+ * that is longer than LONGEST then is squeezed, since places must be whole numbers of 64 bits. */
+#define LONGEST ((uint64_t)1 << 30)
+static struct line resized_line(uint32_t source, uint32_t shorter, uint32_t target, uint32_t side)
+{
+    const uint64_t exact = (uint64_t)source * side / shorter,
+                   resized = exact < LONGEST ? exact : LONGEST;
+    return (struct line){
+        source, target, {source, resized}, 2 * source * half(resized - target), true};
+}
+
+static void find_lines(uint32_t source_width, uint32_t source_height, const struct scaled *to,
+                       struct line lines[2])
+{
+    const struct step s = covering(source_width, source_height, to);
+    const uint32_t shorter = source_width < source_height ? source_width : source_height;
+    lines[0] = to->side ? resized_line(source_width, shorter, to->width, to->side)
+                        : covering_line(source_width, to->width, s);
+    lines[1] = to->side ? resized_line(source_height, shorter, to->height, to->side)
+                        : covering_line(source_height, to->height, s);
+}
+
+/* ---- Axes ---- */
+
+static uint32_t weights_of(const struct line *l, uint64_t low, uint32_t *begin, uint32_t *weights)
+{
+    const struct step s = l->step;
+    if (s.num < s.den)
+        return linear_weights(s, l->source, (int64_t)(low + s.num), begin, weights);
+    return l->is_resized ? tent_weights(s, l->source, low + s.num, begin, weights)
+                         : area_weights(s, low, begin, weights);
+}
+
+static bool axis_create(struct axis *a, const struct line *l)
+{
+    if (!axis_allocate(a, l->target, l->step))
+        return false;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < l->target; i++) {
+        a->first[i] = used;
+        used += weights_of(l, l->margin + 2 * i * l->step.num, &a->begin[i], a->weights + used);
+    }
+    a->first[l->target] = used;
     return true;
 }
 
-/* The largest step by which the source covers the target. */
-static struct step covering(uint32_t source_width, uint32_t source_height, uint32_t width,
-                            uint32_t height)
+static void find_nearest(const struct line *l, uint32_t *places)
 {
-    bool by_width = (uint64_t)source_width * height <= (uint64_t)source_height * width;
-    return by_width ? (struct step){source_width, width} : (struct step){source_height, height};
+    for (uint32_t i = 0; i < l->target; i++)
+        places[i] =
+            (uint32_t)((l->margin + (2 * (uint64_t)i + 1) * l->step.num) / (2 * l->step.den));
 }
 
-static void find_nearest(uint32_t source, uint32_t target, struct step s, uint32_t *places)
-{
-    const uint64_t margin = margin_of(source, target, s);
-    for (uint32_t i = 0; i < target; i++)
-        places[i] = (uint32_t)((margin + (2 * (uint64_t)i + 1) * s.num) / (2 * s.den));
-}
-
-void scale_nearest(uint32_t source_width, uint32_t source_height, uint32_t width, uint32_t height,
+void scale_nearest(uint32_t source_width, uint32_t source_height, const struct scaled *to,
                    uint32_t *x, uint32_t *y)
 {
-    const struct step s = covering(source_width, source_height, width, height);
-    find_nearest(source_width, width, s, x);
-    find_nearest(source_height, height, s, y);
+    struct line lines[2];
+    find_lines(source_width, source_height, to, lines);
+    find_nearest(&lines[0], x);
+    find_nearest(&lines[1], y);
 }
 
-struct middle scale_middle(uint32_t source_width, uint32_t source_height, uint32_t width,
-                           uint32_t height)
+static void find_middle(const struct line *l, double *begin, double *size)
 {
-    const struct step s = covering(source_width, source_height, width, height);
-    const double unit = 2 * (double)s.den, step = (double)s.num / (double)s.den;
-    return (struct middle){.left = (double)margin_of(source_width, width, s) / unit,
-                           .top = (double)margin_of(source_height, height, s) / unit,
-                           .width = width * step,
-                           .height = height * step};
+    *begin = (double)l->margin / (2 * (double)l->step.den);
+    *size = l->target * ((double)l->step.num / (double)l->step.den);
+}
+
+struct middle scale_middle(uint32_t source_width, uint32_t source_height, const struct scaled *to)
+{
+    struct line lines[2];
+    struct middle m;
+    find_lines(source_width, source_height, to, lines);
+    find_middle(&lines[0], &m.left, &m.width);
+    find_middle(&lines[1], &m.top, &m.height);
+    return m;
 }
 
 bool scaler_create(struct scaler *scaler, uint32_t source_width, uint32_t source_height,
-                   uint32_t width, uint32_t height, uint32_t channels)
+                   const struct scaled *to, uint32_t channels)
 {
-    const struct step s = covering(source_width, source_height, width, height);
+    struct line lines[2];
+    find_lines(source_width, source_height, to, lines);
     *scaler = (struct scaler){.channels = channels};
-    scaler->row = malloc((size_t)width * channels * sizeof *scaler->row);
-    scaler->sums = calloc((size_t)width * height * channels, sizeof *scaler->sums);
-    if (scaler->row && scaler->sums && axis_create(&scaler->x, source_width, width, s) &&
-        axis_create(&scaler->y, source_height, height, s))
+    scaler->row = malloc((size_t)to->width * channels * sizeof *scaler->row);
+    scaler->sums = calloc((size_t)to->width * to->height * channels, sizeof *scaler->sums);
+    if (scaler->row && scaler->sums && axis_create(&scaler->x, &lines[0]) &&
+        axis_create(&scaler->y, &lines[1]))
         return true;
     scaler_destroy(scaler);
     return false;

@@ -1,11 +1,19 @@
-/* Brings a picture to a size while its rows arrive: it is scaled until it covers the size, and its
- * middle is taken. Of the picture no more than a row is kept. */
+/* Brings a picture to a size while its rows arrive: it is scaled until it covers the size, or until its
+ * shorter side is as long as is asked for, and its middle is taken. Of the picture no more than a row is
+ * kept. */
 #ifndef GLCNN_DATA_SCALE_H
 #define GLCNN_DATA_SCALE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What a picture is brought to. */
+struct scaled {
+    uint32_t width, height;
+    uint32_t
+        side; /* of the scaled picture the shorter one, width and height at least; 0: it covers */
+};
 
 /* Of one extent: target i is the sum of weights[k] * source[begin + k], k counting from
  * first[i] to first[i + 1], over 65536. */
@@ -27,7 +35,7 @@ struct scaler {
 
 /* For a source of source_width x source_height, up to 2^31 each. False: not enough memory. */
 bool scaler_create(struct scaler *scaler, uint32_t source_width, uint32_t source_height,
-                   uint32_t width, uint32_t height, uint32_t channels);
+                   const struct scaled *to, uint32_t channels);
 void scaler_destroy(struct scaler *scaler);
 
 /* Takes the next row, [source_width][channels]. Rows that are too many are passed over. */
@@ -42,12 +50,11 @@ void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *i
 struct middle {
     double left, top, width, height;
 };
-struct middle scale_middle(uint32_t source_width, uint32_t source_height, uint32_t width,
-                           uint32_t height);
+struct middle scale_middle(uint32_t source_width, uint32_t source_height, const struct scaled *to);
 
 /* Of values that have no mean: the source's pixels under the middles of the targets, x[width] and
  * y[height], where the scaler would bring the source to that size. */
-void scale_nearest(uint32_t source_width, uint32_t source_height, uint32_t width, uint32_t height,
+void scale_nearest(uint32_t source_width, uint32_t source_height, const struct scaled *to,
                    uint32_t *x, uint32_t *y);
 
 #endif

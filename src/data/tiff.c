@@ -220,13 +220,12 @@ static void scale_rows(const struct tiff *tiff, const uint32_t *raster, struct s
 static glcnn_status decode(struct tiff *tiff, const struct size *size, uint8_t *pixels, char *error)
 {
     struct scaler scaler = {.channels = 0};
-    uint32_t width = tiff->turn > 4 ? size->height : size->width;
-    uint32_t height = tiff->turn > 4 ? size->width : size->height;
+    const struct scaled to = picture_scaled(size, tiff->turn);
     uint32_t *raster = calloc((size_t)tiff->width * tiff->height, sizeof *raster);
     uint8_t *rgb = malloc((size_t)tiff->width * 3);
     uint8_t *converted = malloc((size_t)tiff->width * size->channels);
     bool good = raster && rgb && converted &&
-                scaler_create(&scaler, tiff->width, tiff->height, width, height, size->channels);
+                scaler_create(&scaler, tiff->width, tiff->height, &to, size->channels);
     glcnn_status status = good ? read_raster(tiff, raster, error) : no_memory(error);
     if (status == GLCNN_SUCCESS) {
         scale_rows(tiff, raster, &scaler, rgb, converted);

@@ -146,10 +146,8 @@ static glcnn_status scale(const struct head *head, const uint8_t *rows, uint32_t
 {
     struct scaler scaler = {.channels = 0};
     uint8_t *converted = malloc((size_t)head->width * size->channels);
-    uint32_t width = turn > 4 ? size->height : size->width;
-    uint32_t height = turn > 4 ? size->width : size->height;
-    bool good = converted &&
-                scaler_create(&scaler, head->width, head->height, width, height, size->channels);
+    const struct scaled to = picture_scaled(size, turn);
+    bool good = converted && scaler_create(&scaler, head->width, head->height, &to, size->channels);
     for (uint32_t y = 0; good && y < head->height; y++) {
         picture_convert(SAMPLES_RGBA, rows + (size_t)y * head->width * 4, head->width,
                         size->channels, converted);

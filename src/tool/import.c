@@ -17,6 +17,7 @@
 enum {
     OPTION_SIZE = 256,
     OPTION_CHANNELS,
+    OPTION_RESIZE,
     OPTION_MEAN,
     OPTION_DEVIATION,
     OPTION_CLASSES,
@@ -31,6 +32,8 @@ static const struct tool_option options[] = {
     {'o', "out", "FILE", "the model to write: .glcnn or .safetensors"},
     {OPTION_SIZE, "size", "N|WxH", "image size, if the file leaves it open"},
     {OPTION_CHANNELS, "channels", "N", "the same"},
+    {OPTION_RESIZE, "resize", "SIDE",
+     "scale pictures' shorter side to SIDE, then cut the middle out"},
     {OPTION_MEAN, "mean", "LIST",
      "subtracted from values in 0 .. 1; one, or per channel (default 0)"},
     {OPTION_DEVIATION, "deviation", "LIST",
@@ -56,13 +59,17 @@ static const char details[] =
     "untrained layer. All outputs of the file are kept; --output ends the network at one of "
     "them, or at another value between nodes.\n"
     "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
-    "values in 0 .. 1, red first. The model file keeps all of this, and \"glcnn export\" makes "
+    "values in 0 .. 1, red first. Nor do they say how pictures were cut: without --resize a picture is "
+    "scaled until it covers the image size, by the mean over areas. Classifiers of ImageNet are mostly "
+    "evaluated with --resize 256 for images of 224x224, antialiased and bilinear, as Pillow and "
+    "torchvision do. The model file keeps all of this, and \"glcnn export\" makes "
     "an ONNX file of it again. An existing file is overwritten only with --force.\n"
     "The parameters that train are listed by the layers that have them, as --train of \"glcnn "
     "train\" calls them, with shapes and numbers of values; those that do not train with the "
     "reason. Of many the first are listed, with --parameters all.\n"
     "\n"
-    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225\n"
+    "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225 "
+    "--resize 256\n"
     "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
 
 struct import {
@@ -70,6 +77,7 @@ struct import {
     struct tool_device tool;
     const char *path, *out, *mean, *deviation, *classes;
     bool force, lists_all;
+    uint32_t resize;       /* 0: none */
     glcnn_file_lock *lock; /* of `out` */
     struct glcnn_onnx_options options;
     struct glcnn_onnx_record *record;
@@ -132,6 +140,8 @@ static int read_option(struct import *i, int letter)
                            &i->options.height);
     case OPTION_CHANNELS:
         return read_count(i, "channels", CHANNELS_MAX, &i->options.feature_channels);
+    case OPTION_RESIZE:
+        return read_count(i, "resize", GLCNN_DATA_MAX_SIDE, &i->resize);
     case OPTION_HEAD:
         return read_count(i, "head", HEAD_MAX, &i->options.head_classes);
     case OPTION_OUTPUT:
@@ -322,9 +332,15 @@ static bool describe(struct import *i)
     bool classifies = r->output_count == 1 && out->width == 1 && out->height == 1;
     i->saved.form = (struct form){.width = in->width,
                                   .height = in->height,
+                                  .resize = i->resize,
                                   .channels = in->feature_channels,
                                   .classes = classifies ? out->feature_channels : 0};
     return true;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
 }
 
 static int read_model(struct import *i)
@@ -342,6 +358,15 @@ static int read_model(struct import *i)
         glcnn_network_destroy(&network);
         return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; expected one, of pictures",
                         i->path, i->record->input_count);
+    }
+    const uint32_t longer = larger(i->saved.form.width, i->saved.form.height);
+    if (i->resize > 0 && i->resize < longer) {
+        glcnn_network_destroy(&network);
+        return complain(
+            i->command, EXIT_USAGE,
+            "--resize is %u; images are of %ux%u, which are cut out of the middle, so it "
+            "must be %u at least",
+            i->resize, i->saved.form.width, i->saved.form.height, longer);
     }
     bool (*open)(glcnn_network *, const struct form *, uint32_t, struct model *, char *) =
         i->saved.form.classes ? model_open : model_keep;
@@ -367,6 +392,8 @@ static void tell(const struct import *i)
     const struct glcnn_onnx_record *r = i->record;
     const struct form *form = &i->saved.form;
     output("%s: images of %ux%ux%u, ", i->out, form->width, form->height, form->channels);
+    if (form->resize)
+        output("the middle of pictures whose shorter side is scaled to %u, ", form->resize);
     if (form->classes) {
         output("%u classes\n", form->classes);
         tell_channels(form);

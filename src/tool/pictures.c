@@ -19,6 +19,7 @@ static struct glcnn_data_parameters parameters_of(const struct saved *like, cons
     if (like)
         return (struct glcnn_data_parameters){.width = like->form.width,
                                               .height = like->form.height,
+                                              .resize = like->form.resize,
                                               .channels = like->form.channels,
                                               .class_names = like->names,
                                               .class_count = like->form.classes,
@@ -31,11 +32,12 @@ static struct glcnn_data_parameters parameters_of(const struct saved *like, cons
     return (struct glcnn_data_parameters){.width = 0};
 }
 
-static void describe(struct pictures *p, const struct task *task)
+static void describe(struct pictures *p, const struct task *task, uint32_t resize)
 {
     p->info = glcnn_data_set_info(p->set);
     p->form = (struct form){.width = p->info->width,
                             .height = p->info->height,
+                            .resize = resize,
                             .channels = p->info->channels,
                             .classes = p->info->class_count,
                             .task = task_number(task)};
@@ -101,7 +103,7 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
     char reason[GLCNN_ERROR_LENGTH];
     glcnn_data_set_close(&p->set);
     if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
-        describe(p, task);
+        describe(p, task, parameters->resize);
         return true;
     }
     bool is_default = strcmp(path, PICTURES_DEFAULT) == 0;
@@ -136,6 +138,7 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     *p = (struct pictures){.set = NULL};
     parameters.width = o->width ? o->width : parameters.width;
     parameters.height = o->height ? o->height : parameters.height;
+    parameters.resize = o->resize ? o->resize : parameters.resize;
     parameters.channels = o->channels ? o->channels : parameters.channels;
     parameters.validation = o->validation > 0 ? o->validation : 0;
     parameters.seed = o->seed;
@@ -162,7 +165,7 @@ bool pictures_open_files(const char *const *paths, uint32_t count, const struct 
     *p = (struct pictures){.set = NULL};
     if (glcnn_data_set_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
         return false;
-    describe(p, task);
+    describe(p, task, parameters.resize);
     return true;
 }
 

@@ -20,6 +20,7 @@ struct pictures_options {
     const struct task *task;
     const struct saved *like;         /* NULL, or what form and classes are to be those of */
     uint32_t width, height, channels; /* 0: as the data has them, or `like` */
+    uint32_t resize;                  /* of struct form; 0: that of `like` */
     double validation; /* share of the training part that is set aside to validate with; below 0: a
                           tenth, where there is nothing else */
     bool trains;       /* there must be something to validate with */

@@ -17,10 +17,12 @@
 
 static const struct {
     const char *name;
-    size_t offset; /* in struct form */
-} numbers[] = {{"width", offsetof(struct form, width)},
-               {"height", offsetof(struct form, height)},
-               {"channels", offsetof(struct form, channels)}};
+    size_t offset;    /* in struct form */
+    bool may_be_none; /* 0, which files need not have */
+} numbers[] = {{"width", offsetof(struct form, width), false},
+               {"height", offsetof(struct form, height), false},
+               {"channels", offsetof(struct form, channels), false},
+               {"resize", offsetof(struct form, resize), true}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static uint32_t *place(const struct form *form, size_t i)
@@ -33,7 +35,9 @@ static bool read_form(const struct glcnn_checkpoint_metadata *m, struct form *fo
     for (size_t i = 0; i < NUMBERS; i++) {
         uint64_t value;
         const char *text = glcnn_checkpoint_text(m, numbers[i].name);
-        if (!text || !option_whole(text, 1, EXTENT_MAX, &value))
+        if (!text && numbers[i].may_be_none)
+            continue;
+        if (!text || !option_whole(text, !numbers[i].may_be_none, EXTENT_MAX, &value))
             return false;
         *place(form, i) = (uint32_t)value;
     }
@@ -268,12 +272,12 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
 
 /* ---- Writing ---- */
 
-#define ENTRIES     8
+#define ENTRIES     9
 #define ENTRIES_MAX 80 /* with those of the caller */
 
 struct entries {
     struct glcnn_checkpoint_entry at[ENTRIES_MAX];
-    char numbers[3][16];
+    char numbers[NUMBERS][16];
     char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
     char *names;
 };
@@ -304,9 +308,9 @@ static bool describe(const struct saved *saved, struct entries *e)
     const uint32_t listed = saved_listed(&saved->form);
     write_list(saved->mean, listed, e->lists[0], sizeof e->lists[0]);
     write_list(saved->deviation, listed, e->lists[1], sizeof e->lists[1]);
-    e->at[5] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
-    e->at[6] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
-    e->at[7] = (struct glcnn_checkpoint_entry){"task", task_of(&saved->form)->name};
+    e->at[6] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
+    e->at[7] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
+    e->at[8] = (struct glcnn_checkpoint_entry){"task", task_of(&saved->form)->name};
     return e->names;
 }
 

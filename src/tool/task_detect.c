@@ -427,7 +427,9 @@ static uint32_t answers(const struct answer *a, struct detection found[MOST])
 static void find_edges(const struct answer *a, const struct box *box, double edges[4])
 {
     const double x = (double)a->width / a->form->width, y = (double)a->height / a->form->height;
-    const double step = x < y ? x : y;
+    const double covering = x < y ? x : y,
+                 resized = (double)(a->width < a->height ? a->width : a->height) / a->form->resize;
+    const double step = a->form->resize > 0 ? resized : covering;
     const double left = (a->width - step * a->form->width) / 2,
                  top = (a->height - step * a->form->height) / 2;
     edges[0] = left + step * (double)box->left;

@@ -200,6 +200,7 @@ static int open_set(struct session *s)
         .like = has_classes ? &s->base : NULL,
         .width = form ? form->width : t->width,
         .height = form ? form->height : t->height,
+        .resize = form ? form->resize : 0,
         .channels = form ? form->channels : (uint32_t)t->channels,
         .validation = t->validation > 0 || t->sets_share ? t->validation : -1,
         .trains = true,

@@ -73,6 +73,8 @@ class Dataset:
                 and bottom, in shares of the image, and class
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
+    resize      to which the shorter side of pictures is scaled before their middle of `size` is taken,
+                as Network.resize; 0: they are scaled until they cover it
     part        "training", "validation" or "test"
     batch       images of a batch
     shuffle     another order each epoch, from `seed`, where what does not fill a batch is left out;
@@ -86,7 +88,7 @@ class Dataset:
 
     def __init__(self, path: Union[str, os.PathLike[str]], *,
                  targets: str = "classes", size: Union[int, Sequence[int], None] = None,
-                 channels: int = 0, part: str = "training", batch: int = 32, shuffle: Optional[bool] = None,
+                 channels: int = 0, resize: int = 0, part: str = "training", batch: int = 32, shuffle: Optional[bool] = None,
                  seed: int = 0, validation: float = 0.1, classes: Optional[Sequence[str]] = None,
                  strict: bool = False, memory: int = 0, threads: int = 0):
         if targets not in _TARGETS:
@@ -97,6 +99,7 @@ class Dataset:
         rows = (ctypes.c_char_p * len(names))(*names)
         self._set = _Set(path, _c.glcnn_data_parameters(
             width=width, height=height, channels=whole("channels", channels),
+            resize=whole("resize", resize),
             validation=validation, strict=strict, memory=whole("memory", memory, 0, SIZE_MAX),
             class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets]))
         self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
