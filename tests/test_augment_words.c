@@ -31,6 +31,8 @@ static void words_set_parameters(void)
     CU_ASSERT_EQUAL(a.mixup, 0.2f);
     CU_ASSERT_EQUAL(a.cutmix, 1);
     CU_ASSERT_TRUE(augment_is_asked(&a) && augment_mixes(&a) && !augment_is_single(&a));
+    a = read_words("mosaic");
+    CU_ASSERT_TRUE(augment_is_asked(&a) && a.mosaic && !augment_is_single(&a));
     a = read_words("cutout=4096,flip_vertical");
     CU_ASSERT_TRUE(a.geometry.flip_vertical);
     CU_ASSERT_FALSE(a.geometry.flip_horizontal);
@@ -49,8 +51,8 @@ static void wrong_words_get_a_message(void)
 {
     static const char *const wrong[][2] = {
         {"flop", "\"flop\" is not an augmentation; did you mean flip? There are flip, "
-                 "flip_vertical, crop, rotate, scale, brightness, contrast, noise, cutout, mixup "
-                 "and cutmix"},
+                 "flip_vertical, crop, rotate, scale, brightness, contrast, noise, cutout, mixup, "
+                 "cutmix and mosaic"},
         {"flip,corp=4", "did you mean crop?"},
         {"flip,", "\"\" is not an augmentation"},
         {",flip", "\"\" is not an augmentation"},

@@ -116,7 +116,7 @@ for run in whole pieces; do
     epochs=2
     [ $run = whole ] || epochs=1
     "$glcnn" train --data shapes --net mobilenet-tiny --limit 64 --batch 8 --epochs $epochs \
-        --schedule constant --augment flip,scale=0.1 --out $run.safetensors >log 2>&1 ||
+        --schedule constant --augment flip,scale=0.1,mosaic --out $run.safetensors >log 2>&1 ||
         fail "$run does not train"
 done
 "$glcnn" train --resume pieces.safetensors --epochs 2 --out pieces.safetensors >log 2>&1 ||
@@ -133,6 +133,7 @@ refuses 1 'images other than those' train --resume pieces.safetensors --data oth
 
 # ---- What does not fit, or is not there ----
 
+refuses 2 'mosaic needs --task detect' train --data shapes/valid --task classify --augment mosaic
 refuses 2 'has nothing for --top' predict --top 2 pieces.safetensors shapes/valid/images
 mkdir -p same/a
 cp shapes/valid/images/000.png same/a/b.png

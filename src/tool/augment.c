@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/option.h"
+#include "support/random.h"
 
 struct word {
     const char *name;
@@ -25,7 +26,8 @@ static const struct word words[] = {{"flip", FLAG, IN(geometry.flip_horizontal),
                                     {"noise", REAL, IN(color.noise), 1},
                                     {"cutout", WHOLE, IN(color.cutout), 4096},
                                     {"mixup", REAL, IN(mixup), 100},
-                                    {"cutmix", REAL, IN(cutmix), 100}};
+                                    {"cutmix", REAL, IN(cutmix), 100},
+                                    {"mosaic", FLAG, IN(mosaic), 0}};
 enum { WORDS = sizeof words / sizeof *words, LONGEST = 64 };
 
 /* ---- Reading ---- */
@@ -138,7 +140,7 @@ bool augment_is_single(const struct augment *augment)
 
 bool augment_is_asked(const struct augment *augment)
 {
-    return augment_is_single(augment) || augment_mixes(augment);
+    return augment_is_single(augment) || augment_mixes(augment) || augment->mosaic;
 }
 
 bool augment_mixes(const struct augment *augment)
@@ -164,4 +166,12 @@ void augment_number(uint32_t number, uint32_t epoch, uint8_t bytes[AUGMENT_CHANN
         bytes[b] = (uint8_t)(number >> (8 * b));
         bytes[4 + b] = (uint8_t)(epoch >> (8 * b));
     }
+}
+
+uint64_t augment_random(uint64_t seed, uint64_t epoch, uint32_t number)
+{
+    uint64_t state = seed;
+    state = random_next(&state) ^ epoch;
+    state = random_next(&state) ^ number;
+    return random_next(&state);
 }

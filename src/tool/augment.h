@@ -9,6 +9,7 @@ struct augment {
     struct glcnn_augment_geometry_parameters geometry;
     struct glcnn_augment_color_parameters color;
     float mixup, cutmix; /* mix.h; 0: none */
+    bool mosaic;         /* mosaic.h */
 };
 
 /* The words, one a line with their values' ranges: for --help. */
@@ -25,7 +26,8 @@ struct augment {
     "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"                     \
     "  mixup=ALPHA          blended with another picture of the batch, labels too\n"             \
     "  cutmix=ALPHA         a rectangle of another picture in it, labels by area\n"              \
-    "                       ALPHA up to 100: the other's share is from Beta(ALPHA, ALPHA)\n"
+    "                       ALPHA up to 100: the other's share is from Beta(ALPHA, ALPHA)\n"     \
+    "  mosaic               parts of four pictures of the batch, with their boxes: detect alone\n"
 /* clang-format on */
 
 /* Reads words that commas part, each once; an empty text is none. False, with a message in `error`
@@ -41,6 +43,9 @@ bool augment_asks_geometry(const struct augment *augment);
 bool augment_is_single(const struct augment *augment);
 /* Are pictures mixed? */
 bool augment_mixes(const struct augment *augment);
+
+/* Where random numbers for an image begin that follow from these alone. */
+uint64_t augment_random(uint64_t seed, uint64_t epoch, uint32_t number);
 
 /* Nodes of what is asked for of single pictures, the geometry first, behind `source`: their result, which stops
  * gradients, or `source` where nothing is. `image_numbers` is an input of the network, to be given

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define LEAST_PART 0.25 /* of a box that counts */
-
 struct point {
     double x, y;
 };
@@ -40,10 +38,8 @@ uint32_t detection_augment(const struct glcnn_augment_geometry_parameters *param
     glcnn_augment_geometry_matrix(parameters, number, epoch, width, height, matrix);
     for (uint32_t i = 0; i < count; i++) {
         struct object o = objects[i];
-        struct box around = box_around(matrix, &o.box);
-        o.box = box_intersection(&around, &picture);
-        double least = o.crowd ? 0 : LEAST_PART * box_area(&around);
-        if (box_area(&o.box) > 0 && box_area(&o.box) >= least)
+        o.box = box_around(matrix, &o.box);
+        if (object_cut(&o, &picture))
             objects[kept++] = o;
     }
     return kept;

@@ -40,3 +40,12 @@ double box_overlap(const struct box *a, const struct box *b)
     double inside = box_area(&common), all = box_area(a) + box_area(b) - inside;
     return all > 0 ? inside / all : 0;
 }
+
+#define LEAST_PART 0.25 /* of an object that counts */
+
+bool object_cut(struct object *object, const struct box *shown)
+{
+    const double least = object->crowd ? 0 : LEAST_PART * box_area(&object->box);
+    object->box = box_intersection(&object->box, shown);
+    return box_area(&object->box) > 0 && box_area(&object->box) >= least;
+}

@@ -53,6 +53,9 @@ uint32_t detection_locations(const struct detection_grid *grid);
 double box_area(const struct box *box);
 /* What two boxes have in common, which may be without an inside. */
 struct box box_intersection(const struct box *a, const struct box *b);
+/* Cuts an object at the edges of what is shown. False: less than a quarter of its area is left, so that it does
+ * not count; of a crowd nothing is. */
+bool object_cut(struct object *object, const struct box *shown);
 /* Intersection over union, 0 to 1; 0 where both areas are. */
 double box_overlap(const struct box *a, const struct box *b);
 

@@ -1,4 +1,4 @@
-/* Pictures on their way to a network. Augmentation comes before normalisation: its ranges are those
+/* Pictures on their way to a network. They are joined before they go up. Augmentation comes before normalisation: its ranges are those
  * of values from 0 to 1, and the 0 of what is missing is black. Pictures that are mixed go up twice, so
  * that each is augmented before. */
 #include "input.h"
@@ -102,6 +102,20 @@ static bool begin_mixing(const struct form *form, const struct input_parameters 
            mix_begin(p->augment, p->seed, form->width, form->height, input->batch, &input->mix);
 }
 
+static bool begin_mosaics(const struct form *form, const struct input_parameters *p,
+                          struct input *input)
+{
+    const size_t pixel = form->channels * (p->bytes ? 1 : sizeof(float));
+    return !p->augment || !p->augment->mosaic ||
+           mosaic_begin(p->seed, form->width, form->height, pixel, input->batch, &input->mosaic);
+}
+
+static bool needs_graph(const struct form *form, const struct input_parameters *p)
+{
+    const struct augment *a = p->augment;
+    return (a && (augment_is_single(a) || augment_mixes(a))) || is_normalised(p, form->channels);
+}
+
 bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
                   const struct input_parameters *parameters, struct input *input)
 {
@@ -111,9 +125,9 @@ bool input_create(glcnn_device *device, const struct form *form, uint32_t batch,
     *input = (struct input){.batch = batch, .device = device, .seed = p.seed};
     if (p.augment)
         input->augment = *p.augment;
-    return begin_mixing(form, &p, input) && make_sources(device, form, &p, input) &&
-           (!(p.augment || is_normalised(&p, form->channels)) ||
-            make_graph(device, form->channels, &p, input));
+    return begin_mixing(form, &p, input) && begin_mosaics(form, &p, input) &&
+           make_sources(device, form, &p, input) &&
+           (!needs_graph(form, &p) || make_graph(device, form->channels, &p, input));
 }
 
 void input_destroy(struct input *input)
@@ -125,6 +139,7 @@ void input_destroy(struct input *input)
     for (int i = 0; i < INPUT_SOURCES; i++)
         glcnn_image_destroy(&input->sources[i]);
     mix_end(&input->mix);
+    mosaic_end(&input->mosaic);
     free(input->others);
     input->others = NULL;
 }
@@ -151,10 +166,16 @@ static const void *pictures_of(const struct glcnn_data_batch *batch)
     return batch->bytes ? (const void *)batch->bytes : batch->floats;
 }
 
+const void *input_join(struct input *input, const struct glcnn_data_batch *batch)
+{
+    const void *pictures = pictures_of(batch);
+    return input->mosaic.batch > 0 ? mosaic_join(&input->mosaic, batch, pictures) : pictures;
+}
+
 static glcnn_status write_pictures(struct input *input, const struct glcnn_data_batch *batch)
 {
     glcnn_image *pictures = input->sources[INPUT_PICTURES];
-    return glcnn_image_write_bytes(pictures, NULL, pictures_of(batch),
+    return glcnn_image_write_bytes(pictures, NULL, input_join(input, batch),
                                    picture_size(pictures) * input->batch);
 }
 

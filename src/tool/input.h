@@ -8,6 +8,7 @@
 
 #include "augment.h"
 #include "mix.h"
+#include "mosaic.h"
 #include "nets.h"
 
 struct input_parameters {
@@ -33,8 +34,9 @@ struct input {
     glcnn_image_node *result;
     /* What the graph takes, in that order; NULL: not where this is done. */
     glcnn_image *sources[INPUT_SOURCES];
-    struct mix mix; /* all zero where pictures are not mixed */
-    char *others;   /* a batch's pictures, the last first */
+    struct mix mix;       /* all zero where pictures are not mixed */
+    struct mosaic mosaic; /* all zero where they are not joined */
+    char *others;         /* a batch's pictures, the last first */
     uint32_t batch;
     glcnn_device *device;
     struct augment augment; /* what is asked for */
@@ -53,6 +55,9 @@ void input_destroy(struct input *input);
 
 /* Of what input_run gives. */
 glcnn_channel_format input_format(const struct input *input);
+
+/* The values of a batch's pictures, joined where that is asked for: the batch's or the input's. */
+const void *input_join(struct input *input, const struct glcnn_data_batch *batch);
 
 /* Uploads a batch, interleaved and not normalised, and begins what is done to it. What the network
  * is to take belongs to the input, until the next run. NULL: the device has the message. */

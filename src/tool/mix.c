@@ -69,14 +69,6 @@ static double beta(double shape, uint64_t *random)
     return x + y > 0 ? x / (x + y) : uniform(random) < 0.5;
 }
 
-static uint64_t start(const struct mix *mix, uint64_t epoch, uint32_t picture)
-{
-    uint64_t state = mix->seed;
-    state = random_next(&state) ^ epoch;
-    state = random_next(&state) ^ picture;
-    return random_next(&state);
-}
-
 /* ---- Masks ---- */
 
 static void fill(const struct mix *mix, uint32_t n, float value)
@@ -121,7 +113,7 @@ static bool is_cut(const struct mix *mix, uint64_t *random)
 void mix_draw(struct mix *mix, const struct glcnn_data_batch *batch)
 {
     for (uint32_t n = 0; n < mix->batch; n++) {
-        uint64_t random = start(mix, batch->epoch, batch->indices[n]);
+        uint64_t random = augment_random(mix->seed, batch->epoch, batch->indices[n]);
         if (is_cut(mix, &random))
             cut(mix, n, &random);
         else

@@ -104,7 +104,17 @@ bool report_read_worst(const struct pictures *p, glcnn_data_part part, const str
 
 /* ---- Samples ---- */
 
-/* On the device, where pictures are changed there. */
+static void copy_joined(struct input *input, const struct glcnn_data_batch *batch, size_t count,
+                        float *values)
+{
+    struct glcnn_data_batch joined = *batch;
+    const void *pictures = input_join(input, batch);
+    joined.bytes = batch->bytes ? pictures : NULL;
+    joined.floats = batch->bytes ? NULL : pictures;
+    copy_values(&joined, count, values);
+}
+
+/* All of the batch, since what is mixed depends on it; on the device, where pictures are changed there. */
 static bool run_input(const struct pictures *p, glcnn_device *device,
                       const struct input_parameters *parameters,
                       const struct glcnn_data_batch *batch, float *values)
@@ -113,7 +123,7 @@ static bool run_input(const struct pictures *p, glcnn_device *device,
     const size_t size = size_of(&p->form) * batch->count;
     bool good = input_create(device, &p->form, batch->count, parameters, &input);
     if (good && !input.graph)
-        copy_values(batch, size, values);
+        copy_joined(&input, batch, size, values);
     else if (good) {
         glcnn_image *image = input_run(&input, batch);
         good = image &&
@@ -134,14 +144,15 @@ static void undo_normalisation(const struct form *form, const struct input_param
 
 static bool show_batch(const struct pictures *p, glcnn_device *device,
                        const struct input_parameters *input, const struct glcnn_data_batch *batch,
-                       struct report_picture *samples, char error[GLCNN_ERROR_LENGTH])
+                       struct report_picture *samples, uint32_t count,
+                       char error[GLCNN_ERROR_LENGTH])
 {
     const size_t size = size_of(&p->form);
     float *values = calloc(size * batch->count, sizeof *values);
     bool good =
         values ? run_input(p, device, input, batch, values) || fail(error, model_failure(device))
                : fail(error, "not enough memory");
-    for (uint32_t n = 0; n < batch->count && good; n++) {
+    for (uint32_t n = 0; n < count && good; n++) {
         undo_normalisation(&p->form, input, values + n * size);
         samples[n].label = batch->labels[n];
         good = show(p, values + n * size, &samples[n], error);
@@ -162,9 +173,8 @@ bool report_read_samples(const struct pictures *p, glcnn_device *device,
     bool good = pictures_load(p, parameters, &loader, error) &&
                 glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS;
     if (good) {
-        batch.count = batch.count < REPORT_SAMPLES ? batch.count : REPORT_SAMPLES;
-        good = show_batch(p, device, input, &batch, samples, error);
-        *count = batch.count;
+        *count = batch.count < REPORT_SAMPLES ? batch.count : REPORT_SAMPLES;
+        good = show_batch(p, device, input, &batch, samples, *count, error);
     }
     glcnn_data_loader_destroy(&loader);
     return good;

@@ -197,21 +197,45 @@ static uint32_t copy_objects(const struct form *form, const struct glcnn_data_ba
     return boxes_in(batch, n);
 }
 
+/* Of all pictures that a picture is joined of. */
+static uint32_t join_objects(const struct runner *runner, const struct glcnn_data_batch *batch,
+                             uint32_t n, struct object *objects)
+{
+    const struct mosaic *mosaic = &runner->input.mosaic;
+    uint32_t count = 0;
+    if (mosaic->batch == 0)
+        return copy_objects(&runner->form, batch, n, objects);
+    for (int part = 0; part < MOSAIC_PARTS; part++) {
+        const uint32_t picture = mosaic->joints[n].pictures[part];
+        count += mosaic_objects(mosaic, n, part, objects + count,
+                                copy_objects(&runner->form, batch, picture, objects + count));
+    }
+    return count;
+}
+
+/* Before anything is cut off. */
+static size_t most_objects(const struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const struct mosaic *mosaic = &runner->input.mosaic;
+    size_t count = 0;
+    for (uint32_t n = 0; n < runner->batch; n++)
+        for (int part = 0; part < (mosaic->batch > 0 ? MOSAIC_PARTS : 1); part++)
+            count += boxes_in(batch, mosaic->batch > 0 ? mosaic->joints[n].pictures[part] : n);
+    return count;
+}
+
 /* Where the pictures' augmentation moves them. */
 static bool take_objects(const struct runner *runner, const struct glcnn_data_batch *batch,
                          struct batch_objects *to)
 {
     struct glcnn_augment_geometry_parameters geometry = runner->input.augment.geometry;
     const struct form *form = &runner->form;
-    size_t count = 0;
     geometry.seed = runner->input.seed;
-    for (uint32_t n = 0; n < runner->batch; n++)
-        count += boxes_in(batch, n);
-    to->items = malloc((count + 1) * sizeof *to->items);
+    to->items = malloc((most_objects(runner, batch) + 1) * sizeof *to->items);
     to->pictures = calloc(runner->batch, sizeof *to->pictures);
     struct object *next = to->items;
     for (uint32_t n = 0; n < runner->batch && to->items && to->pictures; n++) {
-        uint32_t objects = copy_objects(form, batch, n, next);
+        uint32_t objects = join_objects(runner, batch, n, next);
         if (objects > 0 && augment_asks_geometry(&runner->input.augment))
             objects = detection_augment(&geometry, batch->indices[n], (uint32_t)batch->epoch,
                                         form->width, form->height, next, objects);

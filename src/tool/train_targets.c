@@ -55,6 +55,9 @@ int session_open_targets(struct session *s)
             "--label-smoothing, --class-weights, mixup and cutmix need --task classify; "
             "this run has %s",
             t->task->name);
+    if (t->augment.mosaic && t->task != &task_detect)
+        return complain(s->command, EXIT_USAGE,
+                        "--augment mosaic needs --task detect; this run has %s", t->task->name);
     if (strcmp(t->class_weights, "none") == 0)
         return EXIT_GOOD;
     return strcmp(t->class_weights, "balanced") == 0 ? balance(s) : read_weights(s);
