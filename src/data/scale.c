@@ -24,10 +24,13 @@ static uint64_t reach(struct step s)
 
 static bool axis_allocate(struct axis *a, uint32_t count, struct step s)
 {
+    const uint64_t weights = count * reach(s);
     a->count = count;
     a->begin = malloc(count * sizeof *a->begin);
     a->first = malloc((count + (size_t)1) * sizeof *a->first);
-    a->weights = malloc(count * reach(s) * sizeof *a->weights);
+    a->weights = weights <= SIZE_MAX / sizeof *a->weights
+                     ? malloc((size_t)weights * sizeof *a->weights)
+                     : NULL;
     return a->begin && a->first && a->weights;
 }
 

@@ -292,7 +292,8 @@ static glcnn_status read_bytes(const struct reader *r, uint64_t at, void *bytes,
 {
     uint8_t *to = bytes;
     while (size > 0) {
-        ssize_t got = pread(r->file->descriptor, to, size < 1 << 30 ? size : 1 << 30, (off_t)at);
+        const size_t wanted = size < 1 << 30 ? (size_t)size : 1 << 30;
+        ssize_t got = pread(r->file->descriptor, to, wanted, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
