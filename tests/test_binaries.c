@@ -608,6 +608,22 @@ static void test_the_environment_says_where(void)
     free(home);
 }
 
+/* What the program says counts more than the environment. */
+static void test_a_program_says_where(void)
+{
+    static const char *const rows[][2] = {
+        {"/one", "/one"}, {"off", ""}, {"", "/two"}, {NULL, "/two"}};
+    setenv("GLCNN_CACHE_DIR", "/two", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        glcnn_device *on = NULL;
+        GOOD_FATAL(glcnn_device_create(
+            &(struct glcnn_device_parameters){.program_folder = rows[i][0]}, &on));
+        CU_ASSERT_STRING_EQUAL(glcnn_device_info(on)->program_folder, rows[i][1]);
+        glcnn_device_destroy(&on);
+    }
+    setenv("GLCNN_CACHE_DIR", "off", 1);
+}
+
 static void test_a_folder_that_cannot_be_written_is_told_once(void)
 {
     struct counts counts;
@@ -661,6 +677,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_threads_share_a_folder),
         UNIT_TEST(test_a_folder_that_vanishes_is_remade),
         UNIT_TEST(test_the_environment_says_where),
+        UNIT_TEST(test_a_program_says_where),
         UNIT_TEST(test_a_folder_that_cannot_be_written_is_told_once),
         UNIT_TEST(test_a_driver_without_binaries_compiles),
         CU_TEST_INFO_NULL,

@@ -65,6 +65,9 @@ struct glcnn_device_parameters {
     void *compile_user;
     glcnn_log_callback log; /* may be NULL; must outlive the device, and not call it: status.h */
     void *log_user;
+    /* The folder where programs are kept (below), "off" for none; NULL or "" takes the environment's.
+     * An app gives one of its own where there is no home, as on Android. */
+    const char *program_folder;
 };
 
 /* Opens a device. `parameters` may be NULL. On failure *device is NULL and the log callback has
@@ -93,12 +96,13 @@ struct glcnn_device_parameters {
  * What nan, verify and race find fails the call with GLCNN_CHECK_FAILED. Any other word is refused
  * with GLCNN_INVALID_ARGUMENT.
  *
- * Programs are kept between processes, as the binaries that the driver gives, in the folder that
- * the environment names: GLCNN_CACHE_DIR, else $XDG_CACHE_HOME/glcnn, else $HOME/.cache/glcnn; it
- * is made when it is needed. GLCNN_CACHE_DIR=off keeps none; empty, it says nothing. A binary is
- * taken only for the same source, driver and version of the library, from a whole file that nobody
- * but this user and root can write; one that the driver does not link, or does not run, is compiled
- * and rewritten. Files are replaced in one step, so any number of processes may share a folder.
+ * Programs are kept between processes, as the binaries that the driver gives, in the parameters'
+ * program_folder, or that which the environment names: GLCNN_CACHE_DIR, else $XDG_CACHE_HOME/glcnn,
+ * else $HOME/.cache/glcnn; it is made when it is needed. GLCNN_CACHE_DIR=off keeps none; empty, it says
+ * nothing. A binary is taken only for the same source, driver and version of the library, from a whole
+ * file that nobody but this user and root can write; one that the driver does not link, or does not run,
+ * is compiled and rewritten. Files are replaced in one step, so any number of processes may share a
+ * folder.
  * Above 64 MiB those that were not used for longest go. What cannot be written is a line in the
  * log, of level GLCNN_LOG_INFO, and nothing fails.
  *

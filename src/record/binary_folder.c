@@ -21,10 +21,10 @@
 
 /* ---- Where it is ---- */
 
-/* Sets what is empty where the environment wants no folder, or has no home. */
-static void find_path(struct text *path)
+/* Sets what is empty where no folder is wanted, or there is no home. */
+static void find_path(const char *name, struct text *path)
 {
-    const char *wanted = platform_variable("GLCNN_CACHE_DIR");
+    const char *wanted = name && *name ? name : platform_variable("GLCNN_CACHE_DIR");
     const char *cache = platform_variable("XDG_CACHE_HOME"), *home = platform_variable("HOME");
     if (wanted && *wanted)
         text_format(path, "%s", strcmp(wanted, "off") == 0 ? "" : wanted);
@@ -55,10 +55,11 @@ static bool has_binaries(const struct glcnn_device *device)
     return formats > 0;
 }
 
-struct binary_folder *binary_folder_open(struct glcnn_device *device, glcnn_status *status)
+struct binary_folder *binary_folder_open(struct glcnn_device *device, const char *name,
+                                         glcnn_status *status)
 {
     struct text path = {0};
-    find_path(&path);
+    find_path(name, &path);
     bool wanted = path.length > 0 && !path.failed && has_binaries(device);
     struct binary_folder *made = wanted ? calloc(1, sizeof *made) : NULL;
     if (made)

@@ -1,4 +1,4 @@
-/* The folder of program binaries (GLCNN_CACHE_DIR): where it is, what lies in it, and how much.
+/* The folder of program binaries (glcnn_device_create): where it is, what lies in it, and how much.
  *
  * A file's key is the version of the library, the strings of the driver and the whole source of the
  * program: limits, traits and implementations shape a program only through its source. Any number of
@@ -18,9 +18,11 @@ struct binary_folder {
     bool read_only;    /* a file could not be written: no more are tried */
 };
 
-/* The folder that the environment wants, NULL where it wants none or the driver has no binaries;
- * *status is GLCNN_OUT_OF_MEMORY where there was none for it. It need not exist. */
-struct binary_folder *binary_folder_open(struct glcnn_device *device, glcnn_status *status);
+/* The folder of that name, or that the environment wants where it is NULL. NULL where none is wanted
+ * or the driver has no binaries; *status is GLCNN_OUT_OF_MEMORY where there was none for it. It need
+ * not exist. */
+struct binary_folder *binary_folder_open(struct glcnn_device *device, const char *name,
+                                         glcnn_status *status);
 void binary_folder_close(struct binary_folder *folder);
 
 /* A file of the folder is known by the source of its program. False: there is none to be used. */

@@ -122,7 +122,7 @@ static glcnn_status set_up(struct glcnn_device *device,
     device->pool = storage_pool_create();
     if (!caller_state_create(device) || !device->programs || !device->pool || !kept)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
-    device->binaries = binary_folder_open(device, &status);
+    device->binaries = binary_folder_open(device, parameters->program_folder, &status);
     device->info.program_folder = device->binaries ? device->binaries->path : "";
     device->info.tuning = tuning_names[device->tuning_cache->tuning];
     if (gl_has_extension(&device->gl, "GL_KHR_parallel_shader_compile"))
