@@ -31,6 +31,7 @@
 #ifndef GLCNN_CHECKPOINT_H
 #define GLCNN_CHECKPOINT_H
 
+#include <glcnn/io.h>
 #include <glcnn/training.h>
 
 #ifdef __cplusplus
@@ -90,13 +91,26 @@ GLCNN_API glcnn_status glcnn_checkpoint_try_save(glcnn_network *network, const c
                                                  size_t bytes_count,
                                                  char error[GLCNN_ERROR_LENGTH]);
 
-/* Reads the bytes of that name: *bytes is to be released with free(), and NULL where the file has
- * none, which is GLCNN_SUCCESS, or after a failure. The file is checked as by
- * glcnn_checkpoint_load; what the bytes say is for their reader to check. Errors: GLCNN_IO_ERROR,
- * GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+/* glcnn_checkpoint_save_with_bytes into a file that is open for writing, as glcnn_file_create_from_fd
+ * writes one, which no rename makes whole. What it had is left alone where a value is not finite or cannot
+ * be read, as all are read once before; a disk that is full, a kill or a loss of power leaves a part,
+ * which no reader takes for a checkpoint. A message calls it "descriptor 7". Errors: those of that
+ * function. */
+GLCNN_API glcnn_status glcnn_checkpoint_save_to_fd(
+    glcnn_network *network, int fd, const struct glcnn_checkpoint_entry *metadata, size_t count,
+    const struct glcnn_checkpoint_bytes *bytes, size_t bytes_count, char error[GLCNN_ERROR_LENGTH]);
+
+/* Of a file, by its path or open (glcnn_file_range). Reads the bytes of that name: *bytes is to be
+ * released with free(), and NULL where the file has none, which is GLCNN_SUCCESS, or after a failure. The
+ * file is checked as by glcnn_checkpoint_load; what the bytes say is for their reader to check. Errors:
+ * GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name,
                                                    uint8_t **bytes, size_t *size,
                                                    char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_checkpoint_read_bytes_from_fd(const struct glcnn_file_range *range,
+                                                           const char *name, uint8_t **bytes,
+                                                           size_t *size,
+                                                           char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads a checkpoint into a network of the same filters and labels. Everything is checked before
  * anything is changed: after GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT and
@@ -113,6 +127,10 @@ GLCNN_API glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char 
 GLCNN_API glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
                                              struct glcnn_checkpoint_metadata *metadata,
                                              char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_checkpoint_load_from_fd(glcnn_network *network,
+                                                     const struct glcnn_file_range *range,
+                                                     struct glcnn_checkpoint_metadata *metadata,
+                                                     char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Parameters from elsewhere ---- */
 
@@ -151,11 +169,18 @@ GLCNN_API glcnn_status glcnn_checkpoint_load_matching(glcnn_network *network, co
                                                       size_t name_count,
                                                       glcnn_checkpoint_handler handler, void *user,
                                                       char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_checkpoint_load_matching_from_fd(
+    glcnn_network *network, const struct glcnn_file_range *range,
+    const struct glcnn_checkpoint_name *names, size_t name_count, glcnn_checkpoint_handler handler,
+    void *user, char error[GLCNN_ERROR_LENGTH]);
 
 /* Reads the metadata alone, after the same checks of the file itself: what network to make. */
 GLCNN_API glcnn_status glcnn_checkpoint_read_metadata(const char *path,
                                                       struct glcnn_checkpoint_metadata *metadata,
                                                       char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_checkpoint_read_metadata_from_fd(
+    const struct glcnn_file_range *range, struct glcnn_checkpoint_metadata *metadata,
+    char error[GLCNN_ERROR_LENGTH]);
 
 /* The text of an entry; NULL if there is none of that name. */
 GLCNN_API const char *glcnn_checkpoint_text(const struct glcnn_checkpoint_metadata *metadata,

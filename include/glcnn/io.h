@@ -76,22 +76,42 @@ GLCNN_API glcnn_status glcnn_npy_write_all(const char *const *paths, const struc
  * for the program cache, which trusts less. Files are regular ones: a pipe would be waited for, and a
  * device may have no end; neither is opened for long, or read. Links are followed.
  *
+ * Where a file has no path, as documents and assets of Android have none, functions whose names end in
+ * _from_fd take a file that is open, or a part of it: AAsset_openFileDescriptor64 gives an offset and a
+ * size. The descriptor stays the caller's and may be closed once the call returns; where it stands in
+ * the file does not matter, and is left. Messages call it "descriptor 7".
+ *
  * Errors: GLCNN_IO_ERROR, also for what is no regular file; GLCNN_OUT_OF_MEMORY;
  * GLCNN_INVALID_ARGUMENT for a NULL. `error`, if not NULL, has the message, which begins with the
  * path. */
+
+struct glcnn_file_range {
+    int fd;
+    uint64_t offset, size; /* bytes; a size of 0: up to the end of the file */
+};
 
 /* Opens a file for reading, without waiting. *descriptor is the caller's to close(), -1 after a
  * failure, when errno is open's, or 0 for what is no regular file; *size, where that is not NULL, is
  * the file's in bytes. */
 GLCNN_API glcnn_status glcnn_file_open(const char *path, int *descriptor, uint64_t *size,
                                        char error[GLCNN_ERROR_LENGTH]);
-/* Reads `size` bytes from `offset` on; fewer are a failure. The path is for messages. */
+/* A descriptor of its own for what is open, which must reach as far as the range says, on a file that
+ * is regular; *size, where that is not NULL, is the range's. Errors: as above. */
+GLCNN_API glcnn_status glcnn_file_open_from_fd(const struct glcnn_file_range *range,
+                                               int *descriptor, uint64_t *size,
+                                               char error[GLCNN_ERROR_LENGTH]);
+/* Reads `size` bytes from `offset` on, which counts from the beginning of the file; fewer are a failure.
+ * The path is for messages. */
 GLCNN_API glcnn_status glcnn_file_read(int descriptor, const char *path, uint64_t offset,
                                        void *bytes, size_t size, char error[GLCNN_ERROR_LENGTH]);
-/* Reads a whole file; one of more than `limit` bytes is GLCNN_LIMIT_EXCEEDED. *bytes, behind whose end
- * there is a 0, is to be released with free(); it is NULL after a failure. */
+/* Reads a whole file, or range; one of more than `limit` bytes is GLCNN_LIMIT_EXCEEDED. *bytes, behind
+ * whose end there is a 0, is to be released with free(); it is NULL after a failure. What reads bytes
+ * (glcnn_onnx_read, glcnn_npy_parse, glcnn_network_deserialize) reads a descriptor by it. */
 GLCNN_API glcnn_status glcnn_file_load(const char *path, size_t limit, void **bytes, size_t *size,
                                        char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_file_load_from_fd(const struct glcnn_file_range *range, size_t limit,
+                                               void **bytes, size_t *size,
+                                               char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Files that are written whole ----
  *
@@ -122,6 +142,13 @@ typedef struct glcnn_file glcnn_file;
 /* Begins a file; the caller owns *file, which is NULL after a failure, until commit or discard. */
 GLCNN_API glcnn_status glcnn_file_create(const char *path, glcnn_file **file,
                                          char error[GLCNN_ERROR_LENGTH]);
+/* Begins a file in what a descriptor has open for writing, which stays the caller's. A regular file is
+ * emptied and written from its beginning; anything else is written where it stands. No rename
+ * makes it whole: what was there is gone at once, and a failure, a kill or a loss of power leaves a
+ * part. Commit brings it to the disk; discard leaves what was written. Where a file must never be
+ * lost write one of your own by its path, and copy it. */
+GLCNN_API glcnn_status glcnn_file_create_from_fd(int fd, glcnn_file **file,
+                                                 char error[GLCNN_ERROR_LENGTH]);
 /* Appends bytes. After a failure the file is to be discarded. */
 GLCNN_API glcnn_status glcnn_file_write(glcnn_file *file, const void *bytes, size_t size,
                                         char error[GLCNN_ERROR_LENGTH]);

@@ -162,7 +162,8 @@ struct glcnn_onnx_record {
 
 /* Reads a model of `size` bytes, or of a file, for which data that lie in other files of its folder,
  * or below it, are found too: regular ones, whose links lead to no other place. No more of them is read
- * than a tensor has; the record has them as if they had been in the file. `options` may be
+ * than a tensor has; the record has them as if they had been in the file. glcnn_file_load_from_fd has the
+ * bytes of a file that is open. `options` may be
  * NULL. The caller owns *network and *record, which are apart from one another; `record` may be NULL:
  * none is wanted. After a failure both are NULL and `error`, if not NULL, has the message.
  * Errors: GLCNN_MALFORMED_DATA; GLCNN_UNSUPPORTED for an operator, an attribute, a type or an opset

@@ -3,7 +3,6 @@
 #include "checkpoint_file.h"
 
 #include <errno.h>
-#include <glcnn/io.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,7 +292,7 @@ static glcnn_status read_bytes(const struct reader *r, uint64_t at, void *bytes,
     uint8_t *to = bytes;
     while (size > 0) {
         const size_t wanted = size < 1 << 30 ? (size_t)size : 1 << 30;
-        ssize_t got = pread(r->file->descriptor, to, wanted, (off_t)at);
+        ssize_t got = pread(r->file->descriptor, to, wanted, (off_t)(r->file->offset + at));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -422,12 +421,21 @@ static glcnn_status read_file(const struct reader *r, uint64_t size)
 
 /* ---- Files ---- */
 
-glcnn_status checkpoint_file_open(const char *path, struct checkpoint_file *file, char *error)
+const char *checkpoint_range_name(const struct glcnn_file_range *range,
+                                  char name[CHECKPOINT_RANGE_NAME])
+{
+    snprintf(name, CHECKPOINT_RANGE_NAME, "descriptor %d", range ? range->fd : -1);
+    return range ? name : NULL;
+}
+
+glcnn_status checkpoint_file_open(const char *path, const struct glcnn_file_range *range,
+                                  struct checkpoint_file *file, char *error)
 {
     const struct reader r = {.file = file, .path = path, .error = error};
-    *file = (struct checkpoint_file){.descriptor = -1};
+    *file = (struct checkpoint_file){.descriptor = -1, .offset = range ? range->offset : 0};
     uint64_t size = 0;
-    glcnn_status status = glcnn_file_open(path, &file->descriptor, &size, error);
+    glcnn_status status = range ? glcnn_file_open_from_fd(range, &file->descriptor, &size, error)
+                                : glcnn_file_open(path, &file->descriptor, &size, error);
     if (status == GLCNN_SUCCESS)
         status = read_file(&r, size);
     if (status != GLCNN_SUCCESS)

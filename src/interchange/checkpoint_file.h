@@ -10,6 +10,7 @@
 
 #include <cjson/cJSON.h>
 #include <glcnn/checkpoint.h>
+#include <glcnn/io.h>
 
 #define CHECKPOINT_MAX_HEADER (8u << 20) /* that of a network of 10,000 tensors has 2 MiB */
 #define CHECKPOINT_MAX_RANK   8
@@ -25,6 +26,7 @@ struct checkpoint_tensor {
 
 struct checkpoint_file {
     int descriptor;
+    uint64_t offset; /* of what is open, where the file begins */
     cJSON *header;
     const cJSON *metadata; /* an object of strings; NULL if there is none */
     struct checkpoint_tensor *tensors, **by_name;
@@ -32,10 +34,17 @@ struct checkpoint_file {
     uint64_t data_at, data_size;
 };
 
-/* Opens and checks a file; all its bytes are there. Close it with checkpoint_file_close; on failure
- * *file is closed, which may be done again. */
-glcnn_status checkpoint_file_open(const char *path, struct checkpoint_file *file, char *error);
+/* Opens and checks a file; all its bytes are there. `range` NULL: that at the path; else what it says,
+ * and the path is for messages. Close it with checkpoint_file_close; on failure *file is closed, which
+ * may be done again. */
+glcnn_status checkpoint_file_open(const char *path, const struct glcnn_file_range *range,
+                                  struct checkpoint_file *file, char *error);
 void checkpoint_file_close(struct checkpoint_file *file);
+
+/* What messages call a range; NULL for NULL. */
+#define CHECKPOINT_RANGE_NAME 32
+const char *checkpoint_range_name(const struct glcnn_file_range *range,
+                                  char name[CHECKPOINT_RANGE_NAME]);
 
 struct checkpoint_tensor *checkpoint_file_find(const struct checkpoint_file *file,
                                                const char *name);

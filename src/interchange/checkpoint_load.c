@@ -253,16 +253,16 @@ static glcnn_status prepare(struct input *in, struct glcnn_checkpoint_metadata *
     return status;
 }
 
-glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
-                                   struct glcnn_checkpoint_metadata *metadata,
-                                   char error[GLCNN_ERROR_LENGTH])
+static glcnn_status load(glcnn_network *network, const char *path,
+                         const struct glcnn_file_range *range,
+                         struct glcnn_checkpoint_metadata *metadata, char *error)
 {
     struct input in = {.network = network, .path = path, .error = error};
     if (metadata)
         *metadata = (struct glcnn_checkpoint_metadata){0};
     glcnn_status status = checkpoint_check_arguments(network, path, error);
     if (status == GLCNN_SUCCESS)
-        status = checkpoint_file_open(path, &in.file, error);
+        status = checkpoint_file_open(path, range, &in.file, error);
     if (status != GLCNN_SUCCESS)
         return status;
     status = prepare(&in, metadata);
@@ -276,11 +276,26 @@ glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
     return status;
 }
 
+glcnn_status glcnn_checkpoint_load(glcnn_network *network, const char *path,
+                                   struct glcnn_checkpoint_metadata *metadata,
+                                   char error[GLCNN_ERROR_LENGTH])
+{
+    return load(network, path, NULL, metadata, error);
+}
+
+glcnn_status glcnn_checkpoint_load_from_fd(glcnn_network *network,
+                                           const struct glcnn_file_range *range,
+                                           struct glcnn_checkpoint_metadata *metadata,
+                                           char error[GLCNN_ERROR_LENGTH])
+{
+    char name[CHECKPOINT_RANGE_NAME];
+    return load(network, checkpoint_range_name(range, name), range, metadata, error);
+}
+
 /* ---- Metadata ---- */
 
-glcnn_status glcnn_checkpoint_read_metadata(const char *path,
-                                            struct glcnn_checkpoint_metadata *metadata,
-                                            char error[GLCNN_ERROR_LENGTH])
+static glcnn_status read_metadata(const char *path, const struct glcnn_file_range *range,
+                                  struct glcnn_checkpoint_metadata *metadata, char *error)
 {
     struct checkpoint_file file;
     if (error)
@@ -289,16 +304,31 @@ glcnn_status glcnn_checkpoint_read_metadata(const char *path,
         *metadata = (struct glcnn_checkpoint_metadata){0};
     if (!path || !metadata)
         return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
-                               path ? "metadata" : "path");
-    glcnn_status status = checkpoint_file_open(path, &file, error);
+                               path ? "metadata" : "the path or the range");
+    glcnn_status status = checkpoint_file_open(path, range, &file, error);
     if (status == GLCNN_SUCCESS)
         status = copy_metadata(&file, metadata, error);
     checkpoint_file_close(&file);
     return status;
 }
 
-glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name, uint8_t **bytes,
-                                         size_t *size, char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_checkpoint_read_metadata(const char *path,
+                                            struct glcnn_checkpoint_metadata *metadata,
+                                            char error[GLCNN_ERROR_LENGTH])
+{
+    return read_metadata(path, NULL, metadata, error);
+}
+
+glcnn_status glcnn_checkpoint_read_metadata_from_fd(const struct glcnn_file_range *range,
+                                                    struct glcnn_checkpoint_metadata *metadata,
+                                                    char error[GLCNN_ERROR_LENGTH])
+{
+    char name[CHECKPOINT_RANGE_NAME];
+    return read_metadata(checkpoint_range_name(range, name), range, metadata, error);
+}
+
+static glcnn_status read_named(const char *path, const struct glcnn_file_range *range,
+                               const char *name, uint8_t **bytes, size_t *size, char *error)
 {
     struct checkpoint_file file;
     if (error)
@@ -307,8 +337,8 @@ glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name, uin
         *bytes = NULL;
     if (!path || !name || !bytes || !size)
         return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                               "checkpoint: path, name, bytes or size is NULL");
-    glcnn_status status = checkpoint_file_open(path, &file, error);
+                               "checkpoint: path, range, name, bytes or size is NULL");
+    glcnn_status status = checkpoint_file_open(path, range, &file, error);
     const struct checkpoint_tensor *t =
         status == GLCNN_SUCCESS ? checkpoint_file_find(&file, name) : NULL;
     if (t && !checkpoint_tensor_is_bytes(t))
@@ -321,6 +351,20 @@ glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name, uin
     *size = status == GLCNN_SUCCESS && t ? (size_t)(t->end - t->begin) : 0;
     checkpoint_file_close(&file);
     return status;
+}
+
+glcnn_status glcnn_checkpoint_read_bytes(const char *path, const char *name, uint8_t **bytes,
+                                         size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    return read_named(path, NULL, name, bytes, size, error);
+}
+
+glcnn_status glcnn_checkpoint_read_bytes_from_fd(const struct glcnn_file_range *range,
+                                                 const char *name, uint8_t **bytes, size_t *size,
+                                                 char error[GLCNN_ERROR_LENGTH])
+{
+    char path[CHECKPOINT_RANGE_NAME];
+    return read_named(checkpoint_range_name(range, path), range, name, bytes, size, error);
 }
 
 const char *glcnn_checkpoint_text(const struct glcnn_checkpoint_metadata *metadata,

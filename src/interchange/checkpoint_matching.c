@@ -293,7 +293,7 @@ static void release(struct matching *m)
     checkpoint_file_close(&m->file);
 }
 
-static glcnn_status load(struct matching *m, glcnn_network *network)
+static glcnn_status match_and_write(struct matching *m, glcnn_network *network)
 {
     m->list = (struct parameters){.file = &m->file, .error = m->error};
     glcnn_status status = parameters_collect(&m->list, network);
@@ -305,6 +305,22 @@ static glcnn_status load(struct matching *m, glcnn_network *network)
     return status == GLCNN_SUCCESS ? write_matches(m) : status;
 }
 
+static glcnn_status load(struct matching *m, glcnn_network *network,
+                         const struct glcnn_file_range *range, glcnn_checkpoint_handler handler,
+                         void *user)
+{
+    glcnn_status status = checkpoint_check_arguments(network, m->path, m->error);
+    if (status == GLCNN_SUCCESS)
+        status = checkpoint_file_open(m->path, range, &m->file, m->error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    status = match_and_write(m, network);
+    if (status == GLCNN_SUCCESS && handler)
+        tell(m, handler, user);
+    release(m);
+    return status;
+}
+
 glcnn_status glcnn_checkpoint_load_matching(glcnn_network *network, const char *path,
                                             const struct glcnn_checkpoint_name *names,
                                             size_t name_count, glcnn_checkpoint_handler handler,
@@ -312,14 +328,20 @@ glcnn_status glcnn_checkpoint_load_matching(glcnn_network *network, const char *
 {
     struct matching m = {
         .path = path, .names = names, .name_count = names ? name_count : 0, .error = error};
-    glcnn_status status = checkpoint_check_arguments(network, path, error);
-    if (status == GLCNN_SUCCESS)
-        status = checkpoint_file_open(path, &m.file, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = load(&m, network);
-    if (status == GLCNN_SUCCESS && handler)
-        tell(&m, handler, user);
-    release(&m);
-    return status;
+    return load(&m, network, NULL, handler, user);
+}
+
+glcnn_status glcnn_checkpoint_load_matching_from_fd(glcnn_network *network,
+                                                    const struct glcnn_file_range *range,
+                                                    const struct glcnn_checkpoint_name *names,
+                                                    size_t name_count,
+                                                    glcnn_checkpoint_handler handler, void *user,
+                                                    char error[GLCNN_ERROR_LENGTH])
+{
+    char name[CHECKPOINT_RANGE_NAME];
+    struct matching m = {.path = checkpoint_range_name(range, name),
+                         .names = names,
+                         .name_count = names ? name_count : 0,
+                         .error = error};
+    return load(&m, network, range, handler, user);
 }

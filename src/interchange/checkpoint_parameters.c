@@ -256,7 +256,7 @@ glcnn_status checkpoint_check_arguments(glcnn_network *network, const char *path
         error[0] = 0;
     if (!network || !path)
         return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
-                               network ? "path" : "network");
+                               network ? "the path or the range" : "network");
     if (glcnn_network_status(network) != GLCNN_SUCCESS)
         return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
                                "checkpoint: the network could not be made: see its device's error");

@@ -182,7 +182,7 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
     return GLCNN_SUCCESS;
 }
 
-/* A file, and the digest of what it has. */
+/* A file, or NULL for a trial, and the digest of what it has. */
 struct output {
     glcnn_file *file;
     uint64_t digest;
@@ -191,7 +191,7 @@ struct output {
 static glcnn_status put(struct output *out, const void *bytes, size_t size, char *error)
 {
     out->digest = checkpoint_digest_add(out->digest, bytes, size);
-    return glcnn_file_write(out->file, bytes, size, error);
+    return out->file ? glcnn_file_write(out->file, bytes, size, error) : GLCNN_SUCCESS;
 }
 
 /* One tensor at a time: a network of the device may be larger than the memory that is left. */
@@ -220,34 +220,53 @@ static glcnn_status write_parts(glcnn_file *file, const struct contents *c, cons
     return status == GLCNN_SUCCESS ? put(&out, digest, sizeof digest, list->error) : status;
 }
 
-/* keeps: the file takes its place. Some disks say that they are full when they are to have the bytes,
- * and no sooner. */
-static glcnn_status write_file(const struct contents *c, cJSON *json, const char *path, bool keeps)
+/* Where it is written. */
+struct place {
+    const char *path;
+    int fd;       /* where there is no path */
+    bool is_open; /* the descriptor counts */
+    bool keeps;   /* the file takes its place */
+};
+
+/* What is open is lost once it is begun: all values are looked at before. */
+static glcnn_status begin_file(const struct contents *c, const uint8_t *header, size_t header_size,
+                               const struct place *place, glcnn_file **file)
+{
+    if (!place->is_open)
+        return glcnn_file_create(place->path, file, c->list.error);
+    glcnn_status status = write_parts(NULL, c, header, header_size);
+    return status == GLCNN_SUCCESS ? glcnn_file_create_from_fd(place->fd, file, c->list.error)
+                                   : status;
+}
+
+/* Some disks say that they are full when they are to have the bytes, and no sooner. */
+static glcnn_status write_file(const struct contents *c, cJSON *json, const struct place *place)
 {
     uint8_t *header = NULL;
     size_t header_size = 0;
     glcnn_file *file = NULL;
     glcnn_status status = make_header(c, json, &header, &header_size);
     if (status == GLCNN_SUCCESS)
-        status = glcnn_file_create(path, &file, c->list.error);
+        status = begin_file(c, header, header_size, place, &file);
     if (status == GLCNN_SUCCESS)
         status = write_parts(file, c, header, header_size);
     if (status == GLCNN_SUCCESS)
         status = glcnn_file_sync(file, c->list.error);
-    if (status == GLCNN_SUCCESS && keeps)
+    if (status == GLCNN_SUCCESS && place->keeps)
         status = glcnn_file_commit(&file, c->list.error);
     glcnn_file_discard(&file);
     free(header);
     return status;
 }
 
-static glcnn_status save(glcnn_network *network, const char *path,
+static glcnn_status save(glcnn_network *network, const struct place *place,
                          const struct glcnn_checkpoint_entry *metadata, size_t count,
-                         const struct glcnn_checkpoint_bytes *bytes, size_t bytes_count, bool keeps,
+                         const struct glcnn_checkpoint_bytes *bytes, size_t bytes_count,
                          char *error)
 {
     struct contents c = {.list = {.error = error}, .bytes = bytes, .bytes_count = bytes_count};
-    glcnn_status status = checkpoint_check_arguments(network, path, error);
+    glcnn_status status =
+        checkpoint_check_arguments(network, place->is_open ? "" : place->path, error);
     if (status != GLCNN_SUCCESS)
         return status;
     cJSON *header = cJSON_CreateObject();
@@ -260,7 +279,7 @@ static glcnn_status save(glcnn_network *network, const char *path,
     if (status == GLCNN_SUCCESS)
         status = check_bytes(&c);
     if (status == GLCNN_SUCCESS)
-        status = write_file(&c, header, path, keeps);
+        status = write_file(&c, header, place);
     cJSON_Delete(header);
     parameters_release(&c.list);
     return status;
@@ -272,7 +291,8 @@ glcnn_status glcnn_checkpoint_save_with_bytes(glcnn_network *network, const char
                                               const struct glcnn_checkpoint_bytes *bytes,
                                               size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
 {
-    return save(network, path, metadata, count, bytes, bytes_count, true, error);
+    const struct place place = {.path = path, .keeps = true};
+    return save(network, &place, metadata, count, bytes, bytes_count, error);
 }
 
 glcnn_status glcnn_checkpoint_try_save(glcnn_network *network, const char *path,
@@ -280,12 +300,23 @@ glcnn_status glcnn_checkpoint_try_save(glcnn_network *network, const char *path,
                                        const struct glcnn_checkpoint_bytes *bytes,
                                        size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
 {
-    return save(network, path, metadata, count, bytes, bytes_count, false, error);
+    const struct place place = {.path = path};
+    return save(network, &place, metadata, count, bytes, bytes_count, error);
 }
 
 glcnn_status glcnn_checkpoint_save(glcnn_network *network, const char *path,
                                    const struct glcnn_checkpoint_entry *metadata, size_t count,
                                    char error[GLCNN_ERROR_LENGTH])
 {
-    return save(network, path, metadata, count, NULL, 0, true, error);
+    const struct place place = {.path = path, .keeps = true};
+    return save(network, &place, metadata, count, NULL, 0, error);
+}
+
+glcnn_status glcnn_checkpoint_save_to_fd(glcnn_network *network, int fd,
+                                         const struct glcnn_checkpoint_entry *metadata,
+                                         size_t count, const struct glcnn_checkpoint_bytes *bytes,
+                                         size_t bytes_count, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct place place = {.fd = fd, .is_open = true, .keeps = true};
+    return save(network, &place, metadata, count, bytes, bytes_count, error);
 }

@@ -40,6 +40,12 @@ static glcnn_status refuse(char *error, const char *message)
     return GLCNN_INVALID_ARGUMENT;
 }
 
+const char *file_fd_name(int fd, char name[FILE_FD_NAME])
+{
+    snprintf(name, FILE_FD_NAME, "descriptor %d", fd);
+    return name;
+}
+
 /* ---- The temporary file ---- */
 
 /* Removes what a killed process left under that name; links, and what somebody is writing, stay. */
@@ -151,6 +157,43 @@ glcnn_status glcnn_file_create(const char *path, glcnn_file **file, char error[G
     made->target = made->path ? path_follow_links(path) : NULL;
     glcnn_status status =
         made->target ? open_target(made, error) : file_fail(error, path, "cannot be resolved");
+    if (status != GLCNN_SUCCESS)
+        glcnn_file_discard(&made);
+    *file = made;
+    return status;
+}
+
+/* A copy of the descriptor, on an empty file if that is a regular one. */
+static glcnn_status empty(glcnn_file *file, int fd, char *error)
+{
+    struct stat info;
+    file->descriptor = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
+        return file_fail(error, file->path, "cannot be opened");
+    if ((fcntl(file->descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        errno = EACCES;
+        return file_fail(error, file->path, "is not open for writing");
+    }
+    if (S_ISREG(info.st_mode) &&
+        (ftruncate(file->descriptor, 0) != 0 || lseek(file->descriptor, 0, SEEK_SET) != 0))
+        return file_fail(error, file->path, "cannot be written");
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_file_create_from_fd(int fd, glcnn_file **file, char error[GLCNN_ERROR_LENGTH])
+{
+    char name[FILE_FD_NAME];
+    file_fd_name(fd, name);
+    if (!file)
+        return refuse(error, "a file to write: file is NULL");
+    *file = NULL;
+    glcnn_file *made = calloc(1, sizeof *made);
+    if (!made)
+        return file_fail(error, name, "cannot be created");
+    made->descriptor = -1;
+    made->path = strdup(name);
+    glcnn_status status =
+        made->path ? empty(made, fd, error) : file_fail(error, name, "cannot be created");
     if (status != GLCNN_SUCCESS)
         glcnn_file_discard(&made);
     *file = made;

@@ -25,12 +25,11 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
-static glcnn_status open_regular(const char *path, int *descriptor, uint64_t *size, char *error)
+/* The size of what is open, -1 too, if it is regular. */
+static glcnn_status examine(int descriptor, const char *path, uint64_t *size, char *error)
 {
     struct stat info;
-    *descriptor =
-        descriptor_above_standard(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    if (*descriptor < 0 || fstat(*descriptor, &info) != 0)
+    if (descriptor < 0 || fstat(descriptor, &info) != 0)
         return fail(error, path, "cannot be opened: ", strerror(errno));
     *size = (uint64_t)info.st_size;
     if (S_ISREG(info.st_mode))
@@ -39,25 +38,72 @@ static glcnn_status open_regular(const char *path, int *descriptor, uint64_t *si
     return fail(error, path, "is not a regular file but ", kind_of(info.st_mode));
 }
 
+static void close_failed(int *descriptor)
+{
+    int reason = errno;
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+    errno = reason;
+}
+
+static glcnn_status refuse_null(char *error, const char *what)
+{
+    if (error)
+        snprintf(error, GLCNN_ERROR_LENGTH, "a file to read: %s is NULL", what);
+    return GLCNN_INVALID_ARGUMENT;
+}
+
 glcnn_status glcnn_file_open(const char *path, int *descriptor, uint64_t *size,
                              char error[GLCNN_ERROR_LENGTH])
 {
     uint64_t unused;
     if (descriptor)
         *descriptor = -1;
-    if (!path || !descriptor) {
-        if (error)
-            snprintf(error, GLCNN_ERROR_LENGTH, "a file to read: %s is NULL",
-                     path ? "descriptor" : "the path");
-        return GLCNN_INVALID_ARGUMENT;
+    if (!path || !descriptor)
+        return refuse_null(error, path ? "descriptor" : "the path");
+    *descriptor =
+        descriptor_above_standard(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    glcnn_status status = examine(*descriptor, path, size ? size : &unused, error);
+    if (status != GLCNN_SUCCESS)
+        close_failed(descriptor);
+    return status;
+}
+
+/* *size: the file's, and then the range's. */
+static glcnn_status check_range(const struct glcnn_file_range *range, const char *name,
+                                uint64_t *size, char *error)
+{
+    const uint64_t left = range->offset <= *size ? *size - range->offset : 0;
+    if (range->offset <= *size && range->size <= left) {
+        *size = range->size ? range->size : left;
+        return GLCNN_SUCCESS;
     }
-    glcnn_status status = open_regular(path, descriptor, size ? size : &unused, error);
-    if (status != GLCNN_SUCCESS && *descriptor >= 0) {
-        int reason = errno;
-        close(*descriptor);
+    if (error)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%s: has %llu bytes; from byte %llu on %llu are asked for", name,
+                 (unsigned long long)*size, (unsigned long long)range->offset,
+                 (unsigned long long)range->size);
+    return GLCNN_IO_ERROR;
+}
+
+glcnn_status glcnn_file_open_from_fd(const struct glcnn_file_range *range, int *descriptor,
+                                     uint64_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    char name[FILE_FD_NAME];
+    uint64_t found = 0;
+    if (descriptor)
         *descriptor = -1;
-        errno = reason;
-    }
+    if (!range || !descriptor)
+        return refuse_null(error, range ? "descriptor" : "the range");
+    *descriptor = fcntl(range->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    glcnn_status status = examine(*descriptor, file_fd_name(range->fd, name), &found, error);
+    if (status == GLCNN_SUCCESS)
+        status = check_range(range, name, &found, error);
+    if (status != GLCNN_SUCCESS)
+        close_failed(descriptor);
+    else if (size)
+        *size = found;
     return status;
 }
 
@@ -82,43 +128,71 @@ glcnn_status glcnn_file_read(int descriptor, const char *path, uint64_t offset, 
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status read_whole(int descriptor, const char *path, uint64_t size, size_t limit,
-                               char **bytes, char *error)
+/* What is read whole, and where it goes. */
+struct whole {
+    const char *path;
+    uint64_t offset, size, limit;
+    void **bytes;
+    size_t *length;
+};
+
+static glcnn_status read_whole(int descriptor, const struct whole *w, char **bytes, char *error)
 {
-    if (size > limit) {
+    const char *path = w->path;
+    const uint64_t size = w->size;
+    if (!w->bytes || !w->length)
+        return refuse_null(error, "bytes or size");
+    if (size > w->limit) {
         if (error)
-            snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has %llu bytes; at most %zu are read",
-                     path, (unsigned long long)size, limit);
+            snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: has %llu bytes; at most %llu are read",
+                     path, (unsigned long long)size, (unsigned long long)w->limit);
         return GLCNN_LIMIT_EXCEEDED;
     }
     *bytes = malloc((size_t)size + 1);
     if (!*bytes)
         return fail(error, path, "cannot be read: ", strerror(errno));
     (*bytes)[size] = 0;
-    return glcnn_file_read(descriptor, path, 0, *bytes, (size_t)size, error);
+    return glcnn_file_read(descriptor, path, w->offset, *bytes, (size_t)size, error);
 }
 
-glcnn_status glcnn_file_load(const char *path, size_t limit, void **bytes, size_t *size,
-                             char error[GLCNN_ERROR_LENGTH])
+/* Closes the descriptor. */
+static glcnn_status load(int descriptor, const struct whole *w, char *error)
 {
-    int descriptor;
-    uint64_t length = 0;
     char *made = NULL;
-    if (bytes)
-        *bytes = NULL;
-    glcnn_status status = glcnn_file_open(path, &descriptor, &length, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    status = bytes && size ? read_whole(descriptor, path, length, limit, &made, error)
-                           : GLCNN_INVALID_ARGUMENT;
-    if (!bytes || !size)
-        fail(error, path, "cannot be read: ", "bytes or size is NULL");
+    glcnn_status status = read_whole(descriptor, w, &made, error);
     close(descriptor);
     if (status != GLCNN_SUCCESS) {
         free(made);
         return status;
     }
-    *bytes = made;
-    *size = (size_t)length;
+    *w->bytes = made;
+    *w->length = (size_t)w->size;
     return GLCNN_SUCCESS;
+}
+
+glcnn_status glcnn_file_load(const char *path, size_t limit, void **bytes, size_t *size,
+                             char error[GLCNN_ERROR_LENGTH])
+{
+    struct whole w = {.path = path, .limit = limit, .bytes = bytes, .length = size};
+    int descriptor;
+    if (bytes)
+        *bytes = NULL;
+    glcnn_status status = glcnn_file_open(path, &descriptor, &w.size, error);
+    return status == GLCNN_SUCCESS ? load(descriptor, &w, error) : status;
+}
+
+glcnn_status glcnn_file_load_from_fd(const struct glcnn_file_range *range, size_t limit,
+                                     void **bytes, size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    char name[FILE_FD_NAME];
+    struct whole w = {.path = name, .limit = limit, .bytes = bytes, .length = size};
+    int descriptor;
+    if (bytes)
+        *bytes = NULL;
+    glcnn_status status = glcnn_file_open_from_fd(range, &descriptor, &w.size, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    file_fd_name(range->fd, name);
+    w.offset = range->offset;
+    return load(descriptor, &w, error);
 }
