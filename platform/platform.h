@@ -85,6 +85,13 @@ void *platform_import(const platform_context *context, const struct platform_pla
                       char reason[PLATFORM_TEXT]);
 void platform_release_import(const platform_context *context, void *image);
 
+/* The same two of a buffer of Android's. */
+const char *platform_lacks_hardware_buffer(const platform_context *context);
+struct AHardwareBuffer;
+void *platform_import_hardware_buffer(const platform_context *context,
+                                      const struct AHardwareBuffer *buffer,
+                                      char reason[PLATFORM_TEXT]);
+
 /* Entry point of GL by name. The context must be current. NULL where there is none, but libglvnd
  * gives a stub for any name: the version and the extension strings tell what exists. */
 typedef void (*platform_function)(void);

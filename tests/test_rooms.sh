@@ -11,7 +11,7 @@ cd "${1:-$(dirname "$0")/..}" || exit 1
 # From the lowest. A public header belongs to the room that implements it.
 ladder='platform device record image encode kernels desktop reference run graph io data interchange onnx mpi tool python'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
-dmabuf:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
+dmabuf:image hardware_buffer:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
 onnx:onnx mpi:mpi glcnn:tool'
 

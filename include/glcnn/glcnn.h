@@ -10,6 +10,7 @@
 #include <glcnn/channel_format.h>
 #include <glcnn/image.h>
 #include <glcnn/dmabuf.h>
+#include <glcnn/hardware_buffer.h>
 #include <glcnn/texture.h>
 #include <glcnn/padding.h>
 #include <glcnn/state.h>
