@@ -316,7 +316,8 @@ GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part p
 
 /* The size that an image has in its file, of a picture as it is shown: after EXIF's orientation. What
  * the loader gives is the middle of it, of width x height times the smaller of *width / info.width and
- * *height / info.height, or with `resize` times the smaller of *width and *height over that. Beyond the part's end both are 0. */
+ * *height / info.height, or with `resize` times the smaller of *width and *height over that. Beyond
+ * the part's end both are 0. */
 GLCNN_API void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                                    uint32_t *width, uint32_t *height);
 
@@ -364,9 +365,9 @@ struct glcnn_data_loader_parameters {
      * epoch has empty places. */
     bool shuffle;
     uint64_t seed;
-    uint32_t
-        group; /* an epoch has a multiple of so many batches, where they are shuffled: images that
-                       do not fill the last group are left out of it. 0: 1 */
+    /* An epoch has a multiple of so many batches, where they are shuffled: images that do not fill
+     * the last group are left out of it. 0: 1. */
+    uint32_t group;
     uint64_t step; /* of the first batch, counted from 0 over all epochs: where a run goes on */
     /* uint8_t as they are, not normalised; GLCNN_UNSUPPORTED for data that is no bytes. */
     bool bytes;
@@ -408,9 +409,8 @@ struct glcnn_data_loader_statistics {
 /* Starts the threads; *loader is the caller's, NULL after a failure. `data` must outlive it. Batch
  * number s is number s % steps of epoch s / steps, and the same bits whatever the threads, the
  * memory and the step that the loader began with. Errors: GLCNN_INVALID_ARGUMENT (also for a
- * shuffled part, or its limit, that does not fill one batch, or one group of them, for a share beyond the batch's end, and
- * for an empty part),
- * GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
+ * shuffled part, or its limit, that does not fill one batch, or one group of them, for a share
+ * beyond the batch's end, and for an empty part), GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_data_loader_create(
     glcnn_data_set *data, const struct glcnn_data_loader_parameters *parameters,
     glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
