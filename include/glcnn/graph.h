@@ -62,9 +62,9 @@ struct glcnn_graph_descriptor {
                                  or beyond float32 squared, makes all gradients NaN, so that nobody
                                  takes it for a small step. Optimizers' own clipping, by value,
                                  comes after it. Not in MPS; PyTorch's clip_grad_norm_ */
-    /* Executions to an update of weights, which follows the last of each so many, by the mean of
-     * their gradients; 0, the default, and 1: each updates. Not in MPS. Below. */
-    uint32_t accumulate;
+    uint32_t accumulate;      /* executions to an update of weights: it follows the last of each so
+                                 many, by the mean of their gradients; 0, the default, and 1: each
+                                 updates. See glcnn_graph_create. Not in MPS */
     struct glcnn_dynamic_loss_scale loss_scale; /* to begin with, or where a run that goes on had it
                                            (glcnn_graph_get_loss_scale). Not in MPS */
 };

@@ -301,9 +301,6 @@ static glcnn_status separate_steps(struct glcnn_graph *graph, struct compiled *c
 {
     if (multi_tensor_steps_are_alike(&c->recording.multi_tensor_steps))
         return GLCNN_SUCCESS;
-    if (graph->in_group > 0)
-        return graph_fail_in_group(graph, "glcnn_graph_execute",
-                                   "have optimizers that are set as they were");
     graph->steps_differ = true;
     c->has_programs = false;
     return record_again(graph, c, sources);
@@ -317,13 +314,17 @@ static glcnn_status clear_skipped(struct recording *r)
     return status;
 }
 
-/* Sums of gradients are what was compiled has. */
+/* Sums of gradients belong to what was compiled, with its steps of optimizers. */
 static glcnn_status check_group(const struct glcnn_graph *graph, const struct compiled *c)
 {
-    return graph->in_group == 0 || graph->executing == c
+    if (graph->in_group == 0 || c->recording.accumulated_count == 0)
+        return GLCNN_SUCCESS;
+    if (graph->executing != c)
+        return graph_fail_in_group(graph, "glcnn_graph_execute", "have sources of the same sizes");
+    return multi_tensor_steps_are_alike(&c->recording.multi_tensor_steps)
                ? GLCNN_SUCCESS
                : graph_fail_in_group(graph, "glcnn_graph_execute",
-                                     "have sources of the same sizes");
+                                     "have optimizers that are set as they were");
 }
 
 static glcnn_status commit(struct glcnn_graph *graph, struct compiled *c,
