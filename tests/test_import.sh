@@ -92,19 +92,22 @@ END_OF_C
 # shellcheck disable=SC2046
 ${CC:-cc} -o draw draw.c $(${PKG_CONFIG:-pkg-config} --cflags --libs libpng) || fail 'draw.c'
 ./draw whole.png 12 10 0 0 && ./draw middle.png 8 8 2 1 || fail 'no pictures are made'
-must import "$golden/classifier.onnx" -o cut.glcnn --resize 10
+must import "$golden/classifier.onnx" -o side.glcnn --resize 10
 says 'the middle of pictures whose shorter side is scaled to 10, 5 classes$'
 # answer MODEL PICTURE
 answer() {
     "$glcnn" predict --json "$1" "$2" 2>log | grep -v '"image"'
 }
-answer cut.glcnn whole.png >cut && answer net.glcnn middle.png >middle || fail 'predict fails'
+answer side.glcnn whole.png >cut && answer net.glcnn middle.png >middle || fail 'predict fails'
 cmp cut middle || fail '--resize does not cut the middle out of a picture of that size'
 answer net.glcnn whole.png >covered
 ! cmp -s cut covered || fail '--resize changes nothing'
-mkdir -p folder/a folder/b && cp whole.png folder/a && ./draw folder/b/other.png 12 10 3 5
-must train --model cut.glcnn --data folder --validation 0.5 --batch 1 --epochs 1 --out again.glcnn
-LC_ALL=C grep -aq '"resize":"10"' again.glcnn || fail 'what begins with a model cuts another way'
+mkdir -p folder/a folder/b
+for n in 1 2 3 4; do
+    ./draw folder/a/$n.png 12 10 $n 0 && ./draw folder/b/$n.png 12 10 0 $n
+done
+must train --model side.glcnn --data folder --batch 2 --epochs 1 --out sides.glcnn
+LC_ALL=C grep -aq '"resize":"10"' sides.glcnn || fail 'what begins with a model cuts another way'
 refused 2 'it must be 8 at least' import "$golden/classifier.onnx" -o x.glcnn --resize 7
 
 # ---- What it learns --------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ static glcnn_status decode(FILE *file, const struct size *size, uint8_t *pixels)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct size sizes[] = {{7, 5, 3}, {40, 3, 1}};
+    static const struct size sizes[] = {{7, 5, 3, 0}, {40, 3, 1, 0}, {7, 5, 3, 9}};
     char error[GLCNN_ERROR_LENGTH] = "";
     struct picture picture = {0};
     FILE *file = size > 0 ? fmemopen((void *)data, size, "rb") : NULL;
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_outcome(status, error);
     bool decodes =
         status == GLCNN_SUCCESS && (uint64_t)picture.width * picture.height <= MAX_PIXELS;
-    for (size_t i = 0; decodes && i < 2; i++) {
+    for (size_t i = 0; decodes && i < 3; i++) {
         uint8_t once[120] = {0}, twice[120] = {0};
         if (decode(file, &sizes[i], once) == GLCNN_SUCCESS) {
             require(decode(file, &sizes[i], twice) == GLCNN_SUCCESS, "not decoded again", "");
