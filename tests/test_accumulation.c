@@ -29,7 +29,7 @@ static struct plain make_plain(uint32_t images)
     x = p.convolved = glcnn_node(x, "convolution",
                                  "input_feature_channels=1 output_feature_channels=6 "
                                  "kernel_width=3 kernel_height=3");
-    x = glcnn_node(x, "neuron", "neuron_type=tanh");
+    x = glcnn_node(x, "neuron", "neuron_type=tanh neuron_a=1 neuron_b=1");
     p.scores = glcnn_node(x, "fully_connected",
                           "input_feature_channels=6 output_feature_channels=5 kernel_width=12 "
                           "kernel_height=12");

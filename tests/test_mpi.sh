@@ -110,6 +110,13 @@ for number, step in steps.items():
                b["ts"] + b["dur"] <= step["ts"] + step["dur"] for b in found)
 END
 
+# Steps of three batches, each of which the ranks share.
+for n in 1 2; do
+    train $n thirds$n $lenet --batch 5 --accumulate 3
+    near one thirds$n
+done
+[ "$(wc -l <"$work/thirds2.csv")" = 21 ] || fail 'the log has not a line for each step of several batches'
+
 # Batch normalisations see the whole batch, or their share alone.
 small='--net small --batch 30 --limit 300 --epochs 2 --lr 0.002 --decay 0.3 --augment flip,crop=2'
 train alone small $small
@@ -117,6 +124,9 @@ for n in 2 4; do
     train $n synced$n $small --sync-batch-norm
     near small synced$n
 done
+train alone halves $small --batch 15 --accumulate 2
+train 2 halves2 $small --batch 15 --accumulate 2 --sync-batch-norm
+near halves halves2
 train 4 own $small
 (near small own) >"$work/log" 2>&1 && fail 'own statistics are those of all' || true
 train 4 own_again $small

@@ -96,6 +96,40 @@ refused 2 '--ema is "1.5"' --ema 1.5
 sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"glcnn\.trained"/"glcnn.trainex"/' "$work/ema" >"$work/old"
 train --resume "$work/old" --epochs 3
 
+# ---- Accumulation ----------------------------------------------------------------------------------
+
+# near NAME: losses and accuracies of a run are those of the plain one, up to rounding.
+near() {
+    paste -d , "$work/plain.csv" "$work/$1.csv" | sed 1d | awk -F , '
+        { for (i = 1; i <= 7; i++) { off = $i - $(i + 7); if (off > 1e-4 || off < -1e-4) exit 1 } }
+        END { exit NR != 8 }' || fail "$1 is not as plain"
+}
+changes fourths --batch 8 --accumulate 4
+near fourths
+changes halves --batch 16 --accumulate 2 --optimizer adam --weight-decay 0.1 --ema 0.9 --augment mixup=0.3 \
+    --clip-norm 0.1
+# Statistics of normalisations are those of a batch.
+net='--net small'
+train --epochs 1 --log "$work/small.csv"
+train --epochs 1 --batch 8 --accumulate 4 --log "$work/smalls.csv"
+sed -n 2p "$work/small.csv" | cut -d , -f 4 >"$work/once"
+sed -n 2p "$work/smalls.csv" | cut -d , -f 4 | cmp -s - "$work/once" && fail 'all of a step is normalised'
+# What does not fill a step is left out: 3 of 40 images each. A loss scale follows steps.
+train --epochs 2 --batch 10 --accumulate 4 --precision float16 --out "$work/scaled" --log "$work/scaled.csv"
+grep -q '3 steps of 40 images an epoch, in 4 batches of 10$' "$work/log" || fail 'steps are not told'
+[ "$(wc -l <"$work/scaled.csv")" = 7 ] || fail 'a line is not a step'
+LC_ALL=C grep -aq '"good_steps":"6"' "$work/scaled" || fail 'the loss scale does not count steps'
+net='--net lenet'
+train --find-lr --batch 8 --accumulate 4
+refused 2 '--accumulate is "0"; it must be a whole number in 1 .. 4096' --accumulate 0
+refused 1 'a step of 144 images is more than the 128 available; lower --batch or --accumulate' \
+    --net lenet --batch 8 --accumulate 18
+refused 1 '--accumulate differs; the run began with "4"' --resume "$work/fourths" --accumulate 2 --epochs 3
+sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"accumulate":/"accumulatx":/' "$work/plain" >"$work/old"
+train --resume "$work/old" --epochs 3 --log "$work/old.csv"
+train --resume "$work/plain" --epochs 3 --log "$work/more.csv"
+cmp "$work/old.csv" "$work/more.csv" || fail 'files of before are not of one batch a step'
+
 # ---- Targets ---------------------------------------------------------------------------------------
 
 changes smoothing --label-smoothing 0.2
