@@ -102,6 +102,12 @@ class Datasets(unittest.TestCase):
         self.assertEqual(next(iter(data)).images.shape, (32, 3, 6, 4))
         self.assertEqual(glcnn.Dataset(path, size=5).shape, (1, 5, 5))
         self.assertEqual(glcnn.Dataset(path, part="test").count, 40)
+        whole = next(iter(glcnn.Dataset(path, shuffle=False))).images
+        side, margin = whole.shape[2], (whole.shape[2] - 4) // 2
+        cut = next(iter(glcnn.Dataset(path, size=4, resize=side, shuffle=False))).images
+        numpy.testing.assert_array_equal(cut, whole[..., margin:margin + 4, margin:margin + 4])
+        with refused(self, Status.INVALID_ARGUMENT, "resize is 3, of images of 4 x 4"):
+            glcnn.Dataset(path, size=4, resize=3)
 
     def test_tables_of_numbers(self):
         path = os.path.join(self.path, "train.npz")

@@ -876,7 +876,8 @@ class ModelFiles(unittest.TestCase):
 
     def imported(self):
         self.tool("import", os.path.join(CLASSIFIER, "classifier.onnx"), "-o", self.file("a.glcnn"),
-                  "--class-names", self.file("names"), "--mean", "0.25", "--deviation", "0.5")
+                  "--class-names", self.file("names"), "--mean", "0.25", "--deviation", "0.5",
+                  "--resize", "10")
         return glcnn.load(self.file("a.glcnn"))
 
     @unittest.skipUnless(_c.FUNCTIONS["glcnn_onnx"], "there is no libglcnn_onnx")
@@ -889,6 +890,7 @@ class ModelFiles(unittest.TestCase):
         before = net.predict(self.images)
         net.train(self.images, self.labels, epochs=2)
         net.save(self.file("b.glcnn"))
+        self.assertEqual((net.resize, glcnn.load(self.file("b.glcnn")).resize), (10, 10))
         expected = net.predict(self.images)
         self.assertGreater(abs(expected - before).max(), 0.01)
         numpy.testing.assert_allclose(self.predicted("b.glcnn"), expected, atol=1e-6)
