@@ -315,6 +315,102 @@ static void masks_are_refused_or_left_out(void)
     data_refuses("values/images", &masks, GLCNN_MALFORMED_DATA, "has no folders \"images\"");
 }
 
+/* ---- What a path looks like ---- */
+
+static void expect_guess(const char *name, glcnn_data_targets targets)
+{
+    CU_ASSERT_EQUAL(glcnn_data_guess_targets(data_path(name)), targets);
+    if (glcnn_data_guess_targets(data_path(name)) != targets)
+        printf("\n    %s: %d", name, (int)glcnn_data_guess_targets(data_path(name)));
+}
+
+static void lists_of_pictures_look_like_numbers(void)
+{
+    write_picture("guess/images/a.png", 8, 8);
+    data_write_text("guess/list.csv", "id;file;angle\n1;a.png;-4.5\n");
+    expect_guess("guess", GLCNN_DATA_TARGETS_NUMBERS);
+    expect_guess("guess/list.csv", GLCNN_DATA_TARGETS_NUMBERS);
+    expect_guess("guess/images", GLCNN_DATA_TARGETS_CLASSES);
+    expect_guess("guess/none", GLCNN_DATA_TARGETS_CLASSES);
+    write_picture("parts/train/a.png", 8, 8);
+    data_write_text("parts/train/list.csv", "file,angle\na.png,1\n");
+    expect_guess("parts", GLCNN_DATA_TARGETS_NUMBERS);
+    data_write_text("guess/list.csv", "file,angle\nnone.png,1\n");
+    expect_guess("guess", GLCNN_DATA_TARGETS_CLASSES);
+    data_write_text("guess/list.csv", "file,angle\na.png,much\n");
+    expect_guess("guess", GLCNN_DATA_TARGETS_CLASSES);
+    data_write_text("guess/list.csv", "file,class\na.png,0.5\n");
+    expect_guess("guess", GLCNN_DATA_TARGETS_NUMBERS);
+    data_write_text("guess/list.csv", "file,class\na.png,1\n");
+    expect_guess("guess", GLCNN_DATA_TARGETS_CLASSES);
+    data_write_text("guess/list.csv", "file,angle\na.png,1\n");
+    write_picture("guess/apple/a.png", 8, 8); /* a class, beside which any table may lie */
+    expect_guess("guess", GLCNN_DATA_TARGETS_CLASSES);
+}
+
+static void lists_of_pictures_are_no_classes(void)
+{
+    write_picture("nolist/images/a.png", 8, 8);
+    data_write_text("nolist/list.csv", "file,angle,size\na.png,1.5,2\n");
+    data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA,
+                 "names pictures, with numbers for each: such a list is read where targets are");
+    data_refuses("nolist/list.csv", NULL, GLCNN_MALFORMED_DATA, "(--task regress)");
+    data_write_text("nolist/list.csv", "file,kind\na.png,cat\n");
+    data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA, "with a label for each: classes are not");
+    /* Names of rows, beside values of images. */
+    data_write_text("rows.csv", "file,label,v0,v1\nx.png,1,0.5,2\ny.png,0,1,2\n");
+    glcnn_data_set *data = data_open("rows.csv", NULL);
+    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "csv");
+    glcnn_data_set_close(&data);
+}
+
+static void files_beside_pictures_tell_masks_from_boxes(void)
+{
+    write_picture("pairs/images/a.png", 8, 6);
+    write_mask("pairs/labels/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, black_and_white);
+    expect_guess("pairs", GLCNN_DATA_TARGETS_MASKS);
+    expect_guess("two", GLCNN_DATA_TARGETS_MASKS); /* two/train/labels/a.png */
+    expect_guess("values", GLCNN_DATA_TARGETS_MASKS);
+    write_picture("split_pairs/images/train/a.png", 8, 6);
+    write_mask("split_pairs/labels/train/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, black_and_white);
+    expect_guess("split_pairs", GLCNN_DATA_TARGETS_MASKS);
+    data_write_text("split_pairs/labels/train/a.txt", "0 0.5 0.5 0.2 0.2\n");
+    expect_guess("split_pairs", GLCNN_DATA_TARGETS_BOXES);
+    data_write_text("yolo/train/labels/a.txt", "");
+    write_picture("yolo/train/images/a.png", 8, 6);
+    expect_guess("yolo", GLCNN_DATA_TARGETS_BOXES);
+    data_write_text("coco/annotations/any.json", "");
+    expect_guess("coco", GLCNN_DATA_TARGETS_BOXES);
+    expect_guess("some.yaml", GLCNN_DATA_TARGETS_BOXES);
+}
+
+static uint64_t digest_of(const char *name, const struct glcnn_data_parameters *p)
+{
+    glcnn_data_set *data = data_open(name, p);
+    const uint64_t digest = glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
+    CU_ASSERT_EQUAL(glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 1), 0);
+    glcnn_data_set_close(&data);
+    return digest;
+}
+
+static uint32_t but_one(uint32_t x, uint32_t y, uint32_t c)
+{
+    return x == 7 && y == 5 ? 0 : black_and_white(x, y, c);
+}
+
+static void a_mask_that_changes_has_another_digest(void)
+{
+    write_picture("digest/images/a.png", 8, 6);
+    write_mask("digest/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, black_and_white);
+    const uint64_t first = digest_of("digest", &masks);
+    CU_ASSERT_NOT_EQUAL(first, 0);
+    CU_ASSERT_EQUAL(digest_of("digest", &masks), first);
+    write_mask("digest/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, but_one);
+    CU_ASSERT_NOT_EQUAL(digest_of("digest", &masks), first);
+    data_write_text("column.csv", "y,a,b\n1,1,2\n");
+    CU_ASSERT_EQUAL(digest_of("column.csv", &numbers), 0);
+}
+
 static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(a_split_keeps_numbers_with_their_images),
                               UNIT_TEST(a_column_of_a_table_is_a_number),
@@ -326,6 +422,10 @@ static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(black_and_white_masks_have_two_classes),
                               UNIT_TEST(masks_follow_the_size_of_pictures),
                               UNIT_TEST(masks_are_refused_or_left_out),
+                              UNIT_TEST(lists_of_pictures_look_like_numbers),
+                              UNIT_TEST(lists_of_pictures_are_no_classes),
+                              UNIT_TEST(files_beside_pictures_tell_masks_from_boxes),
+                              UNIT_TEST(a_mask_that_changes_has_another_digest),
                               CU_TEST_INFO_NULL};
 
 int main(int argc, char *argv[])

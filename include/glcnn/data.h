@@ -209,6 +209,14 @@ typedef enum glcnn_data_targets {
     GLCNN_DATA_TARGETS_FORCE32 = 0x7fffffff
 } glcnn_data_targets;
 
+/* The targets that a path looks as if it had, by names and the first lines of files, none of which is
+ * read to its end: masks where "images" lie beside "masks", or beside "labels" that are PNG; boxes where
+ * YOLO's, Pascal VOC's or COCO's annotations are; numbers where a CSV names pictures that are there, and
+ * all its other columns have numbers, unless there is but one, called label, class, target or y, of
+ * whole numbers, which may be classes. Otherwise classes, also where nothing can be read:
+ * glcnn_data_set_open says why. */
+GLCNN_API glcnn_data_targets glcnn_data_guess_targets(const char *path);
+
 /* What the values of .npy, .npz and CSV are. */
 typedef enum glcnn_data_values {
     GLCNN_DATA_VALUES_AUTOMATIC =
@@ -329,6 +337,12 @@ GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_p
 /* The numbers of an image, info.class_count of them, of the data set's lifetime. NULL beyond the
  * part's end, or where targets are no numbers. */
 GLCNN_API const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
+                                              uint32_t index);
+
+/* A number that follows from the size and the values of an image's mask as the file had them when the
+ * data was opened: to notice that a mask has changed. 0 beyond the part's end, or where targets are no
+ * masks. */
+GLCNN_API uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
                                               uint32_t index);
 
 /* A box around an object, in shares of the image that the loader gives: 0 is its left and its upper

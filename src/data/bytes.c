@@ -94,6 +94,21 @@ glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit
     return status == GLCNN_SUCCESS ? read_open(bytes, path, descriptor, limit, error) : status;
 }
 
+glcnn_status bytes_read_head(struct bytes *bytes, const char *path, size_t size, char *error)
+{
+    *bytes = (struct bytes){.data = calloc(size + 1, 1)};
+    errno = 0;
+    gzFile file = gzopen(path, "rb");
+    int got = file && bytes->data ? gzread(file, bytes->data, (unsigned)size) : 0;
+    bytes->size = got > 0 ? (size_t)got : 0;
+    if (file)
+        gzclose(file);
+    if (file && bytes->data && got >= 0)
+        return GLCNN_SUCCESS;
+    return !bytes->data || (!file && !errno) ? data_no_memory(error, path)
+                                             : data_fail_errno(error, path, "cannot be read");
+}
+
 glcnn_status bytes_read_text(struct bytes *bytes, const char *path, size_t limit, char **text,
                              char *error)
 {

@@ -28,7 +28,9 @@ glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, 
                         char *error);
 /* Reads a file, unpacked where it is gzipped. */
 glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit, char *error);
-/* The same of text; what has a zero byte is refused. *text begins behind the mark of UTF-8. */
+/* The first bytes of a file, up to `size`, unpacked. */
+glcnn_status bytes_read_head(struct bytes *bytes, const char *path, size_t size, char *error);
+/* All of a text; what has a zero byte is refused. *text begins behind the mark of UTF-8. */
 glcnn_status bytes_read_text(struct bytes *bytes, const char *path, size_t limit, char **text,
                              char *error);
 void bytes_free(struct bytes *bytes);

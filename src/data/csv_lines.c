@@ -7,6 +7,7 @@
 
 #include "message.h"
 
+#define PEEKED     65536
 #define OTHERS_MAX 64 /* columns beside the image: a label, what names the row */
 #define MAX_FIELDS (OTHERS_MAX + GLCNN_DATA_MAX_CHANNELS * 256 * 256) /* of a line */
 
@@ -168,16 +169,33 @@ static glcnn_status take_in_c_locale(struct csv_lines *csv, csv_taker *take, voi
     return status;
 }
 
-glcnn_status csv_take(const struct reading *r, csv_taker *take, void *user)
+static glcnn_status take_bytes(const struct reading *r, struct bytes *bytes, csv_taker *take,
+                               void *user)
 {
-    struct bytes bytes = {0};
     struct csv_lines csv = {.reading = r};
-    glcnn_status status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
-    if (status == GLCNN_SUCCESS)
-        status = begin(&csv, &bytes);
+    glcnn_status status = begin(&csv, bytes);
     if (status == GLCNN_SUCCESS)
         status = take_in_c_locale(&csv, take, user);
     free(csv.fields);
+    return status;
+}
+
+glcnn_status csv_take(const struct reading *r, csv_taker *take, void *user)
+{
+    struct bytes bytes = {0};
+    glcnn_status status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
+    if (status == GLCNN_SUCCESS)
+        status = take_bytes(r, &bytes, take, user);
+    bytes_free(&bytes);
+    return status;
+}
+
+glcnn_status csv_peek(const struct reading *r, csv_taker *take, void *user)
+{
+    struct bytes bytes = {0};
+    glcnn_status status = bytes_read_head(&bytes, r->path, PEEKED, r->error);
+    if (status == GLCNN_SUCCESS)
+        status = take_bytes(r, &bytes, take, user);
     bytes_free(&bytes);
     return status;
 }

@@ -26,5 +26,7 @@ glcnn_status csv_next(struct csv_lines *csv);
 /* Reads a file and has its lines taken, in the C locale. */
 typedef glcnn_status csv_taker(struct csv_lines *csv, void *user);
 glcnn_status csv_take(const struct reading *r, csv_taker *take, void *user);
+/* The same of a file's first 64 KiB, to look at its first lines; the last one may be cut. */
+glcnn_status csv_peek(const struct reading *r, csv_taker *take, void *user);
 
 #endif

@@ -161,24 +161,35 @@ static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const c
     return status == GLCNN_SUCCESS ? set_add_content(set, part, &content, error) : status;
 }
 
-static bool is_csv(const char *path)
+bool path_is_csv(const char *path)
 {
     size_t length = strlen(path);
     return (length > 4 && strcmp(path + length - 4, ".csv") == 0) ||
            (length > 7 && strcmp(path + length - 7, ".csv.gz") == 0);
 }
 
-/* Of a labelled table: with numbers as targets a CSV may have pictures for images. */
+static glcnn_status refuse_list(const char *path, const struct list_look *look, char *error)
+{
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.250s: names pictures, with %s for each: %s; expected a folder of pictures "
+                     "for each class, or targets that are numbers (--task regress)",
+                     path, look->has_numbers ? "numbers" : "a label",
+                     look->has_numbers ? "such a list is read where targets are numbers"
+                                       : "classes are not read from such a list");
+}
+
+/* Of a labelled table; the images of a CSV may be pictures. */
 static glcnn_status add_labelled(glcnn_data_set *set, glcnn_data_part part, const char *path,
                                  char *error)
 {
-    bool is_list = false;
-    glcnn_status status = GLCNN_SUCCESS;
-    if (set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS && is_csv(path))
-        status = list_is_of_pictures(set, path, &is_list, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    return is_list ? set_add_list(set, part, path, error) : add_table(set, part, path, true, error);
+    struct list_look look = {.names_pictures = false};
+    if (path_is_csv(path) && list_look_at(path, &look, error) == GLCNN_OUT_OF_MEMORY)
+        return GLCNN_OUT_OF_MEMORY; /* what else fails is told by who reads it */
+    if (set->parameters.targets != GLCNN_DATA_TARGETS_NUMBERS)
+        return look.has_pictures ? refuse_list(path, &look, error)
+                                 : add_table(set, part, path, true, error);
+    return look.names_pictures ? set_add_list(set, part, path, error)
+                               : add_table(set, part, path, true, error);
 }
 
 /* ---- Names in a folder ---- */
@@ -212,6 +223,7 @@ struct found {
     const char *name, *other; /* `other`: of a second one */
     const char *table;        /* the first that is no folder */
     uint32_t tables, folders;
+    bool images; /* a folder has this name */
 };
 
 static void note_found(struct found *found, const char *name)
@@ -241,6 +253,7 @@ static glcnn_status look_for(const char *path, const struct listing *listing,
         if (!is_folder && !is_table)
             continue;
         found->folders += is_folder;
+        found->images |= is_folder && strcmp(name, "images") == 0;
         found->tables += !is_folder;
         found->table = found->table || is_folder ? found->table : name;
         note_found(found, name);
@@ -289,7 +302,8 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
     if (status != GLCNN_SUCCESS)
         return status;
     const bool has_classes = set->parameters.targets == GLCNN_DATA_TARGETS_CLASSES;
-    if (has_classes && (found.folders > 0 || !found.name)) {
+    const bool is_list = found.folders == 1 && found.images && found.tables == 1;
+    if (has_classes && !is_list && (found.folders > 0 || !found.name)) {
         set->info.format = "pictures";
         return set_add_classes(set, part, path, error);
     }
@@ -298,7 +312,7 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
                          "%.300s: has no table of numbers; expected .npz, .npy, IDX, or a CSV with "
                          "a column of pictures' names",
                          path);
-    if (found.tables > 1 || (has_classes && found.other))
+    if (found.tables > 1 || (has_classes && found.other && !is_list))
         return refuse_two(path, &found, error);
     char *table = path_join(path, found.table);
     status = table ? add_labelled(set, part, table, error) : data_no_memory(error, path);

@@ -13,6 +13,16 @@
 
 /* ---- One mask ---- */
 
+/* FNV-1a of 64 bits. */
+static uint64_t digest_of(const struct picture_values *v)
+{
+    const size_t count = (size_t)v->width * v->height;
+    uint64_t digest = UINT64_C(0xcbf29ce484222325) ^ v->width;
+    for (size_t i = 0; i < count; i++)
+        digest = (digest ^ v->values[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
 static glcnn_status read_values(FILE *stream, const char *path, struct picture_values *values,
                                 char *error)
 {
@@ -114,6 +124,7 @@ static glcnn_status add_mask(glcnn_data_set *set, glcnn_data_part part, const ch
         status = set_complain(set, 1, message, error);
     } else {
         item->target = m->count;
+        file.digest = digest_of(&values);
         if (part == GLCNN_DATA_PART_TRAINING)
             note_values(m, &values);
         status = picture_files_add(&m->files, &m->count, &m->capacity, &file)

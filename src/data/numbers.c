@@ -73,6 +73,29 @@ struct list {
     struct names pictures; /* their paths */
 };
 
+/* NULL: not enough memory. */
+static struct list *list_create(const char *path)
+{
+    struct list *l = calloc(1, sizeof *l);
+    const char *slash = strrchr(path, '/');
+    if (!l)
+        return NULL;
+    l->path = path;
+    l->folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+    if (l->folder)
+        return l;
+    free(l);
+    return NULL;
+}
+
+static void list_free(struct list *l)
+{
+    names_free(&l->pictures);
+    free(l->kinds);
+    free(l->folder);
+    free(l);
+}
+
 /* The column that names pictures; `count`: there is none. */
 static size_t find_pictures(char *const *fields, size_t count)
 {
@@ -82,19 +105,18 @@ static size_t find_pictures(char *const *fields, size_t count)
     return i;
 }
 
-static glcnn_status look_for_pictures(struct csv_lines *csv, void *user)
+/* What the names of columns are: COLUMN_VALUE is a number. */
+static bool find_kinds(struct list *l, const struct csv_lines *csv)
 {
-    glcnn_status status = csv_next(csv);
-    *(bool *)user = find_pictures(csv->fields, csv->count) < csv->count;
-    return status;
-}
-
-glcnn_status list_is_of_pictures(const glcnn_data_set *set, const char *path, bool *is_list,
-                                 char *error)
-{
-    const struct reading r = {.path = path, .parameters = &set->parameters, .error = error};
-    *is_list = false;
-    return csv_take(&r, look_for_pictures, is_list);
+    l->count = csv->count;
+    l->picture = find_pictures(csv->fields, csv->count);
+    l->kinds = calloc(csv->count + 1, sizeof *l->kinds);
+    for (size_t i = 0; i < csv->count && l->kinds; i++) {
+        bool is_other = i == l->picture || word_is_row(csv->fields[i]) || !*csv->fields[i];
+        l->kinds[i] = is_other ? COLUMN_OTHER : COLUMN_VALUE;
+        l->numbers += !is_other;
+    }
+    return l->kinds;
 }
 
 static glcnn_status take_names(struct list *l, struct csv_lines *csv)
@@ -132,16 +154,8 @@ static glcnn_status take_first_line(struct list *l, struct csv_lines *csv)
     glcnn_status status = csv_next(csv);
     if (status != GLCNN_SUCCESS)
         return status;
-    l->count = csv->count;
-    l->picture = find_pictures(csv->fields, csv->count);
-    l->kinds = calloc(csv->count + 1, sizeof *l->kinds);
-    if (!l->kinds)
+    if (!find_kinds(l, csv))
         return data_no_memory(csv->reading->error, l->path);
-    for (size_t i = 0; i < csv->count; i++) {
-        bool is_other = i == l->picture || word_is_row(csv->fields[i]) || !*csv->fields[i];
-        l->kinds[i] = is_other ? COLUMN_OTHER : COLUMN_VALUE;
-        l->numbers += !is_other;
-    }
     if (l->numbers == 0 || l->numbers > GLCNN_DATA_MAX_NUMBERS)
         return CSV_MALFORMED(csv, ": has %u columns of numbers beside \"%.60s\"; expected 1 to %d",
                              CSV_WHERE(csv), l->numbers, csv->fields[l->picture],
@@ -276,22 +290,80 @@ static glcnn_status tell_unnamed(struct list *l, char *error)
 
 glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error)
 {
-    struct list *l = calloc(1, sizeof *l);
+    struct list *l = list_create(path);
     const struct reading r = {.path = path, .parameters = &set->parameters, .error = error};
-    const char *slash = strrchr(path, '/');
     if (!l)
         return data_no_memory(error, path);
-    *l = (struct list){.set = set, .part = part, .path = path};
-    l->folder = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+    l->set = set;
+    l->part = part;
     set->info.format = "pictures";
     set->unread = (struct unread){.count = 0};
-    glcnn_status status = l->folder ? csv_take(&r, take_list, l) : data_no_memory(error, path);
+    glcnn_status status = csv_take(&r, take_list, l);
     set_tell_unread(set, path);
     if (status == GLCNN_SUCCESS)
         status = tell_unnamed(l, error);
-    names_free(&l->pictures);
-    free(l->kinds);
-    free(l->folder);
-    free(l);
+    list_free(l);
+    return status;
+}
+
+/* ---- Looking ---- */
+
+struct looking {
+    struct list *list;
+    struct list_look *look;
+};
+
+/* Is the first number called a label? */
+static bool is_called_label(const struct list *l, char *const *fields)
+{
+    size_t i = 0;
+    while (i < l->count && l->kinds[i] != COLUMN_VALUE)
+        i++;
+    return i < l->count && word_is_labels(fields[i], strlen(fields[i]));
+}
+
+static void look_at_line(const struct list *l, char *const *fields, struct list_look *look)
+{
+    float value;
+    char *path = find_picture(l, fields[l->picture]);
+    bool are_numbers = l->numbers > 0, are_whole = true;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->kinds[i] != COLUMN_VALUE)
+            continue;
+        are_numbers = are_numbers && columns_number(fields[i], &value);
+        are_whole = are_whole && strspn(fields[i], "0123456789") == strlen(fields[i]);
+    }
+    look->has_pictures = path;
+    look->has_numbers = path && are_numbers;
+    look->may_be_classes = look->may_be_classes && are_whole;
+    free(path);
+}
+
+static glcnn_status look(struct csv_lines *csv, void *user)
+{
+    const struct looking *looking = user;
+    struct list *l = looking->list;
+    glcnn_status status = csv_next(csv);
+    if (status == GLCNN_SUCCESS && !find_kinds(l, csv))
+        status = data_no_memory(csv->reading->error, l->path);
+    if (status != GLCNN_SUCCESS || l->picture == l->count)
+        return status;
+    looking->look->names_pictures = true;
+    looking->look->may_be_classes = l->numbers == 1 && is_called_label(l, csv->fields);
+    status = csv_next(csv);
+    if (status == GLCNN_SUCCESS && csv->count == l->count)
+        look_at_line(l, csv->fields, looking->look);
+    return status;
+}
+
+glcnn_status list_look_at(const char *path, struct list_look *found, char *error)
+{
+    const struct reading r = {.path = path, .error = error};
+    struct looking looking = {list_create(path), found};
+    *found = (struct list_look){.names_pictures = false};
+    if (!looking.list)
+        return data_no_memory(error, path);
+    glcnn_status status = csv_peek(&r, look, &looking);
+    list_free(looking.list);
     return status;
 }

@@ -150,3 +150,12 @@ const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part 
                ? data->numbers.values + (size_t)item->target * data->numbers.count
                : NULL;
 }
+
+uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
+                                    uint32_t index)
+{
+    const struct item *item = find_item(data, part, index);
+    return item && data->masks.count > 0 && item->label != GLCNN_DATA_NO_LABEL
+               ? data->masks.files[item->target].digest
+               : 0;
+}

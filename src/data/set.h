@@ -41,6 +41,7 @@ struct picture_file {
     struct timespec changed;
     struct picture head;
     uint32_t first_box, box_count; /* of the set's boxes */
+    uint64_t digest;               /* of a mask's values */
 };
 
 enum picture_state { PICTURE_UNKNOWN, PICTURE_TAKEN, PICTURE_KEPT, PICTURE_BROKEN };
@@ -107,6 +108,9 @@ struct glcnn_data_set {
 /* False: not enough memory. */
 bool part_add(struct part *part, const struct item *item);
 
+/* Whether it is called a CSV. */
+bool path_is_csv(const char *path);
+
 /* Adds what path names, a file or a folder, as glcnn/data.h says. */
 glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error);
 /* Adds the pictures of a folder and of those below it, without labels; refuses one without any. */
@@ -140,9 +144,14 @@ glcnn_status set_add_numbers(glcnn_data_set *set, const float *values, uint32_t 
                              uint32_t count, const char *path, uint32_t *first, char *error);
 /* Names that the numbers have where nobody gives any. */
 glcnn_status set_name_numbers(glcnn_data_set *set, char *error);
-/* Whether the CSV names pictures. */
-glcnn_status list_is_of_pictures(const glcnn_data_set *set, const char *path, bool *is_list,
-                                 char *error);
+/* What the first two lines of a CSV say. */
+struct list_look {
+    bool names_pictures; /* a column has this for its name */
+    bool has_pictures;   /* and what it has is there */
+    bool has_numbers;    /* and all other columns have numbers */
+    bool may_be_classes; /* there is one such, called a label, of whole numbers */
+};
+glcnn_status list_look_at(const char *path, struct list_look *look, char *error);
 /* Adds the pictures that a CSV names, with their numbers. */
 glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error);
 

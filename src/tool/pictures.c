@@ -1,11 +1,9 @@
 /* Opening data: what is not said follows from the data, or from the network that is to see it. */
 #include "pictures.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "support/fashion.h"
 
@@ -49,68 +47,37 @@ static void describe(struct pictures *p, const struct task *task, uint32_t resiz
                           : GLCNN_DATA_PART_TRAINING;
 }
 
-static bool has_folder(const char *path, const char *name)
-{
-    struct stat info;
-    char whole[4096];
-    const int length = snprintf(whole, sizeof whole, "%s/%s", path, name);
-    return length > 0 && (size_t)length < sizeof whole && stat(whole, &info) == 0 &&
-           S_ISDIR(info.st_mode);
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
-/* COCO's, whose pictures' folders have the names of parts: train2017. */
-static bool has_annotations(const char *path)
-{
-    char whole[4096];
-    const int length = snprintf(whole, sizeof whole, "%s/annotations", path);
-    DIR *folder = length > 0 && (size_t)length < sizeof whole ? opendir(whole) : NULL;
-    bool found = false;
-    for (const struct dirent *entry; folder && !found && (entry = readdir(folder)) != NULL;)
-        found = ends_with(entry->d_name, ".json");
-    if (folder)
-        closedir(folder);
-    return found;
-}
-
 const struct task *pictures_task(const char *path)
 {
-    static const struct {
-        const char *pictures, *labels;
-        const struct task *task;
-    } folders[] = {{"images", "masks", &task_segment},
-                   {"train/images", "train/masks", &task_segment},
-                   {"images", "labels", &task_detect},
-                   {"train/images", "train/labels", &task_detect},
-                   {"JPEGImages", "Annotations", &task_detect}};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (has_folder(path, folders[i].pictures) && has_folder(path, folders[i].labels))
-            return folders[i].task;
-    if (has_annotations(path) || ends_with(path, ".json") || ends_with(path, ".yaml") ||
-        ends_with(path, ".yml"))
-        return &task_detect;
-    return &task_classify;
+    const glcnn_data_targets targets = glcnn_data_guess_targets(path);
+    size_t i = 0;
+    while (task_at(i)->targets != targets)
+        i++;
+    return task_at(i);
+}
+
+/* What may be wrong, where data cannot be read for a task: they are for another one. */
+static void write_advice(const char *path, const struct task *task, char *text, size_t size)
+{
+    const struct task *other = pictures_task(path);
+    if (strcmp(path, PICTURES_DEFAULT) == 0)
+        snprintf(text, size,
+                 "; it is in Debian's package dataset-fashion-mnist; --data selects other data");
+    else if (other->targets != task->targets && other != task_at(0))
+        snprintf(text, size, "; the data look like those of the task %s", other->name);
 }
 
 static bool open_set(const char *path, const struct glcnn_data_parameters *parameters,
                      const struct task *task, struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {
-    char reason[GLCNN_ERROR_LENGTH];
+    char reason[GLCNN_ERROR_LENGTH], advice[128] = "";
     glcnn_data_set_close(&p->set);
     if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
         describe(p, task, parameters->resize);
         return true;
     }
-    bool is_default = strcmp(path, PICTURES_DEFAULT) == 0;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.400s%s", reason,
-             is_default
-                 ? "; it is in Debian's package dataset-fashion-mnist; --data selects other data"
-                 : "");
+    write_advice(path, task, advice, sizeof advice);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.400s%s", reason, advice);
     return false;
 }
 
