@@ -53,12 +53,15 @@ static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_p
         if (numbers)
             digest = digest_add(digest, numbers, p->info->class_count * sizeof *numbers);
         digest = add_boxes(digest, p, part, i);
+        const uint64_t mask = glcnn_data_set_mask_digest(p->set, part, i);
+        if (mask)
+            digest = digest_add(digest, &mask, sizeof mask);
     }
     return digest;
 }
 
-/* Names below the path and classes of what is learned from and validated with, wherever it lies; of
- * a table, whose images have numbers, only the classes. Never 0. */
+/* Names below the path and labels, of whatever task, of what is learned from and validated with, wherever
+ * it lies; images of a table have no names. Never 0. */
 static uint64_t digest_data(const struct pictures *p)
 {
     uint64_t digest = DIGEST_START;
