@@ -155,6 +155,10 @@ for file in empty/valid/labels/*.txt; do
 done
 "$glcnn" train --data empty --limit 16 --batch 8 --epochs 1 --out empty.safetensors --log empty.csv \
     >log 2>&1 || fail 'validation pictures without objects'
+grep -q 'validation: the pictures have no objects, so there is no mAP@0.5' log ||
+    fail 'that there are no objects is not said'
+grep -q '^best: epoch 1, validation mAP@0.5 no objects' log || fail 'the best epoch has an mAP'
+grep -qi 'nan' log && fail 'nan is printed'
 "$glcnn" train --resume empty.safetensors --epochs 2 --out empty.safetensors --log empty.csv \
     >log 2>&1 || fail 'a run without objects in validation is not resumed'
 awk -F, 'END { exit !($6 > 0 && $7 == "") }' empty.csv || fail 'the log has no loss of validation'

@@ -145,8 +145,9 @@ mkdir -p bars/images shapes/images shapes/masks
 
 # ---- Regress ----
 
-"$glcnn" train --task regress --data bars --epochs 12 --lr 0.002 --out bars.safetensors \
+"$glcnn" train --data bars --epochs 12 --lr 0.002 --out bars.safetensors \
     --log bars.csv >log 2>&1 || fail 'regression does not train'
+grep -q '^task: regress' log || fail 'a list with numbers for pictures is not taken for regression'
 grep -q '24x24x1 to train with, 40 to validate with, 2 numbers' log || fail 'numbers are not counted'
 head -n 1 bars.csv | grep -q ',loss,R2,validation_loss,validation_R2$' || fail 'the log has no R2'
 "$glcnn" evaluate --json bars.safetensors bars >evaluation 2>log || fail 'evaluate fails'
@@ -175,6 +176,34 @@ for file in two parts; do
 done
 cmp two.found parts.found || fail 'a resumed run of regression differs'
 
+# Other numbers are other data.
+cp -r bars moved
+sed -i '$s/,[^,]*$/,7.5/' moved/list.csv
+refuses 1 'images other than those' train --resume parts.safetensors --data moved --epochs 9
+
+# A number that is the same everywhere in validation has no R2; the others have. Large ones too.
+mkdir -p constant/train constant/val
+cp bars/images/00* bars/images/01* constant/train
+cp bars/images/02* constant/val
+awk -F, 'NR == 1 { print } /^0[01]/ { print $1 "," $2 "," 1e8 + $3 }' OFS=, bars/list.csv \
+    >constant/train/list.csv
+awk -F, 'NR == 1 { print } /^02/ { print $1 "," $2 "," 100000064 }' bars/list.csv \
+    >constant/val/list.csv
+"$glcnn" train --data constant --epochs 1 --batch 8 --out constant.safetensors >log 2>&1 ||
+    fail 'a number that does not vary in validation'
+grep -q '^length *no spread' log || fail 'a constant number has an R2'
+grep -q '^angle *-*[0-9]' log || fail 'the number beside it has none'
+grep -q 'no spread: a number that is the same for all' log || fail 'no spread is not explained'
+sed -i '2,$s/,[^,]*,/,3,/' constant/val/list.csv
+"$glcnn" train --data constant --epochs 2 --batch 8 --out constant.safetensors --force >log 2>&1 ||
+    fail 'no number that varies'
+[ "$(grep -c 'validation: the pictures have no spread, so there is no R2' log)" = 1 ] ||
+    fail 'that there is no R2 is not said once'
+grep -q '^best: epoch [12], validation R2 no spread' log || fail 'the best epoch has an R2'
+grep -qi 'nan' log && fail 'nan is printed'
+"$glcnn" evaluate constant.safetensors constant >log 2>&1 || fail 'evaluate of a constant'
+grep -q '^R2 no spread, loss ' log || fail 'evaluate has an R2 of a constant'
+
 # A classifier's layers do for numbers, and not the other way round.
 mkdir -p kinds/a kinds/b
 cp bars/images/00* kinds/a && cp bars/images/01* kinds/b
@@ -186,9 +215,12 @@ grep -q 'features: ' log || fail 'frozen layers are not told'
 refuses 1 'is for the task regress, and cannot be trained for classify' \
     train --task classify --model bars.safetensors --data kinds
 refuses 2 'has nothing for --draw' predict --draw here bars.safetensors bars/images/000.png
-refuses 1 'there is nothing to draw' evaluate --plot plot.svg bars.safetensors bars
+refuses 2 'regress has nothing for --plot' evaluate --plot plot.svg bars.safetensors none
+refuses 1 'names pictures, with numbers for each.*task regress' train --task classify --data bars
+refuses 1 'look like those of the task regress' train --task segment --data bars
 refuses 2 'task' train --task regres --data bars
 "$glcnn" export bars.safetensors -o bars.onnx >log 2>&1 || fail 'regression is not exported'
+grep -q 'bars.onnx: gives the numbers, in units of the data' log || fail 'export does not say what'
 grep -q ', 2 numbers' log || fail 'exported numbers are called something else'
 
 refuses 2 'there are squared, huber and absolute' train --task regress --data bars --loss dice
@@ -221,4 +253,12 @@ for file in whole pieces; do
         fail "$file predicts nothing"
 done
 cmp whole.found pieces.found || fail 'a resumed run of segmentation differs'
+# Masks in a folder that YOLO has too; another mask is other data.
+mkdir named && cp -r shapes/images named && cp -r shapes/masks named/labels
+"$glcnn" train --resume pieces.safetensors --data named --epochs 3 --out named.safetensors >log 2>&1 ||
+    fail 'masks in a folder of another name'
+"$glcnn" train --data named --epochs 1 >log 2>&1 || fail 'masks in a folder labels'
+grep -q '^task: segment' log || fail 'masks in a folder labels are taken for boxes'
+cp named/labels/000.png named/labels/001.png
+refuses 1 'images other than those' train --resume pieces.safetensors --data named --epochs 3
 refuses 2 'has nothing for --masks' predict --masks here kinds.safetensors bars/images/000.png

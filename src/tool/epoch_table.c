@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "print.h"
+#include "task.h"
 
 #define HEADING_PERIOD 20 /* rows between headings */
 
@@ -34,31 +35,34 @@ static double waited_percent(const struct epoch_row *row)
 
 static void print_line(const struct epoch_row *row)
 {
+    char value[TASK_MEASURED];
+    const char *measure = row->task->measure;
     output("epoch %" PRIu64 " of %" PRIu64 ": loss %.4f", row->epoch, row->epochs, row->loss);
     if (!isnan(row->value))
-        output(", %s %.4f", row->measure, row->value);
-    output("; validation loss %.4f, %s %.4f; %.0f s, %.1f %% of it waiting for data\n",
-           row->validation_loss, row->measure, row->validation_value, row->seconds,
-           waited_percent(row));
+        output(", %s %.4f", measure, row->value);
+    task_write(row->task, row->validation_value, value);
+    output("; validation loss %.4f, %s %s; %.0f s, %.1f %% of it waiting for data\n",
+           row->validation_loss, measure, value, row->seconds, waited_percent(row));
 }
 
 static void print_heading(const struct epoch_row *row)
 {
-    const char *training = isnan(row->value) ? "" : row->measure;
-    output("\n%8s  %18s  %18s  %9s  %s\n", "", "training", "validation", "", "waiting");
-    output("%8s  %8s %9s  %8s %9s  %9s  %s\n", "epoch", "loss", training, "loss", row->measure,
-           "seconds", "for data");
+    const char *training = isnan(row->value) ? "" : row->task->measure;
+    output("\n%8s  %18s  %19s  %9s  %s\n", "", "training", "validation", "", "waiting");
+    output("%8s  %8s %9s  %8s %10s  %9s  %s\n", "epoch", "loss", training, "loss",
+           row->task->measure, "seconds", "for data");
 }
 
 static void print_row(const struct epoch_row *row)
 {
     const bool colours = row->is_best && has_colours();
-    char epoch[48], value[32] = "";
+    char epoch[48], value[32] = "", validation[TASK_MEASURED];
     snprintf(epoch, sizeof epoch, "%" PRIu64 "/%" PRIu64, row->epoch, row->epochs);
     if (!isnan(row->value))
         snprintf(value, sizeof value, "%.4f", row->value);
     output("%8s  %8.4f %9s  %8.4f ", epoch, row->loss, value, row->validation_loss);
-    output(colours ? "\033[1;32m%9.4f\033[0m" : "%9.4f", row->validation_value);
+    output(colours ? "\033[1;32m%10s\033[0m" : "%10s",
+           task_write(row->task, row->validation_value, validation));
     output("  %9.0f  %6.1f %%%s\n", row->seconds, waited_percent(row),
            row->is_best ? "  best" : "");
 }

@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct task;
+
 struct epoch_row {
     uint64_t epoch, epochs; /* from 1, of all */
-    const char *measure;    /* beside the loss: "accuracy" */
-    double loss, value;     /* in training; value NAN: it is not measured there */
+    const struct task *task;
+    double loss, value; /* in training; value NAN: it is not measured there */
     double validation_loss, validation_value;
     double seconds, waited; /* of these, for data */
     bool is_best;           /* so far */

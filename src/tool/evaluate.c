@@ -17,7 +17,7 @@ enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP };
 static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
-    {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix, .svg"},
+    {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix of a classifier, .svg"},
     {OPTION_REPORT, "report", "DIR", "write a page on the result, DIR/index.html"},
     DEVICE_OPTIONS,
     {0}};
@@ -105,6 +105,10 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     if (!saved_read(model, &e->saved, error))
         return fail(e, error);
     what.task = task_of(&e->saved.form);
+    if (e->plot && !what.task->draw)
+        return complain(e->command, EXIT_USAGE,
+                        "the task %s has nothing for --plot; --report writes a page on its result",
+                        what.task->name);
     if (!pictures_open(&what, &e->pictures, error))
         return fail(e, error);
     pictures_tell_decisions(&e->pictures, print_error); /* standard output may be JSON */
@@ -148,7 +152,7 @@ static const char *const parts[] = {"training", "validation", "test"};
 static bool write_page(const struct evaluation *e, struct report_picture *worst,
                        char error[GLCNN_ERROR_LENGTH])
 {
-    char title[512], measure[32], loss[32], count[64], path[4096];
+    char title[512], measure[TASK_MEASURED], loss[32], count[64], path[4096];
     const struct score *s = &e->score;
     struct report_row settings[2 + REPORT_DEVICE_ROWS] = {{"network", e->model_path, NULL},
                                                           {"data", e->data_path, NULL}};
@@ -167,7 +171,7 @@ static bool write_page(const struct evaluation *e, struct report_picture *worst,
                                   .names = e->saved.names,
                                   .worst = worst};
     snprintf(title, sizeof title, "%s on %s", e->saved.title, report_name_of(e->data_path));
-    snprintf(measure, sizeof measure, "%.4f", score_measure(s));
+    task_write(s->task, score_measure(s), measure);
     snprintf(loss, sizeof loss, "%.4f", score_loss(s));
     snprintf(count, sizeof count, "on %" PRIu64 " pictures, higher is better", s->count);
     snprintf(path, sizeof path, REPORT_PAGE, e->report);
@@ -187,15 +191,16 @@ static bool write_report(const struct evaluation *e, char error[GLCNN_ERROR_LENG
 
 static int answer(const struct evaluation *e)
 {
-    char error[GLCNN_ERROR_LENGTH];
+    char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
     if (e->plot && !score_draw(&e->score, e->saved.names, e->plot, error))
         return fail(e, error);
     if (e->report && !write_report(e, error))
         return fail(e, error);
     if (e->json)
         return json_print(e->command, score_json(&e->score, e->saved.names));
-    output("%s %.4f, loss %.4f on %" PRIu64 " images\n", e->score.task->measure,
-           score_measure(&e->score), score_loss(&e->score), e->score.count);
+    output("%s %s, loss %.4f on %" PRIu64 " images\n", e->score.task->measure,
+           task_write(e->score.task, score_measure(&e->score), measured), score_loss(&e->score),
+           e->score.count);
     score_print(&e->score, e->saved.names);
     return EXIT_GOOD;
 }

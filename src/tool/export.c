@@ -22,7 +22,8 @@ static const char details[] =
     "it was, with the names and layouts of its file, but with the weights and the head that it "
     "has now; any other network becomes a graph of opset 14. Its input is a picture as the "
     "network sees it: values in 0 .. 1, minus the mean, divided by the deviation, both of "
-    "which are printed. An existing file is overwritten only with --force.\n"
+    "which are printed. Its result is printed too: of the tasks classify and segment scores, of "
+    "which a soft max makes probabilities. An existing file is overwritten only with --force.\n"
     "\n"
     "  glcnn export fruit.glcnn -o fruit.onnx\n";
 
@@ -70,6 +71,13 @@ static int read_record(struct export *e)
                                 "%s: its record of the ONNX file is damaged", e->path);
 }
 
+/* Of what was imported the file says itself what it gives. */
+static void tell_result(const struct export *e)
+{
+    if (!e->record && e->saved.form.classes)
+        output("%s: gives %s\n", e->out, task_of(&e->saved.form)->gives);
+}
+
 static int write_file(struct export *e)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -87,6 +95,7 @@ static int write_file(struct export *e)
         output("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
                (double)e->saved.deviation[c]);
     output("\n");
+    tell_result(e);
     return EXIT_GOOD;
 }
 

@@ -104,11 +104,7 @@ void score_print(const struct score *score, const char *const *names)
 bool score_draw(const struct score *score, const char *const *names, const char *path,
                 char error[GLCNN_ERROR_LENGTH])
 {
-    if (score->task->draw)
-        return score->task->draw(score, names, path, error);
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: there is nothing to draw for the task %s", path,
-             score->task->name);
-    return false;
+    return score->task->draw(score, names, path, error);
 }
 
 cJSON *score_json(const struct score *score, const char *const *names)

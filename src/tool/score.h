@@ -40,8 +40,7 @@ double score_loss(const struct score *score);    /* the mean */
 
 /* For people. */
 void score_print(const struct score *score, const char *const *names);
-/* Draws what can be drawn as SVG. False, with a message, if the file cannot be written, or the task
- * has nothing to draw. */
+/* Of a task that has something to draw, as SVG. False, with a message, if the file cannot be written. */
 bool score_draw(const struct score *score, const char *const *names, const char *path,
                 char error[GLCNN_ERROR_LENGTH]);
 /* For programs: all of it. */

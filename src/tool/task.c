@@ -1,6 +1,8 @@
 /* The list of tasks. */
 #include "task.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct task *const tasks[] = {&task_classify, &task_regress, &task_segment,
@@ -39,6 +41,15 @@ const struct task_loss *task_find_loss(const struct task *task, const char *name
         if (strcmp(loss->name, name) == 0)
             return loss;
     return NULL;
+}
+
+const char *task_write(const struct task *task, double measured, char text[TASK_MEASURED])
+{
+    if (isnan(measured))
+        snprintf(text, TASK_MEASURED, "%s", task->nothing);
+    else
+        snprintf(text, TASK_MEASURED, "%.4f", measured);
+    return text;
 }
 
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,

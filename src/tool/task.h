@@ -47,7 +47,9 @@ struct task {
     const char *name;      /* of --task, and in a model file */
     const char *text;      /* what it does, for --help */
     const char *measure;   /* of what the best epoch has most: "accuracy" */
+    const char *nothing;   /* what there is where that is not defined: "no objects" */
     const char *classes;   /* what form.classes counts: "classes" */
+    const char *gives;     /* what a network for it gives that ends as `build` has it */
     const char *optimizer; /* where the user names none */
     glcnn_data_targets targets;
     /* What turns the pictures turns the labels too. */
@@ -86,6 +88,7 @@ struct task {
     /* Adds picture `n` of a batch, of finite values; its loss is added to score->loss. */
     void (*add)(struct score *score, const float *values, const struct glcnn_data_batch *batch,
                 uint32_t n);
+    /* NaN: it is not defined. */
     double (*measured)(const struct score *score);
     void (*release)(
         struct score *score); /* what the task has put into score->kept; NULL: nothing */
@@ -139,6 +142,10 @@ extern const struct task task_classify, task_regress, task_segment, task_detect;
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,
                                               uint32_t batch);
 size_t task_row_values(const struct form *form);
+
+/* What was measured, or task->nothing where that is NaN; gives `text`. */
+#define TASK_MEASURED 32
+const char *task_write(const struct task *task, double measured, char text[TASK_MEASURED]);
 
 /* By name; NULL: there is none such. */
 const struct task *task_find(const char *name);

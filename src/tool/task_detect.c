@@ -410,7 +410,9 @@ static void print(const struct score *score, const char *const *names)
 {
     double *of_classes;
     const struct detection_precision p = result_by_class(score, &of_classes);
-    output("\nmAP@0.5:0.95 %.4f\n\n%-24s %10s\n", p.at_all, "class", "AP@0.5");
+    char all[TASK_MEASURED];
+    output("\nmAP@0.5:0.95 %s\n\n%-24s %10s\n", task_write(score->task, p.at_all, all), "class",
+           "AP@0.5");
     for (uint32_t k = 0; of_classes && k < score->form.classes; k++)
         if (isnan(of_classes[k]))
             output("%-24.24s %10s\n", names[k], "none");
@@ -501,7 +503,11 @@ const struct task task_detect = {
     .name = "detect",
     .text = "boxes around objects, and their classes",
     .measure = "mAP@0.5",
+    .nothing = "no objects",
     .classes = "classes",
+    .gives = "at each place (x, y) of the grids, which lie below each other, the distances of a "
+             "box's left, top, right and bottom from (x + 1/2, y + 1/2), all in strides of the "
+             "grid (8, 16, 32 pixels), and the probability of each class",
     .optimizer = "adam",
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model.h"
 #include "print.h"
@@ -108,9 +109,14 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
 
 /* ---- Scores ---- */
 
-/* Of each number, over pictures. */
+#define HALVES 2
+
+/* Of each number, over pictures. The bits of a number, as two whole numbers h of 16, have sums that are
+ * exact, in any order, of up to 2^21 pictures. */
 struct sums {
-    double wanted, wanted_squares, squares, absolute; /* the latter two of what is wrong */
+    double wanted, wanted_squares; /* less what is the mean of the training pictures */
+    double squares, absolute;      /* of what is wrong */
+    double halves[HALVES], half_squares[HALVES];
 };
 
 static struct sums *sums_of(const struct score *score, size_t number)
@@ -123,6 +129,30 @@ static size_t sums(const struct form *form)
     return form->classes * (sizeof(struct sums) / sizeof(double));
 }
 
+static void add_bits(struct sums *s, float wanted)
+{
+    uint32_t bits;
+    wanted = wanted == 0 ? 0 : wanted; /* not -0 */
+    memcpy(&bits, &wanted, sizeof bits);
+    for (int i = 0; i < HALVES; i++) {
+        const double h = bits >> 16 * i & 0xffff;
+        s->halves[i] += h;
+        s->half_squares[i] += h * h;
+    }
+}
+
+/* All are the same: only then is n sum h^2 = (sum h)^2, by Cauchy and Schwarz. Both sides are modulo
+ * 2^64. */
+static bool is_constant(const struct sums *s, uint64_t n)
+{
+    for (int i = 0; i < HALVES; i++) {
+        const uint64_t sum = (uint64_t)s->halves[i];
+        if (n * (uint64_t)s->half_squares[i] != sum * sum)
+            return false;
+    }
+    return true;
+}
+
 static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
@@ -133,8 +163,10 @@ static void add(struct score *score, const float *found, const struct glcnn_data
         struct sums *s = sums_of(score, k);
         const double w = (double)wanted[k], wrong = (double)found[k] - w;
         const double unit = score->units ? (double)score->units[k] : 1;
-        s->wanted += w;
-        s->wanted_squares += w * w;
+        const double moved = w - (score->units ? (double)score->units[count + k] : 0);
+        add_bits(s, wanted[k]);
+        s->wanted += moved;
+        s->wanted_squares += moved * moved;
         s->squares += wrong * wrong;
         s->absolute += fabs(wrong);
         loss += wrong / unit * (wrong / unit);
@@ -142,22 +174,25 @@ static void add(struct score *score, const float *found, const struct glcnn_data
     score->loss += loss / count;
 }
 
-/* 1 - what is wrong to the variance, as scikit-learn has it where that is 0. */
+/* 1 - what is wrong to the variance; NaN where all pictures have the same number. */
 static double r2_of(const struct score *score, size_t number)
 {
     const struct sums *s = sums_of(score, number);
     const double n = (double)score->count, variance = s->wanted_squares - s->wanted * s->wanted / n;
-    if (variance > 1e-12 * s->wanted_squares)
-        return 1 - s->squares / variance;
-    return s->squares > 0 ? 0 : 1;
+    return is_constant(s, score->count) || !(variance > 0) ? NAN : 1 - s->squares / variance;
 }
 
+/* The mean over numbers that differ. */
 static double measured(const struct score *score)
 {
     double sum = 0;
-    for (uint32_t k = 0; k < score->form.classes; k++)
-        sum += r2_of(score, k);
-    return sum / score->form.classes;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const double r2 = r2_of(score, k);
+        sum += isnan(r2) ? 0 : r2;
+        count += isnan(r2) ? 0 : 1;
+    }
+    return count > 0 ? sum / count : NAN;
 }
 
 static double mean_absolute(const struct score *score, size_t number)
@@ -167,9 +202,18 @@ static double mean_absolute(const struct score *score, size_t number)
 
 static void print(const struct score *score, const char *const *names)
 {
+    uint32_t constant = 0;
     output("\n%-24s %10s  %s\n", "number", "R2", "mean absolute error");
-    for (uint32_t k = 0; k < score->form.classes; k++)
-        output("%-24.24s %10.4f  %.6g\n", names[k], r2_of(score, k), mean_absolute(score, k));
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        char r2[TASK_MEASURED];
+        output("%-24.24s %10s  %.6g\n", names[k], task_write(score->task, r2_of(score, k), r2),
+               mean_absolute(score, k));
+        constant += isnan(r2_of(score, k));
+    }
+    if (constant > 0)
+        output(
+            "\nno spread: a number that is the same for all pictures has no R2, and counts in no "
+            "mean\n");
 }
 
 static void describe(const struct score *score, const char *const *names, cJSON *object)
@@ -234,7 +278,9 @@ static void tell(const struct answer *a)
 const struct task task_regress = {.name = "regress",
                                   .text = "real numbers for each picture",
                                   .measure = "R2",
+                                  .nothing = "no spread",
                                   .classes = "numbers",
+                                  .gives = "the numbers, in units of the data",
                                   .optimizer = "adam",
                                   .targets = GLCNN_DATA_TARGETS_NUMBERS,
                                   .build = net_build,

@@ -212,16 +212,25 @@ static double pixel_accuracy(const struct score *score)
     return right / all;
 }
 
+/* "none" of no pixels. */
+static const char *write_share(double share, char text[16])
+{
+    if (isnan(share))
+        return "none";
+    snprintf(text, 16, "%.4f", share);
+    return text;
+}
+
 static void print(const struct score *score, const char *const *names)
 {
-    output("\npixel accuracy %.4f\n\n%-24s %8s  %8s\n", pixel_accuracy(score), "class", "IoU",
-           "accuracy");
+    char accuracy[TASK_MEASURED];
+    output("\npixel accuracy %s\n\n%-24s %8s  %8s\n",
+           task_write(score->task, pixel_accuracy(score), accuracy), "class", "IoU", "accuracy");
     for (uint32_t k = 0; k < score->form.classes; k++) {
         const struct confusion_tally t = tally_of(score, k);
-        if (t.are + t.taken > 0)
-            output("%-24.24s %8.4f  %8.4f\n", names[k], iou_of(score, k), t.right / t.are);
-        else
-            output("%-24.24s %8s  %8s\n", names[k], "none", "none");
+        char iou[16], accuracy_of[16];
+        output("%-24.24s %8s  %8s\n", names[k], write_share(iou_of(score, k), iou),
+               write_share(t.right / t.are, accuracy_of));
     }
 }
 
@@ -318,31 +327,34 @@ static void tell(const struct answer *a)
     }
 }
 
-const struct task task_segment = {.name = "segment",
-                                  .text = "a class for each pixel",
-                                  .measure = "mIoU",
-                                  .classes = "classes",
-                                  .optimizer = "sgd",
-                                  .targets = GLCNN_DATA_TARGETS_MASKS,
-                                  .labels_turn = true,
-                                  .build = build,
-                                  .finish = model_take_soft_max,
-                                  .answer = model_soft_max,
-                                  .losses = losses,
-                                  .labels = labels,
-                                  .write_labels = write_labels,
-                                  .values = values,
-                                  .sums = sums,
-                                  .add = add,
-                                  .measured = measured,
-                                  .print = print,
-                                  .describe = describe,
-                                  .explains = "how well the areas that are found cover the true "
-                                              "ones: common pixels to those of either, the mean "
-                                              "over classes",
-                                  .counted = "pixels",
-                                  .judge = judge,
-                                  .remark = remark,
-                                  .tell = tell,
-                                  .show = show,
-                                  .mask = mask};
+const struct task task_segment = {
+    .name = "segment",
+    .text = "a class for each pixel",
+    .measure = "mIoU",
+    .nothing = "no classes",
+    .classes = "classes",
+    .gives = "a score for each class at each pixel; their soft max is the probabilities",
+    .optimizer = "sgd",
+    .targets = GLCNN_DATA_TARGETS_MASKS,
+    .labels_turn = true,
+    .build = build,
+    .finish = model_take_soft_max,
+    .answer = model_soft_max,
+    .losses = losses,
+    .labels = labels,
+    .write_labels = write_labels,
+    .values = values,
+    .sums = sums,
+    .add = add,
+    .measured = measured,
+    .print = print,
+    .describe = describe,
+    .explains = "how well the areas that are found cover the true "
+                "ones: common pixels to those of either, the mean "
+                "over classes",
+    .counted = "pixels",
+    .judge = judge,
+    .remark = remark,
+    .tell = tell,
+    .show = show,
+    .mask = mask};

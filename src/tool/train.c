@@ -250,7 +250,7 @@ static void print_epoch(const struct session *s, const struct mean *mean, const 
 {
     const struct epoch_row row = {.epoch = now->epoch,
                                   .epochs = s->settings.epochs,
-                                  .measure = s->settings.task->measure,
+                                  .task = s->settings.task,
                                   .loss = mean->loss,
                                   .value = mean->accuracy,
                                   .validation_loss = now->loss,
@@ -260,6 +260,17 @@ static void print_epoch(const struct session *s, const struct mean *mean, const 
                                   .is_best = is_better(now, &s->best)};
     epoch_table_print(&row, epochs_done(s) - s->first / s->steps);
     fflush(stdout);
+}
+
+/* Once. */
+static void tell_nothing(struct session *s)
+{
+    const struct task *task = s->settings.task;
+    s->tells_nothing = true;
+    output(
+        "validation: the pictures have %s, so there is no %s; the epoch of the least loss is the "
+        "best\n",
+        task->nothing, task->measure);
 }
 
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
@@ -278,6 +289,8 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
     s->epoch_cost = seconds > 0 ? 1 + (seconds_now() - begun) / seconds : 1;
+    if (isnan(now->accuracy) && !s->tells_nothing)
+        tell_nothing(s);
     print_epoch(s, mean, now, seconds, waited - before);
     return EXIT_GOOD;
 }
@@ -414,13 +427,14 @@ static void print_exchange(const struct session *s)
 /* How the network does at the end, and where it is. */
 static int conclude(struct session *s)
 {
+    char best[TASK_MEASURED];
     int status = s->ends ? EXIT_GOOD : session_test(s);
     if (has_lost_patience(s))
         output("\nstopped: no better %s in %" PRIu64 " epochs", s->settings.task->measure,
                s->settings.patience);
     if (s->best.epoch > 0)
-        output("\nbest: epoch %" PRIu64 ", validation %s %.4f\n", s->best.epoch,
-               s->settings.task->measure, s->best.accuracy);
+        output("\nbest: epoch %" PRIu64 ", validation %s %s\n", s->best.epoch,
+               s->settings.task->measure, task_write(s->settings.task, s->best.accuracy, best));
     if (settings_scale_losses(&s->settings) && session_take_scale(s))
         output("loss scale: %.0f; %" PRIu64 " steps were skipped\n", s->settings.loss_scale,
                s->settings.skipped_steps);

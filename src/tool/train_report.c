@@ -131,13 +131,15 @@ static void add_training(const struct session *s, uint64_t epoch, struct page *p
 
 static void add_numbers(const struct session *s, uint64_t epoch, struct page *p)
 {
-    const char *measure = s->settings.task->measure;
+    const struct task *task = s->settings.task;
+    const char *measure = task->measure;
+    char now[TASK_MEASURED], best[TASK_MEASURED];
     add_number(p, text_of(p, "validation %s", measure),
-               text_of(p, "%.4f", score_measure(&s->score)),
+               text_of(p, "%s", task_write(task, score_measure(&s->score), now)),
                text_of(p, "on %" PRIu64 " pictures, higher is better", s->score.count));
     add_number(p, "validation loss", text_of(p, "%.4f", score_loss(&s->score)), "lower is better");
     add_number(p, "best epoch", text_of(p, "%" PRIu64, s->best.epoch),
-               text_of(p, "validation %s %.4f", measure, s->best.accuracy));
+               text_of(p, "validation %s %s", measure, task_write(task, s->best.accuracy, best)));
     add_training(s, epoch, p);
 }
 

@@ -60,6 +60,7 @@ struct session {
     glcnn_file_lock *locks[SESSION_OUTPUTS]; /* of files that no other run may write now */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
+    bool tells_nothing;  /* has said that validation has nothing to measure */
     bool is_saved;
     bool ends;      /* some process was told to end */
     bool save_time; /* a checkpoint is due */

@@ -56,7 +56,7 @@ static int test_others(struct session *s)
 
 int session_test(struct session *s)
 {
-    char error[GLCNN_ERROR_LENGTH];
+    char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
     bool is_other = s->pictures.test != s->pictures.validation;
     int status = is_other               ? test_others(s)
                  : s->scored == s->step ? EXIT_GOOD
@@ -67,8 +67,9 @@ int session_test(struct session *s)
         return session_fail(s, error);
     score_print(&s->score, s->described.names);
     if (is_other)
-        output("\ntest: loss %.4f, %s %.4f on %u images\n", score_loss(&s->score),
-               s->settings.task->measure, score_measure(&s->score),
+        output("\ntest: loss %.4f, %s %s on %u images\n", score_loss(&s->score),
+               s->settings.task->measure,
+               task_write(s->settings.task, score_measure(&s->score), measured),
                session_images(s, s->pictures.test));
     return EXIT_GOOD;
 }
