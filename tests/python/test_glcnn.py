@@ -209,6 +209,7 @@ class Nodes(unittest.TestCase):
             yield x.upsampling_bilinear(2, 3, True)
             yield x.slice(4, 1)
             yield x.concatenation(x)
+            yield x.axis_concatenation(x, x, axis=glcnn._c.Axis.ROWS)
             yield x.reshape(8 * 7, 5, 1)
             yield x.reduce_row_mean()
             yield x.multiply(x).soft_max()

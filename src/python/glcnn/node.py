@@ -327,7 +327,10 @@ def _convert(function: Any, arguments: List[Any]) -> List[Any]:
     arrays of float, whose length is behind them."""
     if function.argtypes[0] == ctypes.POINTER(ctypes.POINTER(_c.glcnn_image_node)):
         sources = [a for a in arguments if isinstance(a, ImageNode)]
-        return [pointers(_c.glcnn_image_node, sources), len(sources)]
+        rest = arguments[len(sources) + 1:]  # behind their number
+        return [pointers(_c.glcnn_image_node, sources), len(sources)] + [
+            fitting("an argument of " + function.__name__, argument, kind)
+            for argument, kind in zip(rest, function.argtypes[2:])]
     converted, length = [], 0
     for argument, kind in zip(arguments, function.argtypes):
         if isinstance(argument, _Node):
