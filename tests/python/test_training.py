@@ -203,6 +203,54 @@ class Loops(unittest.TestCase):
         with refused(self, Status.INVALID_ARGUMENT, "weight_decay"):
             net.train(self.images, self.labels, weight_decay=-1)
 
+    def test_only_weights_decay(self):
+        """By the argument; the optimizer's own parameter is for all."""
+        for whole, factor in (False, 1), (True, 0.95):
+            net = glcnn.network((1, 8, 8), lambda x: x.fully_connected(output_feature_channels=2))
+            [layer] = net.filters
+            layer.set_vector("weights", numpy.ones(2 * 64))
+            layer.set_vector("biases", numpy.ones(2))
+            decay = dict(optimizer=Optimizer("sgd", learning_rate=0.1, weight_decay=0.5)) if whole \
+                else dict(optimizer=Optimizer("sgd", learning_rate=0.1), weight_decay=0.5)
+            net.train(self.images[:4] * 0, numpy.zeros((4, 2, 1, 1), numpy.float32),
+                      loss=lambda output, labels: output * 0, batch=4, **decay)
+            numpy.testing.assert_allclose(layer.vector("weights"), 0.95, rtol=1e-6)
+            numpy.testing.assert_allclose(layer.vector("biases"), factor, rtol=1e-6)
+
+    def test_r2_of_what_does_not_vary(self):
+        """Is not defined, however large the number is and whatever is found; others are."""
+        random = numpy.random.default_rng(0)
+        labels = random.random((40, 2))
+        output = labels + 0.1 * random.random((40, 2))
+        def r2(output, labels):
+            metric = glcnn.metrics.R2()
+            for i in range(0, 40, 7):
+                metric.add(output[i:i + 7], labels[i:i + 7])
+            return metric.value()
+        expected = 1 - ((output - labels) ** 2).sum(0) / ((labels - labels.mean(0)) ** 2).sum(0)
+        self.assertAlmostEqual(r2(output, labels), expected.mean())
+        self.assertAlmostEqual(r2(output + 1e7, labels + 1e7), expected.mean(), places=6)
+        labels[:, 0] = 1e8 + 0.1
+        self.assertAlmostEqual(r2(output, labels), expected[1])
+        self.assertTrue(numpy.isnan(r2(output, labels * [1, 0])))
+
+    def test_weights_of_a_loss(self):
+        """Factors of its terms."""
+        net = glcnn.network((1, 8, 8), lambda x: x.fully_connected(output_feature_channels=2))
+        rows = numpy.random.default_rng(0).random((4, 4, 1, 1)).astype(numpy.float32)
+        def loss(output, labels):
+            wanted, weights = (labels.strided_slice(start_channel=k, size_channels=2) for k in (0, 2))
+            return [glcnn.Loss("mse", reduction="sum")(output, wanted, weights)]
+        found = net.predict(self.images[:4])
+        expected = (rows[:, 2:, 0, 0] * (found - rows[:, :2, 0, 0]) ** 2).sum(1).mean()
+        self.assertAlmostEqual(net.evaluate(self.images[:4], rows, loss=loss).loss, expected, places=4)
+
+    def test_validation_may_be_a_function(self):
+        net, scores = small_network(), [glcnn.Score(loss=k) for k in range(3)]
+        history = net.train(self.images, self.labels, epochs=3, batch=64,
+                            validation=lambda given=iter(scores): next(given))
+        self.assertEqual([score.validation for score in history], scores)
+
     def test_callbacks_end_training(self):
         seen = []
         net = small_network()

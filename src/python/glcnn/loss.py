@@ -107,14 +107,17 @@ class Loss:
     def with_reduction(self, reduction: Reduction) -> Loss:
         return Loss(self.kind, reduction=reduction, weight=self.weight, **self.parameters)
 
-    def __call__(self, output: ImageNode, labels: Optional[ImageNode] = None) -> Term:
-        """The loss of an image, to be made less; "value" has no labels."""
+    def __call__(self, output: ImageNode, labels: Optional[ImageNode] = None,
+                 weights: Optional[ImageNode] = None) -> Term:
+        """The loss of an image, to be made less; "value" has no labels. `weights` are factors of its
+        terms, an image as large as the output; a mean is of the products."""
         if self.of_itself != (labels is None):
             raise refuse("%r takes %s" % (self, "one image, without labels" if self.of_itself
                                           else "an image and its labels"))
         image = self._compared(output)
         kind = _c.ReductionType.NONE if self.reduction == "none" else _c.ReductionType.SUM
-        made = image.loss(labels or image.neuron_linear(0, 1), self.type, kind)
+        made = image.loss(labels or image.neuron_linear(0, 1), self.type, kind,
+                          label_weights=weights)
         if "label_smoothing" in self.parameters and self.type == _T.SOFT_MAX_CROSS_ENTROPY:
             made["number_of_classes"] = (image.shape or (1, 1, 1))[0]
         for name, value in self.parameters.items():

@@ -87,24 +87,30 @@ class MeanIoU:
 
 
 class R2:
-    """1 - what is wrong to the variance, the mean over channels."""
+    """1 - (sum of squared errors) / (sum of squares around the labels' mean), the mean over channels
+    whose labels are not all the same; NaN where all are."""
 
     def __init__(self) -> None:
-        self.count, self.sums = 0, numpy.zeros(3)[:, None]
+        self.count = 0
+        self.first: Any = None  # labels, [channels]
+        self.varies: Any = False
+        self.sums: Any = numpy.zeros((3, 1))
 
     def add(self, output: Any, labels: Any) -> None:
         wrong = _same_shape(output, labels)
         labels, axes = labels.astype(float), tuple(a for a in range(labels.ndim) if a != 1)
-        self.count += labels.size // labels.shape[1]
+        labels = numpy.moveaxis(labels, 1, -1).reshape(-1, labels.shape[1])
+        if self.first is None:
+            self.first = labels[0]
+        moved = labels - self.first  # small numbers, whose squares lose nothing
+        self.count, self.varies = self.count + len(labels), self.varies | (moved != 0).any(0)
         self.sums = self.sums + numpy.array([
-            values.sum(axes) for values in (labels, labels ** 2, wrong ** 2)])
+            moved.sum(0), (moved ** 2).sum(0), (wrong ** 2).sum(axes)])
 
     def value(self) -> float:
-        total, squares, wrong = self.sums
+        total, squares, wrong = self.sums[:, self.varies] if self.count else self.sums[:, :0]
         variance = squares - total ** 2 / max(self.count, 1)
-        known = variance > 1e-12 * squares  # else as scikit-learn and the tool have it
-        return float(numpy.where(known, 1 - wrong / numpy.where(known, variance, 1),
-                                 wrong == 0).mean())
+        return float((1 - wrong / variance).mean()) if variance.size else math.nan
 
 
 _NAMED: Dict[str, Metric] = {

@@ -303,15 +303,17 @@ class Network:
                       node, whose mean is made less, or a list of those and of Loss's terms. None:
                       "cross_entropy", and of a glcnn.Dataset of numbers "mse"
         reduction     "mean", the default, or "sum": as glcnn.Loss has them
-        weight_decay  w - learning_rate weight_decay w comes before each step, of all weights and
-                      biases; None: the optimizer's own
+        weight_decay  w - learning_rate weight_decay w comes before each step, of weights alone, as
+                      of the tool's --weight-decay: biases, gamma, beta and slopes do not decay.
+                      None: the optimizer's own, which is of all
         schedule      "cosine", or a function of the number of the step, from 0 in this call, that
                       gives by what the optimizer's learning rate is multiplied
         metrics       "accuracy", "top_5" and so on, "mse", "mae", "r2", "miou", "binary_accuracy";
                       functions of outputs and labels of a batch, as predict gives them, whose results
                       are means over its images; and classes whose objects take those of each batch by
                       add(outputs, labels) and have value()
-        validation    (images, labels), or what else `evaluate` takes: evaluated after each epoch
+        validation    (images, labels), or what else `evaluate` takes: evaluated after each epoch. Or
+                      a function that is called then and gives a Score
         on_step       is called after each step with its number, from 0 in this call, and its Score,
                       without metrics
         on_epoch      is called after each epoch with its number and its Score. Where either returns
@@ -335,11 +337,13 @@ class Network:
         self.set_optimizer(optimizer)
         for kernel in self.optimizers() if weight_decay is not None else []:
             set_parameter(self.device, kernel, "weight_decay", weight_decay)
+            set_parameter(self.device, kernel, "decays_weights_only", True)
         rates = _train.Rates(self, schedule, source.steps and source.steps * epochs)
         training = _train.Training(self, source, recipe, metrics=named(metrics), rates=rates,
                                    memory=memory, clip_norm=clip_norm, on_step=on_step)
-        validate = None if validation is None else lambda: _train.evaluate(
-            self, validation, None, batch=batch, recipe=recipe, metrics=training.metrics)
+        validate = validation if validation is None or callable(validation) else (
+            lambda: _train.evaluate(self, validation, None, batch=batch, recipe=recipe,
+                                    metrics=training.metrics))
         return _train.train(training, epochs, validate, on_epoch)
 
     # ---- Inference ----
