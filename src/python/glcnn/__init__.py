@@ -31,10 +31,10 @@ from .network import Network, load, network, onnx
 from .node import FilterNode, ImageNode
 from .optimizer import Optimizer
 from .run import run
-from . import kernels
+from . import kernels, tasks
 
 __all__ = ["Candidate", "ChannelFormat", "Dataset", "Device", "EdgeMode", "Error", "FilterNode",
            "Graph", "History", "Image", "ImageNode", "LogLevel", "Loss", "LossType", "Network",
            "NeuronDescriptor", "NeuronType", "Optimizer", "Padding", "ReductionType", "Score",
            "Status", "TrainingGraph", "TrainingStyle", "default_device", "devices", "image",
-           "kernels", "load", "network", "onnx", "run", "version"]
+           "kernels", "load", "network", "onnx", "run", "tasks", "version"]
