@@ -233,6 +233,7 @@ static void test_steps_of_networks_have_few_passes(void)
         CU_ASSERT_TRUE_FATAL(fixture_open());
         device->info.traits = traits_find(rows[i].renderer, rows[i].renderer);
         device->info.limits.storage_blocks = rows[i].storage_blocks;
+        device->info.limits.output_resources = 2 * rows[i].storage_blocks;
         size_t passes = passes_of_step(rows[i].net, &pictures);
         if (passes > rows[i].most)
             fprintf(stderr, "\n  %s on %s: %zu passes, at most %zu are wanted\n", rows[i].net,

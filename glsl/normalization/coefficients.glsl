@@ -9,6 +9,8 @@ void make_coefficients(int slice, int group) {
     vec4 rate = 1.0 / sqrt(FOUR(variance, of_group) + epsilon);
     store_coefficients(0, 0, slice, group, FOUR(mean, of_group));
     store_coefficients(1, 0, slice, group, FOUR(gamma, c) * rate);
+#ifndef BETA_APART
     store_coefficients(2, 0, slice, group, FOUR(beta, c));
+#endif
     store_coefficients(3, 0, slice, group, rate);
 }

@@ -176,7 +176,8 @@ struct glcnn_limits {
     uint32_t work_group_invocations;
     uint32_t shared_memory_size; /* bytes */
     uint32_t image_uniforms;
-    uint32_t storage_blocks;
+    uint32_t storage_blocks;   /* at most output_resources */
+    uint32_t output_resources; /* images and storage blocks of a program together */
     uint32_t uniform_blocks;
     uint32_t texture_units;
     uint32_t texture_size; /* texels an axis */

@@ -13,6 +13,7 @@ static const struct glcnn_limits minimum = {
     .shared_memory_size = 16384,
     .image_uniforms = 4,
     .storage_blocks = 4,
+    .output_resources = 4,
     .uniform_blocks = 12,
     .texture_units = 16,
     .texture_size = 2048,
@@ -36,9 +37,13 @@ static uint32_t query_axis(const struct gl *gl, GLenum name, GLuint axis)
     return value < 0 ? UINT32_MAX : (uint32_t)value;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
+/* Of both kinds of buffers, the larger; 0 where the driver does not tell one of them. */
+static uint32_t query_alignment(const struct gl *gl)
 {
-    return a > b ? a : b;
+    uint32_t storage = query(gl, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT);
+    uint32_t uniform = query(gl, GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT);
+    uint32_t larger = storage > uniform ? storage : uniform;
+    return !storage || !uniform ? 0 : larger > 4 ? larger : 4;
 }
 
 static void query_all(const struct gl *gl, struct glcnn_limits *limits)
@@ -51,23 +56,45 @@ static void query_all(const struct gl *gl, struct glcnn_limits *limits)
     limits->shared_memory_size = query(gl, GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
     limits->image_uniforms = query(gl, GL_MAX_COMPUTE_IMAGE_UNIFORMS);
     limits->storage_blocks = query(gl, GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS);
+    limits->output_resources = query(gl, GL_MAX_COMBINED_SHADER_OUTPUT_RESOURCES);
     limits->uniform_blocks = query(gl, GL_MAX_COMPUTE_UNIFORM_BLOCKS);
     limits->texture_units = query(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
     limits->texture_size = query(gl, GL_MAX_TEXTURE_SIZE);
     limits->array_layers = query(gl, GL_MAX_ARRAY_TEXTURE_LAYERS);
     limits->uniform_block_size = query(gl, GL_MAX_UNIFORM_BLOCK_SIZE);
     limits->storage_block_size = query(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
-    limits->buffer_offset_alignment =
-        larger(query(gl, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT),
-               larger(query(gl, GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT), 4));
+    limits->buffer_offset_alignment = query_alignment(gl);
 }
 
-void limits_read(const struct gl *gl, bool clamp, struct glcnn_limits *limits)
+/* Every member is a uint32_t. */
+static unsigned fill_untold(struct glcnn_limits *limits)
 {
+    uint32_t words[sizeof *limits / sizeof(uint32_t)], least[sizeof words / sizeof *words];
+    unsigned untold = 0;
+    memcpy(words, limits, sizeof words);
+    memcpy(least, &minimum, sizeof least);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i] == 0) {
+            words[i] = least[i];
+            untold++;
+        }
+    memcpy(limits, words, sizeof words);
+    return untold;
+}
+
+unsigned limits_read(const struct gl *gl, bool clamp, struct glcnn_limits *limits)
+{
+    GLenum code;
+    *limits = minimum;
     if (clamp)
-        *limits = minimum;
-    else
-        query_all(gl, limits);
+        return 0;
+    query_all(gl, limits);
+    unsigned untold = fill_untold(limits);
+    if (limits->storage_blocks > limits->output_resources)
+        limits->storage_blocks = limits->output_resources;
+    if (untold > 0)
+        (void)gl_error(gl, &code); /* of a name that the driver does not know */
+    return untold;
 }
 
 bool limits_clamped_by_environment(const char **unknown)

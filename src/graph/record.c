@@ -496,8 +496,10 @@ static struct bindings left_by_readers(const struct recording *r,
                                        const struct glcnn_image_node *image)
 {
     const struct glcnn_limits *limits = &r->graph->device->info.limits;
+    /* A reader has an image beside its buffers. */
+    uint32_t buffers = least(limits->storage_blocks, limits->output_resources - 1);
     const struct bindings limit = {least(PASS_TEXTURES, limits->texture_units),
-                                   least(PASS_BUFFERS, limits->storage_blocks)};
+                                   least(PASS_BUFFERS, buffers)};
     struct bindings most = {
         least(limit.textures, r->graph->device->info.traits.registers / TEXTURE_REGISTERS),
         limit.buffers};

@@ -212,6 +212,36 @@ static struct pass *amend_finish(struct plan *plan, const struct maker *maker,
     return pass;
 }
 
+/* Four vectors and an image are more than some devices have together: beta's column, which needs no other
+ * vector, is then stored by a pass of its own. */
+static bool is_beta_apart(const struct plan *plan, const struct maker *maker,
+                          const struct pass *like)
+{
+    return maker == &of_statistics &&
+           like->buffer_count + 1 > plan->device->info.limits.output_resources;
+}
+
+static void store_beta(struct plan *plan, const struct normalization *n,
+                       const struct image_view *image)
+{
+    struct pass *pass = plan_pass(plan, "normalization/normalization_beta.comp");
+    pass_grid(pass, slice_count(n->channels), n->groups, 1);
+    pass_vector(pass, "beta", &n->beta, VECTOR_READ);
+    pass_image(pass, "coefficients", image);
+}
+
+static void plan_in_parts(struct plan *plan, const struct normalization *n,
+                          const struct maker *maker, const struct image_view *image)
+{
+    struct pass *pass = plan_maker(plan, n, maker);
+    pass_implementation(pass, n->coefficients.row);
+    pass_define(pass, "BETA_APART", 1);
+    pass_vector(pass, "gamma", &n->gamma, VECTOR_READ);
+    pass_float(pass, "epsilon", n->epsilon);
+    pass_image(pass, maker->image, image);
+    store_beta(plan, n, image);
+}
+
 static struct image_view make_coefficients(struct plan *plan, const struct normalization *n,
                                            const struct maker *maker)
 {
@@ -225,6 +255,10 @@ static struct image_view make_coefficients(struct plan *plan, const struct norma
     if (image.storage)
         return image;
     image = plan_scratch_image(plan, (struct extent){maker->columns, 1, n->channels, n->groups});
+    if (is_beta_apart(plan, maker, &like)) {
+        plan_in_parts(plan, n, maker, &image);
+        return image;
+    }
     pass = from->kept ? amend_finish(plan, maker, &like) : NULL;
     if (!pass)
         pass = plan_maker(plan, n, maker);

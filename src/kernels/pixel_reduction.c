@@ -230,6 +230,7 @@ bool pixel_reduction_has_room(struct plan *plan, const struct pass *pass)
 {
     const struct glcnn_limits *limits = &plan->device->info.limits;
     bool has = !pass->overflow && pass->buffer_count <= limits->storage_blocks &&
+               pass->buffer_count + pass->image_count <= limits->output_resources &&
                pass->texture_count <= limits->texture_units && plan_amended_can_read(plan);
     if (!has)
         plan_drop_amended(plan);

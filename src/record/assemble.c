@@ -393,6 +393,11 @@ static glcnn_status check_limits(struct glcnn_device *device, const struct pass 
                            "and %u",
                            pass->shader, pass->texture_count, pass->image_count, pass->buffer_count,
                            limits->texture_units, limits->image_uniforms, limits->storage_blocks);
+    if (pass->image_count + pass->buffer_count > limits->output_resources)
+        return device_fail(device, GLCNN_LIMIT_EXCEEDED,
+                           "%s needs %u images and %u buffers; this device has %u of both together",
+                           pass->shader, pass->image_count, pass->buffer_count,
+                           limits->output_resources);
     return check_blocks(device, pass);
 }
 
@@ -430,11 +435,13 @@ static glcnn_status check_names(struct glcnn_device *device, const struct pass *
 
 static bool loads_images(const struct glcnn_device *device, const struct pass *pass)
 {
+    const struct glcnn_limits *limits = &device->info.limits;
+    uint32_t images = pass->texture_count + pass->image_count;
     for (uint32_t i = 0; i < pass->texture_count; i++)
         if (pass->textures[i].view.storage->flat || pass->textures[i].view.storage->fixed)
             return false;
-    return device->info.traits.image_loads &&
-           pass->texture_count + pass->image_count <= device->info.limits.image_uniforms;
+    return device->info.traits.image_loads && images <= limits->image_uniforms &&
+           images + pass->buffer_count <= limits->output_resources;
 }
 
 glcnn_status shader_assemble(struct glcnn_device *device, struct pass *pass, struct text *source)

@@ -310,9 +310,17 @@ static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first
     return status;
 }
 
+/* All textures, the table and the vectors. */
+static bool can_bind_all(const struct glcnn_device *device)
+{
+    return device->info.limits.output_resources >= PASS_IMAGES + 2;
+}
+
 glcnn_status command_buffer_merge(struct glcnn_command_buffer *command_buffer)
 {
     glcnn_status status = GLCNN_SUCCESS;
+    if (!can_bind_all(command_buffer->device))
+        return status;
     for (size_t i = 0; i < command_buffer->pass_count && status == GLCNN_SUCCESS; i++) {
         const struct pass *pass = &command_buffer->passes[i];
         if (can_be_row(pass) && shared_memory(pass))

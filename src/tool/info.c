@@ -30,6 +30,7 @@ static const struct limit limits[] = {
     {LIMIT(shared_memory_size), {16384}, 1, false},
     {LIMIT(image_uniforms), {4}, 1, false},
     {LIMIT(storage_blocks), {4}, 1, false},
+    {LIMIT(output_resources), {4}, 1, false},
     {LIMIT(uniform_blocks), {12}, 1, false},
     {LIMIT(texture_units), {16}, 1, false},
     {LIMIT(texture_size), {2048}, 1, false},
