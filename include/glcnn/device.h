@@ -216,7 +216,11 @@ struct glcnn_device_traits {
     bool miscomputes_8x8; /* wrong results were seen in work groups of 8 x 8 and of 4 x 16: none are
                              made */
     bool may_skip_programs; /* may accept a program and then not run it, without an error */
-    uint32_t pass_bytes;    /* that memory moves in the time that a pass takes to begin, about */
+    bool reads_late;     /* bytes are read after the call that gave them: they are written to mapped
+                            memory instead */
+    bool wrong_binaries; /* a program made of its own binary is wrong, or crashes: none are kept */
+    bool wrong_timers;   /* timestamps are wrong, or crash: passes are timed between two waits */
+    uint32_t pass_bytes; /* that memory moves in the time that a pass takes to begin, about */
 };
 
 /* What was opened. Strings live as long as the device. */

@@ -13,16 +13,47 @@ static glcnn_status bind(struct glcnn_device *device, GLenum target, GLuint name
     return device_check(device, where);
 }
 
+static glcnn_status cannot_map(struct glcnn_device *device, const char *where)
+{
+    glcnn_status status = device_check(device, where);
+    return status != GLCNN_SUCCESS ? status
+                                   : device_fail(device, GLCNN_OUT_OF_MEMORY,
+                                                 "%s: the driver cannot map the buffer", where);
+}
+
+static glcnn_status write_mapped(struct glcnn_device *device, GLenum target, size_t offset,
+                                 size_t size, const void *bytes, const char *where)
+{
+    void *mapped =
+        device->gl.MapBufferRange(target, (GLintptr)offset, (GLsizeiptr)size, GL_MAP_WRITE_BIT);
+    if (mapped)
+        memcpy(mapped, bytes, size);
+    return mapped && device->gl.UnmapBuffer(target) ? device_check(device, where)
+                                                    : cannot_map(device, where);
+}
+
+glcnn_status buffer_write_bound(struct glcnn_device *device, GLenum target, size_t offset,
+                                size_t size, const void *bytes, const char *where)
+{
+    if (device->info.traits.reads_late)
+        return write_mapped(device, target, offset, size, bytes, where);
+    device->gl.BufferSubData(target, (GLintptr)offset, (GLsizeiptr)size, bytes);
+    return device_check(device, where);
+}
+
 glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
                            const void *bytes, const char *where)
 {
+    bool late = device->info.traits.reads_late && bytes && size > 0;
     if (!*name)
         device->gl.GenBuffers(1, name);
     glcnn_status status = bind(device, target, *name, where);
     if (status != GLCNN_SUCCESS)
         return status;
-    device->gl.BufferData(target, (GLsizeiptr)size, bytes, GL_DYNAMIC_DRAW);
-    return device_check(device, where);
+    device->gl.BufferData(target, (GLsizeiptr)size, late ? NULL : bytes, GL_DYNAMIC_DRAW);
+    status = device_check(device, where);
+    return status == GLCNN_SUCCESS && late ? write_mapped(device, target, 0, size, bytes, where)
+                                           : status;
 }
 
 static glcnn_status fill_with_zeros(struct glcnn_buffer *buffer)
@@ -419,11 +450,9 @@ static glcnn_status write_bound(struct glcnn_buffer *buffer, size_t offset, size
 {
     struct glcnn_device *device = buffer->device;
     glcnn_status status = bind(device, GL_SHADER_STORAGE_BUFFER, memory_of(buffer)->name, where);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    device->gl.BufferSubData(GL_SHADER_STORAGE_BUFFER, (GLintptr)(buffer->offset + offset),
-                             (GLsizeiptr)size, bytes);
-    return device_check(device, where);
+    return status == GLCNN_SUCCESS ? buffer_write_bound(device, GL_SHADER_STORAGE_BUFFER,
+                                                        buffer->offset + offset, size, bytes, where)
+                                   : status;
 }
 
 static glcnn_status send(struct glcnn_buffer *buffer, size_t offset, size_t size, const void *bytes,
@@ -469,14 +498,6 @@ glcnn_status glcnn_buffer_write(glcnn_buffer *buffer, size_t offset, size_t size
     wait_for_passes(buffer);
     mark_copied(buffer);
     return send(buffer, offset, size, bytes, "glcnn_buffer_write");
-}
-
-static glcnn_status cannot_map(struct glcnn_device *device, const char *where)
-{
-    glcnn_status status = device_check(device, where);
-    return status != GLCNN_SUCCESS ? status
-                                   : device_fail(device, GLCNN_OUT_OF_MEMORY,
-                                                 "%s: the driver cannot map the buffer", where);
 }
 
 static glcnn_status read_bound(struct glcnn_buffer *buffer, size_t offset, size_t size, void *bytes)

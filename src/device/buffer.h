@@ -92,6 +92,11 @@ void buffer_bind_part(const struct gl *gl, GLuint index, const struct glcnn_buff
 glcnn_status buffer_upload(struct glcnn_device *device, GLenum target, GLuint *name, size_t size,
                            const void *bytes, const char *where);
 
+/* Bytes of the buffer that is bound there, from `offset` on. Where the driver reads bytes late
+ * (traits.h) they are the driver's before the call returns, here and in buffer_upload. */
+glcnn_status buffer_write_bound(struct glcnn_device *device, GLenum target, size_t offset,
+                                size_t size, const void *bytes, const char *where);
+
 #define BUFFER_SMALL ((size_t)4096) /* bytes that are not worth a copy by the driver */
 
 /* A buffer that the processor fills (GL_MAP_WRITE_BIT) or reads (GL_MAP_READ_BIT); contents

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/quirks.h"
+
 #define PASS_BYTES 262144 /* where a family says nothing */
 
 struct family {
@@ -84,12 +86,19 @@ static struct glcnn_device_traits complete(const struct glcnn_device_traits *of)
     return traits;
 }
 
-struct glcnn_device_traits traits_find(const char *vendor, const char *renderer)
+static const struct glcnn_device_traits *family_of(const char *vendor, const char *renderer)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (has(vendor, families[i].vendor) && has(renderer, families[i].renderer))
-            return complete(&families[i].traits);
-    return complete(&unknown);
+            return &families[i].traits;
+    return &unknown;
+}
+
+struct glcnn_device_traits traits_find(const char *vendor, const char *renderer)
+{
+    struct glcnn_device_traits traits = complete(family_of(vendor, renderer));
+    quirks_apply(vendor, renderer, &traits);
+    return traits;
 }
 
 bool traits_of_name(const char *name, struct glcnn_device_traits *traits)

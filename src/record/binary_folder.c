@@ -52,7 +52,7 @@ static bool has_binaries(const struct glcnn_device *device)
 {
     GLint formats = 0;
     device->gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
-    return formats > 0;
+    return formats > 0 && !device->info.traits.wrong_binaries;
 }
 
 struct binary_folder *binary_folder_open(struct glcnn_device *device, const char *name,

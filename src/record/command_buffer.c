@@ -248,10 +248,11 @@ static glcnn_status upload_refreshed(struct glcnn_command_buffer *buffer, size_t
         const struct pass *pass = &buffer->passes[i];
         if (!pass_has_moving_uniforms(pass))
             continue;
-        gl->BufferSubData(GL_UNIFORM_BUFFER, (GLintptr)pass->issue.uniform_offset,
-                          (GLsizeiptr)(program_uniforms(pass, words) * 4), words);
+        size_t size = program_uniforms(pass, words) * 4;
+        status = buffer_write_bound(buffer->device, GL_UNIFORM_BUFFER, pass->issue.uniform_offset,
+                                    size, words, buffer->where);
     }
-    return status == GLCNN_SUCCESS ? device_check(buffer->device, buffer->where) : status;
+    return status;
 }
 
 /* How many passes this commit issues: those behind do not move their uniforms either. */

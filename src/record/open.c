@@ -7,6 +7,7 @@
 #include "device/buffer.h"
 #include "device/debug.h"
 #include "device/limits.h"
+#include "device/quirks.h"
 #include "device/traits.h"
 #include "record/binary_folder.h"
 #include "record/smoke_test.h"
@@ -52,7 +53,27 @@ static void fill_info(struct glcnn_device *device, bool clamped)
     info->robust = platform_is_robust(device->platform);
     info->limits_clamped = clamped;
     info->traits = traits_find(info->vendor, info->renderer);
-    limits_read(&device->gl, clamped, &info->limits);
+}
+
+/* What is made of it is slower, or less is known: it is said once. */
+static void tell_of_quirks(struct glcnn_device *device)
+{
+    const struct glcnn_device_properties *info = &device->info;
+    const struct quirk *quirk = NULL;
+    while ((quirk = quirk_next(info->vendor, info->renderer, quirk)) != NULL)
+        device_log(device, GLCNN_LOG_INFO, "the driver of %s %s", info->renderer,
+                   quirk_sentence(quirk));
+}
+
+static void find_limits(struct glcnn_device *device, bool clamped)
+{
+    unsigned untold = limits_read(&device->gl, clamped, &device->info.limits);
+    if (untold > 0)
+        device_log(
+            device, GLCNN_LOG_WARNING,
+            "the driver of %s does not tell %u of its limits: the minimum of OpenGL ES 3.1 is "
+            "taken for each",
+            device->info.renderer, untold);
 }
 
 static glcnn_status open_platform(struct glcnn_device *device,
@@ -110,6 +131,8 @@ static glcnn_status set_up(struct glcnn_device *device,
                            "the driver of %s has no entry point %s, which OpenGL ES 3.1 requires",
                            platform_chosen(device->platform)->detail, missing);
     fill_info(device, clamped);
+    find_limits(device, clamped);
+    tell_of_quirks(device);
     if (clamped)
         device->gl.BufferStorageEXT = NULL; /* buffers are mapped by the least means too */
     if (parameters->debug && device->gl.DebugMessageCallbackKHR) {

@@ -27,10 +27,12 @@ struct profile {
 };
 
 /* Some drivers have the extension and no bits of a timestamp. */
-static bool has_gpu_clock(const struct gl *gl)
+static bool has_gpu_clock(const struct glcnn_device *device)
 {
+    const struct gl *gl = &device->gl;
     GLint bits = 0;
-    if (!gl->GetQueryivEXT || !gl->QueryCounterEXT || !gl->GetQueryObjectui64vEXT)
+    if (device->info.traits.wrong_timers || !gl->GetQueryivEXT || !gl->QueryCounterEXT ||
+        !gl->GetQueryObjectui64vEXT)
         return false;
     gl->GetQueryivEXT(GL_TIMESTAMP_EXT, GL_QUERY_COUNTER_BITS_EXT, &bits);
     return bits > 0;
@@ -62,7 +64,7 @@ glcnn_status glcnn_device_set_profile(glcnn_device *device, glcnn_profile_callba
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory for a profile");
     made->callback = callback;
     made->user = user;
-    made->gpu_clock = has_gpu_clock(&device->gl);
+    made->gpu_clock = has_gpu_clock(device);
     device->profile = made;
     return device_check(device, "glcnn_device_set_profile");
 }

@@ -77,6 +77,9 @@ static const struct trait traits[] = {
     {TRAIT(submits_dispatches), {"many at once", "one by one"}},
     {TRAIT(miscomputes_8x8), {"no", "yes: other work groups are made"}},
     {TRAIT(may_skip_programs), {"no", "yes: each is tested"}},
+    {TRAIT(reads_late), {"no", "yes: bytes are written to mapped memory"}},
+    {TRAIT(wrong_binaries), {"no", "yes: none are kept"}},
+    {TRAIT(wrong_timers), {"no", "yes: passes are timed between waits"}},
 };
 #define TRAITS (sizeof traits / sizeof *traits)
 
