@@ -305,7 +305,7 @@ static void tell(const struct fit *f)
     const struct anomaly *a = f->a;
     const struct form *grid = &a->patches.grid;
     for (size_t k = 0; k < a->patches.output_count; k++) {
-        const struct patches_output *output_of = &a->patches.outputs[k];
+        const struct map *output_of = &a->patches.outputs[k];
         output("layer: %s, %ux%u pixels of %u features\n", output_of->label, output_of->form.width,
                output_of->form.height, output_of->form.channels);
     }

@@ -26,19 +26,6 @@ static bool fail_device(const glcnn_device *device, char error[GLCNN_ERROR_LENGT
 
 /* ---- Reading ---- */
 
-/* The one image that no filter makes; NULL: there are others. */
-static glcnn_image_node *find_input(const glcnn_network *network)
-{
-    glcnn_image_node *image, *input = NULL;
-    size_t inputs = 0;
-    for (size_t i = 0; (image = glcnn_network_image(network, i)) != NULL; i++)
-        if (!glcnn_image_node_filter(image)) {
-            input = image;
-            inputs++;
-        }
-    return inputs == 1 ? input : NULL;
-}
-
 /* The file's network with its weights, without a loss. */
 static bool read_network(const struct saved *saved, const char *path, glcnn_device *device,
                          struct model *model, char error[GLCNN_ERROR_LENGTH])
@@ -56,88 +43,15 @@ static bool read_network(const struct saved *saved, const char *path, glcnn_devi
     }
     if (!model_keep(network, &saved->form, 1, model, error))
         return false;
-    model->image = find_input(network);
     if (model->image)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: its network has not one input of pictures", path);
     return false;
 }
 
-/* ---- Layers ---- */
-
-/* The results of all filters of a network, in their order. */
-struct layers {
-    size_t count;
-    struct patches_output *at;
-};
-
-static bool list_layers(const glcnn_network *network, struct layers *layers)
-{
-    glcnn_filter_node *filter;
-    size_t count = 0;
-    while (glcnn_network_filter(network, count))
-        count++;
-    layers->at = calloc(count + 1, sizeof *layers->at);
-    for (; layers->at && (filter = glcnn_network_filter(network, layers->count)) != NULL;
-         layers->count++)
-        layers->at[layers->count] = (struct patches_output){
-            .image = glcnn_filter_node_result(filter), .label = glcnn_filter_node_label(filter)};
-    return layers->at;
-}
-
-/* Encodes the graph for a picture, and runs nothing: results have their extents then. */
-static bool encode_layers(glcnn_graph *graph, glcnn_image *picture, glcnn_device *device,
-                          glcnn_image **results)
-{
-    glcnn_image *const sources[] = {picture};
-    glcnn_command_buffer *commands = NULL;
-    bool encoded = good(glcnn_command_buffer_create(device, &commands)) &&
-                   good(glcnn_graph_encode(commands, graph, sources, results));
-    glcnn_command_buffer_destroy(&commands);
-    return encoded;
-}
-
-static bool find_extents(const struct model *model, struct layers *layers, glcnn_image_node **nodes,
-                         glcnn_image **results)
-{
-    const struct form *form = &model->form;
-    const struct glcnn_image_descriptor of = {.width = form->width,
-                                              .height = form->height,
-                                              .feature_channels = form->channels,
-                                              .number_of_images = 1};
-    const struct glcnn_graph_descriptor all = {.results = nodes, .result_count = layers->count};
-    glcnn_graph *graph = NULL;
-    glcnn_image *picture = NULL;
-    for (size_t i = 0; i < layers->count; i++)
-        nodes[i] = layers->at[i].image;
-    bool found = good(glcnn_graph_create(model->network, &all, &graph)) &&
-                 good(glcnn_image_create(model->device, &of, &picture)) &&
-                 encode_layers(graph, picture, model->device, results);
-    for (size_t i = 0; found && i < layers->count; i++) {
-        const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(results[i]);
-        layers->at[i].form = (struct form){d->width, d->height, d->feature_channels, 0};
-    }
-    for (size_t i = 0; i < layers->count; i++)
-        glcnn_image_destroy(&results[i]);
-    glcnn_image_destroy(&picture);
-    glcnn_graph_destroy(&graph);
-    return found;
-}
-
-static bool measure_layers(const struct model *model, struct layers *layers,
-                           char error[GLCNN_ERROR_LENGTH])
-{
-    glcnn_image_node **nodes = calloc(layers->count + 1, sizeof(*nodes));
-    glcnn_image **results = calloc(layers->count + 1, sizeof(*results));
-    bool found = nodes && results && find_extents(model, layers, nodes, results);
-    free(nodes);
-    free(results);
-    return found || fail_device(model->device, error);
-}
-
 /* ---- Cutting ---- */
 
-static void tell_labels(const struct layers *layers, const char *path, const char *label,
+static void tell_labels(const struct maps *layers, const char *path, const char *label,
                         char error[GLCNN_ERROR_LENGTH])
 {
     char text[LABELS_TEXT] = "";
@@ -151,7 +65,7 @@ static void tell_labels(const struct layers *layers, const char *path, const cha
              *text ? text : "; \"glcnn import --parameters\" lists those that have weights");
 }
 
-static bool find_labels(struct patches *p, const struct layers *layers, const char *path,
+static bool find_labels(struct patches *p, const struct maps *layers, const char *path,
                         const char *const *labels, size_t count, char error[GLCNN_ERROR_LENGTH])
 {
     for (size_t k = 0; k < count; k++) {
@@ -172,46 +86,39 @@ static bool is_grid(const struct form *form)
     return form->width >= LEAST_GRID && form->height >= LEAST_GRID;
 }
 
-/* The sum of two images, with which a residual block ends. */
-static bool is_sum(const struct patches_output *layer)
-{
-    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(layer->image));
-    return strcmp(glcnn_kernel_name(kernel), "add") == 0;
-}
-
 /* A pixel of the layer is one of at most so many pixels of a side of the picture. */
-static bool is_fine(const struct patches_output *layer, const struct form *picture, uint32_t pixels)
+static bool is_fine(const struct map *layer, const struct form *picture, uint32_t pixels)
 {
     return (uint64_t)layer->form.width * pixels >= picture->width &&
            (uint64_t)layer->form.height * pixels >= picture->height;
 }
 
-static uint64_t area(const struct patches_output *layer)
+static uint64_t area(const struct map *layer)
 {
     return (uint64_t)layer->form.width * layer->form.height;
 }
 
 /* Of the layers with the fewest pixels that are fine enough the last that is a sum, for what lies within a
  * block knows less; the last of all where there is none. */
-static const struct patches_output *find_deepest(const struct layers *layers,
-                                                 const struct form *picture, uint32_t pixels)
+static const struct map *find_deepest(const struct maps *layers, const struct form *picture,
+                                      uint32_t pixels)
 {
-    const struct patches_output *best = NULL;
+    const struct map *best = NULL;
     for (size_t i = 0; i < layers->count; i++) {
-        const struct patches_output *layer = &layers->at[i];
+        const struct map *layer = &layers->at[i];
         if (!is_grid(&layer->form) || !is_fine(layer, picture, pixels))
             continue;
         const bool is_smaller = !best || area(layer) < area(best);
-        if (is_smaller || (area(layer) == area(best) && (is_sum(layer) || !is_sum(best))))
+        if (is_smaller || (area(layer) == area(best) && (map_is_sum(layer) || !map_is_sum(best))))
             best = layer;
     }
     return best;
 }
 
-static void choose_layers(struct patches *p, const struct layers *layers)
+static void choose_layers(struct patches *p, const struct maps *layers)
 {
-    const struct patches_output *fine = find_deepest(layers, &p->whole.form, 8),
-                                *coarse = find_deepest(layers, &p->whole.form, 16);
+    const struct map *fine = find_deepest(layers, &p->whole.form, 8),
+                     *coarse = find_deepest(layers, &p->whole.form, 16);
     if (fine)
         p->outputs[p->output_count++] = *fine;
     if (coarse && coarse != fine)
@@ -226,7 +133,7 @@ static bool check_outputs(const struct patches *p, const char *path, char error[
                  "%ux%u; --output names one",
                  path, p->whole.form.width, p->whole.form.height);
     for (size_t k = 0; k < p->output_count; k++) {
-        const struct patches_output *output = &p->outputs[k];
+        const struct map *output = &p->outputs[k];
         if (is_grid(&output->form))
             continue;
         snprintf(error, GLCNN_ERROR_LENGTH,
@@ -242,14 +149,13 @@ static bool check_outputs(const struct patches *p, const char *path, char error[
 static bool find_outputs(struct patches *p, const char *path, const char *const *labels,
                          size_t count, char error[GLCNN_ERROR_LENGTH])
 {
-    struct layers layers = {.count = 0};
-    bool found = list_layers(p->whole.network, &layers) ? measure_layers(&p->whole, &layers, error)
-                                                        : fail_device(p->whole.device, error);
+    struct maps layers;
+    bool found = maps_find(&p->whole, &layers) || fail_device(p->whole.device, error);
     if (found && count == 0)
         choose_layers(p, &layers);
     else if (found)
         found = find_labels(p, &layers, path, labels, count, error);
-    free(layers.at);
+    maps_free(&layers);
     return found && check_outputs(p, path, error);
 }
 
@@ -263,7 +169,7 @@ static void name_filter(glcnn_image_node *result, const char *name, size_t numbe
     glcnn_filter_node_set_label(glcnn_image_node_filter(result), label);
 }
 
-static glcnn_image_node *add_output(const struct patches_output *output, const struct form *grid,
+static glcnn_image_node *add_output(const struct map *output, const struct form *grid,
                                     size_t number)
 {
     const struct glcnn_resize_parameters size = {.resized_width = grid->width,

@@ -7,21 +7,15 @@
 #ifndef GLCNN_TOOL_ANOMALY_PATCHES_H
 #define GLCNN_TOOL_ANOMALY_PATCHES_H
 
+#include "maps.h"
 #include "saved.h"
 
 #define PATCHES_OUTPUTS 2
 
-/* Where a backbone is cut. */
-struct patches_output {
-    glcnn_image_node *image;
-    const char *label; /* of the filter that makes it */
-    struct form form;  /* width, height and channels */
-};
-
 struct patches {
     struct model whole; /* the backbone, of patches_cut only */
     struct model part;
-    struct patches_output outputs[PATCHES_OUTPUTS]; /* of patches_cut only */
+    struct map outputs[PATCHES_OUTPUTS]; /* where the backbone is cut; of patches_cut only */
     size_t output_count;
     struct runner runner; /* to be given pictures by pictures_take; runner_result has the patches */
     struct form grid;     /* of them: width, height, channels */

@@ -39,6 +39,38 @@ static bool complete(struct model *model, uint32_t batch)
            add_losses(model, batch);
 }
 
+static size_t count_filters(const glcnn_network *network)
+{
+    size_t count = 0;
+    while (glcnn_network_filter(network, count))
+        count++;
+    return count;
+}
+
+/* Filters of a head are known by what their labels begin with, also those that the task named. */
+static bool label_head(const glcnn_network *network, size_t first, const char *beginning)
+{
+    glcnn_filter_node *filter;
+    bool labelled = true;
+    for (size_t i = first; labelled && (filter = glcnn_network_filter(network, i)) != NULL; i++) {
+        char label[256];
+        const char *own = glcnn_filter_node_label(filter);
+        snprintf(label, sizeof label, "%s%s", beginning, own);
+        labelled = strncmp(own, beginning, strlen(beginning)) == 0 ||
+                   good(glcnn_filter_node_set_label(filter, label));
+    }
+    return labelled;
+}
+
+glcnn_image_node *model_add_head(const glcnn_network *network, const struct features *features,
+                                 const struct form *form)
+{
+    const struct task *task = task_of(form);
+    const size_t first = count_filters(network);
+    glcnn_image_node *scores = task->build(features, form);
+    return scores && (!task->head || label_head(network, first, task->head)) ? scores : NULL;
+}
+
 bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
                   uint32_t batch, struct model *model)
 {
@@ -46,7 +78,8 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
     if (!good(glcnn_network_create(device, &model->network)))
         return false;
     model->image = glcnn_image_node_create(model->network, "image");
-    model->scores = task_of(form)->build(net, model->image, form);
+    const struct features features = net_features(net, model->image, form);
+    model->scores = model_add_head(model->network, &features, form);
     return complete(model, batch);
 }
 
@@ -157,12 +190,27 @@ static void find_ends(const glcnn_network *network, glcnn_image_node **input,
     *end = ends == 1 ? *end : NULL;
 }
 
+/* The one image that no filter makes; NULL: there are others. */
+static glcnn_image_node *find_input(const glcnn_network *network)
+{
+    glcnn_image_node *image, *input = NULL;
+    size_t inputs = 0;
+    for (size_t i = 0; (image = glcnn_network_image(network, i)) != NULL; i++)
+        if (!glcnn_image_node_filter(image)) {
+            input = image;
+            inputs++;
+        }
+    return inputs == 1 ? input : NULL;
+}
+
 bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH])
 {
     (void)batch;
-    *model =
-        (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
+    *model = (struct model){.form = *form,
+                            .network = network,
+                            .device = glcnn_network_device(network),
+                            .image = find_input(network)};
     return good(glcnn_network_serialize(network, false, &model->description,
                                         &model->description_size, error));
 }
@@ -331,9 +379,7 @@ static void note_sources(struct copying *c, glcnn_filter_node *filter)
 /* From `to` back to what is copied already. Filters come behind those that they read. */
 static void find_needed(struct copying *c, glcnn_image_node *to)
 {
-    size_t filters = 0;
-    while (glcnn_network_filter(c->whole->network, filters))
-        filters++;
+    size_t filters = count_filters(c->whole->network);
     note_needed(c, to);
     while (filters-- > 0)
         note_sources(c, glcnn_network_filter(c->whole->network, filters));

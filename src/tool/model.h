@@ -18,6 +18,8 @@ const char *model_failure(const glcnn_device *device);
 #define LABELS_MAX 12
 #define LOSSES_MAX 8
 
+#define MODEL_BACKBONE 512 /* characters, and a zero */
+
 struct model {
     const struct net *net; /* NULL: of a file */
     struct form form;
@@ -32,7 +34,9 @@ struct model {
      * otherwise. The network has them. */
     glcnn_kernel *units[2];
     glcnn_filter_node *head; /* as model_head has it, only of a file's network */
-    uint8_t *description;    /* of glcnn_network_serialize, without loss, labels and weights */
+    char backbone
+        [MODEL_BACKBONE]; /* of backbone_open: what the new head reads, for people; else "" */
+    uint8_t *description; /* of glcnn_network_serialize, without loss, labels and weights */
     size_t description_size;
 };
 
@@ -45,10 +49,16 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
  * message. */
 bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
-/* The same of a network that is not a classifier, only to be written: without a loss. */
+/* The same of a network that is not a classifier, to be written or taken parts of: without scores and
+ * loss; its image is NULL where it has other than one input. */
 bool model_keep(glcnn_network *network, const struct form *form, uint32_t batch,
                 struct model *model, char error[GLCNN_ERROR_LENGTH]);
 void model_destroy(struct model *model);
+
+/* Adds what the form's task has behind features, with labels of its own where the task says so: what its
+ * loss is computed of. NULL: the device has the message. */
+glcnn_image_node *model_add_head(const glcnn_network *network, const struct features *features,
+                                 const struct form *form);
 
 /* For tasks: another image of labels, the next that task->labels describes, and another loss, of which
  * a picture's is the sum; `weight` as glcnn_loss_parameters has it, `label_weights` NULL for 1. False:

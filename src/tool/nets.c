@@ -235,11 +235,23 @@ const struct net *net_at(size_t i)
     return i < NETS ? &nets[i] : NULL;
 }
 
+struct features net_features(const struct net *net, glcnn_image_node *image,
+                             const struct form *form)
+{
+    struct features features = {.net = net};
+    net->build(image, form, &features);
+    return features;
+}
+
+glcnn_image_node *net_classify(const struct features *features, const struct form *form)
+{
+    return features->net->classify(&features->at[features->count - 1], form);
+}
+
 glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image, const struct form *form)
 {
-    struct features features = {.count = 0};
-    net->build(image, form, &features);
-    return net->classify(&features.at[features.count - 1], form);
+    const struct features features = net_features(net, image, form);
+    return net_classify(&features, form);
 }
 
 glcnn_image_node *net_convolve(glcnn_image_node *source, unsigned size, unsigned inputs,

@@ -21,8 +21,9 @@ struct feature {
 };
 
 /* Those of a network, the largest first, each made from the one before. */
-#define FEATURES_MAX 4
+#define FEATURES_MAX 6
 struct features {
+    const struct net *net; /* whose they are; NULL: of a file's network */
     struct feature at[FEATURES_MAX];
     uint32_t count;
 };
@@ -35,7 +36,11 @@ struct net {
     glcnn_image_node *(*classify)(const struct feature *last, const struct form *form);
 };
 
-/* The scores of a network. NULL: the network has failed. */
+struct features net_features(const struct net *net, glcnn_image_node *image,
+                             const struct form *form);
+/* A score for each class, as the features' net makes it. NULL: the network has failed. */
+glcnn_image_node *net_classify(const struct features *features, const struct form *form);
+/* Both. */
 glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image,
                             const struct form *form);
 /* Layers that tasks add to networks: a convolution that keeps the size of its source; the same with

@@ -57,10 +57,12 @@ struct task {
 
     /* ---- The network ---- */
 
-    /* The network on pictures of `form`: what the loss is computed of. NULL: `net` cannot, or the
-     * device has the message. */
-    glcnn_image_node *(*build)(const struct net *net, glcnn_image_node *image,
-                               const struct form *form);
+    /* Behind features of pictures of `form`: what the loss is computed of. NULL: the device has the
+     * message. */
+    glcnn_image_node *(*build)(const struct features *features, const struct form *form);
+    /* What labels of the filters that `build` adds begin with: it does so behind the features of any
+     * network. NULL: it is the net's own last layers. */
+    const char *head;
     /* Behind model->scores, or in place of what there is already: model->probabilities, which is
      * what the network answers. Part of the network and its file. */
     bool (*finish)(struct model *model);

@@ -16,6 +16,7 @@
 #include "score.h"
 #include "tool.h"
 
+#define HEAD_LABELS   "detection_"
 #define HEAD_CHANNELS 32
 #define BOX_GAIN      4 /* of the loss of boxes beside that of classes */
 #define INPUTS        4 /* of the losses of a grid */
@@ -32,15 +33,13 @@ static struct detection_layout layout_of(const struct form *form)
 
 /* ---- The network ---- */
 
-/* Half of the size, rounded up, and twice the channels, up to 64. */
+/* Half of the size, rounded up, and twice the channels, at most 64. */
 static struct feature halve(struct feature f)
 {
     static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU};
     const struct feature half = {.width = (f.width + 1) / 2,
                                  .height = (f.height + 1) / 2,
-                                 .channels = f.channels < 32   ? 2 * f.channels
-                                             : f.channels < 64 ? 64
-                                                               : f.channels};
+                                 .channels = f.channels < 32 ? 2 * f.channels : 64};
     const struct glcnn_convolution_descriptor d = {.kernel_width = 3,
                                                    .kernel_height = 3,
                                                    .stride_in_pixels_x = 2,
@@ -69,13 +68,27 @@ static struct feature fit(struct feature f, const struct detection_grid *grid)
 }
 
 /* The smallest feature that is as large as the grid; of a network of none such the largest. */
-static struct feature feature_for(const struct features *features,
-                                  const struct detection_grid *grid)
+static const struct feature *feature_for(const struct features *features,
+                                         const struct detection_grid *grid)
 {
     uint32_t i = features->count - 1;
     while (i > 0 && (features->at[i].width < grid->columns || features->at[i].height < grid->rows))
         i--;
-    return features->at[i];
+    return &features->at[i];
+}
+
+/* Of each grid; what the network has no smaller feature for is made of that of the grid before. */
+static void find_features(const struct detection_layout *layout, const struct features *features,
+                          struct detection_features of_grids[DETECTION_SCALES])
+{
+    const struct feature *from = NULL;
+    struct feature f = {NULL};
+    for (uint32_t i = 0; i < layout->scales; i++) {
+        const struct feature *own = feature_for(features, &layout->grids[i]);
+        f = fit(own == from ? f : *own, &layout->grids[i]);
+        from = own;
+        of_grids[i] = (struct detection_features){f.image, f.channels};
+    }
 }
 
 /* Outputs are found by their names in a network of a file. */
@@ -83,7 +96,7 @@ static bool name(glcnn_image_node *image, const char *what, uint32_t scale)
 {
     char label[32];
     glcnn_filter_node *filter = glcnn_image_node_filter(image);
-    snprintf(label, sizeof label, "detection_%s_%u", what, scale);
+    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
     return filter && glcnn_filter_node_set_label(filter, label) == GLCNN_SUCCESS;
 }
 
@@ -91,27 +104,20 @@ static glcnn_image_node *named(const glcnn_network *network, const char *what, u
 {
     char label[32];
     glcnn_filter_node *filter;
-    snprintf(label, sizeof label, "detection_%s_%u", what, scale);
+    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
     for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
         if (strcmp(glcnn_filter_node_label(filter), label) == 0)
             return glcnn_filter_node_result(filter);
     return NULL;
 }
 
-static glcnn_image_node *build(const struct net *net, glcnn_image_node *image,
-                               const struct form *form)
+static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
     const struct detection_layout layout = layout_of(form);
-    struct features features = {.count = 0};
     struct detection_features of_grids[DETECTION_SCALES];
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = true;
-    net->build(image, form, &features);
-    struct feature f = feature_for(&features, &layout.grids[0]);
-    for (uint32_t i = 0; i < layout.scales; i++) {
-        f = fit(f, &layout.grids[i]);
-        of_grids[i] = (struct detection_features){f.image, f.channels};
-    }
+    find_features(&layout, features, of_grids);
     detection_head(&layout, HEAD_CHANNELS, of_grids, outputs);
     for (uint32_t i = 0; i < layout.scales; i++)
         good = good && name(outputs[i].scores, "scores", i) &&
@@ -512,6 +518,7 @@ const struct task task_detect = {
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
     .build = build,
+    .head = HEAD_LABELS,
     .finish = finish,
     .losses = losses,
     .labels = labels,

@@ -12,6 +12,7 @@
 #include "tool.h"
 
 #define LEAST_CHANNELS 16 /* of the decoder */
+#define MOST_CHANNELS  64
 
 /* ---- The network ---- */
 
@@ -19,6 +20,13 @@ static glcnn_image_node *resized(glcnn_image_node *source, uint32_t width, uint3
 {
     const struct glcnn_resize_parameters p = {.resized_width = width, .resized_height = height};
     return glcnn_resize_linear_node(source, &p);
+}
+
+/* As many as the feature has, within limits: wide backbones would have a decoder larger than they are. */
+static unsigned channels_beside(const struct feature *f)
+{
+    const unsigned most = f->channels < MOST_CHANNELS ? f->channels : MOST_CHANNELS;
+    return most > LEAST_CHANNELS ? most : LEAST_CHANNELS;
 }
 
 /* From the smallest feature to the largest: what is made so far is enlarged, joined with the feature
@@ -29,7 +37,7 @@ static glcnn_image_node *decode(const struct features *features, unsigned *chann
     glcnn_image_node *x = f->image;
     *channels = f->channels;
     while (f-- > features->at) {
-        const unsigned outputs = f->channels > LEAST_CHANNELS ? f->channels : LEAST_CHANNELS;
+        const unsigned outputs = channels_beside(f);
         glcnn_image_node *both[] = {resized(x, f->width, f->height), f->image};
         x = net_normalised(glcnn_concatenation_node(both, 2), 3, *channels + f->channels, outputs);
         *channels = outputs;
@@ -37,15 +45,12 @@ static glcnn_image_node *decode(const struct features *features, unsigned *chann
     return x;
 }
 
-static glcnn_image_node *build(const struct net *net, glcnn_image_node *image,
-                               const struct form *form)
+static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
-    struct features features = {.count = 0};
     unsigned channels;
-    net->build(image, form, &features);
-    glcnn_image_node *scores = decode(&features, &channels);
+    glcnn_image_node *scores = decode(features, &channels);
     scores = net_convolve(scores, 1, channels, form->classes);
-    if (features.at[0].width == form->width && features.at[0].height == form->height)
+    if (features->at[0].width == form->width && features->at[0].height == form->height)
         return scores;
     return resized(scores, form->width, form->height);
 }
@@ -338,6 +343,7 @@ const struct task task_segment = {
     .targets = GLCNN_DATA_TARGETS_MASKS,
     .labels_turn = true,
     .build = build,
+    .head = "segmentation_",
     .finish = model_take_soft_max,
     .answer = model_soft_max,
     .losses = losses,

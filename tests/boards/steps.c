@@ -104,7 +104,8 @@ static void run(const struct step *step)
     const struct net *known = net_find(step->name);
     must(!glcnn_network_create(device, &network));
     glcnn_image_node *scores =
-        (known ? known->build : step->build)(glcnn_image_node_create(network, "images"), form);
+        known ? net_build(known, glcnn_image_node_create(network, "images"), form)
+              : step->build(glcnn_image_node_create(network, "images"), form);
     glcnn_filter_node *loss =
         glcnn_loss_node(scores, glcnn_image_node_create(network, "labels"), NULL,
                         GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
