@@ -208,7 +208,7 @@ static void print(const struct score *score, const char *const *names)
         char r2[TASK_MEASURED];
         output("%-24.24s %10s  %.6g\n", names[k], task_write(score->task, r2_of(score, k), r2),
                mean_absolute(score, k));
-        constant += isnan(r2_of(score, k));
+        constant += isnan(r2_of(score, k)) ? 1 : 0;
     }
     if (constant > 0)
         output(
