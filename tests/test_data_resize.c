@@ -10,7 +10,7 @@
 #include "tests/unit.h"
 
 #define MEAN  0.25 /* of differences of bytes; the bar is 1 */
-#define WORST 1         /* Pillow rounds between its two passes */
+#define WORST 1    /* Pillow rounds between its two passes */
 
 static struct zip *archive;
 

@@ -1,3 +1,4 @@
+/* The table of quirks: what quirks.h says, driver by driver. */
 #include "device/quirks.h"
 
 #include <stddef.h>

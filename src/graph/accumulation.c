@@ -26,7 +26,7 @@ static void plan_mean(struct plan *plan, const struct vector_view *gradient,
     struct pass *pass = plan_pass(plan, "optimizer/gradient_mean.comp");
     pass_vector(pass, "gradient", gradient, VECTOR_WRITE);
     pass_vector(pass, "sum", sum, VECTOR_READ_WRITE);
-    pass_float(pass, "share", 1.0f / (float)group);
+    pass_float(pass, "mean_factor", 1.0f / (float)group);
     pass_grid(pass, (uint32_t)gradient->count, 1, 1);
     pass_local(pass, 64, 1, 1);
 }
