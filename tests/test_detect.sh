@@ -133,7 +133,6 @@ refuses 1 'images other than those' train --resume pieces.safetensors --data oth
 
 # ---- What does not fit, or is not there ----
 
-refuses 2 'mosaic needs --task detect' train --data shapes/valid --task classify --augment mosaic
 refuses 2 'has nothing for --top' predict --top 2 pieces.safetensors shapes/valid/images
 mkdir -p same/a
 cp shapes/valid/images/000.png same/a/b.png

@@ -188,6 +188,8 @@ net='--net lenet'
 refused 2 '--augment: mixup is "200"; it must be a number in 0 .. 100' --augment mixup=200
 refused 1 'augment differs; the run began with "mixup=0.3"' --resume "$work/mixup" --augment mixup=0.4 --epochs 3
 
+refused 2 '--augment mosaic needs --task detect; this run has classify' --net lenet --augment mosaic
+
 # ---- A learning rate -------------------------------------------------------------------------------
 
 # One that is found is in the table's least line or beside it, the same each time, and nothing is
