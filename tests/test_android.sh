@@ -69,6 +69,9 @@ else
         ln -s "/usr/include/$folder" "$work/kernel/$folder"
     done
     ln -s "/usr/include/$(cc -print-multiarch)/asm" "$work/kernel/asm"
+    mkdir "$work/kernel/android"
+    echo 'enum { ANDROID_LOG_DEBUG, ANDROID_LOG_INFO, ANDROID_LOG_WARN, ANDROID_LOG_ERROR };
+        int __android_log_write(int priority, const char *tag, const char *text);' >"$work/kernel/android/log.h"
     # A request of the kernel's is an int in musl's ioctl.
     headers_64="-isystem $musl -isystem $work/kernel -Wno-sign-conversion"
     headers_32="-isystem $work/short -isystem $work/kernel -Wno-sign-conversion"
@@ -81,7 +84,7 @@ list() { tr ' ' '\n' <"$out/$1" | grep '\.c$'; }
     list files | sed 's/\/gbm_device/\/no_gbm_device/' && ls "$out/registry.c" "$out/desktop_registry.c" "$out/shaders.c"
 } >"$work/core"
 {
-    list interchange-files && list onnx-files && list data-files && ls "$out/onnx.pb-c.c"
+    list interchange-files && list onnx-files && list data-files && ls "$out/onnx.pb-c.c" platform/android/example.c
 } >"$work/others"
 export work out
 export options="-std=c11 -O0 -fPIC -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -Iinclude -I$out/include -iquote src
@@ -123,7 +126,7 @@ for row in "aarch64-linux-android24 $headers_64" "armv7a-linux-androideabi24 $he
         comm -23 "$work/$needs" "$work/there" >"$work/missing"
         [ -s "$work/missing" ] && fail "$target: not in tests/android/bionic.txt: $(tr '\n' ' ' <"$work/missing")"
     done
-    echo "row $target: $(wc -l <"$work/core") files of the core and $(wc -l <"$work/others") of the other libraries" \
+    echo "row $target: $(wc -l <"$work/core") files of the core and $(wc -l <"$work/others") of the other libraries and the example" \
         "compile without a warning, with $headers; Android has all $(wc -l <"$work/core-needs") symbols that the core" \
         "needs, and all $(wc -l <"$work/all-need") of all"
 done

@@ -121,7 +121,7 @@ dest_doc     := $(DESTDIR)$(DOCDIR)
 dest_man     := $(DESTDIR)$(MANDIR)
 dest_completion := $(DESTDIR)$(COMPLETIONDIR)
 # The pages lie there as they do here, so that their links lead somewhere.
-DOCUMENTS    := README.md $(sort $(wildcard $(foreach folder,include src src/python glsl platform tests \
+DOCUMENTS    := README.md $(sort $(wildcard $(foreach folder,include src src/python glsl platform platform/android tests \
                 tests/bench examples,$(folder)/*.md $(folder)/*.svg)))
 document_folders = $(addprefix $(dest_doc)/,$(filter-out ./,$(sort $(dir $(DOCUMENTS)))))
 
