@@ -28,11 +28,11 @@
 extern "C" {
 #endif
 
-struct AHardwareBuffer; /* Android's, from API level 26 on */
+typedef struct AHardwareBuffer AHardwareBuffer; /* Android's, from API level 26 on */
 
 /* A buffer, and what AHardwareBuffer_describe says of it. */
 struct glcnn_hardware_buffer {
-    const struct AHardwareBuffer *buffer;
+    const AHardwareBuffer *buffer;
     uint32_t width, height; /* pixels */
     uint32_t layers;        /* 1 */
     uint32_t format;        /* one of the table's */
