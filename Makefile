@@ -36,7 +36,7 @@
 ##   DRM             no: without GBM, for systems whose drivers have only EGL and OpenGL ES
 ##   O               where everything is built: build
 ##   ONNX_PROTO      ONNX's schema: /usr/include/onnx/onnx.proto
-##   FUZZ            boxes, deserialize, onnx, pictures and tables, or some of them
+##   FUZZ            boxes, deserialize, onnx, pictures, tables and targets, or some of them
 ##   FUZZ_SECONDS    how long fuzz runs each: 600
 ##   V               1 shows the commands
 

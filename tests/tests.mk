@@ -139,7 +139,7 @@ check-drm:
 # Readers under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus/TARGET for the next
 # run; what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input
 # is a failure too; a picture's decoder, and what unpacks, may take more.
-FUZZ         ?= boxes deserialize onnx pictures tables
+FUZZ         ?= boxes deserialize onnx pictures tables targets
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,$(undefined) \
                 -fno-sanitize-recover=$(undefined)
@@ -148,7 +148,7 @@ FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address
 ONNX_DATA    := /usr/lib/python3/dist-packages/onnx/backend/test/data/node
 
 $(FUZZERS:=.o): includes = $(public_include) -iquote .
-fuzz_targets := $(addprefix $(O)/tests/fuzz/,boxes deserialize onnx pictures tables)
+fuzz_targets := $(addprefix $(O)/tests/fuzz/,boxes deserialize onnx pictures tables targets)
 $(fuzz_targets): fuzz_main = -fsanitize=fuzzer
 $(FUZZERS): %: %.o $(STATIC)
 	$(call say,LD)

@@ -5,25 +5,11 @@
  * What fails has a message. What succeeds has boxes within their images, of known classes.
  */
 #include <glcnn/data.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "tests/fuzz/require.h"
+#include "tests/fuzz/folder.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char root[] = "/tmp/glcnn-fuzz-XXXXXX";
-
-/* Grey, 4 x 2. */
-static const uint8_t picture[] = {137, 80, 78,  71,  13,  10, 26, 10, 0,   0,  0,   13, 73, 72,
-                                  68,  82, 0,   0,   0,   4,  0,  0,  0,   2,  8,   0,  0,  0,
-                                  0,   90, 195, 34,  191, 0,  0,  0,  11,  73, 68,  65, 84, 120,
-                                  218, 99, 96,  128, 1,   0,  0,  10, 0,   1,  236, 36, 3,  185,
-                                  0,   0,  0,   0,   73,  69, 78, 68, 174, 66, 96,  130};
 
 /* Data sets that are whole but for one file. */
 static const struct kind {
@@ -60,34 +46,11 @@ static const struct {
              {"coco/a.png", picture, sizeof picture},
              {"coco/b/b.png", picture, sizeof picture}};
 
-static void end(void)
-{
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", root);
-    require(system(command) == 0, "the folder cannot be removed", root);
-}
-
-/* Makes the folders on its way. */
-static void write_file(const char *name, const void *bytes, size_t size)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path + sizeof root - 1; slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "wb");
-    require(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0,
-            "the file cannot be written", path);
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    require(mkdtemp(root) != NULL, "no folder can be made", root);
-    atexit(end);
+    make_root();
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         write_file(files[i].path, files[i].bytes, files[i].size);
     return 0;

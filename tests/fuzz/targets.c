@@ -1,0 +1,114 @@
+/* Fuzz target of libFuzzer: a letter, and any bytes that become one file of pictures with numbers or
+ * masks: a for labels of .npy, z for an .npz, v for a CSV of images, l for a CSV that names pictures, m
+ * for a mask, c for the names of its classes. "make fuzz" runs it.
+ *
+ * What fails has a message. What succeeds has finite numbers, as many of each picture, and classes of
+ * pixels that there are.
+ */
+#include <glcnn/data.h>
+#include <math.h>
+
+#include "tests/fuzz/folder.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Data sets that are whole but for one file. */
+static const struct kind {
+    char letter;
+    const char *folder, *file;
+    glcnn_data_targets targets;
+} kinds[] = {{'a', "arrays", "labels.npy", GLCNN_DATA_TARGETS_NUMBERS},
+             {'z', "archive", "data.npz", GLCNN_DATA_TARGETS_NUMBERS},
+             {'v', "column", "data.csv", GLCNN_DATA_TARGETS_NUMBERS},
+             {'l', "list", "list.csv", GLCNN_DATA_TARGETS_NUMBERS},
+             {'m', "masks", "masks/a.png", GLCNN_DATA_TARGETS_MASKS},
+             {'c', "named", "classes.txt", GLCNN_DATA_TARGETS_MASKS}};
+
+/* Bytes, [2][2][1]. */
+static const char head[] =
+    "\x93NUMPY\1\0\x3d\0{'descr': '|u1', 'fortran_order': False, 'shape': (2,"
+    "2,1), }\n1234";
+
+static const struct {
+    const char *path;
+    const void *bytes;
+    size_t size;
+} files[] = {{"arrays/images.npy", head, sizeof head - 1},
+             {"list/images/a.png", picture, sizeof picture},
+             {"list/b.png", picture, sizeof picture},
+             {"masks/images/a.png", picture, sizeof picture},
+             {"masks/images/b.png", picture, sizeof picture},
+             {"masks/masks/b.png", picture, sizeof picture},
+             {"named/images/b.png", picture, sizeof picture},
+             {"named/masks/b.png", picture, sizeof picture}};
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    make_root();
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        write_file(files[i].path, files[i].bytes, files[i].size);
+    return 0;
+}
+
+static void look_at_batch(const struct glcnn_data_info *info, const struct glcnn_data_batch *batch)
+{
+    const size_t numbers = (size_t)batch->count * info->class_count;
+    const size_t pixels = (size_t)batch->count * info->width * info->height;
+    for (size_t i = 0; batch->numbers && i < numbers; i++)
+        require(isfinite(batch->numbers[i]), "a number", "");
+    for (size_t i = 0; batch->masks && i < pixels; i++)
+        require(batch->masks[i] < info->class_count || batch->masks[i] == GLCNN_DATA_NO_CLASS,
+                "a class of a pixel", "");
+}
+
+static void look_at(glcnn_data_set *data, glcnn_data_targets targets)
+{
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_loader_parameters p = {.batch = 2, .threads = 1};
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_loader *loader;
+    struct glcnn_data_batch batch;
+    require(info->class_count > 0, "neither numbers nor classes", "");
+    require(glcnn_data_loader_create(data, &p, &loader, error) == GLCNN_SUCCESS, "no loader",
+            error);
+    require(glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS, "no batch", error);
+    require(targets == GLCNN_DATA_TARGETS_MASKS ? batch.masks != NULL : batch.numbers != NULL,
+            "no targets", "");
+    look_at_batch(info, &batch);
+    glcnn_data_loader_destroy(&loader);
+}
+
+static void check(const struct kind *kind, bool strict)
+{
+    const struct glcnn_data_parameters p = {.targets = kind->targets, .strict = strict};
+    char path[64], error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_data_set *data;
+    snprintf(path, sizeof path, "%s/%s", root, kind->folder);
+    require((unsigned)glcnn_data_guess_targets(path) <= GLCNN_DATA_TARGETS_BOXES, "a guess", "");
+    glcnn_status status = glcnn_data_set_open(path, &p, &data, error);
+    require((status == GLCNN_SUCCESS) == (data != NULL), "data and a failure", error);
+    require(data || strlen(error) > 10, "a failure without a message", error);
+    require(status != GLCNN_OUT_OF_MEMORY && status != GLCNN_INVALID_ARGUMENT,
+            glcnn_status_text(status), error);
+    if (data)
+        look_at(data, kind->targets);
+    glcnn_data_set_close(&data);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char name[128];
+    for (size_t i = 0; size > 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        if (data[0] != kinds[i].letter)
+            continue;
+        snprintf(name, sizeof name, "%s/%s", kinds[i].folder, kinds[i].file);
+        write_file(name, data + 1, size - 1);
+        check(&kinds[i], false);
+        check(&kinds[i], true);
+        return 0;
+    }
+    return 0;
+}
