@@ -247,7 +247,8 @@ class Datasets(unittest.TestCase):
         return os.path.join(self.path, "squares")
 
     def test_masks_of_pictures(self):
-        data = glcnn.Dataset(self.masks(), targets="masks", batch=16)
+        data = glcnn.Dataset(self.masks(), targets=None, batch=16)
+        self.assertEqual(data.targets, "masks")
         self.assertEqual(data.classes, ["0", "1"])
         batch = next(iter(data))
         self.assertEqual((batch.labels.shape, sorted(set(batch.labels.ravel()))),
@@ -297,7 +298,8 @@ class Datasets(unittest.TestCase):
                 file.write(text)
         with open(os.path.join(path, "classes.txt"), "w") as file:
             file.write("ant\nbee\n")
-        data = glcnn.Dataset(path, targets="boxes", validation=0, shuffle=False)
+        data = glcnn.Dataset(path, targets=None, validation=0, shuffle=False)
+        self.assertEqual(data.targets, "boxes")
         self.assertEqual(data.classes, ["ant", "bee"])
         (images, boxes), = data
         self.assertEqual(images.shape, (2, 1, 8, 8))

@@ -70,7 +70,7 @@ class Dataset:
 
     targets     "classes" of images; "numbers", real ones, named by `classes`; "masks", the class of
                 each pixel, 255 for none; or "boxes", of each image an array [K][5] of left, top, right
-                and bottom, in shares of the image, and class
+                and bottom, in shares of the image, and class. None: what the path looks like
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
     resize      to which the shorter side of pictures is scaled before their middle of `size` is taken,
@@ -87,10 +87,14 @@ class Dataset:
     """
 
     def __init__(self, path: Union[str, os.PathLike[str]], *,
-                 targets: str = "classes", size: Union[int, Sequence[int], None] = None,
-                 channels: int = 0, resize: int = 0, part: str = "training", batch: int = 32, shuffle: Optional[bool] = None,
+                 targets: Optional[str] = "classes", size: Union[int, Sequence[int], None] = None,
+                 channels: int = 0, resize: int = 0, part: str = "training", batch: int = 32,
+                 shuffle: Optional[bool] = None,
                  seed: int = 0, validation: float = 0.1, classes: Optional[Sequence[str]] = None,
                  strict: bool = False, memory: int = 0, threads: int = 0):
+        if targets is None:
+            guess = library("glcnn_data").glcnn_data_guess_targets(os.fsencode(path))
+            targets = next(name for name, value in _TARGETS.items() if value == guess)
         if targets not in _TARGETS:
             raise refuse("there are no targets %r; there are %s" % (targets, ", ".join(_TARGETS)))
         height, width = _sides(size)
