@@ -3,6 +3,7 @@
 #include "tests/archive.h"
 #include "tests/graphs.h"
 #include "tool/detection_loss.h"
+#include "tool/detection_pack.h"
 
 #include <float.h>
 #include <math.h>
@@ -234,6 +235,127 @@ static void boxes_of_no_extent_stay_finite(void)
     free_losses(&l);
 }
 
+/* ---- Grids that are joined ---- */
+
+#define GRIDS  2
+#define INPUTS 6 /* predicted, logits, then those of detection_loss.h */
+enum { PREDICTED, LOGITS, LABELS, LABEL_WEIGHTS, EXPECTED, BOX_WEIGHTS };
+
+static const uint32_t input_channels[INPUTS] = {4, CLASSES, CLASSES, CLASSES, 4, 1};
+
+/* The losses of each grid by itself, and of both as one image. */
+struct joined {
+    glcnn_network *net;
+    struct detection_layout layout;
+    glcnn_image_node *inputs[GRIDS][INPUTS], *both[INPUTS];
+    float *values[GRIDS][INPUTS];
+    glcnn_image_node
+        *results[2 * (GRIDS + 1)]; /* of scores and boxes: of each grid, then of both */
+};
+
+static void add_losses(struct joined *j, glcnn_image_node *const inputs[INPUTS], int number)
+{
+    const struct detection_outputs outputs = {.scores = inputs[LOGITS],
+                                              .distances = inputs[PREDICTED]};
+    struct detection_loss loss = {.labels = inputs[LABELS],
+                                  .label_weights = inputs[LABEL_WEIGHTS],
+                                  .distances = inputs[EXPECTED],
+                                  .box_weights = inputs[BOX_WEIGHTS]};
+    detection_losses(&outputs, &loss);
+    j->results[2 * number] = glcnn_filter_node_loss(loss.scores);
+    j->results[2 * number + 1] = glcnn_filter_node_loss(loss.boxes);
+}
+
+static struct joined make_joined(void)
+{
+    static const uint32_t strides[] = {8, 16};
+    struct joined j = {.net = make_network(),
+                       .layout = detection_layout(40, 24, CLASSES, strides, GRIDS)};
+    uint32_t seed = 5;
+    for (int k = 0; k < INPUTS; k++) {
+        glcnn_image_node *predicted[GRIDS];
+        for (int i = 0; i < GRIDS; i++) {
+            const size_t count = detection_locations(&j.layout.grids[i]) * input_channels[k];
+            predicted[i] = j.inputs[i][k] = make_input(j.net, "grid");
+            j.values[i][k] = calloc(count, sizeof(float));
+            for (size_t n = 0; n < count; n++)
+                j.values[i][k][n] = k == LOGITS ? noise(&seed) : 1.5f + noise(&seed);
+        }
+        j.both[k] = k <= LOGITS ? detection_pack(&j.layout, predicted) : make_input(j.net, "both");
+    }
+    for (int i = 0; i < GRIDS; i++)
+        add_losses(&j, j.inputs[i], i);
+    add_losses(&j, j.both, GRIDS);
+    GOOD_FATAL(glcnn_network_status(j.net));
+    return j;
+}
+
+static glcnn_image *upload(uint32_t channels, uint32_t rows, uint32_t columns, const float *values)
+{
+    glcnn_image *image = make_image(1, channels, rows, columns);
+    GOOD_FATAL(glcnn_image_write_bytes(image, NULL, values, count_of(image) * sizeof *values));
+    return image;
+}
+
+static glcnn_image *upload_both(const struct joined *j, int k)
+{
+    const uint32_t rows = detection_packed_rows(&j->layout), columns = j->layout.grids[0].columns;
+    float *packed = calloc((size_t)rows * columns * input_channels[k], sizeof *packed);
+    const float *const grids[] = {j->values[0][k], j->values[1][k]};
+    detection_pack_values(&j->layout, 1, input_channels[k], grids, k == EXPECTED ? 1 : 0, packed);
+    glcnn_image *image = upload(input_channels[k], rows, columns, packed);
+    free(packed);
+    return image;
+}
+
+static glcnn_image *upload_input(const struct joined *j, const glcnn_image_node *node)
+{
+    for (int k = 0; k < INPUTS; k++) {
+        for (int i = 0; i < GRIDS; i++)
+            if (node == j->inputs[i][k])
+                return upload(input_channels[k], j->layout.grids[i].rows,
+                              j->layout.grids[i].columns, j->values[i][k]);
+        if (node == j->both[k])
+            return upload_both(j, k);
+    }
+    return NULL;
+}
+
+static float value_of(glcnn_graph *graph, const glcnn_image_node *node)
+{
+    float *values = result_values(graph, node), value = *values;
+    free(values);
+    return value;
+}
+
+/* As many losses as the sum over grids; what fills up adds nothing. */
+static void joined_grids_lose_as_much(void)
+{
+    struct joined j = make_joined();
+    glcnn_image *sources[GRIDS * INPUTS + INPUTS] = {NULL};
+    glcnn_graph *graph = NULL;
+    GOOD_FATAL(glcnn_graph_create(
+        j.net, &(struct glcnn_graph_descriptor){.results = j.results, .result_count = 6}, &graph));
+    const size_t count = glcnn_graph_source_count(graph);
+    CU_ASSERT_FATAL(count <= sizeof sources / sizeof *sources);
+    for (size_t i = 0; i < count; i++)
+        sources[i] = upload_input(&j, glcnn_graph_source(graph, i));
+    run_graph(graph, sources);
+    for (int k = 0; k < 2; k++) {
+        double wanted = 0;
+        for (int i = 0; i < GRIDS; i++)
+            wanted += (double)value_of(graph, j.results[2 * i + k]);
+        CU_ASSERT(wanted > 1);
+        CU_ASSERT(is_near((double)value_of(graph, j.results[2 * GRIDS + k]), wanted, 1e-5));
+    }
+    destroy_images(sources, count);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&j.net);
+    for (int i = 0; i < GRIDS; i++)
+        for (int k = 0; k < INPUTS; k++)
+            free(j.values[i][k]);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
@@ -241,6 +363,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(ciou_and_its_gradient_are_those_of_the_formula),
         UNIT_TEST(equal_boxes_lose_nothing),
         UNIT_TEST(boxes_of_no_extent_stay_finite),
+        UNIT_TEST(joined_grids_lose_as_much),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("detection_loss", tests, argc, argv);

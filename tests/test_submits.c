@@ -242,10 +242,65 @@ static void test_steps_of_networks_have_few_passes(void)
     }
 }
 
+/* ---- A detector ---- */
+
+#define DETECTOR_BATCH 8
+
+static struct glcnn_image_descriptor source_of(const struct runner *runner, uint32_t number)
+{
+    const struct form *form = &runner->form;
+    if (number > 0)
+        return runner->task->labels(form, number - 1, runner->batch);
+    return (struct glcnn_image_descriptor){.width = form->width,
+                                           .height = form->height,
+                                           .feature_channels = form->channels,
+                                           .number_of_images = runner->batch};
+}
+
+/* All grids share one loss of boxes, whose passes are most of those that are not layers'. */
+static void check_detector(uint32_t side, size_t most)
+{
+    const struct form form = {side, side, 3, CLASSES, task_number(task_find("detect")), 0};
+    struct glcnn_image_descriptor sources[1 + LABELS_MAX];
+    struct glcnn_training_descriptor training = {NULL};
+    struct compiled *compiled = NULL;
+    struct runner runner;
+    struct model model;
+    fixture_close();
+    CU_ASSERT_TRUE_FATAL(fixture_open());
+    device->info.traits = traits_find("Mali-G52", "Mali-G52");
+    device->info.limits.storage_blocks = 8;
+    CU_ASSERT_TRUE_FATAL(
+        model_create(device, net_find("mobilenet-tiny"), &form, DETECTOR_BATCH, &model));
+    GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer));
+    GOOD_FATAL(glcnn_network_set_training(model.network, &training));
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, DETECTOR_BATCH, NULL, &runner));
+    for (uint32_t i = 0; i <= runner.label_count; i++)
+        sources[i] = source_of(&runner, runner.order[i]);
+    GOOD_FATAL(compiled_find(runner.graph, sources, &compiled));
+    const size_t passes = compiled->command_buffer->pass_count;
+    if (passes > most)
+        fprintf(stderr, "\n  a detector of %ux%u: %zu passes, at most %zu are wanted\n", side, side,
+                passes, most);
+    CU_ASSERT(passes <= most);
+    runner_destroy(&runner);
+    glcnn_kernel_destroy(&training.optimizer);
+    model_destroy(&model);
+}
+
+/* With one, two and three grids. */
+static void test_a_step_of_a_detector_has_few_passes(void)
+{
+    check_detector(64, 220);
+    check_detector(128, 285);
+    check_detector(200, 343);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_steps_of_networks_have_few_passes),
+        UNIT_TEST(test_a_step_of_a_detector_has_few_passes),
         UNIT_TEST(test_a_step_has_few_gradient_passes),
         UNIT_TEST(test_what_reads_gradients_comes_behind),
         CU_TEST_INFO_NULL,

@@ -178,12 +178,27 @@ static void packed_grids_come_apart(void)
         CU_ASSERT_EQUAL(predictions[1][i], (float)(2 * 3 * 5 + i));
 }
 
+/* Values of the other grids lie in the first columns, below those of the first. */
+static void values_are_packed(void)
+{
+    static const uint32_t strides[] = {8, 16};
+    const struct detection_layout layout = detection_layout(24, 16, 1, strides, 2);
+    static const float fine[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+                       coarse[] = {13, 14, 15, 16},
+                       wanted[] = {1, 2, 3, 4, 5, 6, 13, 14, -1, 7, 8, 9, 10, 11, 12, 15, 16, -1};
+    float packed[sizeof wanted / sizeof *wanted];
+    detection_pack_values(&layout, 2, 1, (const float *const[]){fine, coarse}, -1, packed);
+    CU_ASSERT_EQUAL_FATAL(detection_packed_rows(&layout), 3);
+    CU_ASSERT_EQUAL(memcmp(packed, wanted, sizeof packed), 0);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(a_network_learns_to_detect),
         UNIT_TEST(all_networks_and_sizes_have_a_head),
         UNIT_TEST(packed_grids_come_apart),
+        UNIT_TEST(values_are_packed),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("task_detect", tests, argc, argv);

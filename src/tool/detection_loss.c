@@ -38,9 +38,20 @@ static glcnn_image_node *extent_of(glcnn_image_node *distances)
     return glcnn_add_node(channels_of(distances, 0, 2), channels_of(distances, 2, 2));
 }
 
-static glcnn_image_node *area_of(glcnn_image_node *extent)
+/* Of boxes; a channel each. */
+struct sides {
+    glcnn_image_node *width, *height;
+};
+
+static struct sides sides_of(glcnn_image_node *distances)
 {
-    return glcnn_multiply_node(channels_of(extent, 0, 1), channels_of(extent, 1, 1));
+    glcnn_image_node *extent = extent_of(distances);
+    return (struct sides){channels_of(extent, 0, 1), channels_of(extent, 1, 1)};
+}
+
+static glcnn_image_node *area_of(const struct sides *sides)
+{
+    return glcnn_multiply_node(sides->width, sides->height);
 }
 
 static glcnn_image_node *squared_length(glcnn_image_node *vector)
@@ -61,10 +72,10 @@ static glcnn_image_node *distance_term(glcnn_image_node *predicted, glcnn_image_
 
 /* atan(w / h) - pi / 4 = atan(u), u = (w - h) / (w + h) within -1 .. 1, by the polynomial 4.4.47 of
  * Abramowitz and Stegun, whose error is below 1e-5. */
-static glcnn_image_node *angle_of(glcnn_image_node *extent)
+static glcnn_image_node *angle_of(const struct sides *sides)
 {
     static const float factors[] = {-0.0851330f, 0.1801410f, -0.3302995f, 0.9998660f};
-    glcnn_image_node *width = channels_of(extent, 0, 1), *height = channels_of(extent, 1, 1);
+    glcnn_image_node *width = sides->width, *height = sides->height;
     glcnn_image_node *u = glcnn_divide_node(glcnn_subtract_node(width, height),
                                             scaled(glcnn_add_node(width, height), 1, 1, LEAST));
     glcnn_image_node *uu = square(u), *sum = glcnn_neuron_linear_node(uu, 0.0208351f, factors[0]);
@@ -74,7 +85,7 @@ static glcnn_image_node *angle_of(glcnn_image_node *extent)
 }
 
 /* alpha v */
-static glcnn_image_node *aspect_term(glcnn_image_node *predicted, glcnn_image_node *expected,
+static glcnn_image_node *aspect_term(const struct sides *predicted, const struct sides *expected,
                                      glcnn_image_node *iou)
 {
     const float factor = 0.63661977f; /* 2 / pi */
@@ -88,15 +99,16 @@ static glcnn_image_node *aspect_term(glcnn_image_node *predicted, glcnn_image_no
 
 glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected)
 {
-    glcnn_image_node *extent = extent_of(predicted), *wanted = extent_of(expected);
-    glcnn_image_node *inside = area_of(extent_of(glcnn_minimum_node(predicted, expected)));
-    glcnn_image_node *both = glcnn_add_node(area_of(extent), area_of(wanted));
+    const struct sides found = sides_of(predicted), wanted = sides_of(expected),
+                       common = sides_of(glcnn_minimum_node(predicted, expected));
+    glcnn_image_node *inside = area_of(&common);
+    glcnn_image_node *both = glcnn_add_node(area_of(&found), area_of(&wanted));
     glcnn_image_node *iou =
         glcnn_divide_node(inside, scaled(glcnn_subtract_node(both, inside), 1, 1, LEAST));
     glcnn_image_node *enclosing = extent_of(glcnn_maximum_node(predicted, expected));
     return glcnn_subtract_node(
         glcnn_subtract_node(iou, distance_term(predicted, expected, enclosing)),
-        aspect_term(extent, wanted, iou));
+        aspect_term(&found, &wanted, iou));
 }
 
 /* 1 - CIoU: its difference from 1, which the labels of a location with an object sum to. */

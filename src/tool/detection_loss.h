@@ -5,12 +5,13 @@
 
 #include "detection_head.h"
 
-/* Of one grid. The first four are inputs of the network, which the caller makes, with a pixel for each
+/* Of one grid, or of all as one image (detection_pack.h). The first four are inputs of the network, which the caller makes, with a pixel for each
  * location; detection_targets.h writes them. */
 struct detection_loss {
     glcnn_image_node *labels;        /* a channel a class: 1 for that of the location's object */
     glcnn_image_node *label_weights; /* likewise */
-    glcnn_image_node *distances;     /* to the edges of the object's box, in strides; positive */
+    glcnn_image_node *distances;     /* to the edges of the object's box, in strides; positive, also
+                                        where there is no object */
     glcnn_image_node *box_weights;   /* one channel; 0 where there is no object */
     glcnn_filter_node *scores;       /* the losses, each a sum over the locations of a picture */
     glcnn_filter_node *boxes;
@@ -26,7 +27,7 @@ struct detection_loss {
  * glcnn/node.h. */
 glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected);
 
-/* Adds the losses of a grid. They are NULL on failure, see glcnn/node.h. */
+/* Adds the losses of what is predicted; the outputs' `predictions` are not read. They are NULL on failure, see glcnn/node.h. */
 void detection_losses(const struct detection_outputs *outputs, struct detection_loss *loss);
 
 #endif

@@ -1,5 +1,5 @@
-/* What all grids of a detector predict as one image, so that a network has one result: the finest grid
- * first, the others below it, each filled up with zeros to the width of the first. */
+/* Images or arrays of all grids of a detector as one, so that a network has one result and one loss: the
+ * finest grid first, the others below it, each filled up to the width of the first. */
 #ifndef GLCNN_TOOL_DETECTION_PACK_H
 #define GLCNN_TOOL_DETECTION_PACK_H
 
@@ -7,13 +7,18 @@
 
 #include "detection_head.h"
 
-/* The image of 4 + classes channels, made of the predictions of each grid; those themselves where
- * there is one. NULL on failure, see glcnn/node.h. */
+/* Made of an image of each grid, of as many channels, filled up with zeros; that itself where there is
+ * one grid. NULL on failure, see glcnn/node.h. */
 glcnn_image_node *detection_pack(const struct detection_layout *layout,
-                                 const struct detection_outputs *outputs);
-/* Numbers of such an image. */
+                                 glcnn_image_node *const images[]);
+/* The same with arrays of `batch` pictures, [batch][row][column][channel], filled up with `rest`, into
+ * `packed`, [batch][detection_packed_rows][columns of the first grid][channel]. */
+void detection_pack_values(const struct detection_layout *layout, uint32_t batch, uint32_t channels,
+                           const float *const grids[], float rest, float *packed);
+uint32_t detection_packed_rows(const struct detection_layout *layout);
+/* Numbers of predictions that are packed, of 4 + classes channels. */
 size_t detection_packed(const struct detection_layout *layout);
-/* Takes it apart: predictions[scale] are into `room`, which has as many numbers. */
+/* Takes these apart: predictions[scale] are into `room`, which has as many numbers. */
 void detection_unpack(const struct detection_layout *layout, const float *packed, float *room,
                       const float *predictions[]);
 

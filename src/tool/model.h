@@ -15,8 +15,8 @@
 const char *model_failure(const glcnn_device *device);
 
 /* Images of labels and losses of a task. */
-#define LABELS_MAX 12
-#define LOSSES_MAX 8
+#define LABELS_MAX 4
+#define LOSSES_MAX 2
 
 #define MODEL_BACKBONE 512 /* characters, and a zero */
 

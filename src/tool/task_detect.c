@@ -19,7 +19,6 @@
 #define HEAD_LABELS   "detection_"
 #define HEAD_CHANNELS 32
 #define BOX_GAIN      4 /* of the loss of boxes beside that of classes */
-#define INPUTS        4 /* of the losses of a grid */
 #define MOST          300
 
 /* As many grids as pictures of that size have objects for. */
@@ -111,6 +110,15 @@ static glcnn_image_node *named(const glcnn_network *network, const char *what, u
     return NULL;
 }
 
+static glcnn_image_node *pack(const struct detection_layout *layout,
+                              const struct detection_outputs *outputs)
+{
+    glcnn_image_node *predictions[DETECTION_SCALES];
+    for (uint32_t i = 0; i < layout->scales; i++)
+        predictions[i] = outputs[i].predictions;
+    return detection_pack(layout, predictions);
+}
+
 static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
     const struct detection_layout layout = layout_of(form);
@@ -122,7 +130,7 @@ static glcnn_image_node *build(const struct features *features, const struct for
     for (uint32_t i = 0; i < layout.scales; i++)
         good = good && name(outputs[i].scores, "scores", i) &&
                name(outputs[i].distances, "distances", i);
-    return good ? detection_pack(&layout, outputs) : NULL;
+    return good ? pack(&layout, outputs) : NULL;
 }
 
 static bool finish(struct model *model)
@@ -131,11 +139,27 @@ static bool finish(struct model *model)
     return true;
 }
 
-static bool add_losses(struct model *model, uint32_t scale)
+/* Of all grids. */
+static glcnn_image_node *packed(const struct model *model, const struct detection_layout *layout,
+                                const char *what)
 {
-    const struct detection_outputs outputs = {.scores = named(model->network, "scores", scale),
-                                              .distances =
-                                                  named(model->network, "distances", scale)};
+    glcnn_image_node *images[DETECTION_SCALES];
+    bool has_all = true;
+    for (uint32_t i = 0; i < layout->scales; i++) {
+        images[i] = named(model->network, what, i);
+        has_all = has_all && images[i];
+    }
+    return has_all ? detection_pack(layout, images) : NULL;
+}
+
+/* One loss of all grids takes a third of the passes of one for each of three. Weights of labels make the
+ * sum over a batch the mean over its objects. */
+static bool add_ciou(struct model *model, uint32_t batch)
+{
+    const struct detection_layout layout = layout_of(&model->form);
+    const struct detection_outputs outputs = {.scores = packed(model, &layout, "scores"),
+                                              .distances = packed(model, &layout, "distances")};
+    (void)batch;
     struct detection_loss loss = {.labels = model_add_labels(model),
                                   .label_weights = model_add_labels(model),
                                   .distances = model_add_labels(model),
@@ -148,17 +172,6 @@ static bool add_losses(struct model *model, uint32_t scale)
     return loss.scores && loss.boxes;
 }
 
-/* Weights of labels make the sum over a batch the mean over its objects. */
-static bool add_ciou(struct model *model, uint32_t batch)
-{
-    const struct detection_layout layout = layout_of(&model->form);
-    bool good = true;
-    (void)batch;
-    for (uint32_t i = 0; i < layout.scales && good; i++)
-        good = add_losses(model, i);
-    return good;
-}
-
 static const struct task_loss losses[] = {
     {"ciou", "cross-entropy of classes and intersection over union of boxes", add_ciou}, {NULL}};
 
@@ -167,11 +180,10 @@ static const struct task_loss losses[] = {
 static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
 {
     const struct detection_layout layout = layout_of(form);
-    const struct detection_grid *grid = &layout.grids[index / INPUTS];
-    const uint32_t channels[INPUTS] = {form->classes, form->classes, 4, 1};
-    return (struct glcnn_image_descriptor){.width = grid->columns,
-                                           .height = grid->rows,
-                                           .feature_channels = channels[index % INPUTS],
+    const uint32_t channels[] = {form->classes, form->classes, 4, 1};
+    return (struct glcnn_image_descriptor){.width = layout.grids[0].columns,
+                                           .height = detection_packed_rows(&layout),
+                                           .feature_channels = channels[index],
                                            .number_of_images = batch};
 }
 
@@ -251,23 +263,36 @@ static bool take_objects(const struct runner *runner, const struct glcnn_data_ba
     return to->items && to->pictures;
 }
 
-static bool upload(glcnn_image *image, const float *values)
+/* Arrays of each grid, into one image. */
+static bool upload(glcnn_image *image, const struct detection_layout *layout,
+                   const float *const grids[], float rest)
 {
     const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
     const size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
-    return glcnn_image_write_bytes(image, NULL, values, count * sizeof *values) == GLCNN_SUCCESS;
+    float *values = malloc(count * sizeof *values);
+    if (values)
+        detection_pack_values(layout, d->number_of_images, d->feature_channels, grids, rest,
+                              values);
+    bool good = values && glcnn_image_write_bytes(image, NULL, values, count * sizeof *values) ==
+                              GLCNN_SUCCESS;
+    free(values);
+    return good;
 }
 
+/* What fills up has no weight; its distances are such that losses are finite. */
 static bool upload_all(struct runner *runner, const struct detection_targets *targets)
 {
+    const float *grids[4][DETECTION_SCALES];
     bool good = true;
-    for (uint32_t i = 0; i < targets->layout.scales && good; i++) {
+    for (uint32_t i = 0; i < targets->layout.scales; i++) {
         const struct detection_target *t = &targets->scales[i];
-        glcnn_image **to = &runner->labels[INPUTS * i];
-        memcpy(&runner->given_labels[INPUTS * i], to, INPUTS * sizeof *to);
-        good = upload(to[0], t->labels) && upload(to[1], t->label_weights) &&
-               upload(to[2], t->distances) && upload(to[3], t->box_weights);
+        grids[0][i] = t->labels;
+        grids[1][i] = t->label_weights;
+        grids[2][i] = t->distances;
+        grids[3][i] = t->box_weights;
     }
+    for (uint32_t k = 0; k < 4 && good; k++)
+        good = upload(runner->labels[k], &targets->layout, grids[k], k == 2 ? 1 : 0);
     return good;
 }
 
