@@ -167,10 +167,21 @@ static bool choose_label(struct choosing *c, const char *word, size_t length,
            refuse_label(c, word, name, error);
 }
 
+/* The head that a task has put on the network. */
+static bool choose_head(struct choosing *c)
+{
+    char word[64];
+    const char *beginning = task_of(&c->model->form)->head;
+    if (!beginning)
+        return false;
+    snprintf(word, sizeof word, "%s*", beginning);
+    return choose_named(c, word, strlen(word), (struct range){0, 0}) > 0;
+}
+
 static bool choose(struct choosing *c, const char *words, char error[GLCNN_ERROR_LENGTH])
 {
     if (strcmp(words, "last") == 0)
-        return choose_last(c, 1, error);
+        return choose_head(c) || choose_last(c, 1, error);
     if (strncmp(words, "last:", 5) == 0 && words[5] &&
         strspn(words + 5, "0123456789") == strlen(words + 5))
         return choose_last(c, strtoull(words + 5, NULL, 10), error);

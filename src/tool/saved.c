@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backbone.h"
 #include "class_names.h"
 #include "support/option.h"
 
@@ -176,7 +177,7 @@ static bool replace_head(glcnn_network *network, uint32_t classes, char error[GL
     return false;
 }
 
-/* A classifier's network does for numbers too, with another head; nothing else does for two tasks. */
+/* A classifier's network does for numbers too, with another head; what is no backbone does for one task. */
 static bool check_task(const struct form *own, const struct form *form,
                        char error[GLCNN_ERROR_LENGTH])
 {
@@ -201,7 +202,8 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
 {
     const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
     glcnn_network *network = NULL;
-    if (!saved->form.classes) {
+    const bool is_backbone = backbone_serves(&saved->form, form);
+    if (!saved->form.classes && !is_backbone) {
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "the network is not a classifier with one score for each class: \"glcnn import "
                  "--head\" "
@@ -217,10 +219,12 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
             saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
         return false;
     }
-    if (!check_task(&saved->form, form, error) ||
+    if ((!is_backbone && !check_task(&saved->form, form, error)) ||
         glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
             GLCNN_SUCCESS)
         return false;
+    if (is_backbone)
+        return backbone_open(network, &saved->form, form, batch, model, error);
     if (form->classes == saved->form.classes || replace_head(network, form->classes, error))
         return model_open(network, form, batch, model, error);
     glcnn_network_destroy(&network);
@@ -320,6 +324,12 @@ void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, c
         (struct glcnn_checkpoint_bytes){bytes_names[SAVED_ONNX], skeleton, size};
     saved->bytes[SAVED_RECORD] = (struct glcnn_checkpoint_bytes){
         bytes_names[SAVED_RECORD], (const uint8_t *)record, strlen(record)};
+}
+
+void saved_forget(struct saved *saved)
+{
+    for (size_t i = SAVED_NETWORK + 1; i < SAVED_BYTES; i++)
+        saved->bytes[i] = (struct glcnn_checkpoint_bytes){bytes_names[i], NULL, 0};
 }
 
 void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size)

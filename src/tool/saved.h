@@ -47,6 +47,9 @@ void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, c
 /* The same of what trains, where the network has averages of it (ema.h); size 0: nothing. */
 void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size);
 
+/* Has it forget all of that, a bank of patches too: the network is another than what they are of. */
+void saved_forget(struct saved *saved);
+
 /* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
  * `count` more entries. */
 typedef bool saved_writer(const struct saved *saved, const struct model *model, const char *path,

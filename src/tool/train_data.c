@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backbone.h"
 #include "digest.h"
 #include "train_session.h"
 
@@ -116,6 +117,8 @@ static int describe_input(struct session *s)
     s->pictures.form.loss = (uint32_t)(task_find_loss(t->task, t->loss) - t->task->losses);
     s->described = s->base;
     saved_add_trained(&s->described, NULL, 0);
+    if (t->model && backbone_serves(&s->base.form, form))
+        saved_forget(&s->described);
     s->described.form = *form;
     s->described.names = s->pictures.info->class_names;
     if (t->resume || t->model)

@@ -10,7 +10,9 @@
 
 /* What becomes of parameters of a file whose head is another here. */
 struct heads {
-    const char *label;
+    const char *label; /* of the one layer of the head; NULL: of none */
+    const char
+        *beginning; /* of labels of a head on a backbone, which has no other; NULL: of none */
     char wrong[GLCNN_ERROR_LENGTH]; /* about the first that does not fit and is not the head's */
 };
 
@@ -27,19 +29,37 @@ static bool is_of_units(const char *parameter)
     return parameter && strncmp(parameter, TASK_UNITS, sizeof TASK_UNITS - 1) == 0;
 }
 
+/* What the network has anew, and what it has no more. */
+static bool is_of_heads(const struct heads *heads, const char *parameter)
+{
+    if (heads->beginning)
+        return !parameter || strncmp(parameter, heads->beginning, strlen(heads->beginning)) == 0;
+    return is_of_units(parameter) || (heads->label && is_of(heads->label, parameter));
+}
+
 static void check_head(void *user, const char *parameter, const char *tensor, const char *reason)
 {
     struct heads *heads = user;
-    if (reason && !is_of(heads->label, parameter) && !is_of_units(parameter) && !heads->wrong[0])
+    if (reason && !is_of_heads(heads, parameter) && !heads->wrong[0])
         snprintf(heads->wrong, sizeof heads->wrong, "%.150s: %.250s",
                  parameter ? parameter : tensor, reason);
+}
+
+static void tell_head(const struct model *model, const struct heads *heads, uint32_t classes)
+{
+    if (*model->backbone)
+        output("head: new, for %s, on %s\n", task_of(&model->form)->name, model->backbone);
+    else if (classes != model->form.classes)
+        output("head: %s has new weights, for %u classes instead of %u\n", heads->label,
+               model->form.classes, classes);
 }
 
 /* All but the head, and units of a task that the file is not for. */
 static bool load_body(const char *path, struct model *model, bool tells, uint32_t classes,
                       char error[GLCNN_ERROR_LENGTH])
 {
-    struct heads heads = {.label = glcnn_filter_node_label(model->head)};
+    struct heads heads = {.label = glcnn_filter_node_label(model->head),
+                          .beginning = *model->backbone ? task_of(&model->form)->head : NULL};
     if (glcnn_checkpoint_load_matching(model->network, path, NULL, 0, check_head, &heads, error) !=
         GLCNN_SUCCESS)
         return false;
@@ -48,9 +68,8 @@ static bool load_body(const char *path, struct model *model, bool tells, uint32_
                  heads.wrong);
         return false;
     }
-    if (tells && classes != model->form.classes)
-        output("head: %s has new weights, for %u classes instead of %u\n", heads.label,
-               model->form.classes, classes);
+    if (tells)
+        tell_head(model, &heads, classes);
     return true;
 }
 
