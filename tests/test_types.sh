@@ -28,8 +28,8 @@ vec4 neuron_derivative(vec4 x, vec4 slope) { return 3.0 * neuron_a * x * x; }
 END
 cat >"$work/tree/glsl/loss/loss_quartic.glsl" <<'END'
 // l = (y - t)^4,  d = 4 (y - t)^3
-vec4 element_loss(vec4 y, vec4 t) { return (y - t) * (y - t) * (y - t) * (y - t); }
-vec4 element_gradient(vec4 y, vec4 t) { return 4.0 * (y - t) * (y - t) * (y - t); }
+vec4 NAME_loss(vec4 y, vec4 t) { return (y - t) * (y - t) * (y - t) * (y - t); }
+vec4 NAME_gradient(vec4 y, vec4 t) { return 4.0 * (y - t) * (y - t) * (y - t); }
 END
 
 # row FILE TABLE TEXT: TEXT becomes the last row of the macro TABLE.

@@ -1,4 +1,4 @@
 // l = |y - t|,  d = sign(y - t)
 // needs lib/compare.glsl
-vec4 element_loss(vec4 y, vec4 t) { return abs(y - t); }
-vec4 element_gradient(vec4 y, vec4 t) { return sign_of(y - t); }
+vec4 NAME_loss(vec4 y, vec4 t) { return abs(y - t); }
+vec4 NAME_gradient(vec4 y, vec4 t) { return sign_of(y - t); }

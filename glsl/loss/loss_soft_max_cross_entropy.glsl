@@ -7,17 +7,17 @@
 // needs lib/math.glsl
 // needs loss/loss.glsl
 struct soft_max_sums {
-    float largest, sum, log_sum, labels;
+    float peak, sum, log_sum, labels;
 };
 
 soft_max_sums sums_of(ivec2 at, int image) {
     soft_max_sums s = soft_max_sums(prediction(at, 0, image).x, 0.0, 0.0, 0.0);
     for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP)
-        s.largest = max(s.largest, slice_max(prediction(at, slice, image), slice, source_channels));
-    s.largest = max_of_all(s.largest);
+        s.peak = max(s.peak, slice_max(prediction(at, slice, image), slice, source_channels));
+    s.peak = max_of_all(s.peak);
     long_sum sum = long_sum(0.0, 0.0);
     for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP) {
-        vec4 e = exp_precise(prediction(at, slice, image) - s.largest);
+        vec4 e = exp_precise(prediction(at, slice, image) - s.peak);
         add_slice(sum, slice_sum(e, slice, source_channels), slice);
     }
     s.sum = sum_of_all(vec4(total_of(sum))).x;
@@ -31,7 +31,7 @@ soft_max_sums sums_of(ivec2 at, int image) {
     return s;
 }
 
-vec4 element_loss(vec4 y, vec4 t, soft_max_sums s) { return times(-t, y - s.largest - s.log_sum); }
+vec4 NAME_loss(vec4 y, vec4 t, soft_max_sums s) { return times(-t, y - s.peak - s.log_sum); }
 vec4 weighted_gradient(vec4 y, vec4 t, vec4 w, soft_max_sums s) {
-    return exp_precise(y - s.largest) / s.sum * s.labels - w * t;
+    return exp_precise(y - s.peak) / s.sum * s.labels - w * t;
 }

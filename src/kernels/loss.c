@@ -201,8 +201,8 @@ static void add_parameters(const struct operation *o, struct pass *pass)
     pass_float(pass, "smoothing_scale", (float)scale);
     pass_float(pass, "smoothing_offset", (float)offset);
     pass_float(pass, "weight", p->weight);
-    pass_float(pass, "epsilon", p->epsilon);
-    pass_float(pass, "delta", p->delta);
+    pass_float(pass, "element_epsilon", p->epsilon);
+    pass_float(pass, "element_delta", p->delta);
     if (over_channels(o))
         pass_define(pass, "OVER_CHANNELS", 1);
     if (o->given[WEIGHTS])
@@ -247,7 +247,7 @@ static struct pass *plan_gradient(const struct operation *o, struct plan *plan)
         pass_texture(pass, "weights", &o->images[WEIGHTS]);
     pass_image(pass, "destination", destination);
     pass_window(pass, &o->window);
-    pass_library(pass, loss_row_of(o)->shader);
+    pass_template(pass, loss_row_of(o)->shader, "element");
     add_parameters(o, pass);
     return pass;
 }
