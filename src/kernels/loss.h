@@ -31,7 +31,9 @@ struct loss_row {
     double constant; /* of the loss of one image */
 };
 
-const struct loss_row *loss_row_of(const struct operation *operation);
+extern const char *const loss_type_names[]; /* by enumerator; NULL at the end */
+
+const struct loss_row *loss_row_of(const struct glcnn_loss_parameters *parameters);
 
 /* Arguments. */
 enum { SOURCE, LABELS, WEIGHTS, DESTINATION, LOSS };
@@ -46,13 +48,36 @@ void loss_pass_pixels(const struct loss_pixels *pixels, const struct implementat
                       uint32_t lanes);
 
 /* label = t * scale + offset */
-void loss_smoothing(const struct operation *operation, double *scale, double *offset);
+void loss_smoothing(const struct glcnn_loss_parameters *parameters, double *scale, double *offset);
+
+/* ---- The value, of any kernel with these arguments (loss_value.c) ---- */
+
+extern const char *const loss_reduction_types[];
+
+/* What such a kernel says of itself, its descriptor's form. */
+struct loss_form {
+    size_t reduction_type; /* where in its parameters that is */
+    /* Is a mean over pixels, not over elements? NULL: it is not. */
+    bool (*over_pixels)(const struct operation *operation);
+    double (*constant)(const struct operation *operation); /* of loss_constant; NULL: 0 */
+};
+
+/* For its descriptor: the shape of the loss, and whether labels, weights and loss fit. */
+void loss_shape(const struct operation *operation, size_t index,
+                struct glcnn_image_descriptor *result);
+bool loss_check(const struct operation *operation, struct validation validation);
+
 /* Is the loss an image of as many elements? */
 bool loss_is_element_wise(const struct operation *operation);
-
+/* What is added to the sum over an image. */
+double loss_constant(const struct operation *operation);
 /* What a plain sum is multiplied with. */
 double loss_scale(const struct operation *operation);
 /* Is a sum divided by the number of weights that are not 0? */
 bool loss_by_count(const struct operation *operation);
+
+/* Has the pass, whose shader goes through pixels as loss/loss.comp does, store the loss where that
+ * is given; passes behind it add up those of pixels. */
+void loss_plan_value(const struct operation *operation, struct plan *plan, struct pass *pass);
 
 #endif

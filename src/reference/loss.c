@@ -1,10 +1,9 @@
 /* Losses and their first gradients: spec 8. */
-#include "kernels/loss.h"
+#include "reference/loss.h"
 
 #include <math.h>
 
 #include "kernels/numbers.h"
-#include "reference/reference.h"
 
 /* ---- Losses of an element ---- */
 
@@ -140,37 +139,40 @@ static const struct {
 #define COUNT(...) +1
 _Static_assert(sizeof elements / sizeof *elements == LOSS_TYPES(COUNT), "each type has a row");
 
+double loss_of_element(double y, double t, const struct glcnn_loss_parameters *p)
+{
+    return elements[p->loss_type].loss(y, t, p);
+}
+
+double loss_gradient_of_element(double y, double t, const struct glcnn_loss_parameters *p)
+{
+    return elements[p->loss_type].gradient(y, t, p);
+}
+
 /* ---- Pixels ---- */
 
-/* A pixel that the loss is computed for: position in the sources after the edge mode, -1 for
- * outside, and in the destination. */
-struct pixel {
-    uint32_t n;
-    int32_t y, x, Y, X;
-};
-
-static double label(const struct reference *r, const struct pixel *p, uint32_t c)
+static double label(const struct reference *r, const struct loss_pixel *p, uint32_t c)
 {
     double scale, offset;
-    loss_smoothing(r->operation, &scale, &offset);
+    loss_smoothing(r->operation->parameters, &scale, &offset);
     return tensor_get(&r->images[LABELS], p->n, c, p->y, p->x) * scale + offset;
 }
 
-static double weight(const struct reference *r, const struct pixel *p, uint32_t c)
+double loss_weight(const struct reference *r, const struct loss_pixel *p, uint32_t c)
 {
     if (!r->images[WEIGHTS].data)
         return 1;
     return tensor_get(&r->images[WEIGHTS], p->n, c, p->y, p->x);
 }
 
-static double omega(const struct reference *r, const struct pixel *p, uint32_t c)
+static double omega(const struct reference *r, const struct loss_pixel *p, uint32_t c)
 {
     const struct glcnn_loss_parameters *parameters = r->operation->parameters;
-    return (double)parameters->weight * weight(r, p, c);
+    return (double)parameters->weight * loss_weight(r, p, c);
 }
 
 /* log soft-max of the prediction for channel c. */
-static double log_probability(const struct reference *r, const struct pixel *p, uint32_t c)
+static double log_probability(const struct reference *r, const struct loss_pixel *p, uint32_t c)
 {
     const struct tensor *y = &r->images[SOURCE];
     double sum = 0, largest = -INFINITY;
@@ -182,7 +184,8 @@ static double log_probability(const struct reference *r, const struct pixel *p, 
 }
 
 /* - sum_i omega(i) t(i) d log soft-max(i) / d y(c) */
-static double cross_entropy_gradient(const struct reference *r, const struct pixel *p, uint32_t c)
+static double cross_entropy_gradient(const struct reference *r, const struct loss_pixel *p,
+                                     uint32_t c)
 {
     double gradient = 0, probability = exp(log_probability(r, p, c));
     for (uint32_t i = 0; i < r->images[SOURCE].channels; i++)
@@ -190,31 +193,31 @@ static double cross_entropy_gradient(const struct reference *r, const struct pix
     return gradient;
 }
 
-/* Weighted loss of one element; its gradient goes to the destination. */
-static double visit(const struct reference *r, const struct pixel *p, uint32_t c)
+static double visit(const struct reference *r, const struct loss_pixel *p, uint32_t c)
 {
     const struct glcnn_loss_parameters *parameters = r->operation->parameters;
     double *gradient = tensor_at(&r->images[DESTINATION], p->n, c, p->Y, p->X);
     double y = tensor_get(&r->images[SOURCE], p->n, c, p->y, p->x), t = label(r, p, c);
-    if (loss_row_of(r->operation)->over_channels) {
+    if (loss_row_of(parameters)->over_channels) {
         *gradient = cross_entropy_gradient(r, p, c);
         return omega(r, p, c) * times(-t, log_probability(r, p, c));
     }
-    *gradient = omega(r, p, c) * elements[parameters->loss_type].gradient(y, t, parameters);
-    return omega(r, p, c) * elements[parameters->loss_type].loss(y, t, parameters);
+    *gradient = omega(r, p, c) * loss_gradient_of_element(y, t, parameters);
+    return omega(r, p, c) * loss_of_element(y, t, parameters);
 }
 
 struct totals {
     double sum, present;
 };
 
-static void visit_pixel(const struct reference *r, const struct pixel *p, struct totals *totals)
+static void visit_pixel(const struct reference *r, const struct loss_pixel *p,
+                        loss_visitor visit_element, struct totals *totals)
 {
     const struct tensor *loss = &r->images[LOSS];
     for (uint32_t c = 0; c < r->images[SOURCE].channels; c++) {
-        double value = visit(r, p, c);
+        double value = visit_element(r, p, c);
         totals->sum += value;
-        totals->present += weight(r, p, c) != 0;
+        totals->present += loss_weight(r, p, c) != 0;
         if (loss->data && loss_is_element_wise(r->operation))
             *tensor_at(loss, p->n, c, p->Y, p->X) = value;
     }
@@ -222,8 +225,7 @@ static void visit_pixel(const struct reference *r, const struct pixel *p, struct
 
 static void finish_image(const struct reference *r, uint32_t n, const struct totals *totals)
 {
-    const struct glcnn_loss_parameters *parameters = r->operation->parameters;
-    double sum = loss_row_of(r->operation)->constant * (double)parameters->weight + totals->sum;
+    double sum = loss_constant(r->operation) + totals->sum;
     if (!r->images[LOSS].data || loss_is_element_wise(r->operation))
         return;
     double scale = loss_scale(r->operation);
@@ -232,7 +234,7 @@ static void finish_image(const struct reference *r, uint32_t n, const struct tot
     *tensor_at(&r->images[LOSS], n, 0, 0, 0) = sum * scale;
 }
 
-static void loss_reference(const struct reference *r)
+void loss_reference_of(const struct reference *r, loss_visitor visit_element)
 {
     const struct window *w = &r->operation->window;
     const struct tensor *source = &r->images[SOURCE];
@@ -240,13 +242,18 @@ static void loss_reference(const struct reference *r)
         struct totals totals = {0};
         for (int32_t Y = w->y.begin; Y < w->y.end; Y++)
             for (int32_t X = w->x.begin; X < w->x.end; X++) {
-                struct pixel p = {n, axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0),
-                                  axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0), Y,
-                                  X};
-                visit_pixel(r, &p, &totals);
+                struct loss_pixel p = {
+                    n, axis_tap(&w->y, w->edge_mode, (int32_t)source->height, Y, 0),
+                    axis_tap(&w->x, w->edge_mode, (int32_t)source->width, X, 0), Y, X};
+                visit_pixel(r, &p, visit_element, &totals);
             }
         finish_image(r, n, &totals);
     }
+}
+
+static void loss_reference(const struct reference *r)
+{
+    loss_reference_of(r, visit);
 }
 
 #define TYPE_CASE(NAME, ...) {"loss_type=" #NAME " reduction_type=sum", {2, 5, 3, 2}},
