@@ -1126,6 +1126,21 @@ static const struct {
     {"strided_view", "size_5", 1},
     {"upsampling", "scale_factor_x", 1},
     {"upsampling", "scale_factor_y", 1},
+    {"yolo_loss", "xy_loss_type", GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR},
+    {"yolo_loss", "wh_loss_type", GLCNN_LOSS_TYPE_HUBER},
+    {"yolo_loss", "confidence_loss_type", GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY},
+    {"yolo_loss", "classes_loss_type", GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY},
+    {"yolo_loss", "epsilon", 1e-7},
+    {"yolo_loss", "reduction_type", GLCNN_REDUCTION_TYPE_SUM},
+    {"yolo_loss", "rescore", 1},
+    {"yolo_loss", "scale_xy", 10},
+    {"yolo_loss", "scale_wh", 10},
+    {"yolo_loss", "scale_no_object", 5},
+    {"yolo_loss", "scale_object", 100},
+    {"yolo_loss", "scale_class", 2},
+    {"yolo_loss", "min_iou_for_object_presence", 0.7},
+    {"yolo_loss", "max_iou_for_object_absence", 0.3},
+    {"yolo_loss", "number_of_anchor_boxes", 1},
 };
 
 static bool ends_with(const char *name, const char *end)

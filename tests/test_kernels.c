@@ -135,11 +135,13 @@ static bool is_said(const struct glcnn_descriptor *d, const char *name, const ch
     return false;
 }
 
-/* A fused neuron has the functions of the kernels of neurons alone, one of which has slopes. */
+/* A fused neuron has the functions of the kernels of neurons alone, one of which has slopes. A part of
+ * a loss with anchor boxes has those of the loss, or refuses them: test_yolo_loss goes over all. */
 static bool is_left_to_another(const struct glcnn_descriptor *d, const struct parameter *p)
 {
-    return strcmp(p->name, "neuron_type") == 0 && strcmp(d->name, "neuron") != 0 &&
-           strcmp(d->name, "neuron_gradient") != 0;
+    return (strcmp(p->name, "neuron_type") == 0 && strcmp(d->name, "neuron") != 0 &&
+            strcmp(d->name, "neuron_gradient") != 0) ||
+           strstr(p->name, "_loss_type");
 }
 
 /* A kernel that is to make nothing has no result to compare. */

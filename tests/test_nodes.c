@@ -73,7 +73,8 @@ static size_t source_count(const struct glcnn_descriptor *d)
         return 0;
     if (strcmp(d->name, "concatenation") == 0)
         return 3;
-    return descriptor_place(d, PLACE_SECONDARY) >= 0 || strcmp(d->name, "loss") == 0 ? 2 : 1;
+    return descriptor_place(d, PLACE_SECONDARY) >= 0 || descriptor_place(d, PLACE_LABELS) >= 0 ? 2
+                                                                                               : 1;
 }
 
 /* Spec 10.2, and what the header says of kernels whose gradient MPS lacks. */

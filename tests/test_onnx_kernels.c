@@ -15,7 +15,7 @@ struct tally {
 static bool makes_nodes(const struct glcnn_descriptor *d)
 {
     return !(d->flags & (IS_GRADIENT | WITHOUT_PIXELS)) &&
-           descriptor_place(d, PLACE_DESTINATION) >= 0 && strcmp(d->name, "loss") != 0;
+           descriptor_place(d, PLACE_DESTINATION) >= 0 && descriptor_place(d, PLACE_LOSS) < 0;
 }
 
 /* What no node has, and the index of one channel, which is not read. */

@@ -223,6 +223,8 @@ static void check_ends(void)
                 glcnn_loss_node(x, y, NULL, GLCNN_LOSS_TYPE_HINGE, GLCNN_REDUCTION_TYPE_MEAN));
     SAME_FILTER("loss", "loss_type=huber reduction_type=sum",
                 glcnn_loss_node(x, y, z, GLCNN_LOSS_TYPE_HUBER, GLCNN_REDUCTION_TYPE_SUM));
+    SAME_FILTER("yolo_loss", "reduction_type=mean",
+                glcnn_yolo_loss_node(x, y, z, NULL, 0, GLCNN_REDUCTION_TYPE_MEAN));
 }
 
 #define SAME_REDUCTION(NAME) SAME("reduce_" #NAME, NULL, glcnn_reduce_##NAME##_node(x))
@@ -372,6 +374,9 @@ static void test_settings_out_of_range_are_refused(void)
     check_refused(glcnn_slice_node(x, 0, 0), "source_feature_channel_max_count is 0");
     check_refused(glcnn_loss_node(x, y, NULL, GLCNN_LOSS_TYPE_FORCE32, GLCNN_REDUCTION_TYPE_SUM),
                   "loss_type is 2147483647");
+    check_refused(
+        glcnn_yolo_loss_node(x, y, NULL, (const float[]){1, 0}, 2, GLCNN_REDUCTION_TYPE_SUM),
+        "anchor box 0 is 1 x 0");
     glcnn_network_destroy(&network);
 }
 
@@ -397,6 +402,7 @@ static void test_a_node_of_nothing_is_null(void)
     CU_ASSERT_PTR_NULL(glcnn_concatenation_node(none, 1));
     CU_ASSERT_PTR_NULL(glcnn_concatenation_node(NULL, 0));
     CU_ASSERT_PTR_NULL(glcnn_loss_node(x, NULL, NULL, 0, 0));
+    CU_ASSERT_PTR_NULL(glcnn_yolo_loss_node(x, NULL, NULL, NULL, 0, 0));
     GOOD(glcnn_network_status(network));
     CU_ASSERT_EQUAL(count_filters(), 0);
     glcnn_network_destroy(&network);

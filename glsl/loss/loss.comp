@@ -14,7 +14,7 @@ void invocation(ivec3 at) {
     long_sum sum = long_sum(0.0, 0.0);
     float count = 0.0;
 #ifdef OVER_CHANNELS
-    soft_max_sums s = sums_of(at.xy, at.z);
+    element_sums s = element_sums_of(at.xy, at.z);
 #endif
     for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP) {
         vec4 y = prediction(at.xy, slice, at.z);
@@ -48,7 +48,7 @@ void invocation(ivec3 at) {
         vec4 t = label(at.xy, slice, at.z);
         vec4 w = omega(at.xy, slice, at.z);
 #ifdef OVER_CHANNELS
-        vec4 gradient = weighted_gradient(y, t, w, s);
+        vec4 gradient = element_weighted_gradient(y, t, w, s);
 #else
         vec4 gradient = w * element_gradient(y, t);
 #endif

@@ -6,12 +6,12 @@
 // needs lib/compare.glsl
 // needs lib/math.glsl
 // needs loss/loss.glsl
-struct soft_max_sums {
+struct NAME_sums {
     float peak, sum, log_sum, labels;
 };
 
-soft_max_sums sums_of(ivec2 at, int image) {
-    soft_max_sums s = soft_max_sums(prediction(at, 0, image).x, 0.0, 0.0, 0.0);
+NAME_sums NAME_sums_of(ivec2 at, int image) {
+    NAME_sums s = NAME_sums(prediction(at, 0, image).x, 0.0, 0.0, 0.0);
     for (int slice = first_slice(); slice < source_slices; slice += SLICE_STEP)
         s.peak = max(s.peak, slice_max(prediction(at, slice, image), slice, source_channels));
     s.peak = max_of_all(s.peak);
@@ -31,7 +31,7 @@ soft_max_sums sums_of(ivec2 at, int image) {
     return s;
 }
 
-vec4 NAME_loss(vec4 y, vec4 t, soft_max_sums s) { return times(-t, y - s.peak - s.log_sum); }
-vec4 weighted_gradient(vec4 y, vec4 t, vec4 w, soft_max_sums s) {
+vec4 NAME_loss(vec4 y, vec4 t, NAME_sums s) { return times(-t, y - s.peak - s.log_sum); }
+vec4 NAME_weighted_gradient(vec4 y, vec4 t, vec4 w, NAME_sums s) {
     return exp_precise(y - s.peak) / s.sum * s.labels - w * t;
 }

@@ -9,7 +9,7 @@
  * Typed constructors make the nodes, glcnn_pooling_max_node, glcnn_convolution_node and so on. Each
  * is declared beside its kernel in glcnn/kernels and documented with the node's defaults. It takes
  * sources and what must be chosen, and returns the result, so that one node is the next one's
- * source; glcnn_loss_node alone returns its filter. Numbers out of range are refused at once.
+ * source; those of losses return their filter. Numbers out of range are refused at once.
  *
  *   x = glcnn_convolution_node(x, &(struct glcnn_convolution_descriptor){...}, NULL);
  *   x = glcnn_pooling_max_node(glcnn_neuron_relu_node(x, 0), 2, 2, 2, 2);
@@ -95,7 +95,7 @@ GLCNN_API glcnn_filter_node *glcnn_image_node_filter(const glcnn_image_node *nod
  * reductions with weights, augmentation, whose second is image_numbers, and
  * crop_and_resize_bilinear_regions, whose second is region_image; any number for concatenation, which
  * come one after the other in the result, each from a channel that is a multiple of 4; predictions, labels
- * and optionally label weights for loss, whose result is the gradient (glcnn_filter_node_loss has
+ * and optionally label weights for losses, whose result is the gradient (glcnn_filter_node_loss has
  * the loss).
  *
  * Kernels with weights must know their input channels (input_feature_channels, kernel sizes) before

@@ -107,7 +107,7 @@ GLCNN_API glcnn_status glcnn_network_set_training(
  * is one step. Layers that have a data source keep it. Those steps are the long way, for whoever
  * wants other gradients, other optimizers for other layers, or handles of nodes.
  *
- * loss        a filter node of kernel loss. Steps go against the gradient of the sum over the
+ * loss        a filter node of a loss kernel. Steps go against the gradient of the sum over the
  *             batch, whatever its reduction; of the mean, as elsewhere, where its weight is
  *             1 / images (glcnn/kernels/loss.h)
  * optimizer   of glcnn/kernels/optimizer.h; copied. NULL: layers train by the data sources that

@@ -40,6 +40,7 @@ enum argument_values {
     VALUES_ZERO_ONE,    /* 0 or 1 */
     VALUES_UNIT,        /* in 0.05 .. 0.95 */
     VALUES_BYTE,        /* whole 255ths from 0 to 1 */
+    VALUES_STEPS,       /* 0, 0.5 or 1 */
     VALUES_INDEX        /* numbers of the forward kernel's source, counted within an image */
 };
 

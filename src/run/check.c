@@ -37,6 +37,8 @@ static double draw(enum argument_values values, uint64_t numbers, uint64_t *seed
         return 0.05 + 0.9 * u;
     case VALUES_BYTE:
         return floor(256 * u) / 255;
+    case VALUES_STEPS:
+        return floor(3 * u) / 2;
     case VALUES_INDEX:
         return floor((double)numbers * u);
     case VALUES_POSITIVE:
