@@ -399,6 +399,24 @@ def losses_with_weights():
         keep(ops.loss(loss_type, y, t, "sum_by_non_zero_weights", w, 1.5, **more))
 
 
+def detectors():
+    """Two anchor boxes fit a square label equally well."""
+    anchors = torch.tensor([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [0.5, 0.75]])
+    types = ("mean_absolute_error", "mean_squared_error", "hinge", "sigmoid_cross_entropy")
+    scales = (1.0, 2.0, 0.5, 3.0, 4.0)
+    for boxes, (n, k, h, w), reduction, more in (
+            (3, (2, 2, 5, 4), "sum", {}),
+            (1, (2, 1, 6, 7), "none", {"rescore": False}),
+            (4, (1, 7, 6, 5), "mean", {"smoothing": 0.125}),
+            (2, (2, 3, 6, 5), "sum", {"types": types, "scales": scales}),
+            (4, (1, 3, 9, 10), "none", {"presence": 0.375, "absence": 0.125})):
+        t = ops.detector_labels(n, boxes, k, h, w)
+        keep(ops.yolo_loss(draw(*t.shape), t, anchors[:boxes], reduction, **more))
+    t = ops.detector_labels(2, 2, 4, 5, 5)
+    weights = torch.randint(3, t.shape).double() / 2
+    keep(ops.yolo_loss(draw(*t.shape), t, anchors[:2], "sum_by_non_zero_weights", weights))
+
+
 # ---- What is like an operation above ----
 
 def sub_pixels():
@@ -540,6 +558,7 @@ torch.set_rng_state(drawn)  # each was added by itself
 extremes()
 tables()
 crops()
+detectors()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -766,6 +766,90 @@ def cosine_distance(y, t, weight=1.0):
                  {"loss_type": "cosine_distance", **scaled, "reduction_type": "sum"})]
 
 
+# ---- Loss of a detector: boxes are [N][anchor box][x y w h][H][W] ----
+
+def detector_labels(images, boxes, classes, height, width):
+    """A third of the cells with nothing, a third with an object for all anchor boxes alike, a third
+    with one for a single anchor box; a class each."""
+    shape = images, boxes, height, width
+    kind = torch.randint(3, (images, 1, height, width)).expand(shape)
+    box = torch.rand(images, 1, 4, height, width).mul(8).floor().add(1).div(4)
+    box[:, :, :2] /= 2
+    one_hot = F.one_hot(torch.randint(classes, (images, 1, height, width)), classes).movedim(-1, 2)
+    chosen = torch.randint(boxes, (images, 1, height, width)) == torch.arange(boxes).reshape(1, -1, 1, 1)
+    held = (kind == 1) | ((kind == 2) & chosen)
+    all_parts = torch.cat([box, torch.ones_like(box[:, :, :1]), one_hot.double()], 2)
+    return (held[:, :, None] * all_parts).flatten(1, 2)
+
+
+def overlap(a, b):
+    low = torch.maximum(a[:, :, :2] - a[:, :, 2:] / 2, b[:, :, :2] - b[:, :, 2:] / 2)
+    high = torch.minimum(a[:, :, :2] + a[:, :, 2:] / 2, b[:, :, :2] + b[:, :, 2:] / 2)
+    shared = F.relu(high - low).prod(2)
+    return shared / (a[:, :, 2:].prod(2) + b[:, :, 2:].prod(2) - shared)
+
+
+def objects_of(iou, t, anchors, presence):
+    """Which anchor boxes have an object, of labels [N][anchor box][channel][H][W]."""
+    present = (t[:, :, 2:5] > 0).all(2)
+    size, p = t[:, :, None, 2:4], anchors[None, None, :, :, None, None]
+    shared = torch.minimum(size, p).prod(3)
+    fit = shared / (size.prod(3) + p.prod(3) - shared)
+    same = (t[:, :, None, :4] == t[:, None, :, :4]).all(3) & present[:, None]
+    best = torch.where(same, fit, torch.tensor(-1.0)).argmax(2)
+    return present & ((best == torch.arange(len(anchors)).reshape(1, -1, 1, 1)) | (iou > presence))
+
+
+DETECTOR = ("mean_squared_error", "huber", "sigmoid_cross_entropy", "soft_max_cross_entropy")
+
+
+def detector_element(loss_type, y, t, smoothing):
+    """Of [N][anchor box][channel][H][W], whose channels are classes of one soft-max."""
+    y, t = y.flatten(0, 1), t.flatten(0, 1)
+    numbers = {"huber": {"delta": 1.0}}.get(loss_type, {})
+    return LOSSES[loss_type](y, smoothed(loss_type, t, smoothing, y.shape[1]), **numbers)
+
+
+def yolo_loss(y, t, anchors, reduction, w=None, types=DETECTOR, rescore=True,
+              scales=(10.0, 10.0, 5.0, 100.0, 2.0), presence=0.7, absence=0.3, smoothing=0.0):
+    """scales: of xy, wh, no object, object, class. smoothing: of confidence and classes."""
+    boxes = len(anchors)
+    cells, labels = y.unflatten(1, (boxes, -1)), t.unflatten(1, (boxes, -1))
+    sides = anchors[None, :, :, None, None]
+    parts = cells.split((2, 2, 1, cells.shape[2] - 5), 2)
+    box = torch.cat([parts[0].sigmoid(), parts[1].exp() * sides], 2).detach()
+    iou = overlap(box, labels[:, :, :4])
+    held = objects_of(iou, labels, anchors, presence)
+    none = ~held & (iou < absence)
+    confidence = labels[:, :, 4] * held * (iou if rescore else 1)
+    sizes = torch.where(held[:, :, None], labels[:, :, 2:4] / sides, torch.tensor(1.0)).log()
+    factors = (scales[0] * held, scales[1] * held, scales[3] * held + scales[2] * none,
+               scales[4] * held)
+    given = parts[0].sigmoid(), *parts[1:]
+    wanted = labels[:, :, :2], sizes, confidence[:, :, None], labels[:, :, 5:]
+    smoothings = 0, 0, smoothing, smoothing
+    element = torch.cat([
+        f[:, :, None] * detector_element(kind, a, b, share).unflatten(0, f.shape[:2])
+        for kind, a, b, share, f in zip(types, given, wanted, smoothings, factors)], 2)
+    element = element.flatten(1, 2) * (1 if w is None else w)
+    d, = torch.autograd.grad(element.sum(), y)
+    count = y[0].numel() if w is None or reduction == "mean" else per_image(w != 0)
+    result = {"none": element, "sum": per_image(element)}.get(reduction, per_image(element) / count)
+    names = "xy", "wh", "no_object", "object", "class"
+    kinds = zip(("xy", "wh", "confidence", "classes"), types, DETECTOR)
+    settings = {**{f"{part}_loss_type": kind for part, kind, usual in kinds if kind != usual},
+                **{f"scale_{name}": scale for name, scale in zip(names, scales)},
+                "min_iou_for_object_presence": presence, "max_iou_for_object_absence": absence,
+                **({} if rescore else {"rescore": "false"})}
+    if smoothing:
+        settings.update(confidence_label_smoothing=smoothing, classes_label_smoothing=smoothing)
+    weights = {} if w is None else {"label_weights": w}
+    return [Case("yolo_loss", {"source_image": y, "labels": t, **weights,
+                               "anchor_boxes": anchors.flatten()},
+                 {"destination_gradient": d, "loss": result},
+                 {**settings, "number_of_anchor_boxes": boxes, "reduction_type": reduction})]
+
+
 # ---- Optimizers: several steps, each a case that starts where the step before ended ----
 
 def descend(make, kernel, states, settings_of, steps, shape, prepare=lambda g, w: g, **settings):
