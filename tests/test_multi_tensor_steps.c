@@ -49,7 +49,8 @@ static void set_optimizer_of(glcnn_network *net, const char *optimizer)
 static struct trainee begin(const char *optimizer)
 {
     device->info.traits.slow_image_stores = device->info.traits.recomputes_pixels = false;
-    device->info.limits.output_resources = 16; /* so that one pass packs the weights of all layers */
+    device->info.limits.output_resources =
+        16; /* so that one pass packs the weights of all layers */
     reduce_by_passes();
     program_refuse(device, "coefficients_kept");
     struct trainee t = {.cnn = make_cnn()};
