@@ -5,8 +5,8 @@
 //              IoU(p, size of t) of those whose t is the same
 //     weight   object ? object_scale : IoU(B, t) < absence ? no_object_scale : 0
 //     label    object ? t_c, with RESCORE times IoU(B, t) : 0
-// IoU(B, t) is NaN where a number of B or t is, and then neither above nor below anything; IoU(p, ...)
-// is 0 then.
+// IoU(B, t) is NaN where a number of B or t is, and then neither above nor below anything; an IoU(p,
+// size of t) that is NaN counts as 0.
 // needs lib/compare.glsl
 // needs lib/math.glsl
 // needs loss/yolo_loss.glsl

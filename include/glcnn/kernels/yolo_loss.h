@@ -35,8 +35,9 @@
  * by width * height * channels. There is no sum over images: to train on the mean of a batch set the
  * four weights to 1 / images.
  *
- * A NaN in y shows in the loss and the gradient of its element where those are not 0. The offset, edge
- * mode and clip rectangle are as for glcnn/kernels/loss.h.
+ * A NaN in y shows in the loss and the gradient of its element where those are not 0. One in x, y, w or
+ * h of y or t makes the IoU a NaN, which is neither above nor below a threshold. The offset, edge mode and
+ * clip rectangle are as for glcnn/kernels/loss.h.
  *
  * Where a MPS client may differ (spec 12.45 to 12.51): which anchor box has an object, what the
  * thresholds are compared with, the label of w and h, means, the gradient through the IoU.
