@@ -1,6 +1,6 @@
 #!/bin/sh
 # glcnn train on several ranks of mpirun: 1, 2 and 4 give the same weights, with statistics of batch
-# normalisations over all and shares of a batch that differ; twice the same bits; a run goes on with
+# normalisations over all and shares of a batch that differ, boxes too; twice the same bits; a run goes on with
 # another number of ranks; features of frozen layers; weights that are averaged; and what fails on one rank, or dies, ends all of
 # them with a message and leaves the last checkpoint whole.
 #
@@ -131,6 +131,46 @@ train 4 own $small
 (near small own) >"$work/log" 2>&1 && fail 'own statistics are those of all' || true
 train 4 own_again $small
 same own own_again
+
+# A detector divides by the objects of the whole batch, of which ranks have unlike parts, and its precision
+# is that of all validation pictures.
+python3 - "$work/boxes" <<'END' || fail 'there are no pictures with boxes'
+import os, random, struct, sys, zlib
+SIDE = 32
+random.seed(1)
+
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+def save(path, rows):
+    head = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 0, 0, 0, 0)
+    data = zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", data) + chunk(b"IEND", b""))
+
+for part, count in ("train", 24), ("valid", 10):
+    for folder in "images", "labels":
+        os.makedirs(f"{sys.argv[1]}/{part}/{folder}")
+    for n in range(count):
+        rows = [[random.randrange(90) for _ in range(SIDE)] for _ in range(SIDE)]
+        with open(f"{sys.argv[1]}/{part}/labels/{n:02}.txt", "w") as file:
+            for kind in range(random.randrange(3)):
+                w, h = random.randrange(8, 15), random.randrange(8, 15)
+                x, y = random.randrange(SIDE - w), random.randrange(SIDE - h)
+                for row in rows[y:y + h]:
+                    row[x:x + w] = [150 + 100 * kind] * w
+                print(kind, (x + w / 2) / SIDE, (y + h / 2) / SIDE, w / SIDE, h / SIDE, file=file)
+        save(f"{sys.argv[1]}/{part}/images/{n:02}.png", rows)
+END
+boxes="--data $work/boxes --task detect --net mobilenet-tiny --optimizer sgd --lr 0.001 --batch 6 --epochs 1"
+train alone boxes $boxes
+train 2 boxes2 $boxes --sync-batch-norm
+near boxes boxes2
+for name in boxes boxes2; do
+    tail -n 1 "$work/$name.csv" | cut -d, -f7 >"$work/$name.precision"
+done
+[ -s "$work/boxes.precision" ] || fail 'there is no precision'
+cmp "$work/boxes.precision" "$work/boxes2.precision" || fail 'two ranks find another precision'
 
 # Measured shares are some shares: each has an image at least, and results are the same.
 train 3 balanced $lenet --balance

@@ -210,3 +210,62 @@ void detection_score_result(struct detection_score *score, struct detection_prec
     precision->at_50 = classes > 0 ? sums[0] / classes : NAN;
     precision->at_all = classes > 0 ? all / classes / DETECTION_THRESHOLDS : NAN;
 }
+
+/* ---- Numbers ---- */
+
+#define OUTCOME 4 /* numbers of an outcome: label, score, and the bits */
+
+/* How many outcomes, objects of each class, and outcomes. */
+size_t detection_score_numbers(const struct detection_score *score)
+{
+    return 1 + score->classes + OUTCOME * score->count;
+}
+
+void detection_score_write(const struct detection_score *score, double *numbers)
+{
+    *numbers++ = (double)score->count;
+    for (uint32_t k = 0; k < score->classes; k++)
+        *numbers++ = (double)score->objects[k];
+    for (size_t i = 0; i < score->count; i++) {
+        const struct detection_outcome *o = &score->outcomes[i];
+        *numbers++ = o->label;
+        *numbers++ = (double)o->score;
+        *numbers++ = o->right;
+        *numbers++ = o->ignored;
+    }
+}
+
+static void read_outcome(struct detection_score *score, const double *numbers)
+{
+    score->outcomes[score->count] = (struct detection_outcome){.order = score->count,
+                                                               .label = (uint32_t)numbers[0],
+                                                               .score = (float)numbers[1],
+                                                               .right = (uint16_t)numbers[2],
+                                                               .ignored = (uint16_t)numbers[3]};
+    score->count++;
+}
+
+/* The numbers that a row has, of `count` that there are; 0: it is none. */
+static size_t read_row(struct detection_score *score, const double *numbers, size_t count)
+{
+    const size_t head = 1 + score->classes;
+    if (count < head || numbers[0] > (double)((count - head) / OUTCOME) ||
+        !make_room(score, (uint32_t)numbers[0]))
+        return 0;
+    const size_t outcomes = (size_t)numbers[0];
+    for (uint32_t k = 0; k < score->classes; k++)
+        score->objects[k] += (uint64_t)numbers[1 + k];
+    for (size_t i = 0; i < outcomes; i++)
+        read_outcome(score, numbers + head + OUTCOME * i);
+    return head + OUTCOME * outcomes;
+}
+
+bool detection_score_read(struct detection_score *score, const double *numbers, size_t count)
+{
+    size_t at = 0, row = 1;
+    memset(score->objects, 0, score->classes * sizeof *score->objects);
+    score->count = 0;
+    while (at < count && (row = read_row(score, numbers + at, count - at)) > 0)
+        at += row;
+    return row > 0;
+}

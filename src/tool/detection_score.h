@@ -46,6 +46,14 @@ bool detection_score_add(struct detection_score *score, const struct object *obj
                          uint32_t object_count, const struct detection *found,
                          uint32_t found_count);
 
+/* All that was counted as numbers, for others that count other pictures: how many, and they themselves. */
+size_t detection_score_numbers(const struct detection_score *score);
+void detection_score_write(const struct detection_score *score, double *numbers);
+/* Takes several such rows of numbers, one behind another, `count` in all, in place of what was counted; of
+ * equal scores those of earlier rows come first.
+ * False: not enough memory, or they are none. */
+bool detection_score_read(struct detection_score *score, const double *numbers, size_t count);
+
 /* Of all that was counted, which stays; of_class_at_50 has room for all classes, or is NULL. */
 void detection_score_result(struct detection_score *score, struct detection_precision *precision);
 

@@ -177,17 +177,28 @@ static void multiply(float *values, size_t count, float factor)
         values[i] *= factor;
 }
 
-void detection_targets_set(struct detection_targets *targets, const struct objects *pictures,
-                           uint32_t count, float box_gain)
+void detection_targets_find(struct detection_targets *targets, const struct objects *pictures,
+                            uint32_t count)
 {
     targets->positives = 0;
     for (uint32_t i = 0; i < targets->layout.scales; i++)
         set_scale(targets, i, pictures, count);
-    float share = targets->positives > 0 ? 1 / (float)targets->positives : 1;
+}
+
+void detection_targets_weigh(struct detection_targets *targets, double positives, float box_gain)
+{
+    const float share = positives > 0 ? 1 / (float)positives : 1;
     for (uint32_t i = 0; i < targets->layout.scales; i++) {
         struct detection_target *t = &targets->scales[i];
         size_t all = (size_t)targets->batch * detection_locations(&targets->layout.grids[i]);
         multiply(t->label_weights, all * targets->layout.classes, share);
         multiply(t->box_weights, all, box_gain * share);
     }
+}
+
+void detection_targets_set(struct detection_targets *targets, const struct objects *pictures,
+                           uint32_t count, float box_gain)
+{
+    detection_targets_find(targets, pictures, count);
+    detection_targets_weigh(targets, targets->positives, box_gain);
 }

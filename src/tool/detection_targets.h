@@ -43,5 +43,10 @@ struct objects {
  * for no object have no weight, and neither have pictures from `count` on. */
 void detection_targets_set(struct detection_targets *targets, const struct objects *pictures,
                            uint32_t count, float box_gain);
+/* The same for a batch that is a part of a larger one: with weights of 1 and 0, and then divided by the
+ * positives of all of it. */
+void detection_targets_find(struct detection_targets *targets, const struct objects *pictures,
+                            uint32_t count);
+void detection_targets_weigh(struct detection_targets *targets, double positives, float box_gain);
 
 #endif

@@ -594,6 +594,17 @@ void runner_take_from(struct runner *runner, runner_finder find, void *user)
     runner->user = user;
 }
 
+void runner_sum_with(struct runner *runner, runner_summer sum, void *user)
+{
+    runner->sum = sum;
+    runner->sum_user = user;
+}
+
+bool runner_sum(struct runner *runner, double *number)
+{
+    return !runner->sum || runner->sum(runner->sum_user, number, runner->error);
+}
+
 const float *runner_units(struct runner *runner)
 {
     const uint32_t count = runner->form.classes;

@@ -111,6 +111,9 @@ bool model_drops(const struct model *model);
 /* The learning rate of all layers from the next step on. */
 void model_set_learning_rate(struct model *model, float rate);
 
+/* Replaces a number by its sum over all that train on parts of a batch. False: a message in `error`. */
+typedef bool (*runner_summer)(void *user, double *number, char error[GLCNN_ERROR_LENGTH]);
+
 /* Finds the images of a batch. NULL: a message in `error`, or "" there and one of the device. */
 typedef glcnn_image *(*runner_finder)(void *user, const struct glcnn_data_batch *batch,
                                       char error[GLCNN_ERROR_LENGTH]);
@@ -143,7 +146,10 @@ struct runner {
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;
     void *user;
-    char error[GLCNN_ERROR_LENGTH]; /* of the finder; "": the device has the message */
+    /* Of runner_sum_with; NULL: the batch is whole. */
+    runner_summer sum;
+    void *sum_user;
+    char error[GLCNN_ERROR_LENGTH]; /* of both; "": the device has the message */
 };
 
 /* Layers train by the data sources that they have. training: of the graph's descriptor all but
@@ -162,6 +168,11 @@ bool runner_set_targets(struct runner *runner, const struct targets *targets);
 bool runner_take(struct runner *runner, const struct input_parameters *parameters);
 /* The same, by a function that finds the images of a batch. */
 void runner_take_from(struct runner *runner, runner_finder find, void *user);
+/* What labels are weighted by is counted over the whole batch, by that function, where the runner has a
+ * part of it. */
+void runner_sum_with(struct runner *runner, runner_summer sum, void *user);
+/* For tasks: a number of this part becomes that of the whole batch. */
+bool runner_sum(struct runner *runner, double *number);
 /* Regress: deviation and mean of each number, [2][classes]. NULL: the device has the message. */
 const float *runner_units(struct runner *runner);
 /* Why the last run failed. */

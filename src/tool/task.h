@@ -94,6 +94,12 @@ struct task {
     double (*measured)(const struct score *score);
     void (*release)(
         struct score *score); /* what the task has put into score->kept; NULL: nothing */
+    /* The same as numbers, for ranks of which each has seen its share: how many, 0 where there is no
+     * memory; written; and those of all ranks, one behind another, in place of it. False: no memory. Of
+     * tasks that release something. */
+    size_t (*kept_numbers)(struct score *score);
+    void (*write_kept)(const struct score *score, double *numbers);
+    bool (*read_kept)(struct score *score, const double *numbers, size_t count);
     void (*print)(const struct score *score, const char *const *names);
     void (*describe)(const struct score *score, const char *const *names, cJSON *object);
     /* NULL: there is nothing to draw. */

@@ -304,7 +304,11 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
     bool good = detection_targets_create(&layout, runner->batch, &targets) &&
                 take_objects(runner, batch, &objects);
     if (good)
-        detection_targets_set(&targets, objects.pictures, runner->batch, BOX_GAIN);
+        detection_targets_find(&targets, objects.pictures, runner->batch);
+    double positives = targets.positives;
+    good = good && runner_sum(runner, &positives);
+    if (good)
+        detection_targets_weigh(&targets, positives, BOX_GAIN);
     good = good && upload_all(runner, &targets);
     free(objects.items);
     free(objects.pictures);
@@ -396,6 +400,21 @@ static void release(struct score *score)
 {
     detection_score_free(score->kept);
     free(score->kept);
+}
+
+static size_t kept_numbers(struct score *score)
+{
+    return kept(score) ? detection_score_numbers(score->kept) : 0;
+}
+
+static void write_kept(const struct score *score, double *numbers)
+{
+    detection_score_write(score->kept, numbers);
+}
+
+static bool read_kept(struct score *score, const double *numbers, size_t count)
+{
+    return detection_score_read(score->kept, numbers, count);
 }
 
 static void add(struct score *score, const float *packed, const struct glcnn_data_batch *batch,
@@ -553,6 +572,9 @@ const struct task task_detect = {
     .add = add,
     .measured = measured,
     .release = release,
+    .kept_numbers = kept_numbers,
+    .write_kept = write_kept,
+    .read_kept = read_kept,
     .print = print,
     .describe = describe,
     .explains = "the mean, over classes, of the precision at all recalls; a box is "

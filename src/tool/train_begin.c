@@ -196,11 +196,18 @@ static int balance(struct session *s)
     return EXIT_GOOD;
 }
 
+static bool sum_number(void *user, double *number, char error[GLCNN_ERROR_LENGTH])
+{
+    struct session *s = user;
+    return ranks_sum(&s->ranks, number, 1, error);
+}
+
 int session_join_ranks(struct session *s)
 {
     const struct settings *t = &s->settings;
     if (!s->ranks.mpi || t->average_every > 0)
         return EXIT_GOOD;
+    runner_sum_with(&s->trainer, sum_number, s);
     const struct glcnn_exchange exchange =
         s->ranks.library.exchange(s->ranks.mpi, t->syncs_statistics ? s->ranks.batch : 0);
     return glcnn_graph_set_exchange(s->trainer.graph, &exchange) == GLCNN_SUCCESS

@@ -179,17 +179,10 @@ static int open_base(struct session *s)
 static int choose_task(struct session *s)
 {
     struct settings *t = &s->settings;
-    const int status = settings_take_task(s->command, t,
-                                          t->task    ? t->task
-                                          : t->model ? task_of(&s->base.form)
-                                                     : pictures_task(t->data));
-    if (status != EXIT_GOOD || !s->ranks.mpi || !t->task->release)
-        return status;
-    return complain(
-        s->command, EXIT_USAGE,
-        "the task %s is trained by one process: what it measures takes the answers to all "
-        "pictures in one place",
-        t->task->name);
+    return settings_take_task(s->command, t,
+                              t->task    ? t->task
+                              : t->model ? task_of(&s->base.form)
+                                         : pictures_task(t->data));
 }
 
 /* Pictures are as the network that comes from a file has them; classes too, unless they are to

@@ -5,6 +5,39 @@
 #include "evaluate.h"
 #include "train_session.h"
 
+/* What all ranks have, one behind another. */
+static bool gather(struct session *s, const double *counts, char error[GLCNN_ERROR_LENGTH])
+{
+    size_t all = 0, before = 0;
+    for (uint32_t r = 0; r < s->ranks.size; r++) {
+        before += r < s->ranks.rank ? (size_t)counts[r] : 0;
+        all += (size_t)counts[r];
+    }
+    double *numbers = calloc(all + 1, sizeof *numbers);
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    if (numbers)
+        s->settings.task->write_kept(&s->score, numbers + before);
+    bool good = numbers && ranks_sum(&s->ranks, numbers, all, error) &&
+                s->settings.task->read_kept(&s->score, numbers, all);
+    free(numbers);
+    return good;
+}
+
+/* Where sums do not do. */
+static bool gather_kept(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    if (!s->ranks.mpi || !s->settings.task->kept_numbers)
+        return true;
+    double *counts = calloc(s->ranks.size, sizeof *counts);
+    if (counts)
+        counts[s->ranks.rank] = (double)s->settings.task->kept_numbers(&s->score);
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    bool good = counts && counts[s->ranks.rank] > 0 &&
+                ranks_sum(&s->ranks, counts, s->ranks.size, error) && gather(s, counts, error);
+    free(counts);
+    return good;
+}
+
 /* Each rank has seen its share. */
 static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
 {
@@ -35,7 +68,8 @@ int session_validate(struct session *s, glcnn_data_loader *loader)
     score_free(&s->score);
     bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model) &&
                 session_begin_findings(s, error) && session_average_statistics(s, error) &&
-                evaluate(s, loader, error) && sum_score(s, error) && session_sum_findings(s, error);
+                evaluate(s, loader, error) && sum_score(s, error) && gather_kept(s, error) &&
+                session_sum_findings(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : session_fail(s, error);
 }
