@@ -77,6 +77,7 @@ handles 'Imagination Technologies' 'PowerVR Rogue GE8320' QUIRK_BINARIES=1 \
     'says of a binary that it is linked, and crashes where it is not' "$tool" check -v --quick -k add
 export GLCNN_CACHE_DIR=off
 has 'Vivante Corporation' 'Vivante GC7000UL' wrong_binaries yes
+has Mesa 'Vivante GC7000 rev 6214' reads_late no
 has Qualcomm 'Adreno (TM) 530' wrong_binaries yes
 has Qualcomm 'Adreno (TM) 640' wrong_binaries no
 

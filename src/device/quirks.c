@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct quirk {
-    const char *vendor, *renderer; /* parts of the driver's strings; NULL: any */
+    const char *vendor, *renderer; /* parts of the driver's strings: Mesa names the same GPUs */
     size_t trait;
     const char *sentence;
 };
@@ -13,11 +13,11 @@ struct quirk {
 #define TRAIT(NAME) offsetof(struct glcnn_device_traits, NAME)
 
 static const struct quirk quirks[] = {
-    {NULL, "Vivante", TRAIT(reads_late),
+    {"Vivante", "Vivante", TRAIT(reads_late),
      "reads bytes after the call that gave them: they are written to mapped memory instead"},
-    {NULL, "Vivante", TRAIT(wrong_binaries),
+    {"Vivante", "Vivante", TRAIT(wrong_binaries),
      "links programs of its binaries wrongly: each start compiles them anew"},
-    {NULL, "PowerVR", TRAIT(wrong_binaries),
+    {"Imagination", "PowerVR", TRAIT(wrong_binaries),
      "says of a binary that it is linked, and crashes where it is not: each start compiles programs "
      "anew"},
     {"Qualcomm", "Adreno (TM) 4", TRAIT(wrong_binaries),
@@ -32,14 +32,13 @@ static const struct quirk quirks[] = {
 
 static bool has(const char *text, const char *part)
 {
-    return !part || (text && strstr(text, part));
+    return text && strstr(text, part);
 }
 
 /* ANGLE names the driver of Vulkan below it, not one of OpenGL ES. */
 static bool is_of(const struct quirk *quirk, const char *vendor, const char *renderer)
 {
-    return has(vendor, quirk->vendor) && has(renderer, quirk->renderer) &&
-           !(renderer && strstr(renderer, "ANGLE"));
+    return has(vendor, quirk->vendor) && has(renderer, quirk->renderer) && !has(renderer, "ANGLE");
 }
 
 const struct quirk *quirk_next(const char *vendor, const char *renderer, const struct quirk *last)
