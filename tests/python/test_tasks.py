@@ -188,6 +188,13 @@ class DetectTest(Folder):
         self.assertAlmostEqual(precision.value([0.5]), (51 + 50 * 2 / 3) / 101)
         precision.add([found[:0]], [objects + [0, 0, 0, 0, 1]])  # a class that is never found
         self.assertAlmostEqual(precision.value([0.5]), (51 + 50 * 2 / 3) / 101 / 2)
+        # A hundred boxes of each class count, however likely those of others are.
+        crowded = detection.Precision(2)
+        wrong = numpy.repeat([[0.6, 0, 0.7, 0.1, 0, 0.9]], 100, 0)
+        right = [[0, 0, 0.4, 0.4, 1, 0.5], [0, 0, 0.4, 0.4, 0, 0.5]]
+        crowded.add([numpy.concatenate([wrong, right])],
+                    [numpy.array([[0, 0, 0.4, 0.4, 1], [0, 0, 0.4, 0.4, 0]])])
+        self.assertAlmostEqual(crowded.value([0.5]), 0.5)
         with refused(self, Status.INVALID_ARGUMENT, "boxes of 1 images and objects of 2"):
             precision.add([found], [objects, objects])
 

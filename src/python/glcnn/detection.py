@@ -282,8 +282,8 @@ def ciou(found: ImageNode, wanted: ImageNode) -> ImageNode:
 # ---- Precision ----
 
 class Precision:
-    """Mean average precision by COCO's rules: the 100 likeliest boxes of a picture, each taking the
-    object of its class that it overlaps most, of those that are left; precision, made to fall, at 101
+    """Mean average precision by COCO's rules: the 100 likeliest boxes of a class in a picture, each
+    taking the object that it overlaps most, of those that are left; precision, made to fall, at 101
     recalls."""
 
     def __init__(self, classes: int):
@@ -294,7 +294,7 @@ class Precision:
         """Boxes [K][6] and objects [K][5] of images."""
         if len(found) != len(wanted):
             raise refuse("there are boxes of %d images and objects of %d" % (len(found), len(wanted)))
-        self.images += [(boxes[:100], objects) for boxes, objects in zip(found, wanted)]
+        self.images += zip(found, wanted)
 
     def value(self, overlap: Sequence[float]) -> float:
         """The mean over classes that there are and over the overlaps that make a box right; NaN where
@@ -306,7 +306,7 @@ class Precision:
     def _of_class(self, k: int, least: float) -> float:
         count, scores, right = 0, numpy.empty(0), numpy.empty(0, bool)
         for boxes, objects in self.images:
-            objects, boxes = objects[objects[:, 4] == k], boxes[boxes[:, 4] == k]
+            objects, boxes = objects[objects[:, 4] == k], boxes[boxes[:, 4] == k][:100]
             count += len(objects)
             scores = numpy.append(scores, boxes[:, 5])
             right = numpy.append(right, _right(boxes, objects, least))
@@ -323,7 +323,7 @@ def _right(boxes: Any, objects: Any, least: float) -> Any:
     """Which boxes, the likeliest first, take an object: [K]."""
     right, shared = numpy.zeros(len(boxes), bool), overlaps(boxes, objects)
     for i, row in enumerate(shared if len(objects) else ()):
-        best = row.argmax()
+        best = len(row) - 1 - row[::-1].argmax()  # of equals the last
         right[i] = row[best] >= least
         if right[i]:
             shared[:, best] = 0
