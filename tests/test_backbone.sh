@@ -171,7 +171,7 @@ runs train --model net.glcnn --task segment --data masks --train last --epochs 6
 grep -q '^head: new, for segment, on batch_normalization_2 of 32x32x32, batch_normalization_6 of 16x16x64$' log ||
     fail 'the maps are not told'
 miou=$(measure mIoU masks.glcnn masks)
-at_least "$miou" 0.85 || fail "mIoU is $miou; expected 0.85 at least"
+at_least "$miou" 0.8 || fail "mIoU is $miou; expected 0.8 at least"
 runs predict --masks found.masks masks.glcnn boxes/valid/images
 [ "$(ls found.masks | wc -l)" = 128 ] || fail 'masks are not predicted'
 
