@@ -217,8 +217,9 @@ if ! GLCNN=$glcnn sh examples/pretrained.sh --backbone "$work/mobile.glcnn" >"$w
     exit 77
 fi
 cd "$work" || exit 1
-runs train --model mobile.glcnn --task detect --data boxes --train last --limit 96 --batch 8 --epochs 4 \
-    --lr 0.004 --out mobile_boxes.glcnn
+runs train --model mobile.glcnn --task detect --data boxes --train last --limit 16 --batch 8 --epochs 3 \
+    --lr 0.004 --log mobile.csv --out mobile_boxes.glcnn
 grep -q '^head: new, for detect, on .* of 40x40x[0-9]*, .* of 20x20x64$' log || fail 'other maps of the package'
-map=$(sed -n 's/^best: .* mAP@0.5 //p' log)
-at_least "$map" 0.5 || fail "mAP@0.5 on the network of a package is $map; expected 0.5 at least"
+awk -F, 'NR == 2 { first = $4 } NR > 1 { last = $4 } END { exit !(NR == 7 && last > 0 && last < 0.8 * first) }' mobile.csv ||
+    fail 'the head does not learn on the network of a package'
+runs predict mobile_boxes.glcnn boxes/valid/images/000.png

@@ -204,11 +204,12 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
     glcnn_network *network = NULL;
     const bool is_backbone = backbone_serves(&saved->form, form);
     if (!saved->form.classes && !is_backbone) {
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "the network is not a classifier with one score for each class: \"glcnn import "
-                 "--head\" "
-                 "makes one; Python (glcnn.load) and C train it with a loss of their own, and "
-                 "\"glcnn export\" gives its ONNX file back");
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network is not a classifier with one score for each class: \"glcnn import "
+            "--head\" makes one; --task detect or segment puts a head on its maps; Python "
+            "(glcnn.load) and C train it with a loss of their own, and \"glcnn export\" gives its "
+            "ONNX file back");
         return false;
     }
     if (saved->form.channels > GLCNN_DATA_MAX_CHANNELS) {
