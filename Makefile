@@ -147,7 +147,7 @@ hard_ldflags := -Wl,-z,relro -Wl,-z,now
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
-own_cppflags   := -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 $(call pkg_flags,--cflags $(BUILD_MODULES))
+own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(BUILD_MODULES))
 own_ldflags    := -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 soname          = -Wl,-soname,$(patsubst %.$(VERSION),%.$(SOVERSION),$(@F))
 public_include := -Iinclude -I$(O)/include
