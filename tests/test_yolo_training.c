@@ -63,10 +63,14 @@ static void make_graphs(struct detector *d)
     glcnn_kernel_destroy(&optimizer);
 }
 
-/* The mean of a batch. */
-static void set_weights(struct glcnn_yolo_loss_parameters *p)
+/* Means of a batch. By the scales of MPS confidence is nearly all of the loss, and the rest learns
+ * slowly. */
+static void set_scales(struct glcnn_yolo_loss_parameters *p)
 {
     p->xy.weight = p->wh.weight = p->confidence.weight = p->classes.weight = 1.0f / BATCH;
+    p->scale_no_object = 1;
+    p->scale_object = 5;
+    p->scale_class = 5;
 }
 
 static void make_detector(struct detector *d)
@@ -79,7 +83,7 @@ static void make_detector(struct detector *d)
     d->loss = glcnn_yolo_loss_node(d->predictions, d->labels, NULL, anchors, 2 * BOXES,
                                    GLCNN_REDUCTION_TYPE_SUM);
     GOOD_FATAL(glcnn_network_status(d->network));
-    set_weights(glcnn_yolo_loss(glcnn_filter_node_kernel(d->loss)));
+    set_scales(glcnn_yolo_loss(glcnn_filter_node_kernel(d->loss)));
     GOOD_FATAL(glcnn_network_initialise(d->network, 1));
     make_graphs(d);
 }
@@ -255,7 +259,7 @@ static void shapes_are_found(void)
         return;
     clock_t begin = clock();
     make_detector(&d);
-    train(&d, 96, 5);
+    train(&d, 96, 10);
     struct detection_precision p = evaluate(&d, 16);
     printf("mAP@0.5 %.3f, @0.5:0.95 %.3f, %.0f s of processor time ", p.at_50, p.at_all,
            (double)(clock() - begin) / CLOCKS_PER_SEC);
