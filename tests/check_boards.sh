@@ -181,7 +181,7 @@ chosen_gpus() {
 # Lines "GPU RUN", what there is to do.
 all_runs() {
     for gpu in $(chosen_gpus); do
-        for run in $(echo "${1:-$runs}" | tr , ' '); do
+        for run in $(echo "$runs" | tr , ' '); do
             echo "$gpu $run"
         done
     done
@@ -191,7 +191,7 @@ all_runs() {
 work() {
     mine=$1 of=$2 bad=0
     shift 2
-    all_runs "${1:+command}" | awk -v mine="$mine" -v of="$of" 'NR % of == mine' >"$work/list$mine"
+    all_runs | awk -v mine="$mine" -v of="$of" 'NR % of == mine' >"$work/list$mine"
     while read -r gpu run <&3; do
         case $run in
         command) one "$gpu" command "$@" ;;
@@ -251,6 +251,7 @@ print_shaders() {
 
 read_options "$@"
 shift $((OPTIND - 1))
+[ $# = 0 ] || runs=command
 find_build
 prepare
 printf '%-6s %-15s %8s %6s %8s %6s %4s %7s\n' GPU run programs clean spilling failed hung cpu_s
