@@ -17,6 +17,7 @@ enum bench_flags {
 };
 
 #define BENCH_REGIONS 32 /* of an image, where a kernel reads some */
+#define BENCH_ANCHORS 5  /* boxes of a cell */
 
 /* A kernel on random images. */
 struct bench_shape {

@@ -60,8 +60,8 @@ static uint32_t groups_of(const struct bench_shape *shape)
 }
 
 /* An input of the forward kernel, without data. A second source is as large as the first, chroma
- * half as wide and high; an image's number is eight bytes; a region is four numbers; vectors of an
- * optimizer have a number for each of the source, indices one for each of an image. */
+ * half as wide and high; an image's number is eight bytes; a region is four numbers, an anchor box
+ * two; vectors of an optimizer have a number for each of the source, indices one for each of an image. */
 static struct glcnn_array shape_of(const struct job *j, const struct glcnn_argument_info *a)
 {
     const uint32_t *n = j->result->size, window = j->shape->window ? j->shape->window : 1;
@@ -74,6 +74,8 @@ static struct glcnn_array shape_of(const struct job *j, const struct glcnn_argum
         return (struct glcnn_array){a->name, 4, {n[0], 4, 1, BENCH_REGIONS}, NULL};
     if (strcmp(a->name, "regions") == 0)
         return (struct glcnn_array){a->name, 1, {4 * BENCH_REGIONS}, NULL};
+    if (strcmp(a->name, "anchor_boxes") == 0)
+        return (struct glcnn_array){a->name, 1, {2 * BENCH_ANCHORS}, NULL};
     if (strcmp(a->name, "weights") == 0)
         return (struct glcnn_array){a->name, 4, {j->shape->outputs, inputs, window, window}, NULL};
     if (a->is_constant)
