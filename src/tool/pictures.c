@@ -77,7 +77,7 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
         return true;
     }
     write_advice(path, task, advice, sizeof advice);
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.400s%s", reason, advice);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.380s%s", reason, advice);
     return false;
 }
 
