@@ -64,8 +64,8 @@ static void run_steps(glcnn_graph *graph, const glcnn_filter_node *loss, struct 
     destroy_images(sources, 2);
 }
 
-/* With forced rows, and `submits` as the device's trait. */
-static struct outcome train(const char *rows, bool submits)
+/* With forced rows, `submits` as the device's trait and `outputs` as its limit. */
+static struct outcome train_within(const char *rows, bool submits, uint32_t outputs)
 {
     struct outcome outcome;
     glcnn_graph *graph;
@@ -77,6 +77,7 @@ static struct outcome train(const char *rows, bool submits)
     CU_ASSERT_TRUE_FATAL(fixture_open());
     unsetenv("GLCNN_IMPLEMENTATIONS");
     device->info.traits.submits_dispatches = submits;
+    device->info.limits.output_resources = outputs;
     glcnn_network *net = make_network();
     glcnn_filter_node *loss = make_trained(net);
     GOOD_FATAL(glcnn_training_graph_create(loss, NULL, NULL, &graph));
@@ -84,6 +85,11 @@ static struct outcome train(const char *rows, bool submits)
     glcnn_graph_destroy(&graph);
     glcnn_network_destroy(&net);
     return outcome;
+}
+
+static struct outcome train(const char *rows, bool submits)
+{
+    return train_within(rows, submits, 16);
 }
 
 /* Statistics, merged and finished, coefficients, the result; coefficients, sums, merged and finished;
@@ -98,6 +104,16 @@ static void test_coefficients_are_made_where_statistics_are(void)
     CU_ASSERT_EQUAL(fused.passes, UNFUSED - 4);
     CU_ASSERT_EQUAL(memcmp(fused.losses, unfused.losses, sizeof fused.losses), 0);
     CU_ASSERT(fused.losses[0] != fused.losses[(STEPS - 1) * BATCH]);
+}
+
+/* With four images and storage blocks beta's column is stored by a pass behind each of three, and none
+ * is found again. */
+static void test_beta_goes_by_itself_where_a_pass_binds_few(void)
+{
+    struct outcome many = train("coefficients_kept", false);
+    struct outcome few = train_within("coefficients_kept", false, 4);
+    CU_ASSERT_EQUAL(few.passes, UNFUSED + 3);
+    CU_ASSERT_EQUAL(memcmp(few.losses, many.losses, sizeof few.losses), 0);
 }
 
 static void test_nothing_is_merged_between_where_a_dispatch_is_a_submit(void)
@@ -247,8 +263,10 @@ int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_coefficients_are_made_where_statistics_are),
+        UNIT_TEST(test_beta_goes_by_itself_where_a_pass_binds_few),
         UNIT_TEST(test_nothing_is_merged_between_where_a_dispatch_is_a_submit),
         UNIT_TEST(test_what_was_made_of_the_same_is_found),
-        UNIT_TEST(test_the_last_writer_is_amended), CU_TEST_INFO_NULL};
+        UNIT_TEST(test_the_last_writer_is_amended),
+        CU_TEST_INFO_NULL};
     return fixture_run("normalization_passes", tests, argc, argv);
 }

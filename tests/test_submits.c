@@ -119,6 +119,7 @@ static struct outcome train(const struct way *way, bool submits)
     fixture_close();
     CU_ASSERT_TRUE_FATAL(fixture_open());
     device->info.traits = traits_find(way->renderer, way->renderer);
+    device->info.limits.output_resources = 16; /* so that all that can be is merged */
     CU_ASSERT(device->info.traits.submits_dispatches);
     device->info.traits.submits_dispatches = submits;
     struct strided s = make_strided(way);
@@ -270,6 +271,7 @@ static void check_detector(uint32_t side, size_t most)
     CU_ASSERT_TRUE_FATAL(fixture_open());
     device->info.traits = traits_find("Mali-G52", "Mali-G52");
     device->info.limits.storage_blocks = 8;
+    device->info.limits.output_resources = 16;
     CU_ASSERT_TRUE_FATAL(
         model_create(device, net_find("mobilenet-tiny"), &form, DETECTOR_BATCH, &model));
     GOOD_FATAL(glcnn_optimizer_adam_create(device, 0.001f, &training.optimizer));
