@@ -5,54 +5,23 @@
 #include <string.h>
 
 #include "confusion.h"
+#include "decoder.h"
 #include "detection_draw.h"
 #include "model.h"
 #include "score.h"
 #include "support/network.h"
 #include "tool.h"
 
-#define LEAST_CHANNELS 16 /* of the decoder */
-#define MOST_CHANNELS  64
-
 /* ---- The network ---- */
-
-static glcnn_image_node *resized(glcnn_image_node *source, uint32_t width, uint32_t height)
-{
-    const struct glcnn_resize_parameters p = {.resized_width = width, .resized_height = height};
-    return glcnn_resize_linear_node(source, &p);
-}
-
-/* As many as the feature has, within limits: wide backbones would have a decoder larger than they are. */
-static unsigned channels_beside(const struct feature *f)
-{
-    const unsigned most = f->channels < MOST_CHANNELS ? f->channels : MOST_CHANNELS;
-    return most > LEAST_CHANNELS ? most : LEAST_CHANNELS;
-}
-
-/* From the smallest feature to the largest: what is made so far is enlarged, joined with the feature
- * of that size, and convolved (Ronneberger et al. 2015). */
-static glcnn_image_node *decode(const struct features *features, unsigned *channels)
-{
-    const struct feature *f = &features->at[features->count - 1];
-    glcnn_image_node *x = f->image;
-    *channels = f->channels;
-    while (f-- > features->at) {
-        const unsigned outputs = channels_beside(f);
-        glcnn_image_node *both[] = {resized(x, f->width, f->height), f->image};
-        x = net_normalised(glcnn_concatenation_node(both, 2), 3, *channels + f->channels, outputs);
-        *channels = outputs;
-    }
-    return x;
-}
 
 static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
     unsigned channels;
-    glcnn_image_node *scores = decode(features, &channels);
+    glcnn_image_node *scores = decoder_build(features, &channels);
     scores = net_convolve(scores, 1, channels, form->classes);
     if (features->at[0].width == form->width && features->at[0].height == form->height)
         return scores;
-    return resized(scores, form->width, form->height);
+    return decoder_resized(scores, form->width, form->height);
 }
 
 /* ---- Losses ---- */
