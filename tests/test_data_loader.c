@@ -637,6 +637,23 @@ static void images_are_normalised_and_laid_out_as_asked(void)
     glcnn_data_set_close(&data);
 }
 
+/* Those of the files, not of what the loader gives. */
+static void batches_have_the_sizes_of_files(void)
+{
+    static const uint32_t widths[3] = {3, 9, 0}, heights[3] = {2, 5, 0};
+    write_size("sizes/a/1.png", 3, 2, 2);
+    write_size("sizes/b/1.png", 9, 5, 2);
+    glcnn_data_set *data = data_open("sizes", NULL);
+    glcnn_data_loader *loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 3});
+    struct glcnn_data_batch batch = data_next(loader);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(batch.widths[i], widths[i]);
+        CU_ASSERT_EQUAL(batch.heights[i], heights[i]);
+    }
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
 static void bad_loaders_are_refused(void)
 {
     static const float zero[1] = {0};
@@ -694,6 +711,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(the_next_whole_picture_stands_in),
         UNIT_TEST(nothing_whole_is_an_error),
         UNIT_TEST(images_are_normalised_and_laid_out_as_asked),
+        UNIT_TEST(batches_have_the_sizes_of_files),
         UNIT_TEST(bad_loaders_are_refused),
         CU_TEST_INFO_NULL};
     int status = unit_run("data_loader", tests, argc, argv);

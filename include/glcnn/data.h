@@ -411,6 +411,8 @@ struct glcnn_data_batch {
     const uint32_t *box_counts; /* [count], 0 in empty places */
     const uint32_t *indices;    /* [count]: which of the part each is; UINT32_MAX: an empty place,
                                 whose image is all zero and label GLCNN_DATA_NO_LABEL */
+    const uint32_t *widths;     /* [count]: as glcnn_data_set_size has them, 0 in empty places */
+    const uint32_t *heights;    /* [count] */
 };
 
 struct glcnn_data_loader_statistics {

@@ -28,6 +28,7 @@ struct batch {
     uint8_t *masks;
     const struct glcnn_data_box **boxes;
     uint32_t *box_counts;
+    uint32_t *widths, *heights;
     uint32_t open; /* places that are not done */
     glcnn_status status;
     uint32_t failed_at; /* the first place that failed */
@@ -384,8 +385,10 @@ static bool make_batch(const glcnn_data_loader *l, struct batch *b)
     b->masks = malloc(size * l->pixels + 1);
     b->boxes = malloc(size * sizeof *b->boxes);
     b->box_counts = malloc(size * sizeof *b->box_counts);
+    b->widths = malloc(size * sizeof *b->widths);
+    b->heights = malloc(size * sizeof *b->heights);
     return b->images && b->labels && b->indices && b->numbers && b->masks && b->boxes &&
-           b->box_counts;
+           b->box_counts && b->widths && b->heights;
 }
 
 static glcnn_status make_batches(glcnn_data_loader *l, char *error)
@@ -462,6 +465,8 @@ void glcnn_data_loader_destroy(glcnn_data_loader **loader)
         free(l->batches[i].masks);
         free(l->batches[i].boxes);
         free(l->batches[i].box_counts);
+        free(l->batches[i].widths);
+        free(l->batches[i].heights);
     }
     pthread_cond_destroy(&l->work);
     pthread_cond_destroy(&l->done);
@@ -516,7 +521,9 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
                                        .labels = b->labels,
                                        .numbers = l->numbers ? b->numbers : NULL,
                                        .masks = l->pixels ? b->masks : NULL,
-                                       .indices = b->indices};
+                                       .indices = b->indices,
+                                       .widths = b->widths,
+                                       .heights = b->heights};
     if (l->parameters.bytes)
         batch->bytes = l->parameters.labels_only ? NULL : b->images;
     else if (!l->parameters.labels_only)
@@ -524,6 +531,8 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
     for (uint32_t n = 0; n < batch->count; n++) {
         b->boxes[n] =
             glcnn_data_set_boxes(l->set, l->parameters.part, b->indices[n], &b->box_counts[n]);
+        glcnn_data_set_size(l->set, l->parameters.part, b->indices[n], &b->widths[n],
+                            &b->heights[n]);
         batch->filled += b->indices[n] != UINT32_MAX;
     }
     if (l->set->parameters.targets == GLCNN_DATA_TARGETS_BOXES) {
