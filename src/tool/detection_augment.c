@@ -3,25 +3,21 @@
 
 #include <math.h>
 
-struct point {
-    double x, y;
-};
-
-/* Where a point of the source is in the result. Points count from the picture's edge, the matrix from
- * the centre of its first pixel. The matrix is a turn times a factor, so that its determinant is not 0. */
-static struct point moved(const double m[6], double x, double y)
+/* Points count from the picture's edge, the matrix from the centre of its first pixel. The matrix is a
+ * turn times a factor, so that its determinant is not 0. */
+struct moved_point detection_moved(const double m[6], double x, double y)
 {
     double dx = x - 0.5 - m[2], dy = y - 0.5 - m[5], determinant = m[0] * m[4] - m[1] * m[3];
-    return (struct point){(m[4] * dx - m[1] * dy) / determinant + 0.5,
-                          (m[0] * dy - m[3] * dx) / determinant + 0.5};
+    return (struct moved_point){(m[4] * dx - m[1] * dy) / determinant + 0.5,
+                                (m[0] * dy - m[3] * dx) / determinant + 0.5};
 }
 
 static struct box box_around(const double m[6], const struct box *box)
 {
     struct box around = {INFINITY, INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < 4; i++) {
-        struct point p = moved(m, (double)(i & 1 ? box->right : box->left),
-                               (double)(i & 2 ? box->bottom : box->top));
+        struct moved_point p = detection_moved(m, (double)(i & 1 ? box->right : box->left),
+                                               (double)(i & 2 ? box->bottom : box->top));
         around = (struct box){fminf(around.left, (float)p.x), fminf(around.top, (float)p.y),
                               fmaxf(around.right, (float)p.x), fmaxf(around.bottom, (float)p.y)};
     }
