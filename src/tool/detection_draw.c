@@ -143,6 +143,15 @@ void detection_draw(const struct canvas *canvas, const struct detection *found, 
         draw_detection(canvas, &found[i], names[found[i].label]);
 }
 
+void canvas_cross(const struct canvas *canvas, long x, long y, uint32_t label)
+{
+    const struct color color = colors[label % COLORS];
+    const uint32_t shorter = canvas->width < canvas->height ? canvas->width : canvas->height;
+    const long half = (long)shorter / 256, arm = 3 * half + 2;
+    fill(canvas, x - arm, y - half, 2 * arm + 1, 2 * half + 1, color);
+    fill(canvas, x - half, y - arm, 2 * half + 1, 2 * arm + 1, color);
+}
+
 void canvas_tint(uint8_t pixel[3], uint32_t label)
 {
     const struct color c = colors[label % COLORS];

@@ -19,6 +19,9 @@ struct canvas {
 void detection_draw(const struct canvas *canvas, const struct detection *found, uint32_t count,
                     const char *const *names);
 
+/* A cross in the colour of a class, whose middle is in the pixel (x, y). It grows with the picture. */
+void canvas_cross(const struct canvas *canvas, long x, long y, uint32_t label);
+
 /* Blends the colour of a class over a pixel, half and half. */
 void canvas_tint(uint8_t pixel[3], uint32_t label);
 

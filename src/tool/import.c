@@ -55,8 +55,8 @@ static const char details[] =
     "MODEL is an ONNX file of opset " OPSETS " with one image as its input. A classifier, whose "
     "output is a score or a probability for each class, can be trained, evaluated and used to "
     "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
-    "export\", Python (glcnn.load) and C and for \"glcnn train --task detect\" or segment, or becomes "
-    "a classifier with --head, which adds an untrained layer. All outputs of the file are kept; "
+    "export\", Python (glcnn.load) and C and for \"glcnn train --task detect\", segment or keypoints, or "
+    "becomes a classifier with --head, which adds an untrained layer. All outputs of the file are kept; "
     "--output ends the network at one of "
     "them, or at another value between nodes.\n"
     "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
@@ -405,7 +405,7 @@ static void tell(const struct import *i)
         output("%s%s of %ux%ux%u", k ? ", " : "", r->outputs[k].name, r->outputs[k].width,
                r->outputs[k].height, r->outputs[k].feature_channels);
     output(
-        "\nglcnn train puts a head on its maps by --task detect or segment; --head makes it a "
+        "\nglcnn train puts a head on its maps by --task detect, segment or keypoints; --head makes it a "
         "classifier; glcnn export, Python (glcnn.load) and C take this file, with a loss of their "
         "own\n");
     tell_channels(form);

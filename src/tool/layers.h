@@ -7,7 +7,7 @@
 
 #define LAYERS_WORDS                                                                                \
     "  all        every layer\n"                                                                    \
-    "  last       the layer that makes the scores; of segment and detect, all of the head\n"        \
+    "  last       the layer that makes the scores; all of a head of segment, detect, keypoints\n"   \
     "  last:N     the last N convolutions and fully connected layers, and what normalises them\n"   \
     "  NAME,...   layers by their labels; block3* stands for all that begin so, and NAME:8-15 for " \
     "these of the layer's output channels, from a multiple of 4 on\n"

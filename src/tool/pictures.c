@@ -74,7 +74,10 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
     glcnn_data_set_close(&p->set);
     if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
         describe(p, task, parameters->resize);
-        return true;
+        if (!task->check || task->check(p->info, reason))
+            return true;
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
+        return false;
     }
     write_advice(path, task, advice, sizeof advice);
     snprintf(error, GLCNN_ERROR_LENGTH, "%.380s%s", reason, advice);

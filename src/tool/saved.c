@@ -207,7 +207,7 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
         snprintf(
             error, GLCNN_ERROR_LENGTH,
             "the network is not a classifier with one score for each class: \"glcnn import "
-            "--head\" makes one; --task detect or segment puts a head on its maps; Python "
+            "--head\" makes one; --task detect, segment or keypoints puts a head on its maps; Python "
             "(glcnn.load) and C train it with a loss of their own, and \"glcnn export\" gives its "
             "ONNX file back");
         return false;

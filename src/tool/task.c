@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct task *const tasks[] = {&task_classify, &task_regress, &task_segment,
-                                           &task_detect};
+                                           &task_detect, &task_keypoints};
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
 const struct task *task_find(const char *name)

@@ -52,6 +52,8 @@ struct task {
     const char *gives;     /* what a network for it gives that ends as `build` has it */
     const char *optimizer; /* where the user names none */
     glcnn_data_targets targets;
+    /* Can it learn from data of such targets? NULL: it can. False: a message without the data's name. */
+    bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);
     /* What turns the pictures turns the labels too. */
     bool labels_turn;
 
@@ -138,13 +140,17 @@ struct task {
     "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures:\n"   \
     "             squared, huber or absolute, in units of the numbers' deviations\n"               \
     "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"  \
-    "             cross-entropy, dice or focal\n"                                                \
-    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: ciou\n"
+    "             cross-entropy, dice or focal\n"                                                  \
+    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: ciou\n"             \
+    "  keypoints  places in pictures, of a CSV that names these, in columns\n"                     \
+    "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"              \
+    "             where it is not seen; mirroring swaps no names of left and right:\n"             \
+    "             squared\n"
 /* clang-format on */
 
 #define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */
 
-extern const struct task task_classify, task_regress, task_segment, task_detect;
+extern const struct task task_classify, task_regress, task_segment, task_detect, task_keypoints;
 
 /* For tasks whose labels and answers are a row of form.classes numbers for each picture. */
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,

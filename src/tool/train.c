@@ -61,8 +61,8 @@ static const char details[] =
     "of the least loss. All other options count, but no file is written.\n"
     "\n"
     "Tasks and their losses, the first where --loss gives none.\n" TASK_WORDS
-    "On --model with a classifier, or a network without a head, segment and detect put a new head on "
-    "its last map of each scale, and leave out what is behind these.\n\n"
+    "On --model with a classifier, or a network without a head, segment, detect and keypoints put a new "
+    "head on its last map of each scale, and leave out what is behind these.\n\n"
     "Words for --augment, separated by commas. Each picture changes differently in each epoch;\n"
     "validation pictures do not change.\n" AUGMENT_WORDS "\n"
     "Layers for --train. The others are frozen, and what they compute for a picture is kept in a\n"

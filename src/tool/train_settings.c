@@ -73,7 +73,7 @@ enum {
 
 const struct tool_option train_options[] = {
     {OPTION_TASK, "task", "NAME",
-     "classify, regress, segment or detect (default: what the data suggest)"},
+     "classify, regress, segment, detect or keypoints (default: what the data suggest)"},
     {OPTION_DATA, "data", "PATH",
      "folders of classes, .npz, .npy, .csv or IDX (default: Debian's Fashion-MNIST)"},
     {OPTION_VALIDATION, "validation", "SHARE",

@@ -1,0 +1,147 @@
+/* Keypoints to heat maps, and back. */
+#include "keypoint_map.h"
+
+#include <math.h>
+
+#include "detection_augment.h"
+
+#define LONGEST                                                                                    \
+    64 /* pixels of a map's longer side, unless the picture has more than 4 times as many */
+#define SIGMA_SHARE 32 /* of the map's longer side: a 32nd */
+#define REACH       4  /* sigmas; beyond them less than half a step of 1 / 255 is left */
+#define RADIUS      2  /* of the pixels that the centroid is of */
+
+struct keypoint_map keypoint_map(const struct form *form)
+{
+    const uint32_t longer = form->width > form->height ? form->width : form->height;
+    const uint32_t step = longer <= LONGEST ? 1 : longer <= 2 * LONGEST ? 2 : 4;
+    const struct keypoint_map map = {(form->width + step - 1) / step,
+                                     (form->height + step - 1) / step,
+                                     (float)longer / (float)step / SIGMA_SHARE};
+    return (struct keypoint_map){map.width, map.height, map.sigma > 1 ? map.sigma : 1};
+}
+
+uint32_t keypoint_count(const struct form *form)
+{
+    return form->classes / 2;
+}
+
+/* ---- Places ---- */
+
+/* Pixels of a picture that one of the network's stands for. */
+static double scale_of(const struct form *form, const uint32_t size[2])
+{
+    const double x = (double)size[0] / form->width, y = (double)size[1] / form->height;
+    if (form->resize > 0)
+        return (double)(size[0] < size[1] ? size[0] : size[1]) / form->resize;
+    return x < y ? x : y;
+}
+
+static void check_seen(const struct form *form, struct keypoint *k)
+{
+    k->is_seen = k->is_seen && k->x >= 0 && k->y >= 0 && k->x < (float)form->width &&
+                 k->y < (float)form->height;
+}
+
+struct keypoint keypoint_cut(const struct form *form, const uint32_t size[2], const float place[2])
+{
+    const double scale = scale_of(form, size);
+    struct keypoint k = {.is_seen = place[0] >= 0 && place[1] >= 0 && scale > 0};
+    if (k.is_seen) {
+        k.x = (float)(((double)place[0] - size[0] / 2.0) / scale + form->width / 2.0);
+        k.y = (float)(((double)place[1] - size[1] / 2.0) / scale + form->height / 2.0);
+    }
+    check_seen(form, &k);
+    return k;
+}
+
+void keypoint_restore(const struct form *form, const uint32_t size[2], const struct keypoint *k,
+                      double place[2])
+{
+    const double scale = scale_of(form, size);
+    place[0] = ((double)k->x - form->width / 2.0) * scale + size[0] / 2.0;
+    place[1] = ((double)k->y - form->height / 2.0) * scale + size[1] / 2.0;
+}
+
+void keypoint_move(const struct form *form, const double matrix[6], struct keypoint *k)
+{
+    const struct moved_point p = detection_moved(matrix, (double)k->x, (double)k->y);
+    k->x = (float)p.x;
+    k->y = (float)p.y;
+    check_seen(form, k);
+}
+
+/* ---- Heat ---- */
+
+float keypoint_heat(const struct form *form, const struct keypoint_map *map,
+                    const struct keypoint *k, uint32_t column, uint32_t row)
+{
+    const float x = k->x * (float)map->width / (float)form->width - 0.5f - (float)column,
+                y = k->y * (float)map->height / (float)form->height - 0.5f - (float)row;
+    const float squares = (x * x + y * y) / (map->sigma * map->sigma);
+    return squares > REACH * REACH ? 0 : roundf(255 * expf(-squares / 2)) / 255;
+}
+
+double keypoint_energy(const struct keypoint_map *map)
+{
+    return acos(-1) * (double)map->sigma * (double)map->sigma;
+}
+
+/* ---- Finding ---- */
+
+struct reader {
+    const float *values; /* of one map */
+    uint32_t width, height, stride;
+};
+
+static float heat_at(const struct reader *r, uint32_t column, uint32_t row)
+{
+    return r->values[((size_t)row * r->width + column) * r->stride];
+}
+
+static uint32_t hottest(const struct reader *r)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < r->width * r->height; i++)
+        if (r->values[(size_t)i * r->stride] > r->values[(size_t)best * r->stride])
+            best = i;
+    return best;
+}
+
+static uint32_t from(uint32_t middle)
+{
+    return middle > RADIUS ? middle - RADIUS : 0;
+}
+
+static uint32_t to(uint32_t middle, uint32_t count)
+{
+    return middle + RADIUS < count ? middle + RADIUS : count - 1;
+}
+
+/* Of what is above 0; the middle itself where nothing is. */
+static void find_centroid(const struct reader *r, uint32_t column, uint32_t row, double centroid[2])
+{
+    double sum = 0, x = 0, y = 0;
+    for (uint32_t j = from(row); j <= to(row, r->height); j++)
+        for (uint32_t i = from(column); i <= to(column, r->width); i++) {
+            const double heat = fmax((double)heat_at(r, i, j), 0);
+            sum += heat;
+            x += heat * i;
+            y += heat * j;
+        }
+    centroid[0] = (sum > 0 ? x / sum : column) + 0.5;
+    centroid[1] = (sum > 0 ? y / sum : row) + 0.5;
+}
+
+struct keypoint keypoint_find(const struct form *form, const float *maps, uint32_t k,
+                              float *confidence)
+{
+    const struct keypoint_map map = keypoint_map(form);
+    const struct reader r = {maps + k, map.width, map.height, keypoint_count(form)};
+    const uint32_t best = hottest(&r);
+    double centroid[2];
+    find_centroid(&r, best % map.width, best / map.width, centroid);
+    *confidence = fminf(fmaxf(heat_at(&r, best % map.width, best / map.width), 0), 1);
+    return (struct keypoint){(float)(centroid[0] * form->width / map.width),
+                             (float)(centroid[1] * form->height / map.height), true};
+}

@@ -1,0 +1,158 @@
+/* Keypoints: where cuts and augmentation move them, and that their heat maps tell where they are. */
+#include "tool/keypoint_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/unit.h"
+
+#define WIDTH  36
+#define HEIGHT 28
+
+static const struct form covering = {.width = WIDTH, .height = HEIGHT, .channels = 3, .classes = 4};
+
+/* The middle of 72 x 56 of a picture of 80 x 56 is seen, 2 of its pixels in one. */
+static void cuts_move_places(void)
+{
+    static const uint32_t size[2] = {80, 56};
+    const struct keypoint corner = keypoint_cut(&covering, size, (const float[2]){4, 0}),
+                          inner = keypoint_cut(&covering, size, (const float[2]){25, 11});
+    CU_ASSERT(corner.is_seen && corner.x == 0 && corner.y == 0);
+    CU_ASSERT(inner.is_seen && inner.x == 10.5f && inner.y == 5.5f);
+    CU_ASSERT_FALSE(keypoint_cut(&covering, size, (const float[2]){3.9f, 20}).is_seen);
+    CU_ASSERT_FALSE(keypoint_cut(&covering, size, (const float[2]){76, 20}).is_seen);
+    CU_ASSERT_FALSE(keypoint_cut(&covering, size, (const float[2]){-1, 20}).is_seen);
+    CU_ASSERT_FALSE(keypoint_cut(&covering, size, (const float[2]){20, -1}).is_seen);
+}
+
+/* With `resize` the shorter side becomes 40 pixels, whatever the network's picture is. */
+static void a_resized_side_scales(void)
+{
+    static const uint32_t size[2] = {100, 80};
+    struct form form = covering;
+    form.resize = 40;
+    const struct keypoint k = keypoint_cut(&form, size, (const float[2]){54, 36});
+    CU_ASSERT(k.is_seen && k.x == WIDTH / 2 + 2 && k.y == HEIGHT / 2 - 2);
+    CU_ASSERT_FALSE(keypoint_cut(&form, size, (const float[2]){13, 40}).is_seen);
+}
+
+static void places_come_back(void)
+{
+    static const uint32_t size[2] = {61, 97};
+    const float place[2] = {17.25f, 40.5f};
+    double back[2];
+    const struct keypoint k = keypoint_cut(&covering, size, place);
+    keypoint_restore(&covering, size, &k, back);
+    CU_ASSERT_DOUBLE_EQUAL(back[0], 17.25, 1e-4);
+    CU_ASSERT_DOUBLE_EQUAL(back[1], 40.5, 1e-4);
+}
+
+/* What a pixel of the result shows, moves to its middle. */
+static void places_follow_their_pixels(void)
+{
+    const struct glcnn_augment_geometry_parameters parameters = {
+        .seed = 3, .flip_horizontal = true, .shift = 3, .rotation = 30, .scale = 0.2f};
+    uint32_t random = 5;
+    for (uint32_t n = 0; n < 100; n++) {
+        const double x = below(&random, WIDTH), y = below(&random, HEIGHT);
+        double m[6];
+        glcnn_augment_geometry_matrix(&parameters, n, 2, WIDTH, HEIGHT, m);
+        struct keypoint k = {(float)(m[0] * x + m[1] * y + m[2] + 0.5),
+                             (float)(m[3] * x + m[4] * y + m[5] + 0.5), true};
+        keypoint_move(&covering, m, &k);
+        CU_ASSERT_DOUBLE_EQUAL((double)k.x, x + 0.5, 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL((double)k.y, y + 0.5, 1e-3);
+        CU_ASSERT(k.is_seen);
+    }
+}
+
+/* One that is moved out of the picture is not seen; one that was not stays so. */
+static void what_leaves_is_not_seen(void)
+{
+    static const double right[6] = {1, 0, -10, 0, 1, 0};
+    struct keypoint leaves = {WIDTH - 9, 5, true}, stays = {WIDTH - 11, 5, true},
+                    unseen = {5, 5, false};
+    keypoint_move(&covering, right, &leaves);
+    keypoint_move(&covering, right, &stays);
+    keypoint_move(&covering, right, &unseen);
+    CU_ASSERT_FALSE(leaves.is_seen);
+    CU_ASSERT(stays.is_seen && fabsf(stays.x - (WIDTH - 1)) < 1e-4f);
+    CU_ASSERT_FALSE(unseen.is_seen);
+}
+
+static float *draw_maps(const struct form *form, const struct keypoint points[2])
+{
+    const struct keypoint_map map = keypoint_map(form);
+    float *maps = malloc((size_t)map.width * map.height * 2 * sizeof *maps);
+    for (uint32_t i = 0; maps && i < map.width * map.height * 2; i++)
+        maps[i] = keypoint_heat(form, &map, &points[i % 2], i / 2 % map.width, i / 2 / map.width);
+    return maps;
+}
+
+/* Of maps of all of a picture's pixels, of half and of a quarter of each side. */
+static void check_found(uint32_t width, uint32_t height)
+{
+    const struct form form = {.width = width, .height = height, .channels = 3, .classes = 4};
+    const struct keypoint_map map = keypoint_map(&form);
+    const struct keypoint points[2] = {{0.3f * (float)width, 0.55f * (float)height, true},
+                                       {0.81f * (float)width, 0.27f * (float)height, true}};
+    const float pixel = (float)width / (float)map.width;
+    float *maps = draw_maps(&form, points);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+    for (uint32_t k = 0; k < 2; k++) {
+        float confidence;
+        const struct keypoint found = keypoint_find(&form, maps, k, &confidence);
+        CU_ASSERT(fabsf(found.x - points[k].x) < 0.25f * pixel);
+        CU_ASSERT(fabsf(found.y - points[k].y) < 0.25f * pixel);
+        CU_ASSERT(confidence > 0.75f && confidence <= 1);
+    }
+    free(maps);
+}
+
+static void maps_tell_their_places(void)
+{
+    check_found(36, 28);
+    check_found(90, 121);
+    check_found(224, 224);
+}
+
+/* The squares of a map add up to its energy. */
+static void squares_add_up_to_the_energy(void)
+{
+    const struct form form = {.width = 224, .height = 224, .channels = 3, .classes = 4};
+    const struct keypoint_map map = keypoint_map(&form);
+    const struct keypoint points[2] = {{100, 90, true}, {120, 130, true}};
+    double sum = 0;
+    float *maps = draw_maps(&form, points);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+    for (uint32_t i = 0; i < map.width * map.height; i++)
+        sum += (double)maps[2 * i] * (double)maps[2 * i];
+    CU_ASSERT_DOUBLE_EQUAL(sum / keypoint_energy(&map), 1, 0.02);
+    free(maps);
+}
+
+/* Nothing is hot: some place all the same, and no confidence. */
+static void cold_maps_have_no_confidence(void)
+{
+    static float maps[WIDTH * HEIGHT * 2];
+    float confidence = 1;
+    for (size_t i = 0; i < WIDTH * HEIGHT * 2; i++)
+        maps[i] = -1;
+    const struct keypoint k = keypoint_find(&covering, maps, 1, &confidence);
+    CU_ASSERT(confidence == 0);
+    CU_ASSERT(k.x >= 0 && k.x < WIDTH && k.y >= 0 && k.y < HEIGHT);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(cuts_move_places),
+                                        UNIT_TEST(a_resized_side_scales),
+                                        UNIT_TEST(places_come_back),
+                                        UNIT_TEST(places_follow_their_pixels),
+                                        UNIT_TEST(what_leaves_is_not_seen),
+                                        UNIT_TEST(maps_tell_their_places),
+                                        UNIT_TEST(squares_add_up_to_the_energy),
+                                        UNIT_TEST(cold_maps_have_no_confidence),
+                                        CU_TEST_INFO_NULL};
+    return unit_run("keypoint_map", tests, argc, argv);
+}
