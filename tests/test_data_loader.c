@@ -641,9 +641,9 @@ static void images_are_normalised_and_laid_out_as_asked(void)
 static void batches_have_the_sizes_of_files(void)
 {
     static const uint32_t widths[3] = {3, 9, 0}, heights[3] = {2, 5, 0};
-    write_size("sizes/a/1.png", 3, 2, 2);
-    write_size("sizes/b/1.png", 9, 5, 2);
-    glcnn_data_set *data = data_open("sizes", NULL);
+    write_size("own_sizes/a/1.png", 3, 2, 2);
+    write_size("own_sizes/b/1.png", 9, 5, 2);
+    glcnn_data_set *data = data_open("own_sizes", NULL);
     glcnn_data_loader *loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 3});
     struct glcnn_data_batch batch = data_next(loader);
     for (int i = 0; i < 3; i++) {
