@@ -109,14 +109,14 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
 
 /* ---- Scores ---- */
 
-#define HALVES 2
+#define WORDS 2
 
-/* Of each number, over pictures. The bits of a number, as two whole numbers h of 16, have sums that are
+/* Of each number, over pictures. The bits of a number, as two words w of 16, have sums that are
  * exact, in any order, of up to 2^21 pictures. */
 struct sums {
     double wanted, wanted_squares; /* less what is the mean of the training pictures */
     double squares, absolute;      /* of what is wrong */
-    double halves[HALVES], half_squares[HALVES];
+    double words[WORDS], word_squares[WORDS];
 };
 
 static struct sums *sums_of(const struct score *score, size_t number)
@@ -134,20 +134,20 @@ static void add_bits(struct sums *s, float wanted)
     uint32_t bits;
     wanted = wanted == 0 ? 0 : wanted; /* not -0 */
     memcpy(&bits, &wanted, sizeof bits);
-    for (int i = 0; i < HALVES; i++) {
-        const double h = bits >> 16 * i & 0xffff;
-        s->halves[i] += h;
-        s->half_squares[i] += h * h;
+    for (int i = 0; i < WORDS; i++) {
+        const double w = bits >> 16 * i & 0xffff;
+        s->words[i] += w;
+        s->word_squares[i] += w * w;
     }
 }
 
-/* All are the same: only then is n sum h^2 = (sum h)^2, by Cauchy and Schwarz. Both sides are modulo
+/* All are the same: only then is n sum w^2 = (sum w)^2, by Cauchy and Schwarz. Both sides are modulo
  * 2^64. */
 static bool is_constant(const struct sums *s, uint64_t n)
 {
-    for (int i = 0; i < HALVES; i++) {
-        const uint64_t sum = (uint64_t)s->halves[i];
-        if (n * (uint64_t)s->half_squares[i] != sum * sum)
+    for (int i = 0; i < WORDS; i++) {
+        const uint64_t sum = (uint64_t)s->words[i];
+        if (n * (uint64_t)s->word_squares[i] != sum * sum)
             return false;
     }
     return true;
