@@ -27,32 +27,26 @@ static const char label[] = "1 0.5 0.5 0.5 0.5\n",
                       "<annotation><object><name>a</name><bndbox><xmin>1</xmin><ymin>1</ymin>"
                       "<xmax>2</xmax><ymax>2</ymax></bndbox></object></annotation>";
 
-static const struct {
-    const char *path;
-    const void *bytes;
-    size_t size;
-} files[] = {{"yolo/images/a.png", picture, sizeof picture},
-             {"yolo/images/b.png", picture, sizeof picture},
-             {"yolo/labels/b.txt", label, sizeof label - 1},
-             {"named/images/a.png", picture, sizeof picture},
-             {"named/labels/a.txt", label, sizeof label - 1},
-             {"lines/images/a.png", picture, sizeof picture},
-             {"lines/labels/a.txt", label, sizeof label - 1},
-             {"voc/JPEGImages/a.png", picture, sizeof picture},
-             {"voc/JPEGImages/b.png", picture, sizeof picture},
-             {"voc/Annotations/b.xml", object, sizeof object - 1},
-             {"lists/JPEGImages/a.png", picture, sizeof picture},
-             {"lists/Annotations/a.xml", object, sizeof object - 1},
-             {"coco/a.png", picture, sizeof picture},
-             {"coco/b/b.png", picture, sizeof picture}};
+static const struct root_file files[] = {{"yolo/images/a.png", picture, sizeof picture},
+                                         {"yolo/images/b.png", picture, sizeof picture},
+                                         {"yolo/labels/b.txt", label, sizeof label - 1},
+                                         {"named/images/a.png", picture, sizeof picture},
+                                         {"named/labels/a.txt", label, sizeof label - 1},
+                                         {"lines/images/a.png", picture, sizeof picture},
+                                         {"lines/labels/a.txt", label, sizeof label - 1},
+                                         {"voc/JPEGImages/a.png", picture, sizeof picture},
+                                         {"voc/JPEGImages/b.png", picture, sizeof picture},
+                                         {"voc/Annotations/b.xml", object, sizeof object - 1},
+                                         {"lists/JPEGImages/a.png", picture, sizeof picture},
+                                         {"lists/Annotations/a.xml", object, sizeof object - 1},
+                                         {"coco/a.png", picture, sizeof picture},
+                                         {"coco/b/b.png", picture, sizeof picture}};
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    make_root();
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        write_file(files[i].path, files[i].bytes, files[i].size);
+    make_root_with(files, sizeof files / sizeof *files);
     return 0;
 }
 

@@ -41,6 +41,20 @@ static void write_file(const char *name, const void *bytes, size_t size)
             "the file cannot be written", path);
 }
 
+struct root_file {
+    const char *path;
+    const void *bytes;
+    size_t size;
+};
+
+/* What a target finds there from the beginning. */
+static void make_root_with(const struct root_file *files, size_t count)
+{
+    make_root();
+    for (size_t i = 0; i < count; i++)
+        write_file(files[i].path, files[i].bytes, files[i].size);
+}
+
 /* Grey, 4 x 2. */
 static const uint8_t picture[] = {137, 80, 78,  71,  13,  10, 26, 10, 0,   0,  0,   13, 73, 72,
                                   68,  82, 0,   0,   0,   4,  0,  0,  0,   2,  8,   0,  0,  0,

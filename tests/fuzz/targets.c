@@ -30,26 +30,20 @@ static const char head[] =
     "\x93NUMPY\1\0\x3d\0{'descr': '|u1', 'fortran_order': False, 'shape': (2,"
     "2,1), }\n1234";
 
-static const struct {
-    const char *path;
-    const void *bytes;
-    size_t size;
-} files[] = {{"arrays/images.npy", head, sizeof head - 1},
-             {"list/images/a.png", picture, sizeof picture},
-             {"list/b.png", picture, sizeof picture},
-             {"masks/images/a.png", picture, sizeof picture},
-             {"masks/images/b.png", picture, sizeof picture},
-             {"masks/masks/b.png", picture, sizeof picture},
-             {"named/images/b.png", picture, sizeof picture},
-             {"named/masks/b.png", picture, sizeof picture}};
+static const struct root_file files[] = {{"arrays/images.npy", head, sizeof head - 1},
+                                         {"list/images/a.png", picture, sizeof picture},
+                                         {"list/b.png", picture, sizeof picture},
+                                         {"masks/images/a.png", picture, sizeof picture},
+                                         {"masks/images/b.png", picture, sizeof picture},
+                                         {"masks/masks/b.png", picture, sizeof picture},
+                                         {"named/images/b.png", picture, sizeof picture},
+                                         {"named/masks/b.png", picture, sizeof picture}};
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    make_root();
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        write_file(files[i].path, files[i].bytes, files[i].size);
+    make_root_with(files, sizeof files / sizeof *files);
     return 0;
 }
 
