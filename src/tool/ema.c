@@ -51,10 +51,8 @@ static bool add_kernel(struct ema *ema, const glcnn_kernel *kernel)
 
 static bool add_all(struct ema *ema)
 {
-    size_t filters = 0;
+    const size_t filters = model_filter_count(ema->network);
     bool added = true;
-    while (glcnn_network_filter(ema->network, filters))
-        filters++;
     ema->vectors = calloc(filters * MODEL_VECTORS + 1, sizeof *ema->vectors);
     for (size_t i = 0; i < filters && ema->vectors && added; i++) {
         const glcnn_kernel *kernel = model_trained_kernel(ema->network, i);

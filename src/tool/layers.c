@@ -60,8 +60,7 @@ static bool is_main(const struct mark *mark)
 static bool begin(struct choosing *c)
 {
     glcnn_network *network = c->model->network;
-    while (glcnn_network_filter(network, c->count))
-        c->count++;
+    c->count = model_filter_count(network);
     c->marks = calloc(c->count + 1, sizeof *c->marks);
     if (!c->marks)
         return false;

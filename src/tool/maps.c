@@ -11,10 +11,7 @@ static bool good(glcnn_status status)
 static bool list(const glcnn_network *network, struct maps *maps)
 {
     glcnn_filter_node *filter;
-    size_t count = 0;
-    while (glcnn_network_filter(network, count))
-        count++;
-    maps->at = calloc(count + 1, sizeof *maps->at);
+    maps->at = calloc(model_filter_count(network) + 1, sizeof *maps->at);
     for (; maps->at && (filter = glcnn_network_filter(network, maps->count)) != NULL; maps->count++)
         maps->at[maps->count] = (struct map){.image = glcnn_filter_node_result(filter),
                                              .label = glcnn_filter_node_label(filter)};

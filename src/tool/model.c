@@ -39,7 +39,7 @@ static bool complete(struct model *model, uint32_t batch)
            add_losses(model, batch);
 }
 
-static size_t count_filters(const glcnn_network *network)
+size_t model_filter_count(const glcnn_network *network)
 {
     size_t count = 0;
     while (glcnn_network_filter(network, count))
@@ -66,7 +66,7 @@ glcnn_image_node *model_add_head(const glcnn_network *network, const struct feat
                                  const struct form *form)
 {
     const struct task *task = task_of(form);
-    const size_t first = count_filters(network);
+    const size_t first = model_filter_count(network);
     glcnn_image_node *scores = task->build(features, form);
     return scores && (!task->head || label_head(network, first, task->head)) ? scores : NULL;
 }
@@ -379,7 +379,7 @@ static void note_sources(struct copying *c, glcnn_filter_node *filter)
 /* From `to` back to what is copied already. Filters come behind those that they read. */
 static void find_needed(struct copying *c, glcnn_image_node *to)
 {
-    size_t filters = count_filters(c->whole->network);
+    size_t filters = model_filter_count(c->whole->network);
     note_needed(c, to);
     while (filters-- > 0)
         note_sources(c, glcnn_network_filter(c->whole->network, filters));

@@ -82,6 +82,7 @@ glcnn_filter_node *model_head(const glcnn_network *network);
 bool model_filter_drops(glcnn_filter_node *filter);
 /* Is it one of that kernel? */
 bool model_filter_is(glcnn_filter_node *filter, const char *kernel);
+size_t model_filter_count(const glcnn_network *network);
 /* Has the filter vectors that training changes? */
 bool model_filter_has_weights(glcnn_filter_node *filter);
 
