@@ -83,6 +83,17 @@ static void the_less_likely_of_a_class_are_suppressed(void)
     CU_ASSERT_EQUAL(s.found[0].score, 0.7f);
 }
 
+/* A box goes where more than the limit is shared, and stays where exactly that is: as torchvision's nms has
+ * it. Of 16x16 and 8x8 within a quarter is shared. */
+static void what_overlaps_by_just_the_limit_is_kept(void)
+{
+    struct scene s = make_scene();
+    predict(s.fine, 5, 1, 1, 0.7f); /* 4 .. 20, both ways */
+    predict(s.coarse, 0, 0.25f, 1, 0.6f); /* 4 .. 12 */
+    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.25f, 16}), 2);
+    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.24f, 16}), 1);
+}
+
 static void equal_scores_keep_their_order(void)
 {
     struct scene s = make_scene();
@@ -186,6 +197,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(boxes_lie_around_their_locations),
         UNIT_TEST(the_less_likely_of_a_class_are_suppressed),
+        UNIT_TEST(what_overlaps_by_just_the_limit_is_kept),
         UNIT_TEST(equal_scores_keep_their_order),
         UNIT_TEST(what_is_not_finite_is_left_out),
         UNIT_TEST(a_frame_and_a_label_are_drawn),

@@ -212,7 +212,8 @@ static void expect_all(const struct model *models, size_t count)
     }
 
 /* What ceil_mode adds behind the padding is never counted: of windows at -1 .. 1, 1 .. 3 and 3 .. 5 of
- * four pixels the last has a pixel and a pad. The further ones are PyTorch's (avg_pool2d). */
+ * four pixels the last has a pixel and a pad. A window that would begin just where the pixels end is left
+ * out. The further ones are PyTorch's (avg_pool2d). */
 static const struct model averages[] = {
     {19,
      {FOUR},
@@ -224,6 +225,11 @@ static const struct model averages[] = {
      {"result", SIZE(1, 1, 1, 2), {2, 3.5f}},
      POOL(INTS("kernel_shape", 1, 3), INTS("strides", 1, 2), INT("ceil_mode", 1),
           INT("count_include_pad", 1))},
+    {19,
+     {FOUR},
+     {"result", SIZE(1, 1, 1, 2), {1.5f, 3.5f}},
+     POOL(INTS("kernel_shape", 1, 2), INTS("strides", 1, 2), INTS("pads", 0, 0, 0, 1),
+          INT("ceil_mode", 1))},
     {19,
      {TWENTY},
      {"result", SIZE(1, 1, 3, 3), {0.5f, 1.5f, 1, 5, 9, 5, 31 / 3.0f, 17, 9}},
