@@ -62,7 +62,7 @@ static void check_locations(const struct detection_targets *targets, uint32_t sc
 static void locations_near_the_centre_are_for_an_object(void)
 {
     static const float expected[] = {1, 0.5f, 2, 2.5f};
-    const struct object object = {{4, 8, 28, 32}, 1, false};
+    const struct object object = {{4, 8, 28, 32}, 1, false, false};
     const struct objects picture = {&object, 1};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 3);
@@ -80,7 +80,7 @@ static void locations_near_the_centre_are_for_an_object(void)
 
 static void far_from_the_centre_a_box_has_no_locations(void)
 {
-    const struct object object = {{0, 0, 64, 64}, 0, false};
+    const struct object object = {{0, 0, 64, 64}, 0, false, false};
     const struct objects picture = {&object, 1};
     struct detection_targets t = make_targets(64, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -93,8 +93,9 @@ static void far_from_the_centre_a_box_has_no_locations(void)
 
 static void the_smallest_object_has_a_location(void)
 {
-    const struct object objects[] = {
-        {{0, 0, 32, 32}, 0, false}, {{8, 8, 24, 16}, 1, false}, {{8, 8, 24, 16}, 0, false}};
+    const struct object objects[] = {{{0, 0, 32, 32}, 0, false, false},
+                                     {{8, 8, 24, 16}, 1, false, false},
+                                     {{8, 8, 24, 16}, 0, false, false}};
     const struct objects picture = {objects, 3};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -106,7 +107,7 @@ static void the_smallest_object_has_a_location(void)
 /* Smaller than a stride: no location lies within it. */
 static void a_small_object_has_the_location_next_to_it(void)
 {
-    const struct object object = {{9, 17, 11, 19}, 1, false};
+    const struct object object = {{9, 17, 11, 19}, 1, false, false};
     const struct objects picture = {&object, 1};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -118,8 +119,9 @@ static void a_small_object_has_the_location_next_to_it(void)
 
 static void grids_share_objects_by_size(void)
 {
-    static const struct object objects[] = {
-        {{0, 0, 40, 40}, 0, false}, {{10, 10, 100, 60}, 0, false}, {{0, 0, 140, 100}, 0, false}};
+    static const struct object objects[] = {{{0, 0, 40, 40}, 0, false, false},
+                                            {{10, 10, 100, 60}, 0, false, false},
+                                            {{0, 0, 140, 100}, 0, false, false}};
     struct detection_targets t = make_targets(160, 3, 1);
     for (uint32_t i = 0; i < 3; i++) {
         const struct objects picture = {&objects[i], 1};
@@ -137,7 +139,8 @@ static void grids_share_objects_by_size(void)
 
 static void a_crowd_is_not_trained(void)
 {
-    const struct object objects[] = {{{0, 0, 32, 16}, 0, true}, {{8, 8, 24, 16}, 1, false}};
+    const struct object objects[] = {{{0, 0, 32, 16}, 0, true, false},
+                                     {{8, 8, 24, 16}, 1, false, false}};
     const struct objects picture = {objects, 2};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -150,7 +153,7 @@ static void a_crowd_is_not_trained(void)
 
 static void pictures_that_are_missing_have_no_weight(void)
 {
-    const struct object object = {{4, 8, 28, 32}, 1, false};
+    const struct object object = {{4, 8, 28, 32}, 1, false, false};
     const struct objects pictures[] = {{NULL, 0}, {&object, 1}};
     struct detection_targets t = make_targets(32, 1, 3);
     detection_targets_set(&t, pictures, 1, 1);
@@ -229,7 +232,7 @@ static uint32_t follow(const struct glcnn_augment_geometry_parameters *parameter
     float *pictures = augment_box(parameters, box);
     uint32_t kept = 0;
     for (uint32_t n = 0; n < IMAGES; n++) {
-        struct object object = {*box, 1, false};
+        struct object object = {*box, 1, false, false};
         if (detection_augment(parameters, n, 7, SIDE, SIDE, &object, 1) == 0)
             continue;
         struct box shown = box_of_pixels(pictures + n * SIDE * SIDE);
@@ -269,7 +272,7 @@ static void boxes_that_leave_the_picture_are_dropped(void)
     float *pictures = augment_box(&parameters, &box);
     uint32_t kept = 0, cut = 0;
     for (uint32_t n = 0; n < IMAGES; n++) {
-        struct object objects[] = {{box, 0, false}, {box, 1, true}};
+        struct object objects[] = {{box, 0, false, false}, {box, 1, true, false}};
         uint32_t count = detection_augment(&parameters, n, 7, SIDE, SIDE, objects, 2);
         struct box shown = box_of_pixels(pictures + n * SIDE * SIDE);
         double left = box_area(&shown) / box_area(&box);
@@ -288,7 +291,8 @@ static void boxes_that_leave_the_picture_are_dropped(void)
 static void a_quarter_of_a_box_is_kept(void)
 {
     const struct glcnn_augment_geometry_parameters none = {.seed = 1};
-    struct object objects[] = {{{-30, 2, 10, 8}, 0, false}, {{-31, 2, 10, 8}, 1, false}};
+    struct object objects[] = {{{-30, 2, 10, 8}, 0, false, false},
+                               {{-31, 2, 10, 8}, 1, false, false}};
     CU_ASSERT_EQUAL(detection_augment(&none, 0, 0, SIDE, SIDE, objects, 2), 1);
     CU_ASSERT_EQUAL(objects[0].label, 0);
     CU_ASSERT_EQUAL(objects[0].box.left, 0);

@@ -88,7 +88,7 @@ static void the_less_likely_of_a_class_are_suppressed(void)
 static void what_overlaps_by_just_the_limit_is_kept(void)
 {
     struct scene s = make_scene();
-    predict(s.fine, 5, 1, 1, 0.7f); /* 4 .. 20, both ways */
+    predict(s.fine, 5, 1, 1, 0.7f);       /* 4 .. 20, both ways */
     predict(s.coarse, 0, 0.25f, 1, 0.6f); /* 4 .. 12 */
     CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.25f, 16}), 2);
     CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.24f, 16}), 1);

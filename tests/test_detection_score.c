@@ -32,7 +32,7 @@ static double at_50(const struct object *objects, uint32_t count, const struct d
 
 static void what_is_found_counts(void)
 {
-    const struct object objects[] = {{here, 0, false}, {there, 0, false}};
+    const struct object objects[] = {{here, 0, false, false}, {there, 0, false, false}};
     const struct detection found[] = {
         {here, 0, 0.5f}, {there, 0, 0.4f}, {nowhere, 0, 0.45f}, {here, 0, 0.3f}};
     double all;
@@ -45,7 +45,7 @@ static void what_is_found_counts(void)
 
 static void classes_without_an_object_do_not_count(void)
 {
-    const struct object object = {here, 1, false};
+    const struct object object = {here, 1, false, false};
     const struct detection found[] = {{here, 0, 0.9f}, {here, 1, 0.5f}};
     CU_ASSERT_EQUAL(at_50(&object, 1, found, 2, NULL), 1);
     CU_ASSERT_EQUAL(at_50(&object, 1, found, 1, NULL), 0);
@@ -54,7 +54,7 @@ static void classes_without_an_object_do_not_count(void)
 
 static void a_crowd_is_neither_right_nor_wrong(void)
 {
-    const struct object objects[] = {{there, 0, true}, {here, 0, false}};
+    const struct object objects[] = {{there, 0, true, false}, {here, 0, false, false}};
     const struct box inside = {25, 25, 30, 30};
     const struct detection found[] = {
         {inside, 0, 0.9f}, {there, 0, 0.8f}, {nowhere, 0, 0.7f}, {here, 0, 0.6f}};
@@ -62,9 +62,31 @@ static void a_crowd_is_neither_right_nor_wrong(void)
     CU_ASSERT_TRUE(isnan(at_50(objects, 1, found, 4, NULL)));
 }
 
+/* A difficult object is missed without a loss, found any number of times, and by its own overlap: a box of a
+ * quarter of it is wrong, though of a crowd it would not count. */
+static void a_difficult_object_is_neither_right_nor_wrong(void)
+{
+    const struct object objects[] = {{there, 0, false, true}, {here, 0, false, false}};
+    const struct box inside = {20, 20, 30, 30};
+    const struct detection found[] = {
+        {there, 0, 0.9f}, {there, 0, 0.8f}, {here, 0, 0.7f}, {inside, 0, 0.95f}};
+    CU_ASSERT_EQUAL(at_50(objects, 2, found + 2, 1, NULL), 1);
+    CU_ASSERT_EQUAL(at_50(objects, 2, found, 3, NULL), 1);
+    CU_ASSERT_EQUAL(at_50(objects, 2, found, 4, NULL), 0.5);
+    CU_ASSERT_TRUE(isnan(at_50(objects, 1, found, 4, NULL)));
+}
+
+/* What overlaps both takes the object that counts, however much more it has of the difficult one. */
+static void an_object_that_counts_comes_before_a_difficult_one(void)
+{
+    const struct object objects[] = {{here, 0, false, true}, {{0, 0, 10, 8}, 0, false, false}};
+    const struct detection found[] = {{here, 0, 0.9f}};
+    CU_ASSERT_EQUAL(at_50(objects, 2, found, 1, NULL), 1);
+}
+
 static void thresholds_ask_for_overlap(void)
 {
-    const struct object object = {here, 0, false};
+    const struct object object = {here, 0, false, false};
     const struct detection most = {{0, 0, 10, 7.25f}, 0, 1}, half = {{0, 0, 10, 5}, 0, 1},
                            less = {{0, 0, 10, 4.75f}, 0, 1};
     double all;
@@ -76,7 +98,7 @@ static void thresholds_ask_for_overlap(void)
 
 static void the_likeliest_hundred_count(void)
 {
-    const struct object object = {here, 0, false};
+    const struct object object = {here, 0, false, false};
     struct detection found[101];
     for (int i = 0; i < 101; i++)
         found[i] = (struct detection){nowhere, 0, 1 - 0.005f * (float)i};
@@ -110,7 +132,7 @@ static uint32_t read_boxes(const struct glcnn_npy *array, int picture, struct ob
             continue;
         CU_ASSERT_FATAL(count < MOST_BOXES);
         if (objects)
-            objects[count++] = (struct object){box, (uint32_t)row[1], row[2] > 0};
+            objects[count++] = (struct object){box, (uint32_t)row[1], row[2] > 0, false};
         else
             found[count++] = (struct detection){box, (uint32_t)row[1], row[2]};
     }
@@ -198,6 +220,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(what_is_found_counts),
         UNIT_TEST(classes_without_an_object_do_not_count),
         UNIT_TEST(a_crowd_is_neither_right_nor_wrong),
+        UNIT_TEST(a_difficult_object_is_neither_right_nor_wrong),
+        UNIT_TEST(an_object_that_counts_comes_before_a_difficult_one),
         UNIT_TEST(thresholds_ask_for_overlap),
         UNIT_TEST(the_likeliest_hundred_count),
         UNIT_TEST(random_sets_score_as_in_numpy),

@@ -27,8 +27,10 @@ static void draw_object(uint32_t picture, uint32_t object, uint32_t *random)
     const uint32_t width = 1 + below(random, 15), height = 1 + below(random, 30),
                    left = object * WIDTH / OBJECTS, top = below(random, HEIGHT - height + 1);
     struct object *o = &objects[picture][object];
-    *o = (struct object){
-        {(float)left, (float)top, (float)(left + width), (float)(top + height)}, object, false};
+    *o = (struct object){{(float)left, (float)top, (float)(left + width), (float)(top + height)},
+                         object,
+                         false,
+                         false};
     for (uint32_t y = top; y < top + height; y++)
         memset(pixels[picture][y][left], value_of(picture, object), 2 * (size_t)width);
 }
@@ -160,8 +162,9 @@ static void a_crowd_stays_while_it_is_seen(void)
     struct mosaic m;
     CU_ASSERT_FATAL(mosaic_begin(4, WIDTH, HEIGHT, 2, 1, &m));
     m.joints[0] = (struct mosaic_joint){24, 18, {0, 0, 0, 0}};
-    struct object crowd[] = {
-        {{0, 0, 25, 19}, 0, true}, {{0, 0, 25, 19}, 0, false}, {{0, 0, 24, 18}, 0, true}};
+    struct object crowd[] = {{{0, 0, 25, 19}, 0, true, false},
+                             {{0, 0, 25, 19}, 0, false, false},
+                             {{0, 0, 24, 18}, 0, true, false}};
     CU_ASSERT_EQUAL(mosaic_objects(&m, 0, 0, crowd, 3), 1);
     CU_ASSERT(crowd[0].crowd);
     CU_ASSERT_EQUAL(box_area(&crowd[0].box), 1);

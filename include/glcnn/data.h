@@ -351,7 +351,7 @@ struct glcnn_data_box {
     float left, top, right, bottom;
     uint32_t label;    /* below info.class_count */
     bool is_crowd;     /* COCO's: many objects in one box */
-    bool is_difficult; /* Pascal VOC's: not to be counted where it is missed */
+    bool is_difficult; /* Pascal VOC's: trained, but neither right nor wrong to find */
 };
 
 /* The boxes of an image, *count of them, of the data set's lifetime. NULL and 0: it has none, or is

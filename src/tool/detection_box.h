@@ -17,6 +17,7 @@ struct object {
     struct box box;
     uint32_t label; /* its class */
     bool crowd;     /* many of the class: not trained, and neither right nor wrong to find */
+    bool difficult; /* Pascal VOC's: trained, and neither right nor wrong to find */
 };
 
 /* What a detector finds there. */

@@ -55,14 +55,22 @@ static double overlap_with(const struct detection *d, const struct object *o)
     return area > 0 ? box_area(&common) / area : 0;
 }
 
-/* The crowd, or else object, of the class that the detection matches with threshold t; of equals the last. */
-static uint32_t match(const struct scene *scene, const struct detection *d, unsigned t, bool crowd)
+/* False: to find or to miss it is neither right nor wrong. */
+static bool does_count(const struct object *o)
+{
+    return !o->crowd && !o->difficult;
+}
+
+/* The object that the detection matches with threshold t, of those of its class that count or of those that
+ * do not: the largest overlap, of equal ones the last. What counts is matched once. */
+static uint32_t match(const struct scene *scene, const struct detection *d, unsigned t, bool counts)
 {
     double best = threshold_at(t);
     uint32_t found = NONE;
     for (uint32_t i = 0; i < scene->object_count; i++) {
         const struct object *o = &scene->objects[i];
-        if (o->label != d->label || o->crowd != crowd || (!crowd && scene->matched[i] >> t & 1))
+        if (o->label != d->label || does_count(o) != counts ||
+            (counts && scene->matched[i] >> t & 1))
             continue;
         double overlap = overlap_with(d, o);
         if (overlap >= best) {
@@ -78,11 +86,11 @@ static struct detection_outcome judge(const struct scene *scene, const struct de
     struct detection_outcome outcome = {.label = d->label, .score = d->score};
     for (unsigned t = 0; t < DETECTION_THRESHOLDS; t++) {
         const uint16_t bit = (uint16_t)(1u << t);
-        uint32_t object = match(scene, d, t, false);
+        uint32_t object = match(scene, d, t, true);
         if (object != NONE) {
             scene->matched[object] |= bit;
             outcome.right |= bit;
-        } else if (match(scene, d, t, true) != NONE) {
+        } else if (match(scene, d, t, false) != NONE) {
             outcome.ignored |= bit;
         }
     }
@@ -144,7 +152,7 @@ bool detection_score_add(struct detection_score *score, const struct object *obj
         judge_all(score, &scene, order);
     }
     for (uint32_t i = 0; good && i < object_count; i++)
-        score->objects[objects[i].label] += !objects[i].crowd;
+        score->objects[objects[i].label] += does_count(&objects[i]);
     free(order);
     free(scene.matched);
     return good;

@@ -4,7 +4,9 @@
  *              their scores, each with the object of the largest overlap that is at least the
  *              threshold and not matched yet. Of a crowd the overlap is the part of the detection
  *              that lies in it; a crowd is matched any number of times, by what matches no object,
- *              and what matches one does not count
+ *              and what matches one does not count. So are objects that Pascal VOC marks difficult,
+ *              by their own overlap: "Objects marked as difficult are currently ignored in the
+ *              evaluation of the challenge" (development kit)
  *   precision  of a class: at each detection, of all pictures in the order of their scores, the part of
  *              those up to it that are right; at each the largest of it and those behind it
  *   average    of the precisions where recall reaches 0, 0.01, ... 1, of which those that it
@@ -24,7 +26,7 @@ struct detection_outcome;
 
 struct detection_score {
     uint32_t classes;
-    uint64_t *objects; /* of each class, without crowds */
+    uint64_t *objects; /* of each class, without crowds and difficult ones */
     struct detection_outcome *outcomes;
     size_t count, capacity;
 };

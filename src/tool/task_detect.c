@@ -204,7 +204,8 @@ static struct object object_of(const struct form *form, const struct glcnn_data_
     const float width = (float)form->width, height = (float)form->height;
     return (struct object){{b->left * width, b->top * height, b->right * width, b->bottom * height},
                            b->label,
-                           b->is_crowd};
+                           b->is_crowd,
+                           b->is_difficult};
 }
 
 static uint32_t copy_objects(const struct form *form, const struct glcnn_data_batch *batch,

@@ -125,6 +125,18 @@ class DetectTest(Folder):
             write_png(self.at("one", name, "a.png"), numpy.eye(8, dtype=numpy.uint8))
         return self.at("one")
 
+    def test_a_crowd_is_not_trained(self):
+        layout = detection.Layout((3, 64, 64), 2)
+        crowd, thing = [0, 0, 0.5, 0.5, 0, 1], [0.25, 0.25, 0.5, 0.5, 1, 2]
+        alone, marked, both = layout.encode([numpy.array([thing]), numpy.array([crowd]),
+                                             numpy.array([crowd, thing])])
+        self.assertEqual(marked[0].sum(), 0)
+        weights = numpy.ones((8, 8))
+        weights[:4, :4] = 0
+        numpy.testing.assert_array_equal(marked[2] > 0, weights)
+        numpy.testing.assert_array_equal(both[1], alone[1])
+        numpy.testing.assert_array_equal(both[2] > 0, weights + alone[1] > 0)
+
     def test_boxes_come_back_from_their_labels(self):
         """On two and three grids, from what a network that is always right would predict."""
         random = numpy.random.default_rng(3)
@@ -195,6 +207,14 @@ class DetectTest(Folder):
         crowded.add([numpy.concatenate([wrong, right])],
                     [numpy.array([[0, 0, 0.4, 0.4, 1], [0, 0, 0.4, 0.4, 0]])])
         self.assertAlmostEqual(crowded.value([0.5]), 0.5)
+        # A difficult object and a crowd are neither right nor wrong; of the crowd the part in it counts.
+        for kind, box, expected in ((2, [0.5, 0.5, 1, 1], 1), (2, [0.5, 0.5, 0.75, 0.75], 0.5),
+                                    (1, [0.5, 0.5, 0.75, 0.75], 1), (0, [0.5, 0.5, 1, 1], 1),
+                                    (0, [0.7, 0, 0.9, 0.1], 51 / 2 / 101)):
+            marked = detection.Precision(1)
+            marked.add([numpy.array([box + [0, 0.9], [0, 0, 0.4, 0.4, 0, 0.8]])],
+                       [numpy.array([[0, 0, 0.4, 0.4, 0, 0], [0.5, 0.5, 1, 1, 0, kind]])])
+            self.assertAlmostEqual(marked.value([0.5]), expected)
         with refused(self, Status.INVALID_ARGUMENT, "boxes of 1 images and objects of 2"):
             precision.add([found], [objects, objects])
 

@@ -69,8 +69,10 @@ class Dataset:
     It can be iterated over, (images, labels) for each batch: each time is the next epoch.
 
     targets     "classes" of images; "numbers", real ones, named by `classes`; "masks", the class of
-                each pixel, 255 for none; or "boxes", of each image an array [K][5] of left, top, right
-                and bottom, in shares of the image, and class. None: what the path looks like
+                each pixel, 255 for none; or "boxes", of each image an array [K][6] of left, top, right
+                and bottom, in shares of the image, class, and what to find it counts: 0 as right;
+                nothing where it is a crowd, 1 (COCO), or difficult, 2 (Pascal VOC). None: what the
+                path looks like
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
     resize      to which the shorter side of pictures is scaled before their middle of `size` is taken,
@@ -226,12 +228,13 @@ class Dataset:
         return DataBatch(images[filled], self._labels(batch)[filled])
 
     def _boxes(self, index: int) -> Any:
-        """[K][5] of an image."""
+        """[K][6] of an image."""
         count = ctypes.c_uint32()
         found = library("glcnn_data").glcnn_data_set_boxes(self._set.pointer, self._part, index,
                                                            ctypes.byref(count))
-        return numpy.array([(b.left, b.top, b.right, b.bottom, b.label)
-                            for b in found[:count.value]], numpy.float32).reshape(-1, 5)
+        return numpy.array([(b.left, b.top, b.right, b.bottom, b.label,
+                             1 if b.is_crowd else 2 if b.is_difficult else 0)
+                            for b in found[:count.value]], numpy.float32).reshape(-1, 6)
 
     def _labels(self, batch: Any) -> Any:
         if self.targets == "numbers":

@@ -25,6 +25,7 @@ RADIUS = 1.5     # strides from the centre of a box, within which locations are 
 LONGEST = 6      # strides of a box's side, unless the grid is the coarsest
 LEAST = 1e-7     # keeps quotients of two zeros at 0
 OVERLAP = 0.6    # intersection over union above which the less likely of a class is left out
+CROWD, DIFFICULT = 1, 2  # in the sixth column of an object; without one all count
 OVERLAPS = [0.5 + 0.05 * i for i in range(10)]
 
 
@@ -51,9 +52,10 @@ class Layout:
     # ---- Boxes to locations ----
 
     def encode(self, boxes: Sequence[Any]) -> Any:
-        """Labels for the loss, of boxes [K][5] in shares of each image: a 1 for the class of a location,
-        weights of the classes, distances and their weight. Weights make the sum over a batch a mean over
-        the locations of objects, times the number of images, which Network.train divides by."""
+        """Labels for the loss, of boxes [K][5] or [K][6] in shares of each image: a 1 for the class of a
+        location, weights of the classes, distances and their weight. Weights make the sum over a batch a
+        mean over the locations of objects, times the number of images, which Network.train divides by.
+        Crowds are not trained: locations in one that are for no object have no weight."""
         labels = numpy.zeros((len(boxes), 2 * self.classes + 5, self.rows, self.columns),
                              numpy.float32)
         for scale, grid in enumerate(self.grids):
@@ -68,9 +70,13 @@ class Layout:
         grid = self.grids[scale]
         labels[self.classes:2 * self.classes] = 1
         labels[2 * self.classes:-1] = 1  # what a weight of 0 hides must be positive
+        edges = boxes[:, :4] * [self.width, self.height, self.width, self.height] / grid.stride
+        crowds = _kinds(boxes) == CROWD
+        inside = (self._distances(grid, edges[crowds]).min(-1) > 0).any(0)
+        labels[self.classes:2 * self.classes, inside] = 0
+        boxes, edges = boxes[~crowds], edges[~crowds]
         if not len(boxes):
             return
-        edges = boxes[:, :4] * [self.width, self.height, self.width, self.height] / grid.stride
         sides = edges[:, 2:] - edges[:, :2]
         distances = self._distances(grid, edges)
         fits = self._are_for(scale, grid, edges, sides, distances)
@@ -78,6 +84,7 @@ class Layout:
         rows, columns = numpy.nonzero(fits.any(0))
         chosen = areas.argmin(0)[rows, columns]  # the smallest
         labels[boxes[chosen, 4].astype(int), rows, columns] = 1
+        labels[self.classes:2 * self.classes, rows, columns] = 1
         labels[2 * self.classes:-1, rows, columns] = distances[chosen, rows, columns].T.clip(0.01)
         labels[-1, rows, columns] = 1
 
@@ -284,14 +291,15 @@ def ciou(found: ImageNode, wanted: ImageNode) -> ImageNode:
 class Precision:
     """Mean average precision by COCO's rules: the 100 likeliest boxes of a class in a picture, each
     taking the object that it overlaps most, of those that are left; precision, made to fall, at 101
-    recalls."""
+    recalls. What takes none, and lies in a crowd or on a difficult object, does not count; nor do these
+    where they are missed."""
 
     def __init__(self, classes: int):
         self.classes = classes
         self.images: List[Any] = []
 
     def add(self, found: Sequence[Any], wanted: Sequence[Any]) -> None:
-        """Boxes [K][6] and objects [K][5] of images."""
+        """Boxes [K][6] and objects, [K][5] or [K][6], of images."""
         if len(found) != len(wanted):
             raise refuse("there are boxes of %d images and objects of %d" % (len(found), len(wanted)))
         self.images += zip(found, wanted)
@@ -307,9 +315,12 @@ class Precision:
         count, scores, right = 0, numpy.empty(0), numpy.empty(0, bool)
         for boxes, objects in self.images:
             objects, boxes = objects[objects[:, 4] == k], boxes[boxes[:, 4] == k][:100]
-            count += len(objects)
-            scores = numpy.append(scores, boxes[:, 5])
-            right = numpy.append(right, _right(boxes, objects, least))
+            ignored = _kinds(objects) > 0
+            count += int((~ignored).sum())
+            hits = _right(boxes, objects[~ignored], least)
+            counted = hits | ~_is_on(boxes, objects[ignored], least)
+            scores = numpy.append(scores, boxes[counted, 5])
+            right = numpy.append(right, hits[counted])
         if not count:
             return float("nan")
         hits = right[numpy.argsort(-scores, kind="stable")].cumsum()
@@ -317,6 +328,20 @@ class Precision:
         falling = numpy.maximum.accumulate(precision[::-1])[::-1]
         at = numpy.searchsorted(hits / count, numpy.linspace(0, 1, 101))
         return float(numpy.append(falling, 0)[at].mean())
+
+
+def _kinds(objects: Any) -> Any:
+    """0, CROWD or DIFFICULT of each."""
+    return objects[:, 5] if objects.shape[1] > 5 else numpy.zeros(len(objects))
+
+
+def _is_on(boxes: Any, ignored: Any, least: float) -> Any:
+    """Which boxes lie on objects that do not count: [K]. Of a crowd that is the part of the box in it."""
+    low = numpy.maximum(boxes[:, None, :2], ignored[None, :, :2])
+    high = numpy.minimum(boxes[:, None, 2:4], ignored[None, :, 2:4])
+    inside = (high - low).clip(0).prod(-1) / (boxes[:, 2:4] - boxes[:, :2]).prod(-1)[:, None]
+    shared = numpy.where(_kinds(ignored) == CROWD, inside, overlaps(boxes, ignored))
+    return (shared >= least).any(1)
 
 
 def _right(boxes: Any, objects: Any, least: float) -> Any:
