@@ -89,31 +89,85 @@ static float *draw_maps(const struct form *form, const struct keypoint points[2]
     return maps;
 }
 
-/* Of maps of all of a picture's pixels, of half and of a quarter of each side. */
-static void check_found(uint32_t width, uint32_t height)
+#define EXACT 0.02f /* pixels of a map */
+
+/* Draws both keypoints, and finds them. The confidence is at least what half a pixel in both directions
+ * leaves. */
+static void check_found(uint32_t width, uint32_t height, const struct keypoint points[2])
 {
     const struct form form = {.width = width, .height = height, .channels = 3, .classes = 4};
     const struct keypoint_map map = keypoint_map(&form);
-    const struct keypoint points[2] = {{0.3f * (float)width, 0.55f * (float)height, true},
-                                       {0.81f * (float)width, 0.27f * (float)height, true}};
-    const float pixel = (float)width / (float)map.width;
+    const float x = (float)width / (float)map.width, y = (float)height / (float)map.height;
     float *maps = draw_maps(&form, points);
     CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
     for (uint32_t k = 0; k < 2; k++) {
         float confidence;
         const struct keypoint found = keypoint_find(&form, maps, k, &confidence);
-        CU_ASSERT(fabsf(found.x - points[k].x) < 0.25f * pixel);
-        CU_ASSERT(fabsf(found.y - points[k].y) < 0.25f * pixel);
+        CU_ASSERT(fabsf(found.x - points[k].x) <= EXACT * x);
+        CU_ASSERT(fabsf(found.y - points[k].y) <= EXACT * y);
         CU_ASSERT(confidence > 0.75f && confidence <= 1);
     }
     free(maps);
 }
 
+/* Maps of all of a picture's pixels, of half and of a quarter of each side: keypoints anywhere, and at the
+ * edges and corners, where a part of the Gaussian is cut off. */
 static void maps_tell_their_places(void)
 {
-    check_found(36, 28);
-    check_found(90, 121);
-    check_found(224, 224);
+    static const uint32_t sizes[][2] = {{36, 28}, {64, 64}, {90, 121}, {224, 224}, {1024, 640}};
+    uint32_t random = 7;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const float width = (float)sizes[i][0], height = (float)sizes[i][1];
+        for (uint32_t n = 0; n < (i < 4 ? 40 : 4); n++) {
+            const float x = (float)below(&random, 10000) / 10000 * width,
+                        y = (float)below(&random, 10000) / 10000 * height;
+            const float column = n % 3 == 0   ? 0
+                                 : n % 3 == 1 ? width - 0.01f
+                                              : x / width * 3,
+                        row = n % 4 == 0   ? 0
+                              : n % 4 == 1 ? height - 0.01f
+                                           : y;
+            const struct keypoint points[2] = {{x, y, true}, {column, row, true}};
+            check_found(sizes[i][0], sizes[i][1], points);
+        }
+    }
+}
+
+/* A Gaussian as floats, of another width and height than labels have: exact. */
+static void any_gaussian_is_exact(void)
+{
+    const struct form form = {.width = 64, .height = 64, .channels = 3, .classes = 2};
+    static float map[64 * 64];
+    float confidence;
+    for (float sigma = 1; sigma < 4; sigma += 0.4f)
+        for (uint32_t i = 0; i < 64; i++) {
+            const float x = (float)i * 0.997f + 0.05f, y = 63.9f - (float)i * 0.4f;
+            for (uint32_t at = 0; at < 64 * 64; at++) {
+                const float dx = (float)(at % 64) + 0.5f - x, dy = (float)(at / 64) + 0.5f - y;
+                map[at] = 0.6f * expf(-(dx * dx + dy * dy) / (2 * sigma * sigma));
+            }
+            const struct keypoint found = keypoint_find(&form, map, 0, &confidence);
+            CU_ASSERT(fabsf(found.x - x) < 1e-3f);
+            CU_ASSERT(fabsf(found.y - y) < 1e-3f);
+        }
+}
+
+/* What has no top, as a ramp or a single pixel, gives the hottest pixel, or what is within its reach. */
+static void maps_without_a_top_give_their_hottest_pixel(void)
+{
+    static float maps[3][WIDTH * HEIGHT * 2];
+    float confidence;
+    for (uint32_t i = 0; i < WIDTH * HEIGHT * 2; i++) {
+        maps[0][i] = 1;
+        maps[1][i] = expf((float)(i / 2 % WIDTH));
+        maps[2][i] = i == 2 * (5 * WIDTH + 7) ? 0.5f : 0;
+    }
+    static const float places[3][2] = {{0.5f, 0.5f}, {WIDTH - 0.5f, 0.5f}, {7.5f, 5.5f}};
+    for (int i = 0; i < 3; i++) {
+        const struct keypoint k = keypoint_find(&covering, maps[i], 0, &confidence);
+        CU_ASSERT_EQUAL(k.x, places[i][0]);
+        CU_ASSERT_EQUAL(k.y, places[i][1]);
+    }
 }
 
 /* The squares of a map add up to its energy. */
@@ -151,6 +205,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(places_follow_their_pixels),
                                         UNIT_TEST(what_leaves_is_not_seen),
                                         UNIT_TEST(maps_tell_their_places),
+                                        UNIT_TEST(any_gaussian_is_exact),
+                                        UNIT_TEST(maps_without_a_top_give_their_hottest_pixel),
                                         UNIT_TEST(squares_add_up_to_the_energy),
                                         UNIT_TEST(cold_maps_have_no_confidence),
                                         CU_TEST_INFO_NULL};

@@ -9,7 +9,9 @@
     64 /* pixels of a map's longer side, unless the picture has more than 4 times as many */
 #define SIGMA_SHARE 32 /* of the map's longer side: a 32nd */
 #define REACH       4  /* sigmas; beyond them less than half a step of 1 / 255 is left */
-#define RADIUS      2  /* of the pixels that the centroid is of */
+#define RADIUS      2 /* sigmas: of the pixels around the hottest that tell where the keypoint is */
+#define LEAST_HEAT  0.02 /* of the hottest: what less tells nothing */
+#define TERMS       4
 
 struct keypoint_map keypoint_map(const struct form *form)
 {
@@ -108,29 +110,67 @@ static uint32_t hottest(const struct reader *r)
     return best;
 }
 
-static uint32_t from(uint32_t middle)
+/* Sums of the normal equations of log h = a + b x + c y + d (x^2 + y^2), x and y from the hottest pixel, the
+ * last column the right side. Each pixel weighs h^2: an error of h is 1 / h times as large in its logarithm. */
+struct fit {
+    double rows[TERMS][TERMS + 1];
+};
+
+static void add_pixel(struct fit *fit, double x, double y, double heat)
 {
-    return middle > RADIUS ? middle - RADIUS : 0;
+    const double values[TERMS + 1] = {1, x, y, x * x + y * y, log(heat)};
+    for (int i = 0; i < TERMS; i++)
+        for (int j = 0; j <= TERMS; j++)
+            fit->rows[i][j] += heat * heat * values[i] * values[j];
 }
 
-static uint32_t to(uint32_t middle, uint32_t count)
+/* By Gauss and Jordan, which is stable for a matrix of normal equations without pivots. False: there is
+ * not one solution. */
+static bool solve(struct fit *fit, double solution[TERMS])
 {
-    return middle + RADIUS < count ? middle + RADIUS : count - 1;
+    for (int k = 0; k < TERMS; k++) {
+        double *row = fit->rows[k];
+        if (!(row[k] > 1e-12))
+            return false;
+        for (int j = TERMS; j >= k; j--)
+            row[j] /= row[k];
+        for (int i = 0; i < TERMS; i++)
+            for (int j = TERMS; i != k && j >= k; j--)
+                fit->rows[i][j] -= fit->rows[i][k] * row[j];
+    }
+    for (int k = 0; k < TERMS; k++)
+        solution[k] = fit->rows[k][TERMS];
+    return true;
 }
 
-/* Of what is above 0; the middle itself where nothing is. */
-static void find_centroid(const struct reader *r, uint32_t column, uint32_t row, double centroid[2])
+/* The top of the parabola of revolution through the logarithms of what is around the hottest pixel: of a
+ * Gaussian it is the middle, of all of them and at the map's edges (after Zhang et al. 2020, DARK). The
+ * middle of that pixel itself where heat has no such top nearby. */
+static void find_top(const struct reader *r, double sigma, uint32_t column, uint32_t row,
+                     double top[2])
 {
-    double sum = 0, x = 0, y = 0;
-    for (uint32_t j = from(row); j <= to(row, r->height); j++)
-        for (uint32_t i = from(column); i <= to(column, r->width); i++) {
-            const double heat = fmax((double)heat_at(r, i, j), 0);
-            sum += heat;
-            x += heat * i;
-            y += heat * j;
+    const int radius = (int)ceil(RADIUS * sigma);
+    const double least = LEAST_HEAT * (double)heat_at(r, column, row);
+    struct fit fit = {{{0}}};
+    double s[TERMS];
+    top[0] = column + 0.5;
+    top[1] = row + 0.5;
+    for (int y = -radius; y <= radius; y++)
+        for (int x = -radius; x <= radius; x++) {
+            const int64_t i = (int64_t)column + x, j = (int64_t)row + y;
+            if (i < 0 || j < 0 || i >= r->width || j >= r->height)
+                continue;
+            const double heat = (double)heat_at(r, (uint32_t)i, (uint32_t)j);
+            if (heat > least && heat > 0)
+                add_pixel(&fit, x, y, heat);
         }
-    centroid[0] = (sum > 0 ? x / sum : column) + 0.5;
-    centroid[1] = (sum > 0 ? y / sum : row) + 0.5;
+    if (!solve(&fit, s) || !(s[3] < 0))
+        return;
+    const double x = -s[1] / (2 * s[3]), y = -s[2] / (2 * s[3]);
+    if (!(fabs(x) <= radius && fabs(y) <= radius))
+        return;
+    top[0] = fmin(fmax(top[0] + x, 0), r->width);
+    top[1] = fmin(fmax(top[1] + y, 0), r->height);
 }
 
 struct keypoint keypoint_find(const struct form *form, const float *maps, uint32_t k,
@@ -139,9 +179,9 @@ struct keypoint keypoint_find(const struct form *form, const float *maps, uint32
     const struct keypoint_map map = keypoint_map(form);
     const struct reader r = {maps + k, map.width, map.height, keypoint_count(form)};
     const uint32_t best = hottest(&r);
-    double centroid[2];
-    find_centroid(&r, best % map.width, best / map.width, centroid);
+    double top[2];
+    find_top(&r, (double)map.sigma, best % map.width, best / map.width, top);
     *confidence = fminf(fmaxf(heat_at(&r, best % map.width, best / map.width), 0), 1);
-    return (struct keypoint){(float)(centroid[0] * form->width / map.width),
-                             (float)(centroid[1] * form->height / map.height), true};
+    return (struct keypoint){(float)(top[0] * form->width / map.width),
+                             (float)(top[1] * form->height / map.height), true};
 }

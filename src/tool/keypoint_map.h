@@ -39,8 +39,9 @@ float keypoint_heat(const struct form *form, const struct keypoint_map *map,
 /* The sum of the squares of all of a map: pi sigma^2. */
 double keypoint_energy(const struct keypoint_map *map);
 
-/* Keypoint number k of maps that a network made, [height][width][count]: the centroid of the 5 x 5
- * pixels around the hottest, whose heat, held in 0 .. 1, is the confidence. */
+/* Keypoint number k of maps that a network made, [height][width][count]: the top of the parabola through
+ * the logarithms of the pixels around the hottest, whose heat, held in 0 .. 1, is the confidence. Of a map
+ * as keypoint_heat has it that is within 0.02 of the map's pixels, at its edges too. */
 struct keypoint keypoint_find(const struct form *form, const float *maps, uint32_t k,
                               float *confidence);
 
