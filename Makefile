@@ -4,6 +4,7 @@
 ##   all            libraries (.a, .so; libglcnn_mpi where there is an MPI) and the glcnn tool: the default
 ##   demo           installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test           installs what is missing, builds, runs the tests; T='test_a test_b' only those
+##   check          the same, of what test leaves out because it takes long
 ##   check-all      the longer tests, check-boards, check-trixie, all under sanitizers, some under valgrind
 ##   check-boards   trains and checks on the shader compilers of embedded GPUs; BOARDS_ARGS are passed to
 ##                  tests/check_boards.sh, which builds Mesa once, in $(O)/boards

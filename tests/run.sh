@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs test programs, quietly where they pass, and closes with "N passed, N failed, N skipped".
 #
-# usage: tests/run.sh PROGRAM...   from the top of the tree; the Makefile calls it
+# usage: tests/run.sh [-l test|check] PROGRAM...   from the top of the tree; the Makefile calls it
 #
 # A program is a CUnit program, whose tests are counted one by one, or a shell script, which counts
 # as one test. Exit status 77 means skipped, for the reason in its last line; lines that begin with
@@ -11,9 +11,19 @@
 # RUN_UNDER=sanitizers looks for errors and leaks instead, and RUN_UNDER=valgrind for what was never
 # written, with the smaller shapes.
 #
+# With -l test only that is run which tests/levels says; with -l check the rest, and once more each
+# program whose source speaks of GLCNN_TEST_CHECK (longer forms, said by that variable).
+#
 # As many programs run at once as there are processors, or GLCNN_TEST_LANES: compiling shaders keeps
-# but one busy. What a program has to say comes in one piece, once it has ended.
+# but one busy. What a program has to say comes in one piece, once it has ended, with its seconds of
+# the processor and of the clock.
 
+level=
+if [ "$1" = -l ]; then
+    level=$2
+    shift 2
+fi
+[ -z "$GLCNN_TEST_FULL" ] || export GLCNN_TEST_CHECK=1
 limit=${GLCNN_TEST_TIMEOUT:-1800} # seconds; a test that hangs is a failure, not a wait
 lanes=${GLCNN_TEST_LANES:-$(getconf _NPROCESSORS_ONLN)}
 work=$(mktemp -d) || exit 1
@@ -51,6 +61,18 @@ row() {
     awk -v word="$1" -v column="$2" '$1 == word { n += $column } END { print n + 0 }' "$output"
 }
 
+# spent FILE: notes in FILE the seconds of the processor, user and system, that all children of this
+# lane have taken. A shell forgets its children's where it forks, so that no pipe may stand here.
+spent() {
+    times >"$1"
+}
+
+# seconds_between FILE FILE: what was spent from the one to the other.
+seconds_between() {
+    awk 'FNR == 2 { split($1 "m" $2, n, "[ms]+"); at[++files] = n[1] * 60 + n[2] + n[3] * 60 + n[4] }
+        END { printf "%.1f", at[2] - at[1] }' "$1" "$2"
+}
+
 say_failure() {
     sed "s/^/$1| /" "$output"
     case $2 in
@@ -67,18 +89,21 @@ count_configurations() {
     } END { print n + 0 }'
 }
 
-# run MODE PROGRAM: says how it went; a line of $work/results has passed, failed, skipped and
-# configurations.
+# run MODE PROGRAM: says how it went; a line of $work/results has passed, failed, skipped,
+# configurations and seconds of the processor.
 run() {
     name=$(basename "$2" .sh)
     start=$(date +%s)
+    spent "$output.before"
     case $2 in
     *.sh) in_mode "$1" sh "$2" ;;
     *) in_mode "$1" "$2" ;;
     esac
     status=$?
+    spent "$output.after"
+    seconds=$(seconds_between "$output.before" "$output.after")
     if [ $status = 77 ]; then
-        echo '0 0 1 0' >>"$work/results"
+        echo "0 0 1 0 $seconds" >>"$work/results"
         echo "skip  $name, $1: $(tail -n 1 "$output")"
         return
     fi
@@ -87,26 +112,50 @@ run() {
     case $2 in *.sh) [ $status != 0 ] || good=1 ;; esac
     [ $status = 0 ] && [ "$good" != 0 ] || [ "$bad" != 0 ] || bad=1
     [ "$1" = default ] && counted=$count || counted=0
-    echo "$good $bad 0 $counted" >>"$work/results"
+    echo "$good $bad 0 $counted $seconds" >>"$work/results"
     if [ "$bad" != 0 ]; then
         say_failure "$name" $status
         echo "FAIL  $name, $1: $good tests passed, $bad failed"
         return
     fi
     echo "pass  $name, $1: $good tests, $(row asserts 2) asserts, $count configurations," \
-        "$(($(date +%s) - start)) s" | sed 's/ 0 [a-z]*,//g'
+        "$seconds s in $(($(date +%s) - start)) s" | sed 's/ 0 [a-z]*,//g'
     sed -n 's/^row /      /p' "$output"
+}
+
+# is_wanted MODE NAME SOURCE: whether the level asks for it.
+is_wanted() {
+    while read -r of mode_of names; do
+        case $of:$1:$2 in
+        '#'*) ;;
+        *:$mode_of:$names) break ;;
+        esac
+    done <tests/levels
+    case $level:$of in
+    :* | test:test | check:check) ;;
+    test:*) false ;;
+    *) case $long in *" $3 "*) ;; *) false ;; esac ;;
+    esac
 }
 
 # Lines "MODE PROGRAM" of all that is to be run.
 list() {
+    quick=" $(echo $(grep -l GLCNN_TEST_QUICK tests/test_*)) "
+    long=" $(echo $(grep -l GLCNN_TEST_CHECK tests/test_*)) "
     for mode in ${RUN_UNDER:-default minimum softpipe}; do
         for program; do
+            name=${program##*/}
+            name=${name%.sh}
+            case $program in
+            *.sh) source=$program ;;
+            *) source=tests/$name.c ;;
+            esac
             case $mode:$program in
             default:*) ;;
             *.sh) continue ;;
-            softpipe:*) grep -q GLCNN_TEST_QUICK "tests/$(basename "$program").c" || continue ;;
+            softpipe:*) case $quick in *" $source "*) ;; *) continue ;; esac ;;
             esac
+            [ -n "$RUN_UNDER" ] || is_wanted "$mode" "$name" "$source" || continue
             echo "$mode $program"
         done
     done
@@ -136,10 +185,11 @@ done
 wait
 
 awk -v wanted="$(wc -l <"$work/list")" '
-    { passed += $1; failed += $2; skipped += $3; configurations += $4 }
+    { passed += $1; failed += $2; skipped += $3; configurations += $4; seconds += $5 }
     END {
         if (NR != wanted) { print wanted - NR " programs were not run"; failed++ }
         if (configurations) print configurations " configurations of operations"
+        printf "%.0f seconds of the processor\n", seconds
         print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"
         exit failed || !(passed + skipped)
     }' "$work/results"

@@ -31,8 +31,7 @@ static bool near(float *values, const double *expected, size_t count, const char
 /* Random cases to try; GLCNN_TEST_FULL=1 tries more. */
 static int rounds(int few)
 {
-    const char *full = getenv("GLCNN_TEST_FULL");
-    return full && strcmp(full, "1") == 0 ? 8 * few : few;
+    return unit_is_full() ? 8 * few : few;
 }
 
 /* ---- A random forward encode ---- */

@@ -34,7 +34,7 @@ $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 FAULT_FILES = $(FAULT_HELPERS) $(FAULT_WRAPS)
 $(eval $(call remember,$(O)/fault-files,FAULT_FILES))
 
-.PHONY: tests test test-run check-all full-tests sanitized watched check-boards \
+.PHONY: tests test check test-run check-all full-tests sanitized watched check-boards \
         check-boards-built check-boards-arm check-trixie check-drm fuzz fuzz-run fuzz-seeds readme
 
 tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
@@ -72,18 +72,24 @@ $(PUBLIC_TESTS): %: %.o $(LINKS)
 
 # ---- Running ------------------------------------------------------------------------------------
 
+# 'test' is what each change has to pass, 'check' the rest of it: tests/levels divides them, and
+# GLCNN_TEST_CHECK asks a program for its longer form. Neither leaves out a thing of programs that T names.
 test: packages
-	+@$(again) test-run
+	+@$(again) LEVEL=test test-run
+
+check: packages
+	+@GLCNN_TEST_CHECK=1 $(again) LEVEL=check test-run
 
 # Every program is run three times: as the machine is, with all limits at the ES 3.1 minimum, and,
 # where the program knows what GLCNN_TEST_QUICK asks of it, on softpipe.
 T       ?= test_%
+level    = $(if $(filter file,$(origin T)),$(LEVEL:%=-l %))
 selected = $(foreach test,$(UNIT_TESTS) $(PUBLIC_TESTS) $(SHELL_TESTS),\
              $(if $(filter $(T),$(basename $(notdir $(test)))),$(test)))
 
 test-run: all examples $(filter $(O)/%,$(selected))
 	@MAKE='$(MAKE)' CC='$(CC)' CXX='$(CXX)' PKG_CONFIG='$(PKG_CONFIG)' O='$(O)' \
-	    sh tests/run.sh $(selected)
+	    sh tests/run.sh $(level) $(selected)
 
 # The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
 # tests/test_sanitizers.sh is some of the latter, in 'test' too.

@@ -66,6 +66,19 @@ static inline uint32_t below(uint32_t *seed, uint32_t limit)
     return (*seed >> 16) % limit; /* the lower bits have short periods */
 }
 
+/* Whether the longer forms of 'make check' are asked for, and whether those of 'make check-all'. */
+static inline bool unit_is_full(void)
+{
+    const char *full = getenv("GLCNN_TEST_FULL");
+    return full && *full;
+}
+
+static inline bool unit_is_check(void)
+{
+    const char *check = getenv("GLCNN_TEST_CHECK");
+    return (check && *check) || unit_is_full();
+}
+
 static inline bool unit_wanted(const char *name, int argc, char *argv[])
 {
     for (int i = 1; i < argc; i++) {
