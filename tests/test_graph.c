@@ -359,12 +359,24 @@ static void test_groups_and_pixels_are_normalised(void)
 {
     check_normalization(false);
     check_normalization(true);
-    glcnn_network *net = make_network();
-    glcnn_image_node *x = make_input(net, "x");
-    CU_ASSERT_PTR_NULL(
-        glcnn_group_normalization_node(x, (struct glcnn_source_shape){5, 3, 6}, 4, 0));
-    CU_ASSERT_EQUAL(glcnn_network_status(net), GLCNN_INVALID_ARGUMENT);
-    glcnn_network_destroy(&net);
+    static const struct {
+        struct glcnn_source_shape shape;
+        uint32_t groups; /* 0: of a layer */
+        const char *said;
+    } wrong[] = {{{5, 3, 6}, 4, "4 groups do not divide 6 channels"},
+                 {{0, 3, 6}, 3, "0x3 pixels of 6 channels; it must be that of the source"},
+                 {{5, 0, 6}, 0, "5x0 pixels of 6 channels; it must be that of the source"},
+                 {{5, 3, 0}, 0, "5x3 pixels of 0 channels; it must be that of the source"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        glcnn_network *net = make_network();
+        glcnn_image_node *x = make_input(net, "x");
+        CU_ASSERT_PTR_NULL(
+            wrong[i].groups ? glcnn_group_normalization_node(x, wrong[i].shape, wrong[i].groups, 0)
+                            : glcnn_layer_normalization_node(x, wrong[i].shape, 0));
+        CU_ASSERT_EQUAL(glcnn_network_status(net), GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), wrong[i].said));
+        glcnn_network_destroy(&net);
+    }
 }
 
 static void test_arithmetic_has_both_gradients(void)

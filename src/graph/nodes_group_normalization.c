@@ -26,11 +26,23 @@ static glcnn_image_node *normalized(glcnn_image_node *source, float epsilon)
     return result;
 }
 
+static bool is_known(glcnn_image_node *source, struct glcnn_source_shape shape, const char *name)
+{
+    if (shape.width && shape.height && shape.feature_channels)
+        return true;
+    network_fail(
+        source->network, GLCNN_INVALID_ARGUMENT,
+        "%s: the shape is %ux%u pixels of %u channels; it must be that of the source, none "
+        "of it 0",
+        name, shape.width, shape.height, shape.feature_channels);
+    return false;
+}
+
 glcnn_image_node *glcnn_group_normalization_node(glcnn_image_node *source,
                                                  struct glcnn_source_shape shape, uint32_t groups,
                                                  float epsilon)
 {
-    if (!source)
+    if (!source || !is_known(source, shape, "group_normalization"))
         return NULL;
     if (!groups || shape.feature_channels % groups)
         return network_fail(source->network, GLCNN_INVALID_ARGUMENT,
@@ -44,6 +56,8 @@ glcnn_image_node *glcnn_group_normalization_node(glcnn_image_node *source,
 glcnn_image_node *glcnn_layer_normalization_node(glcnn_image_node *source,
                                                  struct glcnn_source_shape shape, float epsilon)
 {
+    if (!source || !is_known(source, shape, "layer_normalization"))
+        return NULL;
     const struct glcnn_source_shape turned = {shape.feature_channels, shape.width, shape.height};
     const struct glcnn_source_shape pixels = {shape.feature_channels, 1,
                                               shape.width * shape.height};

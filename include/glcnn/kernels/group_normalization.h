@@ -25,8 +25,8 @@ struct glcnn_source_shape {
 };
 
 /* The last node's result. `groups` must divide the channels, which are those of `shape`; an epsilon
- * of 0 stands for FLT_MIN. A source of another shape is refused as the graph is executed. NULL on
- * failure, see glcnn/node.h. */
+ * of 0 stands for FLT_MIN. A source of another shape is refused as the graph is executed, a shape
+ * with a 0 at once. NULL on failure, see glcnn/node.h. */
 GLCNN_API glcnn_image_node *glcnn_group_normalization_node(glcnn_image_node *source,
                                                            struct glcnn_source_shape shape,
                                                            uint32_t groups, float epsilon);
