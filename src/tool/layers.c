@@ -244,11 +244,11 @@ static bool keep_dropouts(struct choosing *c)
 /* Channels that a filter without an image of its own is to have: those of the layer before it. */
 static uint32_t channels_before(const struct choosing *c, const struct mark *mark)
 {
-    double channels = 0;
-    while (sources(mark) > 0 && (mark = source_of(c, mark, 0)) != NULL)
-        if (glcnn_kernel_get(glcnn_filter_node_kernel(mark->filter), "output_feature_channels",
-                             &channels) == GLCNN_SUCCESS)
-            return (uint32_t)channels;
+    const struct glcnn_convolution_parameters *layer = NULL;
+    while (!layer && sources(mark) > 0 && (mark = source_of(c, mark, 0)) != NULL)
+        layer = glcnn_convolution(glcnn_filter_node_kernel(mark->filter));
+    if (layer)
+        return layer->output_feature_channels;
     return c->model->form.channels;
 }
 
@@ -267,8 +267,10 @@ static bool fill(const struct choosing *c, const struct mark *mark)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors && good; i++) {
         for (uint32_t k = 0; k < count; k++)
             values[k] = vectors[i].neutral;
-        good = glcnn_kernel_vector(kernel, vectors[i].name) ||
-               glcnn_kernel_set_vector(kernel, vectors[i].name, values, count) == GLCNN_SUCCESS;
+        good =
+            glcnn_kernel_vector_length(kernel, vectors[i].name) > 0
+                ? glcnn_kernel_vector(kernel, vectors[i].name) != NULL
+                : glcnn_kernel_set_vector(kernel, vectors[i].name, values, count) == GLCNN_SUCCESS;
     }
     free(values);
     return good;

@@ -242,7 +242,8 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
         clear_marks(network);
         return true;
     }
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(model->device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s",
+             model->lacks ? model->lacks : model_failure(model->device));
     return false;
 }
 
@@ -278,9 +279,8 @@ bool model_filter_has_weights(glcnn_filter_node *filter)
  * them. */
 static bool is_behind_head(glcnn_filter_node *filter)
 {
-    double shares = 0;
-    glcnn_kernel_get(glcnn_filter_node_kernel(filter), "shares_data", &shares);
-    return shares != 0 || !model_filter_has_weights(filter) ||
+    const struct glcnn_neuron_parameters *neuron = glcnn_neuron(glcnn_filter_node_kernel(filter));
+    return (neuron && neuron->shares_data) || !model_filter_has_weights(filter) ||
            (has_slopes(glcnn_filter_node_kernel(filter)) &&
             glcnn_filter_node_training_style(filter) == GLCNN_TRAINING_STYLE_UPDATE_DEVICE_NONE);
 }

@@ -36,6 +36,7 @@ struct model {
     glcnn_filter_node *head; /* as model_head has it, only of a file's network */
     char backbone
         [MODEL_BACKBONE]; /* of backbone_open: what the new head reads, for people; else "" */
+    const char *lacks;    /* a sentence on what the network of a file lacks for its task, or NULL */
     uint8_t *description; /* of glcnn_network_serialize, without loss, labels and weights */
     size_t description_size;
 };

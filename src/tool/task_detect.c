@@ -164,8 +164,14 @@ static bool add_ciou(struct model *model, uint32_t batch)
                                   .label_weights = model_add_labels(model),
                                   .distances = model_add_labels(model),
                                   .box_weights = model_add_labels(model)};
-    if (!outputs.scores || !outputs.distances)
+    if (!outputs.scores || !outputs.distances) {
+        model->lacks =
+            "a detector's layers are found by their labels, and the network has no " HEAD_LABELS
+            "scores_0 and " HEAD_LABELS "distances_0 for each of its grids; "
+            "glcnn train --task detect and Python's glcnn.tasks.detect.network make "
+            "them";
         return false;
+    }
     detection_losses(&outputs, &loss);
     model->losses[model->loss_count++] = loss.scores;
     model->losses[model->loss_count++] = loss.boxes;

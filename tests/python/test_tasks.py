@@ -119,6 +119,21 @@ class DetectTest(Folder):
         with refused(self, Status.INVALID_ARGUMENT, "the network is for the task detect"):
             tasks.segment.evaluate(again, glcnn.Dataset(self.squares(), targets="masks"))
 
+    def test_a_head_that_the_tool_cannot_know(self):
+        def layers(x):
+            x = block(x, 4, 8)
+            far, near = [x.convolution(kernel_width=1, kernel_height=1, output_feature_channels=k)
+                         for k in (4, 2)]
+            return far.neuron_soft_plus(1, 1).concatenation(near.neuron_sigmoid())
+        net = glcnn.network((3, SIDE, SIDE), layers)
+        net.classes, net.task = ["a", "b"], "detect"
+        net.save(self.at("hand.glcnn"))
+        write_png(self.at("a.png"), numpy.zeros((SIDE, SIDE, 3), numpy.uint8))
+        said = subprocess.run([os.environ["GLCNN_TOOL"], "predict", self.at("hand.glcnn"),
+                               self.at("a.png")], stderr=subprocess.PIPE, text=True)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("no detection_scores_0 and detection_distances_0", said.stderr)
+
     def squares(self):
         for name in "images", "masks":
             os.makedirs(self.at("one", name))
