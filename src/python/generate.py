@@ -328,6 +328,8 @@ class Nodes:
             for name in [parameter(first)[0]] + others:
                 if kind == "glcnn_neuron_descriptor":
                     yield "%s: Optional[_c.%s] = None" % (name, kind), name
+                elif kind.endswith("]"):
+                    yield "%s: Sequence[%s] = ()" % (name, self.plain_type(kind.split("[")[0])), name
                 else:
                     zero = {"bool": "False", "float": "0.0"}.get(self.plain_type(kind))
                     zero = zero or ("0" if self.plain_type(kind) == "int"

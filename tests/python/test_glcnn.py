@@ -200,6 +200,114 @@ class Kernels(unittest.TestCase):
         numpy.testing.assert_array_equal(masks[0], masks[2])
 
 
+def constructors():
+    """(name, method) of all that makes nodes."""
+    return [(name, method) for name, method in vars(glcnn._nodes.Nodes).items()
+            if not name.startswith("_")]
+
+
+def shortest(method, other):
+    """The fewest arguments that a constructor takes, and those that have no place but a name."""
+    numbers = {"int": 1, "float": 0.5, "bool": False, "ImageNode": other}
+    places, names = [], {}
+    for name, word in list(inspect.signature(method).parameters.items())[1:]:
+        if word.default is not word.empty:
+            continue
+        value = numbers[word.annotation] if word.annotation in numbers else list(
+            getattr(_c, word.annotation))[0]
+        if word.kind is word.KEYWORD_ONLY:
+            names[name] = value
+        else:
+            places.append(value)
+    return places, names
+
+
+# What the shortest arguments do not do, for two images of four channels of 6x6.
+UNDONE = {
+    "augment_color": "it must be one pixel of 8 for each image",
+    "augment_geometry": "it must be one pixel of 8 for each image",
+    "convolution": "kernel_width is 0; it must be a whole number in 1 ..",
+    "convolution_transpose": "kernel_width is 0; it must be a whole number in 1 ..",
+    "frame_nv12": "there must be 1, of luma, and 2, of chroma",
+    "frame_yuyv": "there must be 2, of luma and chroma",
+    "fully_connected": "output_feature_channels is 0; it must be a whole number in 1 ..",
+    "reshape": "6x6 pixels of 4 channels cannot become 1x1 of 1",
+    "slice": "it must be a multiple of 4 below the 4 channels",
+    "yolo_loss": "1 anchor boxes need 5 and one for each class",
+}
+
+
+class Constructors(unittest.TestCase):
+    def test_each_is_called(self):
+        made = [name for name, method in constructors() if self.calls(name, method)]
+        self.assertGreater(len(made), 70)
+        self.assertEqual(sorted(set(UNDONE) | set(made)), sorted(n for n, _ in constructors()))
+
+    def calls(self, name, method):
+        """Whether it computes; all others are refused with the words that are expected of them."""
+        net = glcnn.Network()
+        x, other = net.image("x", (4, 6, 6)), net.image("other", (4, 6, 6))
+        said = str(net.device.error())
+        with self.subTest(name):
+            if name in UNDONE:
+                with refused(self, Status.INVALID_ARGUMENT, UNDONE[name]):
+                    self.compute(x, name, *shortest(method, other))
+                return False
+            self.compute(x, name, *shortest(method, other))
+            # No call that asks what the node is leaves an error behind.
+            repr(net), net.summary(), self.written(net)
+            self.assertEqual(str(net.device.error()), said)
+        return True
+
+    def compute(self, x, name, places, names):
+        made = getattr(x, name)(*places, **names)
+        nodes = [made.result, made.loss] if isinstance(made, glcnn.FilterNode) else [made]
+        graph = glcnn.Graph(nodes)
+        array = numpy.linspace(0.1, 1, 4 * 36, dtype=numpy.float32).reshape(1, 4, 6, 6)
+        for node, found in zip(nodes, graph.execute({s.handle: array for s in graph.sources})):
+            self.assertEqual(node.shape, found.shape[1:])
+            self.assertTrue(numpy.isfinite(found).all())
+
+    @staticmethod
+    def written(net):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "n.glcnn")
+            net.save(path)
+            net.save_checkpoint(path)
+            net.load_checkpoint(path)
+
+    def test_the_shape_of_the_source_is_known(self):
+        x = numpy.random.default_rng(0).normal(2, 3, (2, 6, 5, 4)).astype(numpy.float32)
+        net = glcnn.Network()
+        node = net.image("x", x.shape[1:])
+        nodes = [node.layer_normalization(1e-5), node.group_normalization(3, 1e-5),
+                 net.image("x").group_normalization(2, 1e-5, width=4, height=5,
+                                                    feature_channels=6)]
+        # A layer's mean is that of the channels of a pixel, a group's that of all its pixels.
+        for axis, parts, found in zip((1, 2, 2), (x, x.reshape(2, 3, -1), x.reshape(2, 2, -1)),
+                                      glcnn.Graph(nodes[:2]).execute(x) +
+                                      glcnn.Graph(nodes[2:]).execute(x)):
+            wanted = (parts - parts.mean(axis, keepdims=True)) / numpy.sqrt(
+                parts.var(axis, keepdims=True) + 1e-5)
+            numpy.testing.assert_allclose(found, wanted.reshape(x.shape), rtol=1e-4, atol=1e-5)
+        for call in (lambda x: x.layer_normalization(1e-5),
+                     lambda x: x.group_normalization(3, 1e-5, feature_channels=3, height=2)):
+            with refused(self, Status.INVALID_ARGUMENT, "it must be that of the source, none of it 0"):
+                call(glcnn.Network().image("x"))
+
+    def test_arrays_of_parameters(self):
+        array = numpy.arange(12, dtype=numpy.float32).reshape(1, 1, 3, 4)
+        node = glcnn.Network().image("x", (1, 3, 4)).strided_view(
+            width=3, height=4, sizes=[4, 3], strides=numpy.array([1, 4]))
+        numpy.testing.assert_array_equal(glcnn.Graph([node]).execute(array)[0],
+                                         array.transpose(0, 1, 3, 2))
+        x = glcnn.Network().image("x", (1, 3, 4))
+        for sizes, words in ((range(7), "sizes has 7 elements; at most 6 are taken"),
+                             ([1.5], "sizes is 1.5; it must be a whole number")):
+            with refused(self, Status.INVALID_ARGUMENT, words):
+                x.strided_view(sizes=sizes)
+
+
 class Nodes(unittest.TestCase):
     def test_shapes_are_those_of_graphs(self):
         def results(x):

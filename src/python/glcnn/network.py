@@ -201,14 +201,16 @@ class Network:
                ) -> Tuple[Network, List[ImageNode]]:
         """A network of the same kernels, or of those that `kernels` gives instead, as far as the outputs
         need them, and its outputs: a place for a loss and gradients, so that this one stays as it was
-        written."""
+        written. An output of which only `left_out` filters were is its input times 1."""
         copy = Network(self.device)
         images = {image: copy.image(image.handle or "", self.shapes.get(address(image.pointer)))
                   for image in needed(outputs) if not image.filter}
         for image, made in images.items():
             made.stop_gradient = image.stop_gradient
         copy_nodes(self, copy, images, outputs, left_out, kernels=kernels)
-        return copy, [images[output] for output in outputs]
+        found = [images[output] for output in outputs]
+        return copy, [made if made.filter or not output.filter else made.neuron_linear(1, 0)
+                      for made, output in zip(found, outputs)]
 
     def summary(self, batch: int = 32) -> str:
         """A table of the layers, with the shapes of their results, their parameters and whether they

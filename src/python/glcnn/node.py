@@ -71,6 +71,9 @@ class ImageNode(Nodes, _Node):
             fields["input_feature_channels"] = shape[0]
         if shape and constructor == "glcnn_fully_connected_node" and not fields["kernel_width"]:
             fields["kernel_height"], fields["kernel_width"] = shape[1:]
+        if shape and structure is _c.glcnn_source_shape:
+            known = dict(zip(("feature_channels", "height", "width"), shape))
+            fields = {name: fields[name] or known[name] for name in fields}
         kinds = {field[0]: field[1] for field in structure._fields_}  # type: ignore[attr-defined]
         return structure(**{name: fitting(name, value, kinds[name])
                             for name, value in fields.items() if value is not None})
@@ -162,7 +165,7 @@ class ImageNode(Nodes, _Node):
             missing = [s for s in sources if address(s.pointer) not in known]
             if not missing:
                 if key not in known:
-                    known[key] = made_by.result_shape() if made_by else None
+                    known[key] = made_by.shape_of(node) if made_by else None
                 waiting.pop()
             waiting += missing
         return known[address(self.pointer)]
@@ -285,12 +288,17 @@ class FilterNode(_Node):
         self._check(c.glcnn_kernel_set_vector(self.kernel, name.encode(),
                                               flat.ctypes.data_as(_FLOATS), flat.size))
 
-    def result_shape(self) -> Optional[Tuple[int, int, int]]:
-        """What the library would make for images of the sources' shapes; None where it cannot be
-        told before they are there."""
+    def shape_of(self, image: ImageNode) -> Optional[Tuple[int, int, int]]:
+        """What the library would make for images of the sources' shapes, of the result or of the loss;
+        None where it cannot be told before they are there."""
         shapes = [s.shape for s in self.sources if s.shape]
         if len(shapes) < len(self.sources) or c.glcnn_filter_node_source_state(self.pointer):
             return None
+        loss = c.glcnn_filter_node_loss(self.pointer)
+        if loss:
+            is_one = (address(loss) == address(image.pointer)
+                      and self["reduction_type"] != _c.ReductionType.NONE)
+            return (1, 1, 1) if is_one else shapes[0]
         if self.name == "concatenation":  # each but the last fills slices of four channels
             channels = sum(-(-s[0] // 4) * 4 for s in shapes[:-1]) + shapes[-1][0]
             return channels, shapes[0][1], shapes[0][2]
@@ -323,8 +331,8 @@ def _padding(node: FilterNode, value: Union[str, _c.Padding]) -> _c.Padding:
 
 
 def _convert(function: Any, arguments: List[Any]) -> List[Any]:
-    """Arguments as ctypes takes them: nodes by their pointers, structures by reference, numbers as
-    arrays of float, whose length is behind them."""
+    """Arguments as ctypes takes them: nodes by their pointers, structures by reference unless the
+    function takes them by value, numbers as arrays of float, whose length is behind them."""
     if function.argtypes[0] == ctypes.POINTER(ctypes.POINTER(_c.glcnn_image_node)):
         sources = [a for a in arguments if isinstance(a, ImageNode)]
         rest = arguments[len(sources) + 1:]  # behind their number
@@ -336,7 +344,7 @@ def _convert(function: Any, arguments: List[Any]) -> List[Any]:
         if isinstance(argument, _Node):
             argument = argument.pointer
         elif isinstance(argument, ctypes.Structure):
-            argument = ctypes.byref(argument)
+            argument = argument if isinstance(argument, kind) else ctypes.byref(argument)
         elif kind == _FLOATS and argument is not None:
             values = numpy.ascontiguousarray(argument, numpy.float32).ravel()
             if length not in (0, values.size):
