@@ -303,7 +303,8 @@ class Datasets(unittest.TestCase):
         self.assertEqual(data.classes, ["ant", "bee"])
         (images, boxes), = data
         self.assertEqual(images.shape, (2, 1, 8, 8))
-        expected = [[0.25, 0, 0.75, 0.5, 1], [0.75, 0.75, 1, 1, 0]], numpy.empty((0, 5))
+        expected = ([[0.25, 0, 0.75, 0.5, 1, 0], [0.75, 0.75, 1, 1, 0, 0]],
+                    numpy.empty((0, 6)))
         for found in boxes, data.labels:
             for one, wanted in zip(found, expected):
                 numpy.testing.assert_allclose(one, wanted, atol=1e-6)
