@@ -16,7 +16,7 @@ void make_terms(vec4 strip[STRIP_ROWS], int lane, int i, ivec2 X, vec4 about, in
                 out vec4 a, out vec4 b, out vec4 c) {
     local_statistics s = strip_statistics(strip, lane, i, about);
     a = ps * gradient_zero(X.x, X.y, slice, image) * scale_power(s.scale);
-    b = a * s.contrast * (slope / s.scale);
+    b = a * s.contrast * (decline / s.scale);
     c = a * (p0 / float(TAPS_X * TAPS_Y)) - b * (s.offset + s.centre);
 }
 

@@ -18,7 +18,7 @@ void make_terms(ivec2 own, ivec2 X, vec4 about, int slice, int image) {
     if (X.x >= begin_x && X.y >= begin_y && X.x < end_x && X.y < end_y) {
         local_statistics s = tile_statistics(own, about);
         a = ps * gradient_zero(X.x, X.y, slice, image) * scale_power(s.scale);
-        b = a * s.contrast * (slope / s.scale);
+        b = a * s.contrast * (decline / s.scale);
         c = a * (p0 / float(TAPS_X * TAPS_Y)) - b * (s.offset + s.centre);
     }
     slopes[i] = b;

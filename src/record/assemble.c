@@ -4,7 +4,8 @@
  *     record/view.glsl       for each texture and image
  *     record/texture.glsl    for each texture
  *     record/edges.glsl      for each texture
- *     libraries              those of the pass and those that files need, each once
+ *     libraries              those of the pass and those that files need, each once: first those that
+ *                            make textures which are stored nowhere, then those that may read them
  *     record/image.glsl      for each image
  *     the body
  *
@@ -125,6 +126,15 @@ static void add_templates(struct parts *parts, const struct pass *pass, const ch
         add_named(parts, pass, file, items[i].name);
 }
 
+static void add_libraries(struct parts *parts, const struct pass *pass, bool makes_texture)
+{
+    for (uint32_t i = 0; i < pass->library_count; i++) {
+        const struct pass_library *library = &pass->libraries[i];
+        if (library->makes_texture == makes_texture)
+            add_named(parts, pass, library->file, library->name);
+    }
+}
+
 static void list_parts(struct parts *parts, const struct pass *pass)
 {
     const struct glcnn_shader_source *body = find_source(pass->shader, strlen(pass->shader));
@@ -137,8 +147,8 @@ static void list_parts(struct parts *parts, const struct pass *pass)
     add_templates(parts, pass, "record/view.glsl", pass->images, pass->image_count);
     add_templates(parts, pass, "record/texture.glsl", pass->textures, pass->texture_count);
     add_templates(parts, pass, "record/edges.glsl", pass->textures, pass->texture_count);
-    for (uint32_t i = 0; i < pass->library_count; i++)
-        add_named(parts, pass, pass->libraries[i].file, pass->libraries[i].name);
+    add_libraries(parts, pass, true);
+    add_libraries(parts, pass, false);
     add_needs(parts, body, 0);
     add_templates(parts, pass, "record/image.glsl", pass->images, pass->image_count);
 }

@@ -18,23 +18,28 @@ static bool room(struct pass *pass, uint32_t count, uint32_t capacity, const cha
 void pass_template(struct pass *pass, const char *file, const char *name)
 {
     if (room(pass, pass->library_count, PASS_LIBRARIES, file))
-        pass->libraries[pass->library_count++] = (struct pass_library){file, name};
+        pass->libraries[pass->library_count++] =
+            (struct pass_library){file, name, pass->binds_producer > 0};
 }
 
 void pass_library(struct pass *pass, const char *file)
 {
     for (uint32_t i = 0; i < pass->library_count; i++)
-        if (strcmp(pass->libraries[i].file, file) == 0)
+        if (strcmp(pass->libraries[i].file, file) == 0) {
+            pass->libraries[i].makes_texture |= pass->binds_producer > 0;
             return;
+        }
     pass_template(pass, file, NULL);
 }
 
 void pass_texture(struct pass *pass, const char *name, const struct image_view *view)
 {
     struct fused_producer *producer = view->storage->producer;
-    if (producer)
+    if (producer) {
+        pass->binds_producer++;
         producer->bind(producer, pass, name, view);
-    else if (room(pass, pass->texture_count, PASS_TEXTURES, name))
+        pass->binds_producer--;
+    } else if (room(pass, pass->texture_count, PASS_TEXTURES, name))
         pass->textures[pass->texture_count++] = (struct pass_texture){name, *view};
 }
 

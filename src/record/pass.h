@@ -97,8 +97,10 @@ struct pass_buffer {
 
 /* A file of glsl/ that stands before the body. */
 struct pass_library {
-    const char *file; /* "lib/float16.glsl" */
-    const char *name; /* put in the place of NAME; NULL: the file is no template */
+    const char *file;   /* "lib/float16.glsl" */
+    const char *name;   /* put in the place of NAME; NULL: the file is no template */
+    bool makes_texture; /* a fused producer chose it: it stands before all libraries that may read
+                           what the producer makes */
 };
 
 struct pass_define {
@@ -212,13 +214,14 @@ struct pass {
     struct pass_define defines[PASS_DEFINES];
     struct pass_uniform uniforms[PASS_UNIFORMS];
     uint32_t library_count, texture_count, image_count, buffer_count, define_count, uniform_count;
-    uint32_t grid[3];    /* invocations wanted */
-    uint32_t batch_axes; /* axes of the grid, a mask: pass_batch_axis */
-    const char *over;    /* the grid's z counts slices and images of this one; NULL: it does not */
-    uint32_t origin[3];  /* added to the invocation's position */
-    uint32_t local[3];   /* work group wanted; 0: chosen from the grid. Clamped to the limits */
-    uint32_t registers;  /* that the device's traits tell: what may be kept at once */
-    uint32_t work;       /* operations an invocation takes, about; splits long grids. 0: 64 */
+    uint32_t binds_producer; /* depth of pass_texture calls that let a producer bind its own */
+    uint32_t grid[3];        /* invocations wanted */
+    uint32_t batch_axes;     /* axes of the grid, a mask: pass_batch_axis */
+    const char *over;   /* the grid's z counts slices and images of this one; NULL: it does not */
+    uint32_t origin[3]; /* added to the invocation's position */
+    uint32_t local[3];  /* work group wanted; 0: chosen from the grid. Clamped to the limits */
+    uint32_t registers; /* that the device's traits tell: what may be kept at once */
+    uint32_t work;      /* operations an invocation takes, about; splits long grids. 0: 64 */
     bool prefers_large_groups; /* takes large work groups where the device's traits have them */
     bool cooperative;
     bool follows;         /* a uniform follows a value: pass_float_of */
@@ -236,7 +239,8 @@ struct pass {
     struct pass_debug debug;
 };
 
-/* A library that the pass chooses. What a body or a library always needs it says itself, in a line
+/* A library that the pass chooses. It may read each texture of the pass, whether this is named before
+ * or behind it. What a body or a library always needs it says itself, in a line
  * "// needs lib/math.glsl" of the comment at its head. */
 void pass_library(struct pass *pass, const char *file);
 /* A library for one of several textures: `name` is put in the place of the word NAME. */
