@@ -5,6 +5,9 @@
  * here. GLCNN_TEST_FULL=1 tries all pairs, and else each kernel, each producer and each implementation
  * is in one.
  *
+ * Kernels that read what is stored are checked by themselves, with each of their implementations forced:
+ * a case each, where it has a shader body that none before has had, or for every kernel.
+ *
  * Producers are those that make pixels forward (the one before the kernel) and those whose gradient
  * does (the one behind it, whose gradient the kernel's reads). */
 #include "tests/fixture.h"
@@ -14,6 +17,7 @@
 #include "encode/reference.h"
 #include "graph/compile.h"
 #include "record/program.h"
+#include "run/check.h"
 
 #define MOST_CASES     64
 #define FEW_CASES      3 /* of a kernel, of those that suit, where not all are tried */
@@ -588,10 +592,131 @@ static void test_pixels_that_are_read_once(void)
     try_kernels(fuses_once, READS_FUSED, &had);
 }
 
+/* ---- Kernels by themselves ---- */
+
+#define MOST_BODIES 1024
+
+/* Shader bodies by the row that planned them. */
+struct bodies {
+    struct body {
+        const char *row, *shader;
+    } items[MOST_BODIES];
+    size_t count;
+};
+
+/* What a dry run plans by the row that is forced. */
+struct planned_bodies {
+    struct bodies *known;
+    bool taken, new; /* a pass of it; one with a body that was not known */
+};
+
+static void take_pass(void *user, const struct pass *pass)
+{
+    struct planned_bodies *planned = user;
+    struct bodies *known = planned->known;
+    const char *row = pass->owner.implementation;
+    if (!pass->shader || !row || !awaited || strcmp(row, awaited) != 0)
+        return;
+    planned->taken = true;
+    for (size_t i = 0; i < known->count; i++)
+        if (strcmp(known->items[i].row, row) == 0 &&
+            strcmp(known->items[i].shader, pass->shader) == 0)
+            return;
+    CU_ASSERT_TRUE_FATAL(known->count < MOST_BODIES);
+    known->items[known->count++] = (struct body){row, pass->shader};
+    planned->new = true;
+}
+
+/* Plans the case as glcnn_check would run it. */
+static struct planned_bodies plan_dry(const struct glcnn_descriptor *d, size_t index,
+                                      struct bodies *known)
+{
+    struct planned_bodies planned = {.known = known};
+    struct argument_map map = {.shapes_only = true};
+    struct glcnn_setting settings[CHECK_SETTINGS];
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct run run = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32,
+                      .map = &map,
+                      .explain = take_pass,
+                      .explain_user = &planned,
+                      .validation = {error, sizeof error}};
+    if (check_inputs(&run, d, &reference_of(d)->cases[index], index, settings)) {
+        run.device = device;
+        run_kernel(&run, d);
+    }
+    argument_map_free(&map);
+    return planned;
+}
+
+static void expect_case(const struct glcnn_descriptor *d, size_t index, const char *row)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    double error;
+    check_case_run(device, d, index, GLCNN_CHANNEL_FORMAT_FLOAT32, &error, message);
+    tried++;
+    if (error <= 1)
+        return;
+    CU_FAIL("an implementation does not compile, or disagrees with the reference");
+    fprintf(stderr, "\n  %s of %s: error %g; %s\n", row, d->name, error, message);
+}
+
+/* A case that takes the row. */
+static void try_row(const struct glcnn_descriptor *d, const char *row, struct bodies *known)
+{
+    static const struct rows none;
+    const struct check_case *cases = reference_of(d)->cases;
+    force(row, &none);
+    for (size_t i = 0; cases[i].settings; i++) {
+        if (cases[i].large)
+            continue;
+        struct planned_bodies planned = plan_dry(d, i, known);
+        if (planned.new || (planned.taken && is_full()))
+            expect_case(d, i, row);
+        if (planned.taken)
+            return;
+    }
+}
+
+/* Rows of lists that a plan of the kernel asks, also those that only another row asks. */
+static void try_rows_of(const struct glcnn_descriptor *d, struct bodies *known)
+{
+    static const struct rows none;
+    const struct check_case *cases = reference_of(d)->cases;
+    struct rows rows = {.count = 0};
+    bool seen[MOST_ROWS] = {false};
+    add_rows_of(&rows, d, NULL);
+    force(NULL, &none);
+    list_count = 0;
+    for (size_t i = 0; rows.count > 0 && cases[i].settings; i++)
+        if (!cases[i].large)
+            plan_dry(d, i, known);
+    for (size_t i = 0; i < 2 * rows.count; i++) {
+        size_t at = i % rows.count;
+        if (seen[at] || !was_asked(rows.lists[at]))
+            continue;
+        seen[at] = true;
+        try_row(d, rows.names[at], known);
+    }
+    open_anew_if_full();
+}
+
+static void test_kernels_by_each_implementation(void)
+{
+    static struct bodies known;
+    if (glcnn_device_info(device)->limits_clamped && !is_full())
+        return; /* those of smaller work groups are few */
+    device->log = hear;
+    tried = 0;
+    for (const struct glcnn_descriptor *const *d = glcnn_registry; *d; d++)
+        try_rows_of(*d, &known);
+    CU_ASSERT(tried > 0);
+    printf("%zu implementations ", tried);
+}
+
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(test_pixels_that_all_readers_make),
-                                        UNIT_TEST(test_pixels_that_are_read_once),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(test_pixels_that_all_readers_make), UNIT_TEST(test_pixels_that_are_read_once),
+        UNIT_TEST(test_kernels_by_each_implementation), CU_TEST_INFO_NULL};
     return fixture_run("pairs", tests, argc, argv);
 }
