@@ -120,6 +120,29 @@ static glcnn_status check_images(const struct recording *r, const struct glcnn_f
     return GLCNN_SUCCESS;
 }
 
+/* A message's name of what makes the image. */
+static const char *maker_of(const struct glcnn_image_node *image)
+{
+    return image->filter ? image->filter->label : image->handle ? image->handle : "an input";
+}
+
+/* What is gathered lies side by side in channels: sizes agree (spec 7.13). */
+static glcnn_status check_gathered(const struct recording *r, const struct glcnn_filter_node *n)
+{
+    const struct glcnn_image_descriptor *first = &r->images[n->sources[0]->index]->descriptor;
+    for (size_t i = 1; i < n->source_count; i++) {
+        const struct glcnn_image_descriptor *own = &r->images[n->sources[i]->index]->descriptor;
+        if (own->width != first->width || own->height != first->height)
+            return device_fail(r->graph->device, GLCNN_INVALID_ARGUMENT,
+                               "graph: %s (%s): source %zu, %s, has %ux%u pixels, and source 0, "
+                               "%s, %ux%u; they must agree: crop, pad or resize one of the two",
+                               n->label, n->kernel->descriptor->name, i, maker_of(n->sources[i]),
+                               own->width, own->height, maker_of(n->sources[0]), first->width,
+                               first->height);
+    }
+    return GLCNN_SUCCESS;
+}
+
 /* Sources of a node by place; a concatenation takes them one by one. */
 static glcnn_status take_sources(struct recording *r, struct encode *e,
                                  const struct graph_filter *f, const struct range *range,
@@ -132,6 +155,8 @@ static glcnn_status take_sources(struct recording *r, struct encode *e,
                                            &e->arguments.label_weights};
     bool gathers = n->kernel->descriptor->flags & GATHERS;
     glcnn_status status = check_images(r, n);
+    if (status == GLCNN_SUCCESS && gathers)
+        status = check_gathered(r, n);
     if (status == GLCNN_SUCCESS && gathers)
         return take(r, e, n->sources[only], range, places[0]);
     for (size_t i = 0; i < n->source_count && status == GLCNN_SUCCESS; i++)

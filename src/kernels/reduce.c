@@ -83,6 +83,14 @@ static bool forward_check(const struct operation *o, struct validation validatio
                    result.width, result.height, o->region_width, o->region_height);
 }
 
+/* More weights than pixels, of which no rectangle chooses some, are of another image. */
+static bool chooses_weights(const struct glcnn_source_rectangle *inside,
+                            const struct image_view *source, const struct image_view *weights)
+{
+    bool all = inside->size_width == weights->width && inside->size_height == weights->height;
+    return !all || (weights->width <= source->width && weights->height <= source->height);
+}
+
 static bool weights_check(const struct operation *o, struct validation validation)
 {
     const struct glcnn_reduce_parameters *p = o->parameters;
@@ -93,7 +101,7 @@ static bool weights_check(const struct operation *o, struct validation validatio
         return false;
     intersect(&p->secondary_source_clip_rect, weights, &inside);
     if (o->region_width <= inside.size_width && o->region_height <= inside.size_height &&
-        weights->channels == source->channels)
+        chooses_weights(&inside, source, weights) && weights->channels == source->channels)
         return true;
     return invalid(
         validation,

@@ -118,6 +118,20 @@ static struct pass *plan_reshaped(const struct operation *o, struct plan *plan,
     return pass;
 }
 
+/* An offset or a clip rectangle chooses a part; without them source and result agree. */
+static bool concatenation_check(const struct operation *o, struct validation validation)
+{
+    const struct image_view *source = &o->images[SOURCE], *to = &o->images[RESULT];
+    bool whole = o->window.x.first == 0 && o->window.y.first == 0 && o->region_width == to->width &&
+                 o->region_height == to->height;
+    if (!whole || (source->width == to->width && source->height == to->height))
+        return true;
+    return invalid(validation,
+                   "the source has %ux%u pixels and the destination %ux%u; they must agree, unless "
+                   "an offset or a clip rectangle chooses a part",
+                   source->width, source->height, to->width, to->height);
+}
+
 static void pass_part(struct pass *pass, struct axis x, struct axis y)
 {
     pass_int(pass, "begin_x", x.begin);
@@ -192,6 +206,7 @@ const struct glcnn_descriptor glcnn_kernel_concatenation = {
     .gradient = "concatenation_gradient",
     .flags = MAKES_STATE | GATHERS,
     .arguments = descriptor_image_arguments,
+    .check = concatenation_check,
     .implementations = pointwise_implementations,
     .plan = plan_copy,
     .keeps_zero = descriptor_always,

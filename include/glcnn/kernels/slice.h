@@ -12,6 +12,8 @@
  *                  PyTorch's; the offset counts in z only, and the destination is as wide and high as
  *                  the parameters say
  *
+ * Source and destination of a concatenation have the same width and height, unless an offset or a clip
+ * rectangle chooses a part; a graph refuses sources of different sizes and names both nodes.
  * Sources of a concatenation start at channels that are multiples of 4: with sizes of 23 and 5 the
  * second starts at channel 24 and the result has 29; the channel between them is 0. As a kernel
  * leaves channels alone that it does not write, any kernel can write its result at
