@@ -215,6 +215,52 @@ static void test_an_unknown_variant_is_refused(void)
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
+/* A check that would not run a row that is forced is no check of it. */
+static void test_a_check_without_a_case_is_refused(void)
+{
+    size_t failed = 0;
+    setenv("GLCNN_IMPLEMENTATIONS", "soft_max_four,pixels_stored", 1);
+    glcnn_device *on = open_device(NULL);
+    CU_ASSERT_EQUAL(failures(on, "soft_max"), 0);
+    REFUSED_ON(on, GLCNN_INVALID_ARGUMENT,
+               glcnn_check(on, "pooling_max", true, NULL, NULL, &failed));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "soft_max_four"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(on), "pooling_max has none"));
+    glcnn_device_destroy(&on);
+    unsetenv("GLCNN_IMPLEMENTATIONS");
+}
+
+/* Programs of what has the name of a kernel's folder. */
+static void count_pooling(void *user, const struct program *program)
+{
+    *(size_t *)user += strstr(program->source, "// pooling_") != NULL;
+}
+
+static size_t pooling_programs(const glcnn_device *on)
+{
+    size_t count = 0;
+    program_cache_each(on->programs, count_pooling, &count);
+    return count;
+}
+
+/* Each takes megabytes on llvmpipe. What was made before stays, and the device goes on. */
+static void test_programs_of_kernels_are_released(void)
+{
+    glcnn_device *on = open_device(NULL);
+    CU_ASSERT_EQUAL(failures(on, "pooling_average"), 0);
+    size_t before = pooling_programs(on);
+    uint64_t made = programs_made(on);
+    CU_ASSERT_EQUAL(failures(on, "pooling_max"), 0);
+    CU_ASSERT(pooling_programs(on) > before && before > 0);
+    programs_release(on, made);
+    CU_ASSERT_EQUAL(pooling_programs(on), before);
+    CU_ASSERT_EQUAL(failures(on, "pooling_max"), 0);
+    programs_release(on, 0);
+    CU_ASSERT_EQUAL(pooling_programs(on), 0);
+    CU_ASSERT_EQUAL(failures(on, "pooling_average"), 0);
+    glcnn_device_destroy(&on);
+}
+
 /* Those of the draws of an augmentation are named as parameters of functions are. */
 static void test_kernels_agree_with_each_way_of_uniforms(void)
 {
@@ -1250,6 +1296,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_each_variant_agrees_with_the_references),
         UNIT_TEST(test_each_condition_says_what_it_asks),
         UNIT_TEST(test_an_unknown_variant_is_refused),
+        UNIT_TEST(test_a_check_without_a_case_is_refused),
+        UNIT_TEST(test_programs_of_kernels_are_released),
         UNIT_TEST(test_kernels_agree_with_each_way_of_uniforms),
         UNIT_TEST(test_kernels_agree_with_exponentials_of_the_driver),
         UNIT_TEST(test_the_last_group_is_found_at_each_commit),

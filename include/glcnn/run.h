@@ -84,7 +84,8 @@ typedef void (*glcnn_check_callback)(void *user, const struct glcnn_check_row *r
 
 /* Runs the cases of every kernel, or of kernel `name`, against the references in both storage
  * formats and calls `row` once a kernel. The bound is that of glcnn/image.h. `quick` takes small
- * shapes only.
+ * shapes only. Where GLCNN_IMPLEMENTATIONS names implementations and kernel `name` has none of them,
+ * nothing would check them: GLCNN_INVALID_ARGUMENT.
  * Returns GLCNN_SUCCESS when the check ran; *failed counts kernels with a failing case. */
 GLCNN_API glcnn_status glcnn_check(glcnn_device *device, const char *name, bool quick,
                                    glcnn_check_callback row, void *user, size_t *failed);

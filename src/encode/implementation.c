@@ -316,6 +316,27 @@ static void add_name(void *user, const struct implementation *row)
         text_format(names, "%s%s", names->length ? ", " : "", row->name);
 }
 
+struct naming {
+    const char *list; /* as GLCNN_IMPLEMENTATIONS has it */
+    bool found;
+};
+
+static void find_named(void *user, const struct implementation *row)
+{
+    struct naming *naming = user;
+    naming->found |= is_named(naming->list, row->name);
+}
+
+bool implementations_concern(const struct glcnn_device *device,
+                             const struct glcnn_descriptor *descriptor)
+{
+    struct naming naming = {.list = device->forced_implementations};
+    for (const struct implementation_list *const *list = descriptor->implementations;
+         naming.list && list && *list; list++)
+        each_row_of(*list, find_named, &naming);
+    return !naming.list || naming.found;
+}
+
 glcnn_status implementations_check(struct glcnn_device *device)
 {
     struct text names = {0};

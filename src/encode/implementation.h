@@ -14,6 +14,7 @@
 #include "record/pass.h"
 
 struct plan;
+struct glcnn_descriptor;
 
 /* What a row asks of the problem, which the family tells as it likes; `holds` NULL: nothing. */
 struct condition {
@@ -68,6 +69,10 @@ void implementation_plan(struct plan *plan, const struct implementation_list *li
 void pass_implementation(struct pass *pass, const struct implementation *row);
 /* The same of all passes from number `first` on, whatever they were said to be. */
 void plan_implementation(struct plan *plan, size_t first, const struct implementation *row);
+
+/* Does GLCNN_IMPLEMENTATIONS name a row that the kernel may take, or none at all? */
+bool implementations_concern(const struct glcnn_device *device,
+                             const struct glcnn_descriptor *descriptor);
 
 /* Every name of GLCNN_IMPLEMENTATIONS has a row somewhere; else a message that lists all. */
 glcnn_status implementations_check(struct glcnn_device *device);

@@ -18,6 +18,7 @@
 
 struct program_cache {
     struct program *buckets[BUCKETS];
+    uint64_t made;
     const char *refused[REFUSALS];
     size_t refusals;
 };
@@ -65,6 +66,8 @@ static struct program *add_program(struct glcnn_device *device, const struct pas
     memcpy(made->local, pass->local, sizeof made->local);
     made->source = source->bytes;
     *source = (struct text){0};
+    made->number = ++device->programs->made;
+    made->of_kernel = pass->owner.kernel || pass->owner.name[0];
     made->next = *bucket;
     return *bucket = made;
 }
@@ -235,15 +238,15 @@ glcnn_status program_keep(struct glcnn_device *device, const struct pass *pass)
 
 /* ---- Finding programs ---- */
 
-/* After a failure amid programs that were begun together: an error of the driver is told by the
- * next check, whichever program it is of, so none that is not finished is trusted. */
-static void drop_unfinished(struct glcnn_device *device)
+typedef bool (*program_choice)(const struct program *program, uint64_t made);
+
+static void drop_programs(struct glcnn_device *device, program_choice wanted, uint64_t made)
 {
     for (size_t i = 0; i < BUCKETS; i++) {
         struct program **at = &device->programs->buckets[i];
         while (*at) {
             struct program *program = *at;
-            if (program->stage == PROGRAM_MADE) {
+            if (!wanted(program, made)) {
                 at = &program->next;
                 continue;
             }
@@ -251,6 +254,36 @@ static void drop_unfinished(struct glcnn_device *device)
             free_program(program, &device->gl);
         }
     }
+}
+
+static bool is_unfinished(const struct program *program, uint64_t made)
+{
+    (void)made;
+    return program->stage != PROGRAM_MADE;
+}
+
+/* After a failure amid programs that were begun together: an error of the driver is told by the
+ * next check, whichever program it is of, so none that is not finished is trusted. */
+static void drop_unfinished(struct glcnn_device *device)
+{
+    drop_programs(device, is_unfinished, 0);
+}
+
+uint64_t programs_made(const struct glcnn_device *device)
+{
+    return device->programs->made;
+}
+
+static bool was_made_since(const struct program *program, uint64_t made)
+{
+    return program->of_kernel && program->number > made;
+}
+
+void programs_release(struct glcnn_device *device, uint64_t made)
+{
+    caller_state_keep(device);
+    drop_programs(device, was_made_since, made);
+    caller_state_put_back(device);
 }
 
 static glcnn_status finish(struct glcnn_device *device, struct pass *pass)

@@ -14,8 +14,10 @@ struct program {
     GLuint shader; /* 0 once the program is made */
     uint32_t local[3];
     enum program_stage stage;
-    bool loaded; /* from a binary, not compiled */
-    bool kept;   /* its binary needs no more keeping */
+    bool loaded;     /* from a binary, not compiled */
+    bool kept;       /* its binary needs no more keeping */
+    bool of_kernel;  /* made for a pass of a kernel, not for one that the device keeps */
+    uint64_t number; /* of the device's programs, counted from 1 as they are made */
     enum { PROGRAM_UNTESTED, PROGRAM_RUNS, PROGRAM_DOES_NOT_RUN } verdict; /* the smoke test's */
     struct glcnn_compilation compilation; /* shader NULL: nobody waits to be told that it ended */
     uint64_t nanoseconds;                 /* that it took of this thread */
@@ -28,6 +30,12 @@ void program_cache_destroy(struct program_cache *cache, const struct gl *gl);
 /* Calls `visit` with every program's source, as the driver got it, in no particular order. */
 void program_cache_each(const struct program_cache *cache,
                         void (*visit)(void *user, const struct program *program), void *user);
+
+/* How many programs the device has made so far. */
+uint64_t programs_made(const struct glcnn_device *device);
+/* Frees the programs of kernels' passes that were made since programs_made said `made`. No command
+ * buffer that was recorded since may exist any more. */
+void programs_release(struct glcnn_device *device, uint64_t made);
 
 /* Sets the program of each pass that has none: from the cache, a binary of an earlier process, or
  * the compiler, which has all of them to work on at once where the driver lets it. A refused shader

@@ -13,7 +13,9 @@
 #include "encode/bound.h"
 #include "encode/random.h"
 #include "image/float16.h"
+#include "encode/implementation.h"
 #include "image/image.h"
+#include "record/program.h"
 
 static float round_input(double value, glcnn_channel_format format)
 {
@@ -337,6 +339,11 @@ glcnn_status glcnn_check(glcnn_device *device, const char *name, bool quick,
         return status;
     if (name && !descriptor_find(name))
         return device_fail(device, GLCNN_INVALID_ARGUMENT, "there is no kernel named \"%s\"", name);
+    if (name && !implementations_concern(device, descriptor_find(name)))
+        return device_fail(device, GLCNN_INVALID_ARGUMENT,
+                           "%s has none of the implementations that GLCNN_IMPLEMENTATIONS names, "
+                           "%s: 0 cases would check them; \"glcnn kernels %s\" lists those it has",
+                           name, device->forced_implementations, name);
     if (!failed)
         return device_fail(device, GLCNN_INVALID_ARGUMENT, "glcnn_check: failed is NULL");
     *failed = 0;
@@ -344,7 +351,11 @@ glcnn_status glcnn_check(glcnn_device *device, const char *name, bool quick,
         struct row row;
         if (name && strcmp(name, glcnn_registry[i]->name) != 0)
             continue;
+        uint64_t made = programs_made(device);
         check_kernel(device, glcnn_registry[i], quick, &row);
+        /* The next kernel runs others, and on llvmpipe each takes megabytes. */
+        if (!name)
+            programs_release(device, made);
         *failed += row.row.failed > 0 || row.row.cases == 0;
         if (callback)
             callback(user, &row.row);
