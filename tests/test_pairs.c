@@ -2,7 +2,7 @@
  * implementation of the kernel and of the producer forced, for each kernel whose passes make what is not
  * stored, and each producer that they make. Kernels, producers, implementations and parameters come
  * from the registry and from the cases of the self-check, so that a new one is tried without an edit
- * here. GLCNN_TEST_FULL=1 tries all pairs, and else each kernel, each producer and each implementation
+ * here. GLCNN_TEST_CHECK=1 tries all pairs, and else each kernel, each producer and each implementation
  * is in one.
  *
  * Kernels that read what is stored are checked by themselves, with each of their implementations forced:
@@ -25,12 +25,6 @@
 #define MOST_PRODUCERS 64
 #define SETTINGS       512
 #define MOST_PROGRAMS  400 /* that a device keeps before it is opened anew: each takes memory */
-
-static bool is_full(void)
-{
-    const char *full = getenv("GLCNN_TEST_FULL");
-    return full && strcmp(full, "1") == 0;
-}
 
 /* ---- Rows of lists ---- */
 
@@ -474,7 +468,7 @@ struct fused_cases {
 static void find_cases(const struct glcnn_descriptor *d, const struct member *producer,
                        const struct rows *fusing, struct fused_cases *found)
 {
-    size_t most = is_full() ? MOST_CASES : FEW_CASES;
+    size_t most = unit_is_check() ? MOST_CASES : FEW_CASES;
     found->count = 0;
     list_count = 0;
     for (const struct check_case *c = reference_of(d)->cases; c->settings; c++) {
@@ -535,7 +529,7 @@ static bool reads_made(const struct glcnn_descriptor *d, unsigned flags)
 static size_t most_producers(const struct producers *producers)
 {
     bool clamped = glcnn_device_info(device)->limits_clamped;
-    return clamped && !is_full() && producers->count > 2 ? 2 : producers->count;
+    return clamped && !unit_is_check() && producers->count > 2 ? 2 : producers->count;
 }
 
 /* The kernel with all producers, or with one: the first from number `first` on whose result it makes.
@@ -545,11 +539,11 @@ static size_t try_kernel(const struct glcnn_descriptor *d, const struct producer
 {
     static struct fused_cases cases;
     size_t count = 0;
-    for (size_t i = 0; i < most_producers(producers) && (is_full() || count == 0); i++) {
+    for (size_t i = 0; i < most_producers(producers) && (unit_is_check() || count == 0); i++) {
         find_cases(d, &producers->members[(first + i) % producers->count], fusing, &cases);
         if (cases.count == 0)
             continue;
-        try_rows(&cases, is_full() ? NULL : had, fusing);
+        try_rows(&cases, unit_is_check() ? NULL : had, fusing);
         count++;
     }
     return count;
@@ -670,7 +664,7 @@ static void try_row(const struct glcnn_descriptor *d, const char *row, struct bo
         if (cases[i].large)
             continue;
         struct planned_bodies planned = plan_dry(d, i, known);
-        if (planned.new || (planned.taken && is_full()))
+        if (planned.new || (planned.taken && unit_is_check()))
             expect_case(d, i, row);
         if (planned.taken)
             return;
@@ -703,7 +697,7 @@ static void try_rows_of(const struct glcnn_descriptor *d, struct bodies *known)
 static void test_kernels_by_each_implementation(void)
 {
     static struct bodies known;
-    if (glcnn_device_info(device)->limits_clamped && !is_full())
+    if (glcnn_device_info(device)->limits_clamped && !unit_is_check())
         return; /* those of smaller work groups are few */
     device->log = hear;
     tried = 0;
