@@ -8,7 +8,7 @@
 #   -g GPU,...  on these alone
 #   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
 #               models, and segmenter, boxes, a network of each of these tasks (a training step each,
-#               boards/train.sh), and check
+#               boards/train.sh), check, and pairs, the networks of test_pairs.c
 #   -l          lists every program, the slowest to compile first
 #   -s          closes with the twenty shaders that training uses most, by GPU, as Markdown
 #   -t          closes with a table of the GPUs, as Markdown
@@ -22,7 +22,7 @@
 # no drivers.
 
 out=${O:-build}
-release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,tokens,keras,detector,shaped,segmenter,boxes,check
+release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,tokens,keras,detector,shaped,segmenter,boxes,check,pairs
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 
@@ -90,17 +90,21 @@ prepare() {
     trap 'kill $workers 2>/dev/null; exit 130' INT TERM # they do not hear of Ctrl-C
     seen=${work#"$root"}
     ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/observe.so" "$here/observe.c" -ldl || exit 1
-    tool=$out/glcnn
+    tool=$out/glcnn pairs=$out/tests/test_pairs
     sh "$here/train.sh" "$tool" prepare "$work" || exit 1
+    # An implementation that is forced may ask for more registers than the GPU has.
+    (cd glsl && find . -name '*.comp') |
+        sed 's|^\./\(.*\)|* \1 1000000000 an implementation that is forced|' >"$work/forced"
     [ -z "$root" ] || prepare_root
 }
 
 # The tool's own libraries go with it; the C library and Mesa's are the root's.
 prepare_root() {
     cp "$tool" "$work/glcnn"
-    tool=$seen/glcnn
+    [ ! -e "$pairs" ] || cp "$pairs" "$work/pairs"
+    tool=$seen/glcnn pairs=$seen/pairs
     mkdir "$work/lib"
-    ldd "$work/glcnn" | awk '$3 ~ /^\// { print $3 }' |
+    ldd "$work"/glcnn "$work"/pair[s] 2>/dev/null | sort -u | awk '$3 ~ /^\// { print $3 }' |
         grep -Ev '/(libc|libm|libEGL|libgbm|libdrm|libGLdispatch)\.so' |
         xargs -I{} cp -L {} "$work/lib"
     mkdir -p "$root/usr/share/datasets"
@@ -152,6 +156,7 @@ one() {
     spills=/dev/null
     case $run in
     command) ;;
+    pairs) spills=$work/forced ;;
     check)
         status=$(judge_check $status "$name.out")
         spills=$here/permitted
@@ -196,6 +201,7 @@ work() {
         case $run in
         command) one "$gpu" command "$@" ;;
         check) one "$gpu" check "$tool" check --quick ;;
+        pairs) one "$gpu" pairs "$pairs" pixels ;;
         *) one "$gpu" "$run" sh "$seen/train.sh" "$tool" "$run" ;;
         esac || bad=1
     done 3<"$work/list$mine"

@@ -129,7 +129,7 @@ check-boards:
 	+@bad=0; for part in built arm; do $(again) check-boards-$$part || bad=1; done; exit $$bad
 
 check-boards-built: packages
-	+@$(again) all
+	+@$(again) all $(O)/tests/test_pairs
 	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) || [ $$? = 77 ]
 
 check-boards-arm: packages
