@@ -338,10 +338,11 @@ static void test_a_file_is_known_by_its_whole_key(void)
     folder_empty(folder);
 }
 
+/* All but the program that the device was opened with, which was found before its name changes. */
 static void test_another_driver_or_version_compiles_for_itself(void)
 {
     struct counts counts;
-    uint32_t programs = compiled_by_check("neuron");
+    uint32_t all = compiled_by_check("neuron"), programs = all - 1;
     static char *changed[] = {"GLCNN 0.0.9", "another driver"};
     for (size_t i = 0; i < 2; i++) {
         glcnn_device *on = open_counting(folder, &counts);
@@ -351,7 +352,7 @@ static void test_another_driver_or_version_compiles_for_itself(void)
         CU_ASSERT_EQUAL(counts.begun, programs);
         glcnn_device_destroy(&on);
     }
-    CU_ASSERT_EQUAL(folder_count_files(folder), 3 * programs);
+    CU_ASSERT_EQUAL(folder_count_files(folder), all + 2 * programs);
     glcnn_device *on = open_counting(folder, &counts);
     const struct glcnn_device_properties *info = glcnn_device_info(on);
     CU_ASSERT_PTR_NOT_NULL(strstr(on->binaries->driver, info->renderer));

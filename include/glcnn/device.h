@@ -163,9 +163,9 @@ GLCNN_API glcnn_status glcnn_device_await_fence(glcnn_device *device, int fence)
  * GLCNN_DEVICE_LOST from then on, and glcnn_device_error says in which call it was lost, why, whose
  * fault the driver says it was, and which passes were in flight. What it holds cannot be read any
  * more. Destroy the device and what was made from it, and create a new one, in the same process if
- * you like. A driver is asked for resets at every commit, every wait and every read; where it has
- * neither GL_KHR_robustness nor GL_EXT_robustness the last pass of each commit counts it, and a wait
- * that finds a number too small takes the device for lost. False for NULL. */
+ * you like. A driver is asked for resets at every commit, every wait and every read. Since it may know
+ * nothing of them, and may drop passes without one, the last pass of each commit counts it too, which
+ * costs a dispatch: a wait that finds a number too small takes the device for lost. False for NULL. */
 GLCNN_API bool glcnn_device_is_lost(const glcnn_device *device);
 
 /* Limits in use: the driver's, or the OpenGL ES 3.1 minimum when the environment has

@@ -1,6 +1,7 @@
 /* Lost devices. A driver with GL_KHR_robustness raises GL_CONTEXT_LOST and answers
  * glGetGraphicsResetStatus; one with only GL_EXT_robustness raises nothing, so it is asked at every
- * commit and every wait; one with neither is found out by counting commits. */
+ * commit and every wait; one with neither, and one that drops passes and answers that nothing was
+ * reset, is found out by counting commits. */
 #include "device/reset.h"
 
 #include <stdio.h>
@@ -205,8 +206,8 @@ glcnn_status reset_check_count(struct glcnn_device *device, const char *where)
     if (!count->proven)
         return GLCNN_SUCCESS;
     snprintf(why, sizeof why,
-             "of %u commits that have finished the GPU has run %u: it was reset, which this driver "
-             "does not tell",
+             "of %u commits that have finished the GPU has run %u: it was reset, or the driver has "
+             "dropped passes, which this driver does not tell",
              finished, found);
     return reset_lose(device, where, why);
 }

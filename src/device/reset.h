@@ -27,10 +27,11 @@ struct noted_pass {
 };
 
 /* Drivers without reset notification (V3D, Panfrost) finish the commits behind a reset and tell
- * nothing of those that the reset dropped. There each commit ends with a pass that adds one to a
- * number in a buffer: if fewer are counted than were issued, the GPU was reset. */
+ * nothing of those that the reset dropped, and one that has it may drop passes without a reset. So each
+ * commit ends with a pass that adds one to a number in a buffer: if fewer are counted than were issued,
+ * some were dropped. */
 struct commit_count {
-    struct glcnn_buffer *buffer;    /* NULL: the driver tells of resets */
+    struct glcnn_buffer *buffer;    /* NULL: the driver runs nothing, so that nothing is counted */
     struct pass *pass;              /* that counts */
     GLuint uniforms;                /* of it; 0: none yet */
     uint32_t issued;                /* commits that the number will have counted */

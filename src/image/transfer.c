@@ -6,6 +6,7 @@
 
 #include "image/float16.h"
 #include "image/image.h"
+#include "record/commit_count.h"
 #include "record/staging.h"
 
 enum direction { READ, WRITE, WRITE_CLASSES };
@@ -200,16 +201,20 @@ static struct pass *plan_read(struct plan *plan, const struct access *a,
     return pass;
 }
 
+/* `joins`: the pass is all that is committed, and counts that itself. */
 static glcnn_status record(struct glcnn_command_buffer *command_buffer, struct glcnn_image *image,
                            const struct access *a, const struct vector_view *elements,
-                           size_t offset)
+                           size_t offset, bool joins)
 {
     struct plan plan;
     struct image_view view = image_view(image, a->image, a->images, a->channel, a->channels);
     plan_begin(&plan, command_buffer);
     if (a->write)
         fill_unset(&plan, image, a);
-    add_layout((a->write ? plan_write : plan_read)(&plan, a, &view, elements), a, offset);
+    struct pass *pass = (a->write ? plan_write : plan_read)(&plan, a, &view, elements);
+    add_layout(pass, a, offset);
+    if (joins)
+        commit_count_join(command_buffer->device, pass);
     return plan_end(&plan);
 }
 
@@ -245,7 +250,7 @@ static glcnn_status encode(struct glcnn_command_buffer *command_buffer, struct g
     status = a.write ? GLCNN_SUCCESS : buffer_prefetch_to_host(buffer);
     if (status == GLCNN_SUCCESS)
         status = record(command_buffer, image, &a,
-                        &(struct vector_view){buffer, 0, buffer->size / 4, false}, offset);
+                        &(struct vector_view){buffer, 0, buffer->size / 4, false}, offset, false);
     if (status == GLCNN_SUCCESS && a.write)
         image_root(image)->written = true;
     else if (status == GLCNN_SUCCESS)
@@ -382,7 +387,8 @@ static void pass_words(const struct access *a, const struct image_view *v, uint6
     const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,   a->channel,
                             a->channels, a->stride_x, a->stride_y, a->stride_c, a->stride_n,
                             a->element,  a->write,    a->classes,  v->images,   v->first_layer,
-                            v->masked,   v->width,    v->height,   v->channels, v->layer_stride};
+                            v->masked,   v->width,    v->height,   v->channels, v->layer_stride,
+                            v->storage->device->watch.count.buffer != NULL};
     size_t count = sizeof all / sizeof *all;
     _Static_assert(sizeof all / sizeof *all + 2 * 12 <= STAGING_WORDS, "room for all words");
     memset(words, 0, STAGING_WORDS * sizeof *words);
@@ -413,9 +419,10 @@ static glcnn_status issue_staged(struct glcnn_image *image, const struct access 
     if (glcnn_command_buffer_pass_count(staged->commands))
         turn_to(&staged->commands->passes[0], view.storage, memory->buffer);
     else
-        status = record(staged->commands, image, dense, &elements, 0);
+        status = record(staged->commands, image, dense, &elements, 0,
+                        !dense->write && !view.storage->producer);
     if (status == GLCNN_SUCCESS)
-        status = command_buffer_issue(staged->commands, "transferring an image");
+        status = command_buffer_issue(staged->commands, !dense->write, "transferring an image");
     if (status == GLCNN_SUCCESS && !view.storage->producer)
         command_buffer_cut(staged->commands, 1, 0); /* holds on to neither image nor memory */
     else

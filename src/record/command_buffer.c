@@ -304,6 +304,8 @@ static glcnn_status run(const struct glcnn_command_buffer *buffer, const struct 
         status = status == GLCNN_SUCCESS ? profile_end(device, count) : status;
     }
     hazards_mark(device, pass);
+    if (status == GLCNN_SUCCESS)
+        status = commit_count_note(device, pass, buffer->amid);
     if (gl->PopDebugGroupKHR)
         gl->PopDebugGroupKHR();
     if (status == GLCNN_SUCCESS)
@@ -385,8 +387,13 @@ static glcnn_status prepare_splitting(struct glcnn_command_buffer *buffer)
 
 /* ---- Commit and wait ---- */
 
+static bool counts_itself(const struct glcnn_command_buffer *buffer, size_t issued)
+{
+    return issued == 1 && commit_count_is_in(buffer->device, buffer->passes);
+}
+
 /* From here on passes run: a step is made, whatever becomes of it. */
-static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
+static glcnn_status issue_all(struct glcnn_command_buffer *buffer, bool is_counted)
 {
     struct glcnn_device *device = buffer->device;
     const size_t count = passes_to_issue(buffer);
@@ -399,7 +406,7 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer)
     buffer->refreshed = false;
     buffer->commits++;
     buffer->last_serial = 0;
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS && is_counted && !counts_itself(buffer, count))
         commit_count_issue(device);
     if (status == GLCNN_SUCCESS)
         status = device_check(device, buffer->amid);
@@ -428,7 +435,7 @@ static bool may_defer_fence(const struct glcnn_command_buffer *buffer)
     return follows_itself(buffer) || (buffer->commits && !buffer->is_asked && !is_small(buffer));
 }
 
-static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
+static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer, bool is_counted)
 {
     struct glcnn_device *device = command_buffer->device;
     caller_state_keep(device);
@@ -444,7 +451,7 @@ static glcnn_status issue_behind(struct glcnn_command_buffer *command_buffer)
     if (status == GLCNN_SUCCESS)
         status = race_prepare(command_buffer);
     if (status == GLCNN_SUCCESS)
-        status = issue_all(command_buffer);
+        status = issue_all(command_buffer, is_counted);
     if (status == GLCNN_SUCCESS)
         command_buffer->last_serial = device->serial;
     caller_state_put_back(device);
@@ -459,11 +466,15 @@ static void set_where(struct glcnn_command_buffer *buffer, const char *where)
              "%s, amid the passes, which leaves what they write undefined", where);
 }
 
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where)
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, bool is_awaited,
+                                  const char *where)
 {
+    struct glcnn_device *device = command_buffer->device;
     set_where(command_buffer, where);
-    glcnn_status status = fence_flush_deferred(command_buffer->device, where);
-    return status == GLCNN_SUCCESS ? issue_behind(command_buffer) : status;
+    glcnn_status status = fence_flush_deferred(device, where);
+    return status == GLCNN_SUCCESS
+               ? issue_behind(command_buffer, is_awaited || !reset_is_told(device))
+               : status;
 }
 
 glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, const char *where)
@@ -477,7 +488,7 @@ glcnn_status command_buffer_commit(struct glcnn_command_buffer *command_buffer, 
     if (!follows_itself(command_buffer) && !is_small(command_buffer))
         status = fence_flush_deferred(device, where);
     if (status == GLCNN_SUCCESS)
-        status = issue_behind(command_buffer);
+        status = issue_behind(command_buffer, true);
     if (status != GLCNN_SUCCESS)
         return status;
     command_buffer->is_asked = false;

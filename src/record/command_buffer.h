@@ -62,8 +62,11 @@ glcnn_status command_buffer_wait(struct glcnn_command_buffer *command_buffer, co
 bool command_buffer_is_complete(struct glcnn_command_buffer *command_buffer, const char *where);
 
 /* Commits without a fence behind the passes and without a flush: they run at the latest when
- * something later is committed or awaited. A fence that was deferred is set before. */
-glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, const char *where);
+ * something later is committed or awaited. A fence that was deferred is set before. Where the caller does
+ * not wait for them (`is_awaited`) and the driver tells of resets they are counted with the next commit,
+ * which spares a dispatch. */
+glcnn_status command_buffer_issue(struct glcnn_command_buffer *command_buffer, bool is_awaited,
+                                  const char *where);
 
 /* Takes back what was recorded since the buffer had so many passes and retained objects. */
 void command_buffer_cut(struct glcnn_command_buffer *command_buffer, size_t pass_count,
