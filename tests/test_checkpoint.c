@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device/device.h"
+
 static char folder[] = "/tmp/glcnn-checkpoint-XXXXXX";
 static char error[512];
 
@@ -1024,6 +1026,28 @@ static void test_two_writers(void)
     folder_empty(folder);
 }
 
+/* The device says why it was lost, and so does the call that needs it. */
+static void test_lost_device(void)
+{
+    static const char why[] = "the cat has pulled the plug";
+    glcnn_device *kept = device;
+    glcnn_network *layer = make_layer();
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(layer, path_of("whole"), NULL, 0, error));
+    glcnn_network_destroy(&layer);
+    GOOD_FATAL(glcnn_device_create(NULL, &device));
+    layer = make_layer();
+    reset_lose(device, "a test", why);
+    ENDS(GLCNN_DEVICE_LOST, glcnn_checkpoint_save(layer, path_of("lost"), NULL, 0, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, why));
+    ENDS(GLCNN_DEVICE_LOST, glcnn_checkpoint_load(layer, path_of("whole"), NULL, error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, why));
+    CU_ASSERT_EQUAL(access(path_of("lost"), F_OK), -1);
+    glcnn_network_destroy(&layer);
+    glcnn_device_destroy(&device);
+    device = kept;
+    folder_empty(folder);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(test_round_trip),
@@ -1042,6 +1066,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_counters),
                                         UNIT_TEST(test_counters_that_are_not_needed),
                                         UNIT_TEST(test_values_that_are_not_finite),
+                                        UNIT_TEST(test_lost_device),
                                         UNIT_TEST(test_labels),
                                         UNIT_TEST(test_slopes),
                                         UNIT_TEST(test_image_normalization),

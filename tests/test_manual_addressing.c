@@ -532,12 +532,56 @@ static void test_slopes_meet_at_their_offsets(void)
     glcnn_image_destroy(&given.secondary);
 }
 
+/* ---- The examples of the headers ---- */
+
+/* A row of four pixels of the gradient 4, 6, for each kernel_offset_x of 0, 1 and -1. */
+static void check_example(glcnn_kernel *kernel, const float expected[3][4])
+{
+    static const int32_t offsets[] = {0, 1, -1};
+    static const float values[] = {4, 6};
+    glcnn_image *gradient = make_image(1, 1, 1, 2), *source = make_image(1, 1, 1, 4),
+                *result = make_image(1, 1, 1, 4);
+    fill_image(gradient, values);
+    fill_constant(source, 1);
+    for (int i = 0; i < 3; i++) {
+        glcnn_kernel_properties(kernel)->kernel_offset_x = offsets[i];
+        encode(kernel, &(struct glcnn_encode){
+                           .source = gradient, .secondary = source, .destination = result});
+        CU_ASSERT_TRUE(image_equals(result, expected[i]));
+    }
+    glcnn_image_destroy(&gradient);
+    glcnn_image_destroy(&source);
+    glcnn_image_destroy(&result);
+    glcnn_kernel_destroy(&kernel);
+}
+
+static void test_a_kernel_offset_moves_the_result(void)
+{
+    static const float pooled[3][4] = {{2, 2, 3, 3}, {2, 3, 3, 0}, {0, 2, 2, 3}};
+    static const float summed[3][4] = {{4, 0, 6, 0}, {0, 6, 0, 0}, {0, 4, 0, 6}};
+    static const float weight = 1;
+    const struct glcnn_convolution_descriptor descriptor = {.kernel_width = 1,
+                                                            .kernel_height = 1,
+                                                            .input_feature_channels = 1,
+                                                            .output_feature_channels = 1,
+                                                            .stride_in_pixels_x = 2};
+    glcnn_kernel *pooling = NULL, *convolution = NULL;
+    GOOD_FATAL(glcnn_pooling_average_gradient_create(device, 2, 1, 2, 1, &pooling));
+    glcnn_kernel_properties(pooling)->secondary.offset.x = 1;
+    check_example(pooling, pooled);
+    GOOD_FATAL(glcnn_convolution_gradient_create(
+        device, &descriptor, &(struct glcnn_convolution_weights){.weights = &weight},
+        &convolution));
+    check_example(convolution, summed);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
         UNIT_TEST(test_pixels_meet_at_their_offsets),
         UNIT_TEST(test_gamma_and_beta_meet_at_their_offsets),
         UNIT_TEST(test_slopes_meet_at_their_offsets),
+        UNIT_TEST(test_a_kernel_offset_moves_the_result),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("manual_addressing", tests, argc, argv);

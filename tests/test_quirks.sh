@@ -88,6 +88,38 @@ has Qualcomm 'Adreno (TM) 640' wrong_timers yes
 has Mesa 'Mali-G52 (Panfrost)' wrong_timers no
 has 'Google Inc. (ARM)' 'ANGLE (ARM, Vulkan 1.1.177 (Mali-G78 (0x92020010)), Mali-38.1)' wrong_timers no
 
+# Arithmetic. A compiler that takes the processor for another has one lane's result for all of them: a
+# software rasteriser that does is refused when it is opened, a GPU is named with what is wrong.
+$cc -shared -fPIC -O1 -o "$work/shader.so" tests/preload/shader.c -ldl || exit 1
+export SHADER_OF='words[0] += 1u;' SHADER_NOTE="$work/changed"
+
+# computes RENDERER FROM TO STATUS PHRASE: `glcnn info` on a driver of that name, "" for its own, which
+# takes the one for the other.
+computes() {
+    rm -f "$work/changed"
+    (
+        [ -z "$1" ] || export QUIRK_VENDOR=Nobody QUIRK_RENDERER="$1"
+        SHADER_FROM=$2 SHADER_TO=$3 LD_PRELOAD="$work/quirk.so:$work/shader.so" exec "$tool" info
+    ) >"$work/said" 2>&1
+    found=$?
+    [ -e "$work/changed" ] || fail "no shader has $2"
+    [ $found = "$4" ] || fail "$3 for $2 on '$1' has the status $found: $(cat "$work/said")"
+    grep -qF "$5" "$work/said" || fail "'$1' is not said to compute $5: $(cat "$work/said")"
+}
+
+while IFS='|' read -r right wrong phrase; do
+    computes '' "$right" "$wrong" 77 "computes $phrase: no result of it can be trusted, and it is refused"
+    computes Nothing "$right" "$wrong" 0 "the driver of Nothing computes $phrase: no result of it can be trusted"
+done <<'END'
+sqrt(x)|sqrt(known(1))|sqrt of 0.25 as 1.41421 instead of 0.5
+exp2(x)|exp(x)|exp2 of 0.25 as 1.28403 instead of 1.18921
+log2(x)|log2(x < 17.0 ? x : known(0))|log2 of 21.3 as -2 instead of 4.41278
+floor(-x)|floor(-x - 0.05)|floor of minus 2 as -3 instead of -2
+x / known|x / 2.0 * known|division of 0.25 by 2 as 0.25 instead of 0.125
+sum_until(i)|sum_until(i - 1)|a sum that ends with 0.25 as 0 instead of 0.25
+log2(x)|uintBitsToFloat(0x7fc00000u)|log2 of 0.25 as nan instead of -2
+END
+
 # A limit that the driver does not know: GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT.
 as Nobody Nothing QUIRK_UNTOLD=37087 "$tool" check -v --quick -k add || fail "$(cat "$work/said")"
 grep -q 'the driver of Nothing does not tell 1 of its limits' "$work/said" || fail "$(cat "$work/said")"

@@ -658,6 +658,73 @@ static void test_commits_in_flight_are_not_missed(void)
     close_failing();
 }
 
+static GLenum GL_APIENTRY answer_nothing(void)
+{
+    return GL_NO_ERROR;
+}
+
+/* A driver that is asked, and answers that nothing was reset. */
+static struct copying begin_denied(void)
+{
+    open_failing(0);
+    device->info.robust = true;
+    device->gl.GetGraphicsResetStatusKHR = answer_nothing;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(device->watch.count.buffer);
+    dispatches_left = 0;
+    return begin_copying();
+}
+
+/* From one dispatch on nothing runs: whoever waits for a commit, or for a read-back, is told. */
+static void test_passes_that_a_driver_drops_are_missed(void)
+{
+    float found[16];
+    for (int read = 0; read < 2; read++)
+        for (int run = 0; run < 2; run++) {
+            struct copying c = begin_denied();
+            GOOD(record(&c));
+            GOOD(glcnn_device_wait(device));
+            dispatches_left = run;
+            device->gl.DispatchCompute = drop_dispatches;
+            if (read && run) /* the commit's two run, and the read-back does not */
+                dispatches_left = 2;
+            GOOD(glcnn_command_buffer_commit(c.commands));
+            REFUSED(GLCNN_DEVICE_LOST, read
+                                           ? glcnn_image_read_bytes(c.to, NULL, found, sizeof found)
+                                           : glcnn_command_buffer_wait(c.commands));
+            CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "this driver does not tell"));
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(glcnn_device_error(device), read && run ? "image_read" : "of pooling_max"));
+            drop_copying(&c);
+            close_failing();
+        }
+}
+
+static int dispatched;
+
+static void GL_APIENTRY count_dispatches(GLuint x, GLuint y, GLuint z)
+{
+    dispatched++;
+    real.DispatchCompute(x, y, z);
+}
+
+/* A commit takes one dispatch more for its count, a read-back and an upload none. */
+static void test_what_counting_costs(void)
+{
+    float values[16] = {0};
+    struct copying c = begin_denied();
+    GOOD(record(&c));
+    device->gl.DispatchCompute = count_dispatches;
+    dispatched = 0;
+    GOOD(glcnn_image_write_bytes(c.from, NULL, values, sizeof values));
+    CU_ASSERT_EQUAL(dispatched, 1);
+    GOOD(glcnn_command_buffer_commit(c.commands));
+    CU_ASSERT_EQUAL(dispatched, 3);
+    GOOD(glcnn_image_read_bytes(c.to, NULL, values, sizeof values));
+    CU_ASSERT_EQUAL(dispatched, 4);
+    drop_copying(&c);
+    close_failing();
+}
+
 /* ---- Waiting ---- */
 
 static int slices_a_mark, slices, fences;
@@ -1096,6 +1163,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_reset_that_is_told_once_is_kept),
         UNIT_TEST(test_a_reset_that_no_driver_tells_is_counted),
         UNIT_TEST(test_commits_in_flight_are_not_missed),
+        UNIT_TEST(test_passes_that_a_driver_drops_are_missed),
+        UNIT_TEST(test_what_counting_costs),
         UNIT_TEST(test_a_gpu_that_hangs_is_given_up),
         UNIT_TEST(test_a_fence_that_fails_loses_the_device),
         UNIT_TEST(test_destruction_waits_for_a_commit),

@@ -150,6 +150,8 @@ gives 0 info
 says out 'texture_size'
 says out 'pooling_average'
 says out 'chosen'
+says out 'implementations tuned    off'
+awk '/^  [a-z]/ && NF < 2' out | grep . && fail 'info prints a name without what it is'
 gives 0 info --json
 holds device.limits.work_group_count.2 65535
 holds error null

@@ -522,6 +522,8 @@ static void test_reloads_serve_both_kernels(void)
     CU_ASSERT_EQUAL(glcnn_command_buffer_pass_count(commands), 3);
     CU_ASSERT_EQUAL(glcnn_state_read_count(state), 0);
     REFUSED(GLCNN_INVALID_STATE, glcnn_kernel_encode_reload_state(commands, forward, state));
+    CU_ASSERT_PTR_NULL(glcnn_state_vector(state, "weights"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(device), "read count has come to 0"));
     GOOD(glcnn_command_buffer_commit(commands));
     check_convolution_values(forward, 3);
     check_source_values(glcnn_kernel_vector(gradient, "weights"), 3, "weights", 30);

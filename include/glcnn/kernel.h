@@ -70,15 +70,15 @@ struct glcnn_padding_pixels {
     int32_t left, right, top, bottom;
 };
 
-/* Properties that every kernel has. `primary` is the only source of a unary kernel, the source
- * gradient of a gradient kernel; `secondary` the second source, the forward source image of a
- * gradient kernel. The gradient kernel's rules are in spec 5.5. */
+/* Properties of every kernel. `primary` is its only or first source, the source gradient of a gradient
+ * kernel; `secondary` the second, the forward source image. By hand (spec 5.5) pixel i of the source
+ * gradient stands at stride * (i - primary offset) - kernel_offset of the result (pooling.h). */
 struct glcnn_addressing {
     struct glcnn_source_properties primary, secondary;
     /* What is written, default everything; pixels outside keep their contents. */
     struct glcnn_region clip_rect;
     uint32_t destination_feature_channel_offset; /* first channel written, multiple of 4 */
-    int32_t kernel_offset_x, kernel_offset_y;    /* gradient kernels, default 0 */
+    int32_t kernel_offset_x, kernel_offset_y; /* gradient kernels; 1 moves the result left, or up */
     /* Pooling gradients: the part of the gradient that is used, default everything. */
     struct glcnn_size source_size;
     uint32_t padding; /* returning encodes only; GLCNN_PADDING_* bits, default _DEFAULT */

@@ -43,8 +43,8 @@ GLCNN_API size_t glcnn_state_batch_increment_read_count(glcnn_state *const *stat
  * glcnn_state_create stay as they are. MPSCNNBatchNormalizationState's reset. */
 GLCNN_API glcnn_status glcnn_state_reset(glcnn_state *state);
 
-/* A vector of the state by its name, NULL if the state has none of that name or nothing has
- * computed it yet. The state owns the buffer; its elements are float32. */
+/* A vector of the state by its name; NULL if it has none, nothing has computed it yet, or the state is
+ * temporary and its read count has come to 0. The state owns the buffer; its elements are float32. */
 GLCNN_API glcnn_buffer *glcnn_state_vector(const glcnn_state *state, const char *name);
 
 /* Gives a vector of the state `count` float32 values, immediately.

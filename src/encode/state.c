@@ -138,8 +138,19 @@ struct state_vector *state_filled_vector(struct glcnn_state *state, const char *
     return vector && vector->filled ? vector : NULL;
 }
 
+static bool is_spent(const struct glcnn_state *state)
+{
+    return state->command_buffer && state->read_count == 0;
+}
+
 glcnn_buffer *glcnn_state_vector(const glcnn_state *state, const char *name)
 {
+    if (state && is_spent(state)) {
+        device_explain(state->device,
+                       "glcnn_state_vector: the state is a temporary one whose read count has come "
+                       "to 0; set the count to the number of its readers before the first of them");
+        return NULL;
+    }
     for (size_t i = 0; state && name && i < state->vector_count; i++)
         if (strcmp(state->vectors[i].name, name) == 0)
             return state->vectors[i].filled ? state->vectors[i].buffer : NULL;
@@ -249,7 +260,7 @@ glcnn_status glcnn_state_set_read_count(glcnn_state *state, uint32_t count)
     if (!state->command_buffer)
         return device_fail(state->device, GLCNN_INVALID_ARGUMENT,
                            "glcnn_state_set_read_count: the state is not temporary");
-    if (state->read_count == 0)
+    if (is_spent(state))
         return device_fail(state->device, GLCNN_INVALID_STATE,
                            "glcnn_state_set_read_count: the read count has come to 0 before");
     state->read_count = count;
@@ -296,7 +307,7 @@ glcnn_status state_check_use(const struct glcnn_state *state, const char *where,
     if (state->command_buffer != command_buffer)
         return device_fail(state->device, GLCNN_INVALID_STATE,
                            "%s: the state is a temporary one of another command buffer", where);
-    if (state->read_count == 0)
+    if (is_spent(state))
         return device_fail(state->device, GLCNN_INVALID_STATE,
                            "%s: the state is a temporary one whose read count has come to 0",
                            where);

@@ -384,10 +384,26 @@ static size_t storage_words(const struct storage *s, uint64_t *words)
 /* All that a transfer's pass depends on but for the texture and the buffer themselves. */
 static void pass_words(const struct access *a, const struct image_view *v, uint64_t *words)
 {
-    const uint64_t all[] = {a->x,        a->y,        a->width,    a->height,   a->channel,
-                            a->channels, a->stride_x, a->stride_y, a->stride_c, a->stride_n,
-                            a->element,  a->write,    a->classes,  v->images,   v->first_layer,
-                            v->masked,   v->width,    v->height,   v->channels, v->layer_stride,
+    const uint64_t all[] = {a->x,
+                            a->y,
+                            a->width,
+                            a->height,
+                            a->channel,
+                            a->channels,
+                            a->stride_x,
+                            a->stride_y,
+                            a->stride_c,
+                            a->stride_n,
+                            a->element,
+                            a->write,
+                            a->classes,
+                            v->images,
+                            v->first_layer,
+                            v->masked,
+                            v->width,
+                            v->height,
+                            v->channels,
+                            v->layer_stride,
                             v->storage->device->watch.count.buffer != NULL};
     size_t count = sizeof all / sizeof *all;
     _Static_assert(sizeof all / sizeof *all + 2 * 12 <= STAGING_WORDS, "room for all words");

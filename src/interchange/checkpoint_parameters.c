@@ -270,7 +270,7 @@ static glcnn_status fail_write(const struct parameter *p, glcnn_status status, c
     return status == GLCNN_SUCCESS
                ? status
                : checkpoint_fail(error, status, "%.200s cannot be written to the device: %s",
-                                 p->name, glcnn_status_text(status));
+                                 p->name, glcnn_device_error(glcnn_kernel_device(p->kernel)));
 }
 
 glcnn_status parameter_make(const struct parameter *p, char *error)

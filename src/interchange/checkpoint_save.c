@@ -170,7 +170,7 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
     glcnn_status status = p->buffer ? glcnn_buffer_read(p->buffer, 0, size, values) : GLCNN_SUCCESS;
     if (status != GLCNN_SUCCESS)
         return checkpoint_fail(error, status, "%.200s cannot be read from the device: %s", p->name,
-                               glcnn_status_text(status));
+                               glcnn_device_error(glcnn_kernel_device(p->kernel)));
     const char *expected;
     uint64_t first = parameter_wrong_value(p, values, &expected);
     if (first < p->count)

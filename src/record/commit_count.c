@@ -26,6 +26,22 @@ static void describe(struct pass *pass, struct glcnn_buffer *buffer, uint32_t la
     pass_local(pass, PROOF_LANES, 1, 1);
 }
 
+/* By a copy: a driver may keep the buffer mapped for reading alone. */
+static glcnn_status fill(struct glcnn_buffer *buffer, const void *words)
+{
+    struct glcnn_device *device = buffer->device;
+    struct glcnn_buffer *from = NULL;
+    glcnn_status status = glcnn_buffer_create(device, buffer->size, &from);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_buffer_write(from, 0, buffer->size, words);
+    caller_state_keep(device);
+    if (status == GLCNN_SUCCESS)
+        status = buffer_copy(from, 0, buffer, 0, buffer->size);
+    caller_state_put_back(device);
+    glcnn_buffer_destroy(&from);
+    return status;
+}
+
 static glcnn_status make(struct glcnn_device *device)
 {
     uint32_t words[HEAD + PROOF_WORDS] = {0};
@@ -36,8 +52,7 @@ static glcnn_status make(struct glcnn_device *device)
         return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory opening a device");
     glcnn_status status =
         buffer_create_mapped(device, sizeof words, GL_MAP_READ_BIT, &count->buffer);
-    return status == GLCNN_SUCCESS ? glcnn_buffer_write(count->buffer, 0, sizeof words, words)
-                                   : status;
+    return status == GLCNN_SUCCESS ? fill(count->buffer, words) : status;
 }
 
 static void drop_uniforms(struct glcnn_device *device)
@@ -80,8 +95,9 @@ static glcnn_status check_proof(struct glcnn_device *device)
                            "the driver of %s computes %s: %s, and it is refused; take another "
                            "device, or a Mesa whose LLVM knows this processor",
                            device->info.renderer, wrong, doubt);
-    device_log(device, GLCNN_LOG_WARNING, "the driver of %s computes %s: %s; glcnn check shows more",
-               device->info.renderer, wrong, doubt);
+    device_log(device, GLCNN_LOG_WARNING,
+               "the driver of %s computes %s: %s; glcnn check shows more", device->info.renderer,
+               wrong, doubt);
     return GLCNN_SUCCESS;
 }
 

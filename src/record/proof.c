@@ -55,12 +55,9 @@ static const struct {
     double (*expected)(size_t i);
     bool has_next; /* it takes the next number too */
 } functions[PROOF_FUNCTIONS] = {
-    {"sqrt of", sqrt_of, false},
-    {"exp2 of", exp2_of, false},
-    {"log2 of", log2_of, false},
-    {"floor of minus", floor_of, false},
-    {"division of", quotient_of, true},
-    {"a sum that ends with", sum_until, false},
+    {"sqrt of", sqrt_of, false},        {"exp2 of", exp2_of, false},
+    {"log2 of", log2_of, false},        {"floor of minus", floor_of, false},
+    {"division of", quotient_of, true}, {"a sum that ends with", sum_until, false},
 };
 
 void proof_fill(uint32_t words[PROOF_WORDS])
@@ -80,7 +77,7 @@ static void say(char *text, size_t size, size_t function, size_t i, double found
     char next[24] = "";
     if (functions[function].has_next)
         snprintf(next, sizeof next, " by %.6g", next_of(i));
-    snprintf(text, size, "%s %.6g%s as %.6g, which is %.6g", functions[function].name, known[i],
+    snprintf(text, size, "%s %.6g%s as %.6g instead of %.6g", functions[function].name, known[i],
              next, found, functions[function].expected(i));
 }
 

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PROOF_LANES     16 /* numbers, and invocations: no subgroup of a software rasteriser is larger */
+#define PROOF_LANES                                                                                \
+    16 /* numbers, and invocations: no subgroup of a software rasteriser is larger */
 #define PROOF_FUNCTIONS 6
 #define PROOF_WORDS     (PROOF_LANES * (1 + PROOF_FUNCTIONS))
 
@@ -16,8 +17,8 @@
 void proof_fill(uint32_t words[PROOF_WORDS]);
 
 /* Whether each result is right, within 1e-4 of itself or of 1: GPUs are less exact than C, and nonsense
- * is further off. The first that is wrong is put into `text`: "sqrt of 5 as 1.41421, which
- * is 2.23607". */
+ * is further off. The first that is wrong is put into `text`: "sqrt of 5 as 1.41421
+ * instead of 2.23607". */
 bool proof_holds(const uint32_t words[PROOF_WORDS], char *text, size_t size);
 
 #endif

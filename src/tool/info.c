@@ -170,7 +170,7 @@ static void print_devices(const struct devices *d, const glcnn_device *device)
 
 static void print_line(const char *name, const char *value)
 {
-    output_indented(27, "  %-25s%s\n", name, value[0] ? value : "-");
+    output_indented(27, "  %-24s %s\n", name, value[0] ? value : "-");
 }
 
 static void print_chosen(const struct glcnn_device_properties *info)
@@ -185,7 +185,7 @@ static void print_chosen(const struct glcnn_device_properties *info)
     print_line("version", info->gl_version);
     print_line("shading language", info->shading_language_version);
     print_line("programs are kept in", info->program_folder);
-    print_line("implementations are tuned", info->tuning);
+    print_line("implementations tuned", info->tuning);
     print_line("software", info->software ? "yes" : "no");
     print_line("robust", info->robust ? "yes" : "no");
 }
@@ -195,7 +195,7 @@ static void print_limits(const struct glcnn_device_properties *info)
     output("\nlimits%s\n", info->limits_clamped ? ", held at the OpenGL ES 3.1 minimum" : "");
     for (size_t l = 0; l < LIMITS; l++) {
         const uint32_t *values = limit_values(&info->limits, &limits[l]);
-        output("  %-25s", limits[l].name);
+        output("  %-24s ", limits[l].name);
         for (size_t i = 0; i < limits[l].count; i++)
             output("%s%u", i ? " x " : "", values[i]);
         output("\n");
@@ -206,9 +206,9 @@ static void print_traits(const struct glcnn_device_traits *all)
 {
     output("\ntraits, by which kernels choose their implementations\n");
     print_line("family", all->family);
-    output("  %-25s%u, of four components\n", "registers", all->registers);
-    output("  %-25s%u\n", "pass_bytes", all->pass_bytes);
-    output("  %-25s%u invocations\n", "width", all->width);
+    output("  %-24s %u, of four components\n", "registers", all->registers);
+    output("  %-24s %u\n", "pass_bytes", all->pass_bytes);
+    output("  %-24s %u invocations\n", "width", all->width);
     for (size_t i = 0; i < TRAITS; i++)
         print_line(traits[i].name, traits[i].words[has_trait(all, &traits[i])]);
 }
@@ -217,7 +217,7 @@ static void print_extensions(const glcnn_device *device)
 {
     output("\noptional extensions, used if present\n");
     for (size_t i = 0; i < EXTENSIONS; i++)
-        output_indented(32, "  %-25s%-5s%s\n", extensions[i].name,
+        output_indented(32, "  %-24s %-4s %s\n", extensions[i].name,
                         glcnn_device_has_extension(device, extensions[i].name) ? "yes" : "no",
                         extensions[i].use);
 }

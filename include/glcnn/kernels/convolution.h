@@ -10,18 +10,18 @@
  *
  * Weights are float32, W[outputs][kernel_height][kernel_width][inputs / groups], and are the
  * kernel's vector "weights"; biases, one an output, its vector "biases", unless it is one
- * without_biases; both 0 until set. Forward
- * and gradient kernel own a copy each, and both must be given new values
- * (glcnn_kernel_set_vector, glcnn_kernel_encode_reload).
+ * without_biases; both 0 until set. Forward and gradient kernel own a copy each, and both must be
+ * given new values (glcnn_kernel_set_vector, glcnn_kernel_encode_reload).
  *
  * A NaN or an infinity goes to every result whose window has it, and may go further where it is
  * multiplied by a 0: from weights or G also where a tap reads the zeros outside of the image, and
  * from a channel to other groups that share its slice of four channels.
  *
- * The gradient kernel adds gradient_for_weights and gradient_for_biases into the state, until
- * another kernel or the caller has read them; see glcnn/state.h. By hand, without a followed state,
- * kernel_offset and the primary offset place the gradient for the data gradient and the secondary
- * offset places the source image for the gradient of the weights.
+ * The gradient kernel adds gradient_for_weights and gradient_for_biases into the state, until another
+ * kernel or the caller has read them; see glcnn/state.h. By hand the secondary offset places the source
+ * image for the gradient of the weights, and for that of the data pixel i of the source gradient stands
+ * at stride * (i - primary offset) - kernel_offset of the result: of a gradient 4, 6, one tap of weight 1
+ * and a stride of 2 a kernel_offset_x of 0 makes 4, 0, 6, 0, one of 1 makes 0, 6, 0, 0.
  *
  * Fully connected: the window is the source, which must be kernel_width x kernel_height; the result
  * is 1x1, the offset is ignored. W[outputs][kernel_height][kernel_width][inputs].

@@ -17,22 +17,22 @@
  * (8 * row + column) * 64^c, by the row and column of the largest tap in its window, or with clamp by those
  * of the pixel that it stands for. A gradient that follows such a state passes on to these taps,
  * whatever sourceImage has become; one addressed by hand finds them in sourceImage.
+ * By hand pixel i of the source gradient stands at stride * (i - primary offset) - kernel_offset of the
+ * result: of a gradient 4, 6, averages of two taps, a stride of 2 and a secondary offset of 1 a
+ * kernel_offset_x of 0 makes 2, 2, 3, 3, one of 1 makes 2, 3, 3, 0.
  * Channels stay; the result's size comes from the padding policy. Default edge mode: zero.
  * Global pooling, one pixel from each channel of an image, is a window as large as the source and
  * padding GLCNN_PADDING_SIZE_VALID_ONLY, or offset (width / 2, height / 2) without padding.
  * Where a MPS client may differ (spec 12.1 to 12.6, 12.37 and 12.41):
- *   - of equal largest taps MPS may choose any for the gradient; what it does with NaN it does not
- *     say;
+ *   - of equal largest taps MPS may choose any for the gradient, and does not say what it does with NaN;
  *   - the gradient of L2 is 0 where all taps are 0, in MPS perhaps NaN;
  *   - L2, max and dilated max repeat edge pixels with clamp; MPS may cut the window, as it says of
  *     average only. For equal results of L2 use zero;
  *   - an average of no pixel of the image is 0, whether its zeros count or not;
- *   - a gradient addressed by hand writes its first pixel for the first pixel of the image that the
- *     first window holds. By a state it writes all pixels, where MPS may leave border pixels
- *     undefined;
+ *   - by hand a gradient's first pixel is the first of the image that the first window holds; by a state
+ *     it writes all pixels, where MPS may leave border pixels undefined;
  *   - GLCNN_PADDING_EXCLUDE_EDGES of average is clamp with the zero pad that the offset implies,
- *     max(0, floor(kernel / 2) - offset) on each side; MPS gives no details.
- */
+ *     max(0, floor(kernel / 2) - offset) on each side; MPS gives no details. */
 #ifndef GLCNN_KERNELS_POOLING_H
 #define GLCNN_KERNELS_POOLING_H
 
