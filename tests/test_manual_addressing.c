@@ -535,7 +535,7 @@ static void test_slopes_meet_at_their_offsets(void)
 /* ---- The examples of the headers ---- */
 
 /* A row of four pixels of the gradient 4, 6, for each kernel_offset_x of 0, 1 and -1. */
-static void check_example(glcnn_kernel *kernel, const float expected[3][4])
+static void check_example(glcnn_kernel *kernel, glcnn_state *state, const float expected[3][4])
 {
     static const int32_t offsets[] = {0, 1, -1};
     static const float values[] = {4, 6};
@@ -545,8 +545,9 @@ static void check_example(glcnn_kernel *kernel, const float expected[3][4])
     fill_constant(source, 1);
     for (int i = 0; i < 3; i++) {
         glcnn_kernel_properties(kernel)->kernel_offset_x = offsets[i];
-        encode(kernel, &(struct glcnn_encode){
-                           .source = gradient, .secondary = source, .destination = result});
+        encode(kernel,
+               &(struct glcnn_encode){
+                   .source = gradient, .secondary = source, .state = state, .destination = result});
         CU_ASSERT_TRUE(image_equals(result, expected[i]));
     }
     glcnn_image_destroy(&gradient);
@@ -565,14 +566,19 @@ static void test_a_kernel_offset_moves_the_result(void)
                                                             .input_feature_channels = 1,
                                                             .output_feature_channels = 1,
                                                             .stride_in_pixels_x = 2};
+    static const char *const names[] = {"gradient_for_weights", "gradient_for_biases"};
+    static const size_t lengths[] = {1, 1};
     glcnn_kernel *pooling = NULL, *convolution = NULL;
+    glcnn_state *sums = NULL;
     GOOD_FATAL(glcnn_pooling_average_gradient_create(device, 2, 1, 2, 1, &pooling));
     glcnn_kernel_properties(pooling)->secondary.offset.x = 1;
-    check_example(pooling, pooled);
+    check_example(pooling, NULL, pooled);
     GOOD_FATAL(glcnn_convolution_gradient_create(
         device, &descriptor, &(struct glcnn_convolution_weights){.weights = &weight},
         &convolution));
-    check_example(convolution, summed);
+    GOOD_FATAL(glcnn_state_create(device, NULL, names, lengths, 2, &sums));
+    check_example(convolution, sums, summed);
+    glcnn_state_destroy(&sums);
 }
 
 int main(int argc, char *argv[])
