@@ -332,8 +332,8 @@ static void encode_gradient(struct pool *p, glcnn_command_buffer *to)
 {
     const struct glcnn_encode arguments = {
         .source = p->images[G], .secondary = p->images[X], .state = p->state};
-    GOOD_FATAL(glcnn_kernel_encode_returning(to, p->gradient, &arguments, &p->images[DX], NULL));
     CU_ASSERT_PTR_NOT_NULL(glcnn_state_vector(p->state, "indices"));
+    GOOD_FATAL(glcnn_kernel_encode_returning(to, p->gradient, &arguments, &p->images[DX], NULL));
 }
 
 static void end_pool(struct pool *p)

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "platform/drm.h"
 #include "platform/platform.h"
+#include "tests/folder.h"
 #include "tests/unit.h"
 
 #include <EGL/egl.h>
@@ -319,6 +320,8 @@ static void environment_is_ignored_by_a_privileged_program(void)
     CU_ASSERT_PTR_NULL(strstr(outcome.text, "no_such_driver"));
 }
 
+#define SHADERS "/tmp/glcnn-shaders"
+
 /* A variable, and what a device says that is opened with it by a program with the rights of the one
  * who started it. */
 static const struct {
@@ -330,13 +333,15 @@ static const struct {
     {"GLCNN_DEBUG=none", GLCNN_INVALID_ARGUMENT, "GLCNN_DEBUG"},
     {"GLCNN_TUNE=none", GLCNN_INVALID_ARGUMENT, "GLCNN_TUNE"},
     {"GLCNN_IMPLEMENTATIONS=convolution_tiled", GLCNN_SUCCESS, "convolution_tiled,,"},
-    {"GLCNN_SHADERS=/tmp/glcnn-shaders", GLCNN_SUCCESS, ",/tmp/glcnn-shaders,"},
+    {"GLCNN_SHADERS=" SHADERS, GLCNN_SUCCESS, "," SHADERS ","},
     {"GLCNN_CACHE_DIR=/tmp/glcnn-cache", GLCNN_SUCCESS, ",,/tmp/glcnn-cache"},
     {"XDG_CACHE_HOME=/tmp/glcnn-home", GLCNN_SUCCESS, ",,/tmp/glcnn-home"},
 };
 
+/* A shader is written when a device is opened, so its folder is there. */
 static void no_setting_reaches_a_privileged_program(void)
 {
+    mkdir(SHADERS, 0700);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         char environment[128];
         snprintf(environment, sizeof environment,
@@ -351,6 +356,8 @@ static void no_setting_reaches_a_privileged_program(void)
         CU_ASSERT_EQUAL(outcome.status, GLCNN_SUCCESS);
         CU_ASSERT_STRING_EQUAL(outcome.text, ",,\n");
     }
+    folder_empty(SHADERS);
+    rmdir(SHADERS);
 }
 
 /* ------------------------------------------------------------------------------- software */
