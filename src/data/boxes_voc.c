@@ -36,6 +36,16 @@ struct voc {
 
 /* ---- Failures ---- */
 
+/* Expat 2.9 warns of the function that all versions before it have. */
+static size_t current_line(const struct voc *v)
+{
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+    return XML_GetCurrentLineNumber(v->parser);
+#else
+    return (size_t)XML_GetCurrentLineNumber64(v->parser);
+#endif
+}
+
 static void stop(struct voc *v, glcnn_status status)
 {
     v->status = status;
@@ -44,9 +54,8 @@ static void stop(struct voc *v, glcnn_status status)
 
 static void refuse(struct voc *v, const char *found, const char *expected)
 {
-    stop(v, data_fail(v->error, GLCNN_MALFORMED_DATA, "%.200s: line %lu: %.120s; expected %s",
-                      v->annotation->path, (unsigned long)XML_GetCurrentLineNumber(v->parser),
-                      found, expected));
+    stop(v, data_fail(v->error, GLCNN_MALFORMED_DATA, "%.200s: line %zu: %.120s; expected %s",
+                      v->annotation->path, current_line(v), found, expected));
 }
 
 static void refuse_text(struct voc *v, const char *expected)
@@ -84,7 +93,7 @@ static void begin_object(struct voc *v)
     for (enum field i = XMIN; i < FIELDS; i++)
         v->has[i] = false;
     v->has_label = false;
-    v->box = (struct raw_box){.place = XML_GetCurrentLineNumber(v->parser)};
+    v->box = (struct raw_box){.place = current_line(v)};
 }
 
 /* Pixels count from 1, and those from xmin to xmax are in the box. */
@@ -208,9 +217,8 @@ static glcnn_status parse(struct voc *v, const struct bytes *bytes)
     return code == XML_ERROR_NO_MEMORY
                ? data_no_memory(v->error, v->annotation->path)
                : data_fail(v->error, GLCNN_MALFORMED_DATA,
-                           "%.250s: line %lu: %.150s; expected XML with an <annotation>",
-                           v->annotation->path, (unsigned long)XML_GetCurrentLineNumber(v->parser),
-                           XML_ErrorString(code));
+                           "%.250s: line %zu: %.150s; expected XML with an <annotation>",
+                           v->annotation->path, current_line(v), XML_ErrorString(code));
 }
 
 static glcnn_status read_bytes(glcnn_data_set *set, struct annotation *a, const struct bytes *bytes,
