@@ -1,6 +1,7 @@
 #!/bin/sh
 # Everything compiles without a warning: with the flags by which Debian hardens its packages, which see
-# more of the code than a plain build, and with clang; with GLCNN_TEST_FULL it is linked, too.
+# more of the code than a plain build, and with clang; with GLCNN_TEST_FULL it is linked, too, and compiled
+# for 64-bit Arm.
 #
 # Runs from the top of the tree. CC, MAKE and O may be given. What is missing here has a row that
 # says so; exits 77 where both are.
@@ -55,6 +56,16 @@ if command -v clang >/dev/null; then
         CPPFLAGS="-D_GNU_SOURCE -I$work/hidden" DRM=no PKG_CONFIG="$work/pkg-config"
 else
     echo 'row clang: not built, it is not here'
+fi
+# gcc for 64-bit Arm warns of more at -O2. Headers of libraries do not depend on the processor.
+if [ -z "$GLCNN_TEST_FULL" ]; then
+    echo 'row arm64: built with GLCNN_TEST_FULL alone'
+elif command -v aarch64-linux-gnu-gcc >/dev/null; then
+    goals=objects
+    build arm64 CC=aarch64-linux-gnu-gcc CFLAGS='-O2 -Werror' MPICC=no \
+        CPPFLAGS="-idirafter /usr/include -idirafter /usr/include/$($cc -print-multiarch)"
+else
+    echo 'row arm64: not built, needs gcc-aarch64-linux-gnu and libc6-dev-arm64-cross'
 fi
 [ $built != 0 ] || {
     echo 'neither dpkg-buildflags nor clang is here'

@@ -180,14 +180,20 @@ static const char *cut(const struct filter_call *c, const char *x, const int64_t
                                        write_wholes(c, axes, 3), NULL});
 }
 
+/* A margin adds pixels or cuts some off. */
+static void split_margin(int64_t size, int64_t *more, int64_t *fewer)
+{
+    *more = size > 0 ? size : 0;
+    *fewer = size < 0 ? -size : 0;
+}
+
 /* What is cut off may be repeated or mirrored before: it comes last. */
 const char *write_margins(const struct filter_call *c, const char *x, const struct margins *m)
 {
     int64_t more[2 * AXES], fewer[2 * AXES];
-    for (size_t i = 0; i < 2 * AXES; i++) {
-        int64_t size = i < AXES ? m->before[i] : m->after[i - AXES];
-        more[i] = size > 0 ? size : 0;
-        fewer[i] = size < 0 ? -size : 0;
+    for (size_t axis = 0; axis < AXES; axis++) {
+        split_margin(m->before[axis], &more[axis], &fewer[axis]);
+        split_margin(m->after[axis], &more[AXES + axis], &fewer[AXES + axis]);
     }
     if (is_any(more))
         x = enlarge(c, x, m, more);
