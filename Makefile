@@ -2,6 +2,7 @@
 ##
 ## Targets
 ##   all            libraries (.a, .so; libglcnn_mpi where there is an MPI) and the glcnn tool: the default
+##   core           libglcnn alone, which needs EGL, OpenGL ES and GBM; with DRM=no no GBM
 ##   demo           installs what is missing, builds, trains on Fashion-MNIST; DEMO_ARGS are passed on
 ##   test           installs what is missing, builds, runs the tests; T='test_a test_b' only those
 ##   check          the same, of what test leaves out because it takes long
@@ -18,6 +19,7 @@
 ##   tool-packages  the same, of those that the tool and the demo need
 ##   install        headers, libraries, files for pkg-config and CMake, tool, manual pages, completion
 ##                  for bash and documents, below $(DESTDIR)$(PREFIX)
+##   install-core   the same of libglcnn alone
 ##   uninstall      removes what install put there
 ##   deb            builds Debian packages into $(O)/deb; needs build-essential, debhelper, dh-python,
 ##                  mpi-default-dev and python3-setuptools, beside tool-packages
@@ -33,10 +35,11 @@
 ##   CROSS_COMPILE   prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
 ##   MPICC           MPI's compiler, which is asked for its flags: mpicc. "no": none
 ##   HOST_TOOL       a glcnn that runs here, to write the manual pages of one that does not
+##   PARTS           what all and install make beside libglcnn: interchange,onnx,data,mpi,tool, or some of
+##                   these; the tool is built of interchange, onnx and data
 ##   DESKTOP         no: without what only a large desktop GPU takes, as boards want it
 ##   DRM             no: without GBM, for systems whose drivers have only EGL and OpenGL ES
 ##   O               where everything is built: build
-##   ONNX_PROTO      ONNX's schema: /usr/include/onnx/onnx.proto
 ##   FUZZ            boxes, deserialize, onnx, pictures, tables and targets, or some of them
 ##   FUZZ_SECONDS    how long fuzz runs each: 600
 ##   V               1 shows the commands
@@ -59,24 +62,7 @@ PKG_CONFIG ?= $(CROSS_COMPILE)pkg-config
 CFLAGS     ?= -O2 -g
 CXXFLAGS   ?= -O2 -g
 
-# pkg-config modules. libglcnn takes those of LIB_MODULES alone; what needs more for its files is
-# libglcnn_interchange, libglcnn_onnx and libglcnn_data.
-DRM         ?= yes
-LIB_MODULES  := egl gbm
-ifeq ($(DRM),no)
-LIB_MODULES   = egl
-endif
-INTERCHANGE_MODULES := libcjson libcbor liblzma
-ONNX_MODULES := libprotobuf-c
-DATA_MODULES := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson
-APP_MODULES  := libzip libcjson
-BUILD_MODULES = $(LIB_MODULES) $(INTERCHANGE_MODULES) $(ONNX_MODULES) $(DATA_MODULES) glesv2 \
-                $(APP_MODULES)
-
-# MPI is no module that every system names alike; its own compiler knows where it is.
-MPICC     ?= $(CROSS_COMPILE)mpicc
-mpi_flags := $(shell $(MPICC) -show 2>/dev/null)
-HAS_MPI   := $(if $(mpi_flags),yes)
+include src/parts.mk
 
 # The header is the one place that states the version. Before 1.0 a minor release may change the
 # binary interface, so the soname carries the minor number: a program linked with 0.1 never loads
@@ -103,7 +89,10 @@ MPI_SOURCES    := $(if $(HAS_MPI),$(sort $(wildcard src/mpi/*.c)))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(filter-out $(if $(filter no,$(DESKTOP)),glsl/desktop/%),\
                     $(sort $(wildcard glsl/*/*.comp glsl/*/*.glsl)))
-HEADERS        := $(filter-out $(if $(HAS_MPI),,%/mpi.h),$(sort $(wildcard include/glcnn/*.h)))
+# Headers of a part that is not built are not installed.
+ALL_HEADERS    := $(sort $(wildcard include/glcnn/*.h))
+HEADERS        := $(filter-out $(foreach part,$(filter-out $(parts),$(ALL_PARTS)),\
+                    $(HEADERS_$(part):%=include/glcnn/%.h)),$(ALL_HEADERS))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
 # What the programs of examples/*.c share is linked into each, into the tool and into tests.
@@ -121,18 +110,22 @@ OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_O
                   $(MPI_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
-LIBRARIES   := libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
+ALL_LIBRARIES := libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
 ifeq ($(HAS_MPI),yes)
-LIBRARIES   += libglcnn_mpi
+ALL_LIBRARIES += libglcnn_mpi
 endif
-STATIC      := $(LIBRARIES:%=$(O)/%.a)
-LINKS       := $(foreach library,$(LIBRARIES),$(O)/$(library).so.$(SOVERSION) $(O)/$(library).so)
+LIBRARIES   := $(filter libglcnn $(parts:%=libglcnn_%),$(ALL_LIBRARIES))
+static_of    = $(1:%=$(O)/%.a)
+shared_of    = $(1:%=$(O)/%.so.$(VERSION))
+links_of     = $(foreach library,$1,$(O)/$(library).so.$(SOVERSION) $(O)/$(library).so)
+files_of     = $(call static_of,$1) $(call shared_of,$1) $(call links_of,$1)
+STATIC      := $(call static_of,$(ALL_LIBRARIES))
+LINKS       := $(call links_of,$(ALL_LIBRARIES))
 CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
-SHARED      := $(LIBRARIES:%=$(O)/%.so.$(VERSION))
-TOOL        := $(if $(TOOL_SOURCES),$(O)/glcnn)
+TOOL        := $(if $(filter tool,$(parts)),$(O)/glcnn)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
 
 # Debian's hardening, unless the user's flags say otherwise. The checks of _FORTIFY_SOURCE need an
@@ -148,15 +141,16 @@ hard_ldflags := -Wl,-z,relro -Wl,-z,now
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
-own_cppflags   := -D_XOPEN_SOURCE=700 $(call pkg_flags,--cflags $(BUILD_MODULES))
+own_cppflags   := -D_XOPEN_SOURCE=700 $(foreach part,core interchange onnx data,\
+                    $(call pkg_flags,--cflags $(MODULES_$(part)))) $(call pkg_flags,--cflags glesv2)
 own_ldflags    := -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 soname          = -Wl,-soname,$(patsubst %.$(VERSION),%.$(SOVERSION),$(@F))
 public_include := -Iinclude -I$(O)/include
 includes        = $(public_include) -iquote src -iquote .
-lib_libs       := $(call pkg_flags,--libs $(LIB_MODULES)) -lm
-interchange_libs := $(call pkg_flags,--libs $(INTERCHANGE_MODULES))
-onnx_libs      := $(call pkg_flags,--libs $(ONNX_MODULES)) -lm
-data_libs      := $(call pkg_flags,--libs $(DATA_MODULES)) -pthread -lm
+lib_libs       := $(call pkg_flags,--libs $(MODULES_core)) -lm
+interchange_libs := $(call pkg_flags,--libs $(MODULES_interchange))
+onnx_libs      := $(call pkg_flags,--libs $(MODULES_onnx)) -lm
+data_libs      := $(call pkg_flags,--libs $(MODULES_data)) -pthread -lm
 mpi_cflags     := $(filter -I% -D% -pthread,$(mpi_flags))
 mpi_libs       := $(filter -L% -l% -Wl% -pthread,$(mpi_flags))
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
@@ -167,9 +161,10 @@ static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs
 .SUFFIXES:
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all examples objects demo clean help FORCE
+.PHONY: all core examples objects demo clean help FORCE
 
-all: $(STATIC) $(SHARED) $(LINKS) $(TOOL) $(MANUAL)
+all: $(call files_of,$(LIBRARIES)) $(TOOL) $(MANUAL)
+core: $(call files_of,libglcnn)
 examples: $(EXAMPLES)
 
 # $(call say,WORD) starts a recipe: a short line, or with V=1 the commands themselves.
@@ -207,17 +202,33 @@ $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
 $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
 
-# Compiling. A missing library is named here, once, before a compiler complains of its headers.
+# Compiling. What a part lacks is named here, before a compiler complains of its headers.
 needed = $(if $(CROSS_COMPILE),Of the other processor: PKG_CONFIG=pkg-config reads its .pc files from \
          PKG_CONFIG_LIBDIR and PKG_CONFIG_SYSROOT_DIR: platform/README.md.,On Debian "make packages" \
-         installs what is needed.)
-$(O)/flags: | $(O)/modules
-$(O)/modules:
+         installs what is needed. "make core" builds libglcnn alone, and PARTS some parts: make help.)
+$(O)/found/%:
 	@command -v $(firstword $(PKG_CONFIG)) >/dev/null || { \
 	    echo '$(firstword $(PKG_CONFIG)) is missing. $(needed)' >&2; exit 1; }
-	@$(PKG_CONFIG) --print-errors --exists $(BUILD_MODULES) || { \
-	    echo 'Libraries are missing. $(needed)' >&2; exit 1; }
+	@$(PKG_CONFIG) --print-errors --exists $(MODULES_$*) || { \
+	    echo 'Libraries of the part $* are missing. $(needed)' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
+
+$(O)/found/core: | $(O)/found/gles
+$(O)/found/onnx $(O)/found/tool: | $(O)/found/protoc-c
+$(O)/found/gles:
+	@echo '#include <GLES3/gl31.h>' | $(CC) $(own_cppflags) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null || { \
+	    echo 'The headers of OpenGL ES 3.1 are missing. $(needed)' >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+$(O)/found/protoc-c:
+	@protoc-c --version >/dev/null 2>&1 || { \
+	    echo 'protoc-c is missing, which compiles messages of protobuf. $(needed)' >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
+$(LIB_OBJECTS): | $(O)/found/core
+$(INTERCHANGE_OBJECTS): | $(O)/found/interchange
+$(ONNX_OBJECTS): | $(O)/found/onnx
+$(DATA_OBJECTS): | $(O)/found/data
+$(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): | $(O)/found/tool
 
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(hard_cflags) $(CFLAGS) \
           -c -o $@ $<
@@ -227,9 +238,10 @@ $(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): \
     includes = $(public_include)
 $(MPI_OBJECTS): includes = $(public_include) $(mpi_cflags:-I%=-isystem %)
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)
-$(ONNX_OBJECTS): | $(O)/onnx.pb-c.c
+# Dependencies leave out what -isystem finds.
+$(ONNX_OBJECTS): $(O)/onnx.pb-c.c
 $(TOOL_OBJECTS): includes = $(public_include) -iquote examples -isystem $(O)
-$(TOOL_OBJECTS): | $(O)/events.pb-c.c
+$(O)/src/tool/event_file.o: $(O)/events.pb-c.c
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
@@ -273,7 +285,7 @@ $(O)/libglcnn_mpi.so.$(VERSION): $(MPI_OBJECTS) $(O)/mpi-files src/libglcnn.map
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
 	    $(MPI_OBJECTS) $(mpi_libs)
 
-$(foreach library,$(LIBRARIES),\
+$(foreach library,$(ALL_LIBRARIES),\
     $(eval $(filter $(O)/$(library).%,$(LINKS)): $(O)/$(library).so.$(VERSION)))
 $(LINKS):
 	$(Q)ln -sf $(<F) $@

@@ -53,17 +53,12 @@ $(O)/shaders.c: $(SHADERS) $(O)/files
 	    done; \
 	    echo "    {NULL, NULL, 0}};"; } >$@
 
-# ONNX's messages. The schema is another package's, and so is what it is spoken of with.
-ONNX_PROTO ?= /usr/include/onnx/onnx.proto
-
-$(O)/onnx.pb-c.c: $(ONNX_PROTO) | $(O)/flags
+# ONNX's messages.
+$(O)/onnx.pb-c.c: src/onnx/onnx.proto | $(O)/found/onnx
 	$(call say,GEN)
-	$(Q)protoc-c --proto_path=$(dir $(ONNX_PROTO)) --c_out=$(O) $(ONNX_PROTO)
-$(ONNX_PROTO):
-	@echo '$@ is missing: it is ONNX'\''s schema, of Debian'\''s libonnx-dev. ONNX_PROTO names it.' >&2
-	@exit 1
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 
 # TensorBoard's messages, as far as the tool writes them.
-$(O)/events.pb-c.c: src/tool/events.proto | $(O)/flags
+$(O)/events.pb-c.c: src/tool/events.proto | $(O)/found/tool
 	$(call say,GEN)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 # The settings of a make that runs this test are not those under test.
 unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
-unset MPICC PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR MANDIR COMPLETIONDIR HOST_TOOL
+unset MPICC PARTS DRM DESKTOP PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR MANDIR COMPLETIONDIR HOST_TOOL
 
 fail() {
     echo "test_install: $*" >&2
@@ -26,6 +26,24 @@ for tool in "gcc:$cc" "g++:c++" "ar:ar" "pkg-config:$pkg_config" ${mpi:+mpicc:mp
     printf '#!/bin/sh\necho called >"%s"\nexec %s "$@"\n' "$work/${tool%%:*}.called" "${tool#*:}" \
         >"$work/bin/foo-${tool%%:*}"
 done
+# As long as $work/there is there, it names the only libraries that are; protoc-c and C++ are not.
+cat >"$work/bin/foo-pkg-config" <<END
+#!/bin/sh
+echo called >"$work/pkg-config.called"
+case \$* in
+*--exists*)
+    [ ! -e "$work/there" ] || for word; do
+        case "\$word \$(cat "$work/there")" in --* | "\$word "*"<\$word>"*) continue ;; esac
+        echo "Package \$word was not found" >&2
+        exit 1
+    done
+    ;;
+esac
+exec $pkg_config "\$@"
+END
+for tool in protoc-c c++; do
+    printf '#!/bin/sh\n[ ! -e "%s" ] || exit 127\nPATH=%s\nexec %s "$@"\n' "$work/there" "$PATH" $tool >"$work/bin/$tool"
+done
 chmod +x "$work"/bin/*
 PATH=$work/bin:$PATH
 
@@ -38,9 +56,47 @@ build() {
     $make -j2 O="$out" CROSS_COMPILE=foo- CFLAGS=-O0 PREFIX=$prefix LIBDIR=$prefix/lib/foo "$@"
 }
 
+# ---- The core alone ------------------------------------------------------------------------------
+
+# It needs EGL, GBM and headers of OpenGL ES alone.
+echo '<egl> <gbm>' >"$work/there"
+for goals in core "$out/libglcnn.so" "install-core DESTDIR=$dest"; do
+    build $goals >"$work/log" 2>&1 || { cat "$work/log"; fail "make $goals needs more than EGL and GBM"; }
+done
+for file in lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc include/glcnn/kernels.h \
+    lib/foo/cmake/glcnn/glcnnConfig.cmake share/doc/glcnn/include/specification.md; do
+    [ -f "$dest$prefix/$file" ] || fail "install-core left out $file"
+done
+more=$(find "$dest" -name 'libglcnn_*' -o -name 'glcnn_*.pc' -o -name bin -o -name man1 -o -name checkpoint.h \
+    -o -name serialize.h -o -name onnx.h -o -name data.h -o -name mpi.h)
+[ -z "$more" ] || fail "install-core installs $more"
+
+# What a part lacks is told when that part is built, and by name.
+lacks() { # SENTENCE GOAL...
+    sentence=$1
+    shift
+    ! build "$@" >"$work/log" 2>&1 && grep -q "$sentence" "$work/log" || { cat "$work/log"; fail "make $*"; }
+}
+lacks 'Package libpng was not found' "$out/libglcnn_data.so"
+lacks 'Libraries of the part data are missing' PARTS=data
+lacks 'Package libcjson was not found' "$out/libglcnn_interchange.so"
+echo '<egl> <libprotobuf-c>' >"$work/there"
+lacks 'protoc-c is missing' PARTS=onnx
+lacks 'has nonsense, and the parts are core interchange' PARTS=data,nonsense
+lacks 'the tool, which is built of interchange onnx too' PARTS=data,tool
+lacks 'has mpi, and there is no MPI: MPICC=no' PARTS=mpi MPICC=no
+lacks 'Package gbm was not found' O="$work/other" core
+build O="$work/other" DRM=no "$work/other/found/core" >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail 'make core DRM=no needs more than EGL'; }
+mkdir -p "$work/no-headers/GLES3"
+echo '#error none' >"$work/no-headers/GLES3/gl31.h"
+lacks 'headers of OpenGL ES 3.1 are missing' O="$work/third" DRM=no CPPFLAGS=-I"$work/no-headers" core
+rm "$work/there"
+
 # ---- Building ------------------------------------------------------------------------------------
 
 build >"$work/log" 2>&1 || { cat "$work/log"; fail 'the build failed'; }
+! grep ' CC *platform/' "$work/log" || fail 'the core was compiled again for the other parts'
 [ ! -e build ] || fail 'O= was given, but build/ was written'
 for tool in gcc ar pkg-config; do
     [ -e "$work/$tool.called" ] || fail "CROSS_COMPILE=foo- did not use foo-$tool"
@@ -166,7 +222,7 @@ both_ways glcnn_onnx onnx 'glcnn_onnx_load(NULL, NULL, NULL, NULL, NULL, error)'
 both_ways glcnn_data data 'glcnn_data_set_open(NULL, NULL, NULL, error)'
 
 # CMake finds it where it lies now, not where it was meant for, and takes no other minor version.
-find_by_cmake() { # VERSION
+find_by_cmake() { # VERSION and the like
     mkdir -p "$work/cmake"
     cat >"$work/cmake/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.13)
@@ -179,6 +235,10 @@ END
     cmake -S "$work/cmake" -B "$work/cmake/build" -DCMAKE_C_COMPILER="$cc" \
         -Dglcnn_DIR="$root/lib/foo/cmake/glcnn" >"$work/log" 2>&1
 }
+misses() { # COMPONENTS SENTENCE
+    ! find_by_cmake "$1" || fail "CMake finds $1"
+    tr -s ' \n' ' ' <"$work/log" | grep -q "$2" || { cat "$work/log"; fail "CMake does not say $2"; }
+}
 if command -v cmake >/dev/null; then
     for wanted in '' "$(number MAJOR)" "$(number MAJOR).$(number MINOR)" "$version"; do
         [ "$wanted" = 0 ] || find_by_cmake "$wanted" || { cat "$work/log"; fail "CMake does not find glcnn $wanted"; }
@@ -188,6 +248,19 @@ if command -v cmake >/dev/null; then
     for wanted in "$(number MAJOR).$(($(number MINOR) + 1))" 99 0.0.1; do
         ! find_by_cmake "$wanted" || fail "CMake takes $version for $wanted"
     done
+    # Components that are there, that are not installed, and that do not exist.
+    find_by_cmake 'COMPONENTS glcnn onnx data OPTIONAL_COMPONENTS nonsense' ||
+        { cat "$work/log"; fail 'CMake does not find components'; }
+    misses 'COMPONENTS nonsense' 'glcnn has no component nonsense: there are glcnn, interchange, onnx, data, mpi'
+    file=$root/lib/foo/libglcnn_onnx.so.$version
+    mv "$file" "$work/onnx.so"
+    misses 'COMPONENTS onnx' "component onnx is not installed: $file is not there"
+    misses 'COMPONENTS glcnn data onnx' 'component onnx is not installed'
+    find_by_cmake 'COMPONENTS data OPTIONAL_COMPONENTS onnx' || { cat "$work/log"; fail 'CMake wants onnx'; }
+    mv "$work/onnx.so" "$file"
+    mv "$root/lib/foo/libglcnn.so.$version" "$work/core.so"
+    misses '' 'component glcnn is not installed'
+    mv "$work/core.so" "$root/lib/foo/libglcnn.so.$version"
 else
     echo 'there is no cmake: its files were not tried'
 fi

@@ -6,12 +6,12 @@
 # link statically, and its package does not bring them.
 TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev zlib1g-dev libpng-dev \
                 libjpeg-dev libwebp-dev libtiff-dev libzip-dev libexpat1-dev libcjson-dev \
-                libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libegl1 libgl1-mesa-dri \
+                libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libegl1 libgl1-mesa-dri \
                 dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \
                 libcunit1-dev glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc musl-tools \
                 mypy python3-numpy python3-pip python3-setuptools python3-venv python3-wheel \
-                libonnx-testdata libopenmpi-dev openmpi-bin \
+                libonnx-dev libonnx-testdata libopenmpi-dev openmpi-bin \
                 libbz2-dev libzstd-dev libssl-dev
 
 PREFIX       ?= /usr/local
@@ -23,7 +23,7 @@ DOCDIR       ?= $(PREFIX)/share/doc/glcnn
 MANDIR       ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 
-.PHONY: packages tool-packages install uninstall deb
+.PHONY: packages tool-packages install install-core uninstall deb
 
 # What others than Debian need is named by pkg-config's modules.
 define install
@@ -40,7 +40,7 @@ define install
 endef
 
 packages:
-	$(call install,$(PACKAGES),$(BUILD_MODULES) $(TEST_MODULES))
+	$(call install,$(PACKAGES),$(BUILD_MODULES) cunit)
 
 tool-packages:
 	$(call install,$(TOOL_PACKAGES),$(BUILD_MODULES))
@@ -63,35 +63,35 @@ relative = $(patsubst $(PREFIX)/%,$${prefix}/%,$1)
 pc_head = 'prefix=$(PREFIX)' 'libdir=$(call relative,$(LIBDIR))' \
           'includedir=$(call relative,$(INCLUDEDIR))' '' 'Name: $(basename $(@F))' \
           'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -l$(basename $(@F))'
-PC     := $(LIBRARIES:lib%=$(O)/%.pc)
+pc_of   = $(1:lib%=$(O)/%.pc)
 
-PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION) $(LIBRARIES)
+PC_VALUES = $(PREFIX) $(LIBDIR) $(INCLUDEDIR) $(VERSION) $(MODULES_core)
 $(eval $(call remember,$(O)/pc-values,PC_VALUES))
 
 $(O)/glcnn.pc: $(O)/pc-values
 	$(call say,GEN)
 	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: Trains convolutional networks through OpenGL ES 3.1 compute' \
-	    'Requires.private: $(LIB_MODULES)' 'Libs.private: -lm' >$@
+	    'Requires.private: $(MODULES_core)' 'Libs.private: -lm' >$@
 
 $(O)/glcnn_interchange.pc: $(O)/pc-values
 	$(call say,GEN)
 	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: Checkpoints and serialised graphs of glcnn' \
-	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(INTERCHANGE_MODULES)' >$@
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(MODULES_interchange)' >$@
 
 $(O)/glcnn_onnx.pc: $(O)/pc-values
 	$(call say,GEN)
 	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: ONNX models as networks of glcnn, and back' \
-	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(ONNX_MODULES)' \
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(MODULES_onnx)' \
 	    'Libs.private: -lm' >$@
 
 $(O)/glcnn_data.pc: $(O)/pc-values
 	$(call say,GEN)
 	$(Q)printf '%s\n' $(pc_head) \
 	    'Description: Labelled images for glcnn: pictures, .npz, CSV and IDX, decoded ahead' \
-	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(DATA_MODULES)' \
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(MODULES_data)' \
 	    'Libs.private: -pthread -lm' >$@
 
 $(O)/glcnn_mpi.pc: $(O)/pc-values
@@ -111,7 +111,7 @@ $(CMAKE): $(O)/%: platform/packaging/cmake/%.in $(O)/pc-values
 	$(Q)sed -e 's|@PREFIX@|$(cmake_prefix)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(SOVERSION)|g' \
 	    -e 's|@LIBDIR@|$(call cmake_relative,$(LIBDIR))|' \
 	    -e 's|@INCLUDEDIR@|$(call cmake_relative,$(INCLUDEDIR))|' \
-	    -e 's|@LIBRARIES@|$(LIBRARIES:lib%=%)|' $< >$@
+	    -e 's|@COMPONENTS@|glcnn $(filter-out tool,$(ALL_PARTS))|' $< >$@
 
 dest_include := $(DESTDIR)$(INCLUDEDIR)/glcnn
 dest_lib     := $(DESTDIR)$(LIBDIR)
@@ -125,28 +125,31 @@ DOCUMENTS    := README.md $(sort $(wildcard $(foreach folder,include src src/pyt
                 tests/bench examples,$(folder)/*.md $(folder)/*.svg)))
 document_folders = $(addprefix $(dest_doc)/,$(filter-out ./,$(sort $(dir $(DOCUMENTS)))))
 
-install: all $(PC) $(CMAKE) $(O)/include/glcnn/kernels.h
-	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(dest_bin) $(document_folders)
+install: all $(call pc_of,$(LIBRARIES)) $(CMAKE) $(O)/include/glcnn/kernels.h
+	install -d $(dest_include)/kernels $(dest_lib) $(dest_pc) $(document_folders)
 	for page in $(DOCUMENTS); do install -m 644 $$page $(dest_doc)/$$page || exit 1; done
 	install -m 644 $(HEADERS) $(O)/include/glcnn/kernels.h $(dest_include)
 	$(if $(KERNEL_HEADERS),install -m 644 $(KERNEL_HEADERS) $(dest_include)/kernels)
-	install -m 644 $(STATIC) $(dest_lib)
-	install -m 755 $(SHARED) $(dest_lib)
+	install -m 644 $(call static_of,$(LIBRARIES)) $(dest_lib)
+	install -m 755 $(call shared_of,$(LIBRARIES)) $(dest_lib)
 	for library in $(LIBRARIES); do \
 	    ln -sf $$library.so.$(VERSION) $(dest_lib)/$$library.so.$(SOVERSION) && \
 	    ln -sf $$library.so.$(SOVERSION) $(dest_lib)/$$library.so || exit 1; \
 	done
-	install -m 644 $(PC) $(dest_pc)
+	install -m 644 $(call pc_of,$(LIBRARIES)) $(dest_pc)
 	install -d $(dest_lib)/cmake/glcnn
 	install -m 644 $(CMAKE) $(dest_lib)/cmake/glcnn
-	$(if $(TOOL),install -m 755 $(TOOL) $(dest_bin))
-	if [ -e $(O)/man/glcnn.bash ]; then \
+	$(if $(TOOL),install -d $(dest_bin) && install -m 755 $(TOOL) $(dest_bin))
+	if [ -n "$(TOOL)" ] && [ -e $(O)/man/glcnn.bash ]; then \
 	    install -d $(dest_man)/man1 $(dest_man)/man7 $(dest_completion) && \
 	    install -m 644 $(O)/man/man1/* $(dest_man)/man1 && \
 	    install -m 644 $(O)/man/man7/* $(dest_man)/man7 && \
 	    install -m 644 $(O)/man/glcnn.bash $(dest_completion)/glcnn; \
 	fi
 	[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
+
+install-core:
+	+@$(MAKE) --no-print-directory PARTS=core install
 
 # dpkg-buildpackage wants debian/ at the top of a tree: it gets one of its own.
 deb:
@@ -157,10 +160,10 @@ deb:
 	cd $(O)/deb/glcnn && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc -b
 
 uninstall:
-	rm -f $(HEADERS:include/glcnn/%=$(dest_include)/%) $(dest_include)/kernels.h
+	rm -f $(ALL_HEADERS:include/glcnn/%=$(dest_include)/%) $(dest_include)/kernels.h
 	rm -f $(KERNEL_HEADERS:include/glcnn/%=$(dest_include)/%)
-	rm -f $(addprefix $(dest_lib)/,$(notdir $(STATIC) $(SHARED) $(LINKS)))
-	rm -f $(addprefix $(dest_pc)/,$(notdir $(PC))) $(dest_bin)/glcnn
+	rm -f $(addprefix $(dest_lib)/,$(notdir $(call files_of,$(ALL_LIBRARIES))))
+	rm -f $(addprefix $(dest_pc)/,$(notdir $(call pc_of,$(ALL_LIBRARIES)))) $(dest_bin)/glcnn
 	rm -f $(addprefix $(dest_lib)/cmake/glcnn/,$(notdir $(CMAKE)))
 	rm -f $(addprefix $(dest_doc)/,$(DOCUMENTS))
 	rm -f $(dest_man)/man1/glcnn.1 $(dest_man)/man1/glcnn-*.1 $(dest_man)/man7/glcnn-kernels.7 \
