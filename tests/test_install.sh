@@ -232,7 +232,7 @@ add_executable(program ../second.c)
 target_link_libraries(program glcnn::data glcnn::interchange)
 END
     rm -rf "$work/cmake/build"
-    cmake -S "$work/cmake" -B "$work/cmake/build" -DCMAKE_C_COMPILER="$cc" \
+    cmake -S "$work/cmake" -B "$work/cmake/build" -DCMAKE_C_COMPILER="${cc##* }" \
         -Dglcnn_DIR="$root/lib/foo/cmake/glcnn" >"$work/log" 2>&1
 }
 misses() { # COMPONENTS SENTENCE

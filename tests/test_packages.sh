@@ -19,7 +19,7 @@ number() {
 }
 version=$(number MAJOR).$(number MINOR).$(number PATCH) soversion=$(number MAJOR)
 [ "$soversion" != 0 ] || soversion=0.$(number MINOR)
-libraries=$(sed -n 's/^LIBRARIES *:= //p' Makefile)
+libraries=$(sed -n 's/^ALL_LIBRARIES *:= //p' Makefile)
 [ "$(echo $libraries | wc -w)" -ge 3 ] || fail "the Makefile's libraries are $libraries"
 
 # ---- Debian --------------------------------------------------------------------------------------
@@ -38,7 +38,11 @@ for file in rules tests/check tests/python tests/build; do
 done
 
 # Development files of every module, for building and for those who link statically.
-modules=$(sed -n 's/^\(LIB\|INTERCHANGE\|ONNX\|DATA\)_MODULES *:= //p' Makefile)
+modules_of() { # PART
+    sed -n "s/^MODULES_$1 *:= //p" src/parts.mk
+}
+modules=$(for part in core interchange onnx data; do modules_of $part; done)
+[ "$(echo $modules | wc -w)" -gt 10 ] || fail "parts.mk's modules are $modules"
 for module in $modules; do
     package=lib${module#lib}-dev
     [ $module != zlib ] || package=zlib1g-dev
@@ -108,7 +112,48 @@ said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -n demo | grep install_packages)
 case $said in *' libegl-dev '*) ;; *) fail "the demo installs $said" ;; esac
 case $said in *cunit* | *openmpi* | *virgl* | *python* | *testdata*) fail "the demo installs $said" ;; esac
 
+# ---- make check-all ------------------------------------------------------------------------------
+
+# What this machine cannot do has not passed.
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/unshare"
+chmod +x "$work/bin/unshare"
+said=$(unset MAKEFLAGS MFLAGS MAKELEVEL
+    PATH=$work/bin:$PATH APT_CALLS=$work/calls $make -s O="$work/checked" CHECKS=check-trixie check-all 2>&1) ||
+    fail "check-all fails where a check is skipped: $said"
+case $said in
+*'needs unshare, which is not allowed'*'check-all: check-trixie was skipped'*) ;;
+*) fail "check-all says of a check that is skipped: $said" ;;
+esac
+
 # ---- Buildroot and Yocto -------------------------------------------------------------------------
+
+# listed HEADING...: names of these parts of the list of what the systems have.
+listed() {
+    for heading; do
+        awk -v heading="[$heading]" '/^\[/ { inside = $0 == heading } inside && /^[^[#]/ { print $1 }' \
+            $packaging/names.txt
+    done
+}
+# are_listed FILE NAMES HEADING...: all of these names are in these parts.
+are_listed() {
+    file=$1 names=$2
+    shift 2
+    listed "$@" >"$work/listed"
+    [ -n "$names" ] || fail "$file has no names"
+    for name in $names; do
+        grep -qx -- "$name" "$work/listed" || fail "$file uses $name, which names.txt has not of $*"
+    done
+}
+# A row names where it was read: a file and a commit.
+bad=$(awk '/^\[/ { others = /of others/ } /^[^[#]/ && !others && ($3 !~ /^[0-9a-f]+$/ || length($3) != 40)' \
+    $packaging/names.txt)
+[ -z "$bad" ] || fail "names.txt has no file and commit of $bad"
+
+# A package that is brought by others is never selected: kconfig ignores names that it does not know.
+config=$packaging/buildroot/Config.in
+are_listed $config "$(grep -v '^#' $config | grep -o 'BR2_[A-Z0-9_]*' | grep -v '^BR2_PACKAGE_GLCNN' | sort -u)" \
+    'symbols of buildroot/buildroot' 'symbols of others'
+are_listed $config "$(sed -n 's/^\tselect //p' $config)" 'symbols of buildroot/buildroot'
 
 ln -s "$PWD/$packaging/buildroot" "$work/link"
 # A makefile of Buildroot's is read, and its commands are run as Buildroot would.
@@ -123,18 +168,53 @@ all:
 	@echo '\$(GLCNN_VERSION) \$(GLCNN_DEPENDENCIES)'
 	@test -e \$(GLCNN_SITE)/\$(GLCNN_LICENSE_FILES)
 	@echo '\$(GLCNN_INSTALL_STAGING_CMDS)' | grep -q 'DESTDIR=/staging install'
+built:
+	@\$(MAKE) -n -C $PWD O=$work/made \$(GLCNN_MAKE_OPTS) all
 END
-said=$(unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile") || fail "glcnn.mk: $said"
-[ "${said%% *}" = "$version" ] || fail "glcnn.mk is of ${said%% *}, and this is $version"
-for module in $modules; do
-    name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libtiff-4$/tiff/; s/^libwebp$/webp/; s/^libcjson$/cjson/; s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
-    case " $said " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name" ;; esac
-    case $name in libegl) choice=HAS_$name ;; *) choice=$name ;; esac
-    [ $name = libgbm ] || grep -q "BR2_PACKAGE_$(echo $choice | tr a-z- A-Z_)$" $packaging/buildroot/Config.in ||
-        fail "Config.in does not select $name"
-    name=$(echo $name | sed 's/^libegl$/egl/; s/^webp$/libwebp/; s/^lib\(gbm\)$/virtual\/lib\1/')
-    grep -q "^DEPENDS.*[ /]$name[ \"]" $packaging/yocto/glcnn_*.bb || fail "the recipe has no $name"
+recipe=$(echo $packaging/yocto/glcnn_*.bb)
+buildroot() { # PART... -- TARGET
+    choices=
+    while [ "$1" != -- ]; do
+        choices="$choices BR2_PACKAGE_GLCNN_$(echo $1 | tr a-z A-Z)=y"
+        shift
+    done
+    (unset MAKEFLAGS MFLAGS MAKELEVEL; $make -s -f "$work/Makefile" $choices "$2")
+}
+# depends_on PART NAMES: each module of the part is a package of it, of both systems.
+depends_on() {
+    for module in $(modules_of $1); do
+        name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libtiff-4$/tiff/; s/^libwebp$/webp/; s/^libcjson$/cjson/
+            s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
+        case " $2 " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name for $1" ;; esac
+        name=$(echo $name | sed 's/^libegl$/virtual\/egl/; s/^webp$/libwebp/; s/^libgbm$/virtual\/libgbm/')
+        grep "^\(PACKAGECONFIG\[$1\]\|$([ $1 = core ] && echo DEPENDS || echo no)\) =" $recipe |
+            grep -q "[ ,\"]$name[ \"]" || fail "the recipe has no $name for $1"
+    done
+}
+core=$(buildroot -- all) || fail "glcnn.mk: $core"
+[ "${core%% *}" = "$version" ] || fail "glcnn.mk is of ${core%% *}, and this is $version"
+depends_on core "$core"
+for part in interchange onnx data; do
+    said=$(buildroot $part -- all) || fail "glcnn.mk: $said"
+    depends_on $part "$said"
+    are_listed glcnn.mk "${said#* }" 'packages of buildroot/buildroot' 'packages of others'
+    sed -n "/^config BR2_PACKAGE_GLCNN_$(echo $part | tr a-z A-Z)$/,/help/p" $config >"$work/choice"
+    for name in ${said#* }; do
+        case " $core host-protobuf-c " in *" $name "*) continue ;; esac
+        grep -q "BR2_PACKAGE_$(echo $name | tr a-z- A-Z_)\( #.*\)\{0,1\}$" "$work/choice" ||
+            fail "Config.in does not select $name for $part"
+    done
+    buildroot $part -- built >"$work/said" 2>&1 || fail "$(tail -n 3 "$work/said")"
+    grep -q "libglcnn_$part\.so" "$work/said" || fail "Buildroot's make does not build $part"
 done
+buildroot -- built >"$work/said" 2>&1 || fail "$(tail -n 3 "$work/said")"
+grep -e 'libglcnn_' -e protoc -e 'made/glcnn ' "$work/said" && fail "Buildroot's make builds more than the core"
+buildroot interchange onnx data tool -- built >"$work/said" 2>&1 && grep -q 'made/glcnn ' "$work/said" ||
+    fail "Buildroot's make does not build the tool: $(tail -n 3 "$work/said")"
+
+are_listed $recipe "$(sed -n 's/^DEPENDS = "\(.*\)"$/\1/p; s/^PACKAGECONFIG\[.*,,\(..*\)"$/\1/p' $recipe)" \
+    'recipes of openembedded/openembedded-core' 'recipes of openembedded/meta-openembedded'
+are_listed $recipe "$(sed -n 's/^inherit //p' $recipe)" 'classes of openembedded/openembedded-core'
 grep -q "^sha256  $(sha256sum LICENSE | cut -d' ' -f1)  LICENSE$" $packaging/buildroot/glcnn.hash ||
     fail 'glcnn.hash is not that of LICENSE'
 grep -q "md5=$(md5sum LICENSE | cut -d' ' -f1)\"" $packaging/yocto/glcnn_$soversion.bb ||

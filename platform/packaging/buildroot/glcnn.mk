@@ -11,14 +11,31 @@ GLCNN_SITE_METHOD = local
 GLCNN_LICENSE = MIT
 GLCNN_LICENSE_FILES = LICENSE
 GLCNN_INSTALL_STAGING = YES
-GLCNN_DEPENDENCIES = host-pkgconf cjson expat jpeg libcbor libegl libgles libpng libzip \
-	host-protobuf-c protobuf-c tiff webp xz zlib
+GLCNN_DEPENDENCIES = host-pkgconf libegl libgles
+GLCNN_PARTS = core
 
-# The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put beside this file.
+ifeq ($(BR2_PACKAGE_GLCNN_DATA),y)
+GLCNN_PARTS += data
+GLCNN_DEPENDENCIES += cjson expat jpeg libpng libzip tiff webp zlib
+endif
+
+ifeq ($(BR2_PACKAGE_GLCNN_ONNX),y)
+GLCNN_PARTS += onnx
+GLCNN_DEPENDENCIES += host-protobuf-c protobuf-c
+endif
+
+ifeq ($(BR2_PACKAGE_GLCNN_INTERCHANGE),y)
+GLCNN_PARTS += interchange
+GLCNN_DEPENDENCIES += cjson libcbor xz
+endif
+
+ifeq ($(BR2_PACKAGE_GLCNN_TOOL),y)
+GLCNN_PARTS += tool
+endif
 
 # The tool of the target does not run here, so there are no manual pages; the target has no use of them.
 GLCNN_MAKE_OPTS = $(TARGET_CONFIGURE_OPTS) PREFIX=/usr HOST_TOOL=false MPICC=no DESKTOP=no \
-	ONNX_PROTO=$(realpath $(GLCNN_PKGDIR))/onnx.proto
+	PARTS="$(GLCNN_PARTS)"
 
 # Drivers of vendors may have no GBM.
 ifeq ($(BR2_PACKAGE_HAS_LIBGBM),y)

@@ -9,10 +9,15 @@ EXTERNALSRC = "${@os.path.realpath(d.getVar('THISDIR') + '/../../..')}"
 EXTERNALSRC_BUILD = "${WORKDIR}/build"
 REQUIRED_DISTRO_FEATURES = "opengl"
 
-DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm cjson expat libcbor jpeg libpng libwebp libzip protobuf-c protobuf-c-native tiff xz zlib"
+DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm"
 
-# The schema of ONNX models, onnx/onnx.proto of a release of ONNX, is to be put there.
-ONNX_PROTO ?= "${THISDIR}/files/onnx.proto"
+# The parts that are built beside libglcnn; the tool is built of the three others. These recipes, but for
+# those of openembedded-core, are meta-oe's.
+PACKAGECONFIG ??= ""
+PACKAGECONFIG[data] = ",,cjson expat jpeg libpng libwebp libzip tiff zlib"
+PACKAGECONFIG[interchange] = ",,cjson libcbor xz"
+PACKAGECONFIG[onnx] = ",,protobuf-c protobuf-c-native"
+PACKAGECONFIG[tool] = ",,"
 
 PACKAGES =+ "${PN}-interchange ${PN}-onnx ${PN}-data ${PN}-tool"
 FILES:${PN}-interchange = "${libdir}/libglcnn_interchange${SOLIBS}"
@@ -23,7 +28,7 @@ FILES:${PN}-dev += "${libdir}/cmake"
 
 # The tool of the target does not run here: it has no manual pages.
 EXTRA_OEMAKE = "-C ${S} O=${B} PREFIX=${prefix} LIBDIR=${libdir} INCLUDEDIR=${includedir} \
-    BINDIR=${bindir} HOST_TOOL=false MPICC=no DESKTOP=no ONNX_PROTO=${ONNX_PROTO}"
+    BINDIR=${bindir} HOST_TOOL=false MPICC=no DESKTOP=no PARTS='core ${PACKAGECONFIG}'"
 
 do_compile() {
     oe_runmake all
