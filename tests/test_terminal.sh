@@ -315,7 +315,11 @@ END_OF_PYTHON
 "$tool" train --data data --net lenet --size 16 --batch 4 --epochs 2 >answer 2>err
 [ "$(grep -c '^epoch [12] of 2: loss [0-9.]*, accuracy [0-9.]*; validation loss .* waiting for data$' answer)" = 2 ] ||
     fail "epochs in a file: $(cat answer)"
-if command -v script >/dev/null; then
+if ! command -v script >/dev/null; then
+    echo 'row what a terminal shows: not tried, there is no script'
+elif ! script -qec true /dev/null </dev/null >answer 2>&1; then
+    echo "row what a terminal shows: not tried, there is no pseudo-terminal: $(tr '\n' ' ' <answer)"
+else
     table NO_COLOR=1 TERM=vt100
     table TERM=xterm
     lines=2 on_terminal kernels --short
