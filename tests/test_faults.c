@@ -6,7 +6,8 @@
  * of the run without a fault; give back all that it took; leave files whole, also after a loss of
  * power; and the same run without a fault must succeed afterwards on the same device. Each scenario
  * runs in a process of its own: one that crashes or hangs is a failure, and another goes on behind
- * it. */
+ * it. Few calls are tried of each kind, more with GLCNN_TEST_CHECK=1, and nearly all with
+ * GLCNN_TEST_FULL=1. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "tests/unit.h"

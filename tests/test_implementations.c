@@ -35,12 +35,6 @@ static glcnn_device *open_device(const struct glcnn_device_parameters *wanted)
     return opened;
 }
 
-static bool is_full(void)
-{
-    const char *full = getenv("GLCNN_TEST_FULL");
-    return full && strcmp(full, "1") == 0;
-}
-
 static size_t failures_of(glcnn_device *on, const char *kernel, bool quick)
 {
     size_t failed = 1;
@@ -91,8 +85,8 @@ static void check_forced(const char *implementation)
     for (size_t i = 0; i < glcnn_kernel_count(); i++) {
         const struct glcnn_kernel_info *info = glcnn_kernel_info_at(i);
         bool wanted =
-            lists(info, implementation) && (is_full() || !any_program_has(on, implementation));
-        if (wanted && failures_of(on, info->name, !is_full())) {
+            lists(info, implementation) && (unit_is_full() || !any_program_has(on, implementation));
+        if (wanted && failures_of(on, info->name, !unit_is_full())) {
             CU_FAIL("an implementation disagrees with the reference");
             fprintf(stderr, "\n  %s of %s\n", implementation, info->name);
         }
@@ -154,7 +148,7 @@ static bool is_usual(const char *implementation)
 /* Within the minimum limits one stands for all, unless the longer tests run. */
 static bool is_enough(size_t count)
 {
-    return count > 0 && !is_full() && glcnn_device_info(device)->limits_clamped;
+    return count > 0 && !unit_is_full() && glcnn_device_info(device)->limits_clamped;
 }
 
 static void test_each_variant_agrees_with_the_references(void)
@@ -164,7 +158,7 @@ static void test_each_variant_agrees_with_the_references(void)
         for (size_t v = 0; glcnn_kernel_info_at(i)->implementations[v] && !is_enough(count); v++) {
             const char *implementation = glcnn_kernel_info_at(i)->implementations[v];
             if (came_before(i, v) || is_tested_apart(implementation) || !has_room(implementation) ||
-                (!is_full() && is_usual(implementation)))
+                (!unit_is_full() && is_usual(implementation)))
                 continue;
             check_forced(implementation);
             count++;

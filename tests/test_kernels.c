@@ -4,8 +4,8 @@
  * read unorm8 images, which no kernel writes.
  *
  * GLCNN_TEST_QUICK=1, for slow rasterisers, leaves out the large cases, takes the storage formats
- * in turn and repeats the first case of a kernel only. Within the minimum limits the latter two go for
- * all cases, unless GLCNN_TEST_FULL=1. */
+ * in turn and repeats the first case of a kernel only. The latter two go for all cases, unless
+ * GLCNN_TEST_CHECK=1, and within the minimum limits GLCNN_TEST_FULL=1. */
 #include "device/device.h"
 #include "tests/cases.h"
 
@@ -24,9 +24,8 @@ static const char *const format_names[] = {[GLCNN_CHANNEL_FORMAT_UNORM8] = "unor
 /* What formats and repetitions show does not depend on limits: not all of them are tried again. */
 static bool is_brief(void)
 {
-    const char *full = getenv("GLCNN_TEST_FULL");
     bool clamped = glcnn_device_info(cases_device())->limits_clamped;
-    return cases_quick() || (clamped && !(full && strcmp(full, "1") == 0));
+    return cases_quick() || !(clamped ? unit_is_full() : unit_is_check());
 }
 
 static size_t format_count(const struct glcnn_descriptor *d)

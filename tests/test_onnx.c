@@ -386,7 +386,7 @@ static void run_model(const char *folder)
             return;
     }
     counts.unsupported++;
-    if (getenv("GLCNN_TEST_FULL"))
+    if (unit_is_full())
         printf("%s is not read: %s\n", strrchr(folder, '/') + 1, error);
 }
 

@@ -15,6 +15,7 @@
 #include "record/staging.h"
 #include "tests/faults/inject.h"
 #include "tests/folder.h"
+#include "tests/unit.h"
 
 /* ---- Calls ---- */
 
@@ -770,13 +771,10 @@ end:
 }
 
 /* How many calls of one kind are tried in a scenario and mode: in `make test` a few, with
- * GLCNN_TEST_FULL=1 nearly all, and the least under a sanitizer (GLCNN_TEST_QUICK, which softpipe
- * has too, but tests/run.sh looks for that in test_*.c alone: faults do not depend on the driver).
- */
+ * GLCNN_TEST_CHECK=1 more and with GLCNN_TEST_FULL=1 nearly all. */
 size_t fault_samples(void)
 {
-    const char *full = getenv("GLCNN_TEST_FULL"), *quick = getenv("GLCNN_TEST_QUICK");
-    return full && *full ? 300 : quick && *quick ? 2 : 5;
+    return unit_is_full() ? 300 : unit_is_check() ? 5 : 2;
 }
 
 const struct fault_scenario fault_scenarios[] = {
