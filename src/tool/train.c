@@ -6,10 +6,10 @@
  * out of the epoch; the next one has them in another place. */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "epoch_table.h"
+#include "interrupt.h"
 #include "support/progress.h"
 #include "train_session.h"
 
@@ -24,7 +24,7 @@ static const char details[] =
     "continues as if the run had not been stopped, bit for bit. The epoch with the best "
     "validation accuracy is kept beside it: model.best.safetensors for --out "
     "model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves, and "
-    "prints how to continue; the second ends at once. A loss that is not finite ends the run "
+    "prints how to continue; one that comes a second later or more ends at once. A loss that is not finite ends the run "
     "with status 1, and overwrites no file.\n"
     "\n"
     "--report writes DIR/index.html after each epoch: one page for a browser, complete by itself, "
@@ -86,29 +86,6 @@ static const char details[] =
     "  glcnn train --model resnet8.safetensors --data fruit --train last --out fruit.safetensors\n"
     "  mpirun -n 4 --bind-to none glcnn train --net resnet8 --batch 256 --out resnet8.safetensors\n";
 
-static volatile sig_atomic_t interrupted;
-
-/* The first signal finishes the batch and saves; a second one ends at once. */
-static void interrupt(int number)
-{
-    interrupted = 1;
-    signal(number, SIG_DFL);
-}
-
-static bool is_interrupted(void)
-{
-    return interrupted;
-}
-
-/* A signal that is ignored, as nohup has it, stays so. */
-static void handle_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (signal(signals[i], interrupt) == SIG_IGN)
-            signal(signals[i], SIG_IGN);
-}
-
 /* Nothing is saved after a failure: what a checkpoint has is good. */
 static void describe_checkpoint(const struct session *s, char *text, size_t size)
 {
@@ -159,7 +136,8 @@ static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, 
 {
     bool is_due = ranks_leads(&s->ranks) && seconds_now() - s->saved >= SAVE_PERIOD;
     const double batches = (double)s->ranks.batch * (double)s->settings.accumulate;
-    double values[] = {loss * session_loss_images(s) / batches, right, interrupted, is_due};
+    double values[] = {loss * session_loss_images(s) / batches, right, interrupt_is_asked(),
+                       is_due};
     if (!ranks_sum(&s->ranks, values, sizeof values / sizeof *values, error))
         return false;
     *mean = (float)values[0];
@@ -276,6 +254,15 @@ static void tell_nothing(struct session *s)
         task->nothing, task->measure);
 }
 
+/* The time of validation to that of the epoch's steps. The first one has compiled programs too: an image
+ * costs no more there than in a step. */
+static double validation_cost(const struct session *s, double validating, double stepping)
+{
+    const double images = session_images(s, s->pictures.validation),
+                 trained = (double)(s->steps * settings_step_images(&s->settings));
+    return fmin(stepping > 0 ? validating / stepping : 0, images / trained);
+}
+
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
                         struct best *now)
 {
@@ -291,7 +278,7 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     now->accuracy = score_measure(&s->score);
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
-    s->epoch_cost = seconds > 0 ? 1 + (seconds_now() - begun) / seconds : 1;
+    s->epoch_cost = 1 + validation_cost(s, seconds_now() - begun, seconds);
     if (isnan(now->accuracy) && !s->tells_nothing)
         tell_nothing(s);
     print_epoch(s, mean, now, seconds, waited - before);
@@ -403,6 +390,7 @@ static int train_epoch(struct session *s)
     progress_begin(&progress, ranks_leads(&s->ranks) ? stderr : stdout, (last - begun) * images);
     progress.label = label;
     progress.erases = epoch_table_is_drawn();
+    progress.compiles = begun == s->first;
     if (last < s->total)
         progress.later = (size_t)((double)((s->total - last) * images) * fmax(s->epoch_cost, 1));
     while (s->step < last && !s->ends && status == EXIT_GOOD)
@@ -479,14 +467,14 @@ static int end(struct session *s, int status)
 static int find_rate(struct session *s)
 {
     int status = session_begin(s);
-    handle_signals();
+    interrupt_begin(seconds_now);
     return end(s, status == EXIT_GOOD ? session_find_rate(s) : status);
 }
 
 static int train(struct session *s)
 {
     int status = session_begin(s);
-    handle_signals();
+    interrupt_begin(seconds_now);
     while (status == EXIT_GOOD && s->step < s->total && !s->ends && !has_lost_patience(s))
         status = train_epoch(s);
     if (status == EXIT_GOOD && (s->ranks.mpi || !(s->is_saved && s->saved_step == s->step)))
@@ -525,7 +513,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     if (help || status != EXIT_GOOD)
         return status;
     char error[GLCNN_ERROR_LENGTH];
-    if (!ranks_open(&session.ranks, (double)session.settings.rank_wait, is_interrupted, error))
+    if (!ranks_open(&session.ranks, (double)session.settings.rank_wait, interrupt_is_asked, error))
         return session_fail(&session, error);
     if (session.settings.finds_rate)
         return find_rate(&session);
