@@ -1172,6 +1172,26 @@ static void progress_line_says_loss_speed_and_time(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(line, "100%"));
 }
 
+static void time_left_does_not_count_compiling(void)
+{
+    char line[256];
+    struct progress p = {
+        .total = 1000, .later = 9000, .compiles = true, .compiled = 10, .compile_time = 60};
+    progress_format(&p, line, sizeof line, 10, 60, 2.5, 0);
+    CU_ASSERT_STRING_EQUAL(line, "  1%  loss 2.5000  0 images/s");
+    progress_format(&p, line, sizeof line, 110, 61, 2.5, 0);
+    CU_ASSERT_STRING_EQUAL(line, " 11%  loss 2.5000  100 images/s  99 s left");
+    p.stream = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p.stream);
+    progress_begin(&p, p.stream, 1000);
+    p.compiles = true;
+    progress_update(&p, 10, 2.5);
+    progress_update(&p, 20, 2.5);
+    CU_ASSERT_EQUAL(p.compiled, 10);
+    CU_ASSERT(p.compile_time >= 0);
+    fclose(p.stream);
+}
+
 static void progress_bar_fits_the_terminal(void)
 {
     char line[256];
@@ -1259,6 +1279,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(locks_are_of_files_that_can_be_replaced),
         UNIT_TEST(files_leave_standard_streams_alone),
         UNIT_TEST(progress_line_says_loss_speed_and_time),
+        UNIT_TEST(time_left_does_not_count_compiling),
         UNIT_TEST(progress_bar_fits_the_terminal),
         UNIT_TEST(progress_draws_plain_lines_into_a_file),
         CU_TEST_INFO_NULL,

@@ -46,11 +46,11 @@ static void format_left(char *text, size_t size, double seconds)
 {
     unsigned whole = (unsigned)(seconds + 0.5);
     if (whole < 120)
-        snprintf(text, size, "%u s left", whole);
+        snprintf(text, size, "  %u s left", whole);
     else if (whole < 7200)
-        snprintf(text, size, "%u min %02u s left", whole / 60, whole % 60);
+        snprintf(text, size, "  %u min %02u s left", whole / 60, whole % 60);
     else
-        snprintf(text, size, "%u h %02u min left", whole / 3600, whole / 60 % 60);
+        snprintf(text, size, "  %u h %02u min left", whole / 3600, whole / 60 % 60);
 }
 
 /* "[====>   ]  " of `inner` characters between the brackets. */
@@ -69,13 +69,18 @@ static size_t format_bar(char *line, double fraction, size_t inner)
 size_t progress_format(const struct progress *p, char *line, size_t size, size_t done,
                        double seconds, double loss, size_t columns)
 {
-    char text[128], left[40] = "0 s left";
+    char text[128], left[40] = "  0 s left";
     double fraction = p->total > 0 && done < p->total ? (double)done / (double)p->total : 1;
-    double rate = seconds > 0 ? (double)done / seconds : 0;
+    bool knows_speed = done > p->compiled && seconds > p->compile_time;
+    double rate = knows_speed   ? (double)(done - p->compiled) / (seconds - p->compile_time)
+                  : seconds > 0 ? (double)done / seconds
+                                : 0;
     size_t more = p->later + (done < p->total ? p->total - done : 0);
-    if (rate > 0 && more > 0)
+    if (more > 0 && p->compiled > 0 && !knows_speed)
+        left[0] = 0;
+    else if (more > 0 && rate > 0)
         format_left(left, sizeof left, (double)more / rate);
-    size_t length = (size_t)snprintf(text, sizeof text, "%3.0f%%  loss %.4f  %.0f images/s  %s",
+    size_t length = (size_t)snprintf(text, sizeof text, "%3.0f%%  loss %.4f  %.0f images/s%s",
                                      100 * fraction, loss, rate, left);
     size_t limit = columns > 0 && columns < size ? columns : size; /* never wrap to a second row */
     snprintf(line, limit, "%s%s", p->label ? p->label : "", p->label ? "  " : "");
@@ -108,6 +113,10 @@ static void draw(struct progress *progress, size_t done, double loss)
 void progress_update(struct progress *progress, size_t done, double loss)
 {
     double period = progress->bar ? BAR_PERIOD : LINE_PERIOD;
+    if (progress->compiles && progress->compiled == 0) {
+        progress->compiled = done;
+        progress->compile_time = progress_seconds(progress);
+    }
     if (now() - progress->drawn >= period)
         draw(progress, done, loss);
 }

@@ -16,6 +16,9 @@ struct progress {
     const char *label;   /* that stands in front; NULL at first: nothing */
     bool bar;            /* the stream is a terminal that can redraw a line */
     bool erases;         /* of a bar nothing stays at the end; false at first */
+    bool compiles;       /* the first update has also waited for programs; false at first */
+    size_t compiled;     /* images of that update, which say nothing of the speed; 0: none */
+    double compile_time; /* seconds until then */
     double start, drawn; /* seconds; `drawn` is when the last line was */
     size_t width;        /* characters that the bar's line takes now */
 };
@@ -30,7 +33,8 @@ void progress_end(struct progress *progress, size_t done, double loss);
 double progress_seconds(const struct progress *progress);
 
 /* The line for `done` images after `seconds`: without a bar if `columns` is 0, else to fill that many
- * columns at most. Returns its length. */
+ * columns at most. The time left is of the speed since the programs were compiled; before that it is
+ * left out. Returns its length. */
 size_t progress_format(const struct progress *progress, char *line, size_t size, size_t done,
                        double seconds, double loss, size_t columns);
 
