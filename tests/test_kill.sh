@@ -27,7 +27,7 @@ cd "$work" || exit 1
 mkdir out
 
 # 32 images of noise, an epoch of two steps.
-for part in train t10k; do
+for part in train val; do
     { printf '\0\0\10\3\0\0\0\40\0\0\0\34\0\0\0\34' && head -c 25088 /dev/urandom; } |
         gzip >$part-images-idx3-ubyte.gz
     { printf '\0\0\10\1\0\0\0\40' && printf '\0\1%.0s' $(seq 16); } | gzip >$part-labels-idx1-ubyte.gz
@@ -43,7 +43,7 @@ save() {
     cp old out/model && save env && mv out/model new || fail 'a run that nobody stops failed'
 ! cmp -s old new || fail 'what is saved is what was there'
 for file in old new; do
-    "$tool" predict $file t10k-images-idx3-ubyte.gz >/dev/null 2>err || fail "$file does not load"
+    "$tool" predict $file val-images-idx3-ubyte.gz >/dev/null 2>err || fail "$file does not load"
 done
 
 # stopped_at N HOW: the run that is stopped at call N of a save over the old file; $status is its
@@ -116,7 +116,7 @@ while rm -f note out/* && cp old out/model && cp old out/model.best; do
     for file in out/*; do
         case $file in
         out/model | out/model.best)
-            "$tool" predict $file t10k-images-idx3-ubyte.gz >/dev/null 2>&1 || fail "$file does not load" ;;
+            "$tool" predict $file val-images-idx3-ubyte.gz >/dev/null 2>&1 || fail "$file does not load" ;;
         out/curves.svg) [ "$(tail -c 7 $file)" = '</svg>' ] || fail 'the curves are cut off' ;;
         *) fail "a full disk leaves $file" ;;
         esac

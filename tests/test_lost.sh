@@ -23,7 +23,7 @@ fail() {
 $cc -shared -fPIC -O1 -o "$work/reset.so" tests/preload/reset.c -ldl || exit 1
 . tests/idx.sh
 files train '\0\100' 64
-files t10k '\0\40' 32
+files val '\0\40' 32
 
 # Two epochs of four steps, and the file after the first.
 train="$glcnn train --data $work --net lenet --batch 16 --epochs 2 --schedule constant"

@@ -29,7 +29,7 @@ fail() {
 
 . tests/idx.sh
 files train '\1\54' 300
-files t10k '\0\50' 40
+files val '\0\50' 40
 
 # train RANKS NAME ARGUMENT...: writes $work/NAME and its log.
 train() {

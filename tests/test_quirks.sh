@@ -57,7 +57,7 @@ late='reads bytes after the call that gave them'
 handles 'Vivante Corporation' 'Vivante GC7000UL' QUIRK_READS_LATE=1 "$late" \
     "$tool" check -v --quick -k fully_connected
 files train '\1\0' 256
-files t10k '\0\100' 64
+files val '\0\100' 64
 # learn VENDOR RENDERER MISTAKE FILE
 learn() {
     as "$1" "$2" "$3" "$tool" train --data "$work" --net small --epochs 2 --optimizer adam \

@@ -53,10 +53,10 @@ train $form --epochs 2 --out model.safetensors --report page --log log.csv
 [ "$(ls -A page)" = index.html ] || fail "beside the page there is $(ls -A page)"
 must 0 evaluate --json model.safetensors "$data" --report evaluated
 mv said evaluate.json
-must 0 predict --json model.safetensors "$data/test.csv"
+must 0 predict --json model.safetensors "$data/val.csv"
 mv said predict.json
 for page in page evaluated; do
-    python3 "$top/tests/report/check.py" $page/index.html "$data/test.csv" || fail "the page of $page is wrong"
+    python3 "$top/tests/report/check.py" $page/index.html "$data/val.csv" || fail "the page of $page is wrong"
 done
 says page/index.html '<h2>How training went</h2>'
 says page/index.html '<h2>What the network sees</h2>'
@@ -67,7 +67,7 @@ says page/index.html 'epoch 2 of 2 is complete'
 for wrong in 's/<h2>/<h2><script>x<\/script>/' 's/&#60;script/<script/' 's/data:image/http:image/' \
     's/<\/figure>//' 's/alt="[^"]*"//' 's/>0\.[0-9]*<\/td>/>0.1234<\/td>/'; do
     sed "$wrong" page/index.html >wrong.html
-    ! python3 "$top/tests/report/check.py" wrong.html "$data/test.csv" >/dev/null 2>&1 ||
+    ! python3 "$top/tests/report/check.py" wrong.html "$data/val.csv" >/dev/null 2>&1 ||
         fail "the check passes after $wrong"
 done
 

@@ -313,20 +313,89 @@ static void labels_are_matched_as_a_set(void)
     expect_words("accuracy 1.0000");
 }
 
-static void plain_idx(void)
+/* 60 pictures of three classes, whose last pixel is `corner`: others are other pictures. */
+static void write_idx(const char *prefix, uint8_t corner)
 {
     static uint8_t images[16 + 60 * 64] = {0, 0, 8, 3, 0, 0, 0, 60, 0, 0, 0, 8, 0, 0, 0, 8},
                                     labels[8 + 60] = {0, 0, 8, 1, 0, 0, 0, 60};
+    char name[64];
     for (int n = 0; n < 60; n++) {
         labels[8 + n] = (uint8_t)(n % 3);
         memset(images + 16 + n * 64, n % 3 * 90 + n, 64);
+        images[16 + n * 64 + 63] = corner;
     }
-    data_write("idx/train-images-idx3-ubyte", images, sizeof images);
-    data_write("idx/train-labels-idx1-ubyte", labels, sizeof labels);
+    snprintf(name, sizeof name, "%s-images-idx3-ubyte", prefix);
+    data_write(name, images, sizeof images);
+    snprintf(name, sizeof name, "%s-labels-idx1-ubyte", prefix);
+    data_write(name, labels, sizeof labels);
+}
+
+static void plain_idx(void)
+{
+    write_idx("idx/train", 7);
     expect(glcnn("train --data idx --epochs 2 --out idx.safetensors"), 0);
     expect_words("54 images of 8x8x1 to train with, 6 to validate with, 3 classes");
     expect(glcnn("predict idx.safetensors idx/train-images-idx3-ubyte 2>/dev/null"), 0);
     CU_ASSERT_EQUAL(lines(said), 60);
+}
+
+static void expect_no_words(const char *words)
+{
+    CU_ASSERT_PTR_NULL(strstr(said, words));
+    if (strstr(said, words))
+        printf("\n    \"%s\" in: %s", words, said);
+}
+
+/* Training never sees them: not to learn from, and not to choose an epoch by. */
+static void test_pictures_are_left_for_the_end(void)
+{
+    write_idx("parts/train", 7);
+    write_idx("parts/t10k", 8);
+    write_idx("alone/train", 7);
+    write_idx("both/train", 8);
+    write_idx("both/val", 7);
+    expect(glcnn("train --data parts --epochs 2 --out parts.safetensors"), 0);
+    expect_words(
+        "54 images of 8x8x1 to train with, 6 to validate with, 60 to test with, 3 classes");
+    expect_words("\ntest: loss ");
+    expect_words("on 60 images\n");
+    expect(glcnn("evaluate parts.safetensors parts"), 0);
+    expect_words("on 60 images of the test part\n");
+    expect_no_words("trained on");
+    expect(glcnn("evaluate --json parts.safetensors parts"), 0);
+    expect_words("\"part\":\t\"test\"");
+    expect_words("\"trained_on\":\t0");
+    expect(glcnn("evaluate parts.safetensors both"), 0);
+    expect_words("on 60 images of the validation part\n");
+}
+
+/* By their contents, wherever they lie. */
+static void trained_pictures_are_told(void)
+{
+    expect(glcnn("evaluate parts.safetensors alone"), 0);
+    expect_words("on 60 images\n54 of these 60 images were trained on");
+    expect(glcnn("evaluate --json parts.safetensors both"), 0);
+    expect_words("\"part\":\t\"validation\"");
+    expect_words("\"trained_on\":\t54");
+    expect(glcnn("train --model parts.safetensors --data both --epochs 1 --out more.safetensors"),
+           0);
+    expect_words("60 images of 8x8x1 to train with, 60 to validate with, 3 classes");
+    expect(glcnn("evaluate more.safetensors parts"), 0);
+    expect_words("60 of these 60 images were trained on");
+    expect(glcnn("evaluate more.safetensors alone"), 0);
+    expect_words("54 of these 60 images were trained on");
+    expect(glcnn("train --data alone --limit 20 --epochs 1 --out few.safetensors"), 0);
+    expect(glcnn("evaluate few.safetensors alone"), 0);
+    expect_words("20 of these 60 images were trained on");
+}
+
+static void a_share_that_comes_to_nothing_is_refused(void)
+{
+    expect(glcnn("train --data both --validation 0.2 --epochs 1"), 1);
+    expect_words("both: has a validation part, of 60 images, so that --validation 0.2 sets nothing "
+                 "aside; leave it out");
+    expect(glcnn("train --data parts --validation 0.5 --epochs 1"), 0);
+    expect_words("30 images of 8x8x1 to train with, 30 to validate with, 60 to test with");
 }
 
 int main(int argc, char *argv[])
@@ -338,6 +407,9 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(two_classes_of_npz),
                                         UNIT_TEST(labels_are_matched_as_a_set),
                                         UNIT_TEST(plain_idx),
+                                        UNIT_TEST(test_pictures_are_left_for_the_end),
+                                        UNIT_TEST(trained_pictures_are_told),
+                                        UNIT_TEST(a_share_that_comes_to_nothing_is_refused),
                                         CU_TEST_INFO_NULL};
     if (!has_device()) {
         puts("there is no device");

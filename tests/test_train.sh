@@ -22,7 +22,7 @@ fail() {
 
 . tests/idx.sh
 files train '\1\54' 300
-files t10k '\0\50' 40
+files val '\0\50' 40
 
 # train ARGUMENT...: what it says is in $work/log.
 train() {
@@ -190,7 +190,7 @@ stopped() {
         STOP_NOTE="$work/note" "$glcnn" train --force --data "$work" --out "$work/stopped" "$@" \
         >"$work/log" 2>&1 </dev/null || status=$?
     [ -e "$work/note" ] || fail "SIG$how was not sent"
-    "$glcnn" predict "$work/stopped" "$work/t10k-images-idx3-ubyte.gz" >/dev/null 2>"$work/err" ||
+    "$glcnn" predict "$work/stopped" "$work/val-images-idx3-ubyte.gz" >/dev/null 2>"$work/err" ||
         { cat "$work/err"; fail "after SIG$how the checkpoint does not load"; }
 }
 for count in 2 9 17; do
@@ -340,7 +340,7 @@ grep -q "^$(cat "$work/share")" "$work/table" || fail "the diagonal does not add
 
 # ---- Predicting ------------------------------------------------------------------------------------
 
-"$glcnn" predict "$work/small" "$work/t10k-images-idx3-ubyte.gz" >"$work/idx" 2>"$work/log" ||
+"$glcnn" predict "$work/small" "$work/val-images-idx3-ubyte.gz" >"$work/idx" 2>"$work/log" ||
     { cat "$work/log"; fail 'predict fails'; }
 [ "$(wc -l <"$work/idx")" = 40 ] || fail 'predict has not a line for each image'
 ! grep -Evq '^[0-9]+ ([0-9]) \1 [01]\.[0-9]{4}$' "$work/idx" || fail 'a line of predict is odd'
@@ -349,7 +349,7 @@ grep -q "^$(cat "$work/share")" "$work/table" || fail "the diagonal does not add
 npy() {
     header="{'descr': '|u1', 'fortran_order': False, 'shape': ($1), }"
     printf '\223NUMPY\1\0\166\0%-117s\n' "$header"
-    gzip -dc "$work/t10k-images-idx3-ubyte.gz" | tail -c +17 | head -c "$2"
+    gzip -dc "$work/val-images-idx3-ubyte.gz" | tail -c +17 | head -c "$2"
 }
 npy 40,28,28 31360 >"$work/three.npy"
 npy 40,1,28,28 31360 >"$work/four.npy"
@@ -525,4 +525,4 @@ refused 2 pictures predict "$work/small"
 refused 1 nowhere predict "$work/nowhere" "$work/two.npy"
 refused 1 small.svg predict "$work/small" "$work/small.svg"
 refused 1 'images are 14 x 28 of 1 channels, and 28 x 28 of 1 are requested' predict "$work/small" "$work/narrow.npy"
-refused 1 'have 1 dimensions' predict "$work/small" "$work/t10k-labels-idx1-ubyte.gz"
+refused 1 'have 1 dimensions' predict "$work/small" "$work/val-labels-idx1-ubyte.gz"

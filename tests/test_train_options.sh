@@ -18,7 +18,7 @@ fail() {
 
 . tests/idx.sh
 files train '\0\200' 128
-files t10k '\0\50' 40
+files val '\0\50' 40
 
 # train ARGUMENT...: two epochs of four steps; what it says is in $work/log.
 net='--net lenet'

@@ -274,6 +274,9 @@ struct glcnn_data_info {
     const char *const *class_names; /* of the data set's lifetime; of numbers: their names */
     uint32_t counts[GLCNN_DATA_PARTS];
     uint32_t ignored; /* hidden files, files that are no picture, folders within classes */
+    /* The validation part is that share of the training part which the parameters ask for: the data
+     * has none of its own. */
+    bool is_split;
 };
 
 /* Opens labelled data; *data is the caller's, NULL after a failure. Data of a single class, without
@@ -344,6 +347,13 @@ GLCNN_API const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_
  * masks. */
 GLCNN_API uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
                                               uint32_t index);
+
+/* A number that follows from the contents of an image's file, whatever it is called, or from the values
+ * of its row in a table: to notice that two images are the same. Of a file of more than 64 KiB the length
+ * and three pieces of 16 KiB count, at its start, middle and end. Reads the file; several threads may
+ * call it at once. 0 beyond the part's end, or where the file cannot be read. */
+GLCNN_API uint64_t glcnn_data_set_image_digest(const glcnn_data_set *data, glcnn_data_part part,
+                                               uint32_t index);
 
 /* A box around an object, in shares of the image that the loader gives: 0 is its left and its upper
  * edge, 1 its right and its lower one, and left < right, top < bottom. */

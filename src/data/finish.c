@@ -133,6 +133,7 @@ static glcnn_status split(glcnn_data_set *set, char *error)
         if (first[k + 1] > first[k])
             choose(set, k, members + first[k], first[k + 1] - first[k], chosen);
     good = good && move_chosen(set, chosen);
+    set->info.is_split = set->parts[GLCNN_DATA_PART_VALIDATION].count > 0;
     free(first);
     free(members);
     free(chosen);

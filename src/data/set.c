@@ -96,8 +96,7 @@ const struct glcnn_data_info *glcnn_data_set_info(const glcnn_data_set *data)
     return &data->info;
 }
 
-static const struct item *find_item(const glcnn_data_set *data, glcnn_data_part part,
-                                    uint32_t index)
+const struct item *set_item(const glcnn_data_set *data, glcnn_data_part part, uint32_t index)
 {
     if ((unsigned)part >= GLCNN_DATA_PARTS || index >= data->parts[part].count)
         return NULL;
@@ -107,7 +106,7 @@ static const struct item *find_item(const glcnn_data_set *data, glcnn_data_part 
 void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                          char *name, size_t size)
 {
-    const struct item *item = find_item(data, part, index);
+    const struct item *item = set_item(data, part, index);
     const size_t length = data->root;
     if (!item) {
         snprintf(name, size, "%s", "");
@@ -128,7 +127,7 @@ void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint3
 void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                          uint32_t *width, uint32_t *height)
 {
-    const struct item *item = find_item(data, part, index);
+    const struct item *item = set_item(data, part, index);
     const struct picture *head =
         item && item->table == NO_TABLE ? &data->files[item->index].head : NULL;
     *width = head ? head->width : item ? data->info.width : 0;
@@ -137,7 +136,7 @@ void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint3
 
 uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part, uint32_t index)
 {
-    const struct item *item = find_item(data, part, index);
+    const struct item *item = set_item(data, part, index);
     return item && data->parameters.targets == GLCNN_DATA_TARGETS_CLASSES ? item->label
                                                                           : GLCNN_DATA_NO_LABEL;
 }
@@ -145,7 +144,7 @@ uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part, 
 const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
                                     uint32_t index)
 {
-    const struct item *item = find_item(data, part, index);
+    const struct item *item = set_item(data, part, index);
     return item && data->numbers.values && item->label != GLCNN_DATA_NO_LABEL
                ? data->numbers.values + (size_t)item->target * data->numbers.count
                : NULL;
@@ -154,7 +153,7 @@ const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part 
 uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
                                     uint32_t index)
 {
-    const struct item *item = find_item(data, part, index);
+    const struct item *item = set_item(data, part, index);
     return item && data->masks.count > 0 && item->label != GLCNN_DATA_NO_LABEL
                ? data->masks.files[item->target].digest
                : 0;

@@ -111,6 +111,9 @@ bool part_add(struct part *part, const struct item *item);
 /* Whether it is called a CSV. */
 bool path_is_csv(const char *path);
 
+/* NULL beyond the part's end. */
+const struct item *set_item(const glcnn_data_set *data, glcnn_data_part part, uint32_t index);
+
 /* Adds what path names, a file or a folder, as glcnn/data.h says. */
 glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error);
 /* Adds the pictures of a folder and of those below it, without labels; refuses one without any. */

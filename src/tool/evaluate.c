@@ -8,6 +8,7 @@
 
 #include "report_collect.h"
 #include "saved.h"
+#include "seen.h"
 #include "tool.h"
 
 #define BATCH 32
@@ -25,7 +26,9 @@ static const struct tool_option options[] = {
 static const char details[] =
     "MODEL is a file of \"glcnn train\" or \"glcnn import\"; DATA is what --data of \"glcnn "
     "train\" takes, with the same image size and classes. The test images are classified; if "
-    "there are none, the validation images; if there are none of those either, all. Prints the "
+    "there are none, the validation images; if there are none of those either, all. Prints which "
+    "these are, and how many of them MODEL was trained on: a picture counts as the same by its "
+    "contents, and of more than 1024 trained ones the number is estimated. Prints the "
     "accuracy, the mean loss, the accuracy of each class, and the confusion matrix: a row for "
     "each true class, a column for each predicted one; then each class's precision, recall and F1 "
     "with their means, the share of pictures whose class is among the five most probable, and the "
@@ -89,12 +92,27 @@ struct evaluation {
     struct flip flip;
     struct score score;
     struct findings findings; /* for the report */
+    uint32_t trained_on;      /* how many of the pictures training has seen; 0 where nobody knows */
+    bool is_exact;            /* and that is no estimate */
     float *values;            /* of a batch */
 };
 
 static int fail(const struct evaluation *e, const char *error)
 {
     return complain(e->command, EXIT_FAILED, "%s", error);
+}
+
+/* What each part of data is called. */
+static const char *const parts[] = {"training", "validation", "test"};
+
+/* Files of before it do not remember. */
+static void count_seen(struct evaluation *e)
+{
+    struct seen seen;
+    const struct glcnn_checkpoint_bytes *bytes = &e->saved.bytes[SAVED_SEEN];
+    e->is_exact = true;
+    if (bytes->bytes && seen_read(&seen, bytes->bytes, bytes->size))
+        e->trained_on = seen_count(&seen, &e->pictures, e->pictures.test, &e->is_exact);
 }
 
 static int open_data(struct evaluation *e, const char *model, const char *data)
@@ -113,6 +131,7 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
         return fail(e, error);
     pictures_tell_decisions(&e->pictures, print_error); /* standard output may be JSON */
     loader.part = e->pictures.test;
+    count_seen(e);
     return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
 }
 
@@ -145,9 +164,6 @@ static int load(struct evaluation *e, const char *path)
         return fail(e, error);
     return EXIT_GOOD;
 }
-
-/* What each part of data is called. */
-static const char *const parts[] = {"training", "validation", "test"};
 
 static bool write_page(const struct evaluation *e, struct report_picture *worst,
                        char error[GLCNN_ERROR_LENGTH])
@@ -189,6 +205,20 @@ static bool write_report(const struct evaluation *e, char error[GLCNN_ERROR_LENG
     return good;
 }
 
+/* The data are in parts: those that are measured are not all of them. */
+static bool has_parts(const struct evaluation *e)
+{
+    return e->pictures.test != GLCNN_DATA_PART_TRAINING;
+}
+
+static cJSON *describe_json(const struct evaluation *e)
+{
+    cJSON *json = score_json(&e->score, e->saved.names);
+    cJSON_AddStringToObject(json, "part", has_parts(e) ? parts[e->pictures.test] : "all");
+    cJSON_AddNumberToObject(json, "trained_on", e->trained_on);
+    return json;
+}
+
 static int answer(const struct evaluation *e)
 {
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
@@ -197,10 +227,15 @@ static int answer(const struct evaluation *e)
     if (e->report && !write_report(e, error))
         return fail(e, error);
     if (e->json)
-        return json_print(e->command, score_json(&e->score, e->saved.names));
-    output("%s %s, loss %.4f on %" PRIu64 " images\n", e->score.task->measure,
+        return json_print(e->command, describe_json(e));
+    output("%s %s, loss %.4f on %" PRIu64 " images%s%s%s\n", e->score.task->measure,
            task_write(e->score.task, score_measure(&e->score), measured), score_loss(&e->score),
-           e->score.count);
+           e->score.count, has_parts(e) ? " of the " : "",
+           has_parts(e) ? parts[e->pictures.test] : "", has_parts(e) ? " part" : "");
+    if (e->trained_on > 0)
+        output("%s%u of these %u images were trained on: new ones may have a worse result\n",
+               e->is_exact ? "" : "about ", e->trained_on,
+               e->pictures.info->counts[e->pictures.test]);
     score_print(&e->score, e->saved.names);
     return EXIT_GOOD;
 }

@@ -41,7 +41,7 @@ static void describe(struct pictures *p, const struct task *task, uint32_t resiz
                             .task = task_number(task)};
     bool validates = p->info->counts[GLCNN_DATA_PART_VALIDATION] > 0;
     bool tests = p->info->counts[GLCNN_DATA_PART_TEST] > 0;
-    p->validation = validates ? GLCNN_DATA_PART_VALIDATION : GLCNN_DATA_PART_TEST;
+    p->validation = GLCNN_DATA_PART_VALIDATION;
     p->test = tests       ? GLCNN_DATA_PART_TEST
               : validates ? GLCNN_DATA_PART_VALIDATION
                           : GLCNN_DATA_PART_TRAINING;
@@ -101,6 +101,17 @@ static void tell_of_none(const char *path, double share, uint32_t count,
                  path);
 }
 
+/* A share that would not be set aside. */
+static bool refuse_share(const char *path, double share, uint32_t count,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    snprintf(error, GLCNN_ERROR_LENGTH,
+             "%.300s: has a validation part, of %u images, so that --validation %g sets nothing "
+             "aside; leave it out, or take that part away",
+             path, count, share);
+    return false;
+}
+
 bool pictures_open(const struct pictures_options *o, struct pictures *p,
                    char error[GLCNN_ERROR_LENGTH])
 {
@@ -110,17 +121,15 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     parameters.height = o->height ? o->height : parameters.height;
     parameters.resize = o->resize ? o->resize : parameters.resize;
     parameters.channels = o->channels ? o->channels : parameters.channels;
-    parameters.validation = o->validation > 0 ? o->validation : 0;
+    parameters.validation = o->validation < 0 ? SHARE : o->validation;
     parameters.seed = o->seed;
     parameters.strict = o->strict;
     if (!open_set(o->path, &parameters, o->task, p, error))
         return false;
-    if (p->info->counts[p->validation] == 0 && o->validation < 0) {
-        parameters.validation = SHARE;
-        if (!open_set(o->path, &parameters, o->task, p, error))
-            return false;
-    }
-    if (!o->trains || p->info->counts[p->validation] > 0)
+    const uint32_t *counts = p->info->counts;
+    if (o->must_split && o->validation > 0 && counts[p->validation] > 0 && !p->info->is_split)
+        return refuse_share(o->path, o->validation, counts[p->validation], error);
+    if (!o->trains || counts[p->validation] > 0)
         return true;
     tell_of_none(o->path, parameters.validation, p->info->counts[GLCNN_DATA_PART_TRAINING], error);
     return false;

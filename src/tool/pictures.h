@@ -22,7 +22,8 @@ struct pictures_options {
     uint32_t width, height, channels; /* 0: as the data has them, or `like` */
     uint32_t resize;                  /* of struct form; 0: that of `like` */
     double validation; /* share of the training part that is set aside to validate with; below 0: a
-                          tenth, where there is nothing else */
+                          tenth; nothing where the data has a validation part */
+    bool must_split;   /* that share is asked for: it must not come to nothing */
     bool trains;       /* there must be something to validate with */
     uint64_t seed;
     bool strict;
@@ -32,10 +33,10 @@ struct pictures {
     glcnn_data_set *set;
     const struct glcnn_data_info *info;
     struct form form;
-    glcnn_data_part validation, test; /* each the other where the data has only one of them; test
-                                         is the training part where it has none */
-    uint32_t told;                    /* notes that were printed, or passed over */
-    uint32_t passed;                  /* of these passed over */
+    glcnn_data_part validation; /* never the test part, which no choice is made by */
+    glcnn_data_part test; /* the validation part where there is none, or else the training part */
+    uint32_t told;        /* notes that were printed, or passed over */
+    uint32_t passed;      /* of these passed over */
 };
 
 /* Release with pictures_close, after a failure too. False, and a message: no such data, or nothing

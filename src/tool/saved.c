@@ -87,8 +87,9 @@ static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *
 
 /* ---- Reading ---- */
 
-static const char *const bytes_names[SAVED_BYTES] = {
-    GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx", "glcnn.onnx.record", SAVED_BANK_NAME, "glcnn.trained"};
+static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
+                                                     "glcnn.onnx.record",      SAVED_BANK_NAME,
+                                                     "glcnn.trained",          "glcnn.seen"};
 
 static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {
@@ -337,6 +338,12 @@ void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size)
 {
     saved->bytes[SAVED_TRAINED] =
         (struct glcnn_checkpoint_bytes){bytes_names[SAVED_TRAINED], size ? bytes : NULL, size};
+}
+
+void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size)
+{
+    saved->bytes[SAVED_SEEN] =
+        (struct glcnn_checkpoint_bytes){bytes_names[SAVED_SEEN], size ? bytes : NULL, size};
 }
 
 /* glcnn_checkpoint_save_with_bytes, or glcnn_checkpoint_try_save. */

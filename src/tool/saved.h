@@ -10,7 +10,15 @@
 #include "model.h"
 
 /* What a file has beside the parameters, for glcnn_checkpoint_read_bytes; the names are the file's. */
-enum { SAVED_NETWORK, SAVED_ONNX, SAVED_RECORD, SAVED_BANK, SAVED_TRAINED, SAVED_BYTES };
+enum {
+    SAVED_NETWORK,
+    SAVED_ONNX,
+    SAVED_RECORD,
+    SAVED_BANK,
+    SAVED_TRAINED,
+    SAVED_SEEN,
+    SAVED_BYTES
+};
 
 #define SAVED_BANK_NAME "glcnn.anomaly.bank"
 
@@ -46,6 +54,9 @@ void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, c
 
 /* The same of what trains, where the network has averages of it (ema.h); size 0: nothing. */
 void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size);
+
+/* The same of the pictures that it was trained on, as seen_write has them (seen.h). */
+void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size);
 
 /* Has it forget all of that, a bank of patches too: the network is another than what they are of. */
 void saved_forget(struct saved *saved);

@@ -126,9 +126,12 @@ static int describe(struct session *s)
     if (!runner_memory(&s->trainer, &m))
         return session_fail_device(s);
     output("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
-    output("data: %u images of %ux%ux%u to train with, %u to validate with, %u %s\n",
+    output("data: %u images of %ux%ux%u to train with, %u to validate with, ",
            session_images(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
-           session_images(s, s->pictures.validation), form->classes, s->settings.task->classes);
+           session_images(s, s->pictures.validation));
+    if (s->pictures.test != s->pictures.validation)
+        output("%u to test with, ", session_images(s, s->pictures.test));
+    output("%u %s\n", form->classes, s->settings.task->classes);
     if (s->settings.task != task_at(0))
         output("task: %s, %s\n", s->settings.task->name, s->settings.task->text);
     output("network: %s, %zu steps of %u images an epoch", s->described.title, s->steps,

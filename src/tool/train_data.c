@@ -202,6 +202,7 @@ static int open_set(struct session *s)
         .resize = form ? form->resize : 0,
         .channels = form ? form->channels : (uint32_t)t->channels,
         .validation = t->validation > 0 || t->sets_share ? t->validation : -1,
+        .must_split = t->sets_share,
         .trains = true,
         .seed = t->seed,
         .strict = t->strict};
@@ -221,6 +222,22 @@ static int open_set(struct session *s)
     return EXIT_GOOD;
 }
 
+/* The first rank writes the files. What the network was trained on before counts too. */
+static int remember_pictures(struct session *s)
+{
+    const struct glcnn_checkpoint_bytes *before = &s->base.bytes[SAVED_SEEN];
+    struct seen earlier, *seen = &s->seen;
+    *seen = (struct seen){.limit = UINT64_MAX};
+    if (!ranks_leads(&s->ranks) || !s->settings.out)
+        return EXIT_GOOD;
+    if (!seen_add(seen, &s->pictures, (uint32_t)s->settings.limit))
+        return session_fail(s, "not enough memory");
+    if (before->bytes && seen_read(&earlier, before->bytes, before->size))
+        seen_merge(seen, &earlier);
+    saved_add_seen(&s->described, s->seen_bytes, seen_write(seen, s->seen_bytes));
+    return EXIT_GOOD;
+}
+
 /* Ranks have shares alike until somebody measures them. */
 static int fit_settings(struct session *s)
 {
@@ -233,8 +250,9 @@ static int fit_settings(struct session *s)
 
 int session_open_data(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {
-        open_base, choose_task, open_set, describe_input, fit_settings, check_net, check_resumed};
+    static int (*const parts[])(struct session *) = {open_base,      choose_task,      open_set,
+                                                     describe_input, fit_settings,     check_net,
+                                                     check_resumed,  remember_pictures};
     int status = EXIT_GOOD;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);

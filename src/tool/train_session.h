@@ -13,6 +13,7 @@
 #include "ranks.h"
 #include "saved.h"
 #include "score.h"
+#include "seen.h"
 #include "train_curves.h"
 #include "train_log.h"
 #include "train_settings.h"
@@ -32,6 +33,8 @@ struct session {
     struct pictures pictures;
     struct saved base;                        /* the file of --resume or --model, if there is one */
     struct saved described;                   /* by data and settings; has nothing of its own */
+    struct seen seen;                         /* pictures that the network is trained on */
+    uint8_t seen_bytes[SEEN_BYTES];           /* the same as a file has it */
     glcnn_data_loader *training, *validation; /* of the session's batches */
     double epoch_cost; /* of the last epoch: all of its time to that of its steps; 0: none yet */
     double fixed_rate; /* the learning rate; 0: the schedule's */

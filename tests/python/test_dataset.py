@@ -109,6 +109,19 @@ class Datasets(unittest.TestCase):
         with refused(self, Status.INVALID_ARGUMENT, "resize is 3, of images of 4 x 4"):
             glcnn.Dataset(path, size=4, resize=3)
 
+    def test_no_share_is_set_aside_of_data_with_a_validation_part(self):
+        path = self.pictures("train", "val")
+        self.assertEqual(glcnn.Dataset(path).counts, {"training": 40, "validation": 40, "test": 0})
+        glcnn.Dataset(path, validation=0)
+        with refused(self, Status.INVALID_ARGUMENT, "has a validation part, of 40 images"):
+            glcnn.Dataset(path, validation=0.2)
+
+    def test_test_images_are_not_those_that_validate(self):
+        data = glcnn.Dataset(self.pictures("train", "test"))
+        self.assertEqual(data.counts["test"], 40)
+        self.assertEqual(data.counts["training"] + data.counts["validation"], 40)
+        self.assertGreater(data.counts["validation"], 0)
+
     def test_tables_of_numbers(self):
         path = os.path.join(self.path, "train.npz")
         numbers = self.images.astype(numpy.float32) / 7

@@ -134,7 +134,7 @@ for figure, (probability, n) in zip(figures, wrong):
     said, true = figure.findall("figcaption/b")
     assert text(said) == answer("said", names[best[n]], probabilities[n][best[n]]), text(said)
     assert text(true) == answer("is", names[labels[n]], probability), text(true)
-    assert text(figure.find("figcaption/small")) == "loss %.3gimage %d of test.csv" % (-math.log(probability), n)
+    assert text(figure.find("figcaption/small")) == "loss %.3gimage %d of val.csv" % (-math.log(probability), n)
 samples = section("What the network sees").findall(".//figure")
 assert len(samples) in (0, 12)
 for figure in samples:

@@ -1,6 +1,6 @@
 """usage: data.py FOLDER [numbers|masks]: writes labelled images of 8x8, with markup for names.
 
-Without a word in train.csv and test.csv: bright above, in the middle or below, noisy, and some with the
+Without a word in train.csv and val.csv: bright above, in the middle or below, noisy, and some with the
 label of another class. numbers: pictures with two numbers each in a table. masks: pictures with masks beside
 them."""
 import csv
@@ -59,6 +59,6 @@ target = sys.argv[1]
 os.mkdir(target)
 if len(sys.argv) == 2:
     classes(os.path.join(target, "train.csv"), 120)
-    classes(os.path.join(target, "test.csv"), 90)
+    classes(os.path.join(target, "val.csv"), 90)
 else:
     {"numbers": numbers, "masks": masks}[sys.argv[2]](target, 80)

@@ -81,7 +81,8 @@ class Dataset:
     batch       images of a batch
     shuffle     another order each epoch, from `seed`, where what does not fill a batch is left out;
                 None: of the training part
-    validation  the share of the training part that is its validation part, where the data has none
+    validation  the share of the training part that is its validation part, where the data has none;
+                None: a tenth there. Where the data has one a share is refused
     classes     their names, where they are not to follow from the data; Network.classes, say
     strict      whether a broken picture is an error, and not left out with a note
     memory      bytes of decoded images that are kept; 0: 256 MiB
@@ -92,8 +93,9 @@ class Dataset:
                  targets: Optional[str] = "classes", size: Union[int, Sequence[int], None] = None,
                  channels: int = 0, resize: int = 0, part: str = "training", batch: int = 32,
                  shuffle: Optional[bool] = None,
-                 seed: int = 0, validation: float = 0.1, classes: Optional[Sequence[str]] = None,
-                 strict: bool = False, memory: int = 0, threads: int = 0):
+                 seed: int = 0, validation: Optional[float] = None,
+                 classes: Optional[Sequence[str]] = None, strict: bool = False,
+                 memory: int = 0, threads: int = 0):
         if targets is None:
             guess = library("glcnn_data").glcnn_data_guess_targets(os.fsencode(path))
             targets = next(name for name, value in _TARGETS.items() if value == guess)
@@ -106,8 +108,12 @@ class Dataset:
         self._set = _Set(path, _c.glcnn_data_parameters(
             width=width, height=height, channels=whole("channels", channels),
             resize=whole("resize", resize),
-            validation=validation, strict=strict, memory=whole("memory", memory, 0, SIZE_MAX),
+            validation=0.1 if validation is None else validation, strict=strict,
+            memory=whole("memory", memory, 0, SIZE_MAX),
             class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets]))
+        if validation and self.counts["validation"] and not self._set.info.is_split:
+            raise refuse("%s has a validation part, of %d images: validation=%g sets nothing aside"
+                         % (path, self.counts["validation"], validation))
         self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
         self._threads, self._epoch = whole("threads", threads), 0
         self._loader: Optional[_Loader] = None
