@@ -346,15 +346,21 @@ static void expect_no_words(const char *words)
         printf("\n    \"%s\" in: %s", words, said);
 }
 
-/* Training never sees them: not to learn from, and not to choose an epoch by. */
-static void test_pictures_are_left_for_the_end(void)
+/* Folders in parts, and parts.safetensors, which the first of them has trained. */
+static void train_parts(void)
 {
     write_idx("parts/train", 7);
     write_idx("parts/t10k", 8);
     write_idx("alone/train", 7);
     write_idx("both/train", 8);
     write_idx("both/val", 7);
-    expect(glcnn("train --data parts --epochs 2 --out parts.safetensors"), 0);
+    expect(glcnn("train --data parts --epochs 2 --force --out parts.safetensors"), 0);
+}
+
+/* Training never sees them: not to learn from, and not to choose an epoch by. */
+static void test_pictures_are_left_for_the_end(void)
+{
+    train_parts();
     expect_words(
         "54 images of 8x8x1 to train with, 6 to validate with, 60 to test with, 3 classes");
     expect_words("\ntest: loss ");
@@ -372,6 +378,7 @@ static void test_pictures_are_left_for_the_end(void)
 /* By their contents, wherever they lie. */
 static void trained_pictures_are_told(void)
 {
+    train_parts();
     expect(glcnn("evaluate parts.safetensors alone"), 0);
     expect_words("on 60 images\n54 of these 60 images were trained on");
     expect(glcnn("evaluate --json parts.safetensors both"), 0);
@@ -391,11 +398,96 @@ static void trained_pictures_are_told(void)
 
 static void a_share_that_comes_to_nothing_is_refused(void)
 {
+    train_parts();
     expect(glcnn("train --data both --validation 0.2 --epochs 1"), 1);
     expect_words("both: has a validation part, of 60 images, so that --validation 0.2 sets nothing "
                  "aside; leave it out");
     expect(glcnn("train --data parts --validation 0.5 --epochs 1"), 0);
     expect_words("30 images of 8x8x1 to train with, 30 to validate with, 60 to test with");
+}
+
+/* ---- What cannot be learned ---- */
+
+static uint32_t slope(uint32_t x, uint32_t y, uint32_t c)
+{
+    return (x * 5 + y * 3 + c) % 256;
+}
+
+/* FOLDER/images/0.png .. 7.png, which FOLDER/list.csv names, with `numbers` behind each. */
+static void write_list(const char *folder, const char *columns, const char *numbers)
+{
+    char text[1024], name[64];
+    size_t length = (size_t)snprintf(text, sizeof text, "file,%s\n", columns);
+    for (int n = 0; n < 8; n++) {
+        snprintf(name, sizeof name, "%s/images/%d.png", folder, n);
+        data_write_png(name, &(struct data_png){16, 16, 0, .value = slope});
+        length += (size_t)snprintf(text + length, sizeof text - length, "%d.png,%s\n", n, numbers);
+    }
+    snprintf(name, sizeof name, "%s/list.csv", folder);
+    data_write_text(name, text);
+}
+
+static void targets_that_teach_nothing_are_refused(void)
+{
+    write_list("same", "size,weight", "3,4");
+    expect(glcnn("train --task regress --data same --epochs 1"), 1);
+    expect_words(
+        "same: \"size\" and all other numbers are the same for all 7 pictures to train with");
+    data_write_text("same/list.csv",
+                    "file,size,weight\n0.png,3,1\n1.png,3,2\n2.png,3,3\n3.png,3,4\n"
+                    "4.png,3,5\n5.png,3,6\n6.png,3,7\n7.png,3,8\n");
+    expect(glcnn("train --task regress --data same --epochs 1"), 0);
+    expect_words("same: \"size\" is the same number for all 7 pictures to train with");
+    write_list("points", "eye_x,eye_y", "700,2");
+    expect(glcnn("train --task keypoints --data points --epochs 1"), 1);
+    expect_words(
+        "points: no keypoint lies in its picture, of 7 to train with: the first is at 700,2 of a "
+        "picture of 16x16");
+    write_list("points", "eye_x,eye_y,ear_x,ear_y", "7,2,-1,-1");
+    expect(glcnn("train --task keypoints --data points --epochs 1"), 0);
+    expect_words("points: ear_x lies in none of the 7 pictures to train with");
+    for (int n = 0; n < 4; n++) {
+        char name[64];
+        snprintf(name, sizeof name, "wide/images/%d.png", n);
+        data_write_png(name, &(struct data_png){96, 32, 0, .value = slope});
+        snprintf(name, sizeof name, "wide/labels/%d.txt", n);
+        data_write_text(name, "0 0.05 0.5 0.05 0.5\n");
+    }
+    expect(glcnn("train --task detect --data wide --size 32 --epochs 1"), 1);
+    expect_words("wide: none of the 3 pictures to train with has a box in the middle");
+}
+
+static void one_class_is_told(void)
+{
+    train_parts();
+    for (int n = 0; n < 4; n++) {
+        char name[64];
+        snprintf(name, sizeof name, "single/1/%d.png", n);
+        data_write_png(name, &(struct data_png){8, 8, 0, .value = slope});
+    }
+    expect(glcnn("train --model parts.safetensors --classes model --data single --epochs 1"), 0);
+    expect_words("single: all 3 pictures to train with are of the class \"1\"");
+}
+
+/* The file of before stays. */
+static void a_loss_that_grows_ends_the_run(void)
+{
+    static char before[1 << 20], after[1 << 20];
+    train_parts();
+    const size_t size = data_read("parts.safetensors", before, sizeof before);
+    expect(
+        glcnn(
+            "train --data parts --epochs 9 --schedule constant --lr 30 --force --out parts.safetensors"),
+        1);
+    expect_words(
+        "of the first step: training diverges; a lower --lr, a --warmup or --clip-norm may help");
+    expect_words("more than 100 times ");
+    expect_words("parts.safetensors");
+    if (!strstr(said, "epoch 1 of 9: ")) {
+        expect_words("parts.safetensors is unchanged");
+        CU_ASSERT_EQUAL(data_read("parts.safetensors", after, sizeof after), size);
+        CU_ASSERT_EQUAL(memcmp(before, after, size), 0);
+    }
 }
 
 int main(int argc, char *argv[])
@@ -410,6 +502,9 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_pictures_are_left_for_the_end),
                                         UNIT_TEST(trained_pictures_are_told),
                                         UNIT_TEST(a_share_that_comes_to_nothing_is_refused),
+                                        UNIT_TEST(targets_that_teach_nothing_are_refused),
+                                        UNIT_TEST(one_class_is_told),
+                                        UNIT_TEST(a_loss_that_grows_ends_the_run),
                                         CU_TEST_INFO_NULL};
     if (!has_device()) {
         puts("there is no device");

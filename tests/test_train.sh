@@ -150,17 +150,17 @@ losses() {
     cut -d , -f "$column" "$work/column.csv"
 }
 # Where weights stay, training sees other pictures in each epoch, and validation those of the data.
-losses 4 --lr 0 >"$work/plain"
-losses 6 --lr 0 >"$work/plain_validation"
-losses 4 --lr 0 --augment crop=3,noise=0.1 >"$work/augmented"
-losses 6 --lr 0 --augment crop=3,noise=0.1 >"$work/augmented_validation"
+losses 4 --lr 1e-30 >"$work/plain"
+losses 6 --lr 1e-30 >"$work/plain_validation"
+losses 4 --lr 1e-30 --augment crop=3,noise=0.1 >"$work/augmented"
+losses 6 --lr 1e-30 --augment crop=3,noise=0.1 >"$work/augmented_validation"
 ! cmp -s "$work/plain" "$work/augmented" || fail 'augmentation changes nothing'
 cmp "$work/plain_validation" "$work/augmented_validation" || fail 'what validates is augmented'
 
 # One batch has all pictures: the mean of their losses is that of any order.
-[ "$(losses 4 --lr 0 --limit 32 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 1 ] ||
+[ "$(losses 4 --lr 1e-30 --limit 32 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 1 ] ||
     fail 'the same pictures have other losses in another epoch'
-[ "$(losses 4 --lr 0 --limit 32 --augment noise=0.3 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 2 ] ||
+[ "$(losses 4 --lr 1e-30 --limit 32 --augment noise=0.3 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 2 ] ||
     fail 'augmentation is the same in each epoch'
 
 # A norm that no gradient has changes nothing; one of nearly nothing lets the weights stay.
@@ -268,9 +268,9 @@ cmp "$work/stopped" "$work/whole" || fail 'the command to go on with gives other
 
 # ---- The best epoch, and patience ------------------------------------------------------------------
 
-# With a learning rate of 0, and nothing but weights, every epoch is like the first: it stays the
+# With a learning rate of next to 0, and nothing but weights, every epoch is like the first: it stays the
 # best one.
-must_train --net lenet --lr 0 --warmup 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
+must_train --net lenet --lr 1e-30 --warmup 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
 grep -q 'stopped: no better accuracy in 2 epochs' "$work/log" || fail 'patience is not spoken of'
 grep -q 'best: epoch 1, ' "$work/log" || fail 'the best epoch is not named'
 [ "$(wc -l <"$work/patient.csv")" = 13 ] || fail 'patience did not end the run after three epochs'
@@ -278,28 +278,32 @@ LC_ALL=C grep -aq '"step":"4"' "$work/patient.best" || fail 'the best network is
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
 "$glcnn" train --data "$work" --resume "$work/patient" --out "$work/patient" >"$work/log" 2>&1
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'a run without patience left goes on'
-must_train --net lenet --lr 0 --warmup 0 --epochs 1 --patience 2 --out "$work/parts"
+must_train --net lenet --lr 1e-30 --warmup 0 --epochs 1 --patience 2 --out "$work/parts"
 "$glcnn" train --data "$work" --resume "$work/parts" --epochs 9 --out "$work/parts" >"$work/log" 2>&1
 cmp "$work/patient" "$work/parts" || fail 'patience is not resumed'
 
 # ---- Divergence ------------------------------------------------------------------------------------
 
-# diverges ARGUMENT...: ends with 1, names step and node, and leaves the files as they were.
+grows='the loss is [0-9.e+]*, more than 100 times [0-9.]*, that of the first step: training diverges; a lower --lr'
+node='the loss is .*, not finite; the first result that is not finite is that of [a-z_]*_[0-9]'
+# diverges WORDS ARGUMENT...: ends with 1 and these words behind the step, and leaves the files as they were.
 diverges() {
+    words=$1
+    shift
     cp "$work/small" "$work/kept" && cp "$work/small" "$work/kept.best" && status=0
     train --resume "$work/kept" --epochs 40 --out "$work/kept" "$@" || status=$?
     [ $status = 1 ] || { cat "$work/log"; fail "$*: a training that diverges ends with $status"; }
-    grep -q "^glcnn train: step [0-9]*: the loss is .*, not finite; the first result that is not finite is that of [a-z_]*_[0-9]" \
-        "$work/log" || { cat "$work/log"; fail "$*: step and node are not named"; }
+    grep -q "^glcnn train: step [0-9]*: $words" "$work/log" ||
+        { cat "$work/log"; fail "$*: not in these words: $words"; }
     grep -q "kept is unchanged" "$work/log" || fail "$*: what is kept is not named"
     cmp -s "$work/small" "$work/kept" || fail "$*: the checkpoint was written over"
     cmp -s "$work/small" "$work/kept.best" || fail "$*: the best checkpoint was written over"
 }
-diverges --lr 1e6
-diverges --lr 1e9
+diverges "$grows" --lr 1e6
+diverges "$node" --lr 1e30
 cp "$work/small" "$work/single"
 must_train --net small --epochs 2 --precision float16 --out "$work/small"
-diverges --lr 1e9
+diverges "$node" --lr 1e9
 mv "$work/single" "$work/small"
 rm -f "$work/new"
 train --lr 1e6 --epochs 40 --out "$work/new" && fail 'a new run that diverges does not fail'
@@ -309,7 +313,7 @@ train --lr 1e6 --epochs 40 --out "$work/kept" && fail 'a new run over a file tha
 cmp -s "$work/small" "$work/kept" || fail 'a new run that diverges destroys what was there'
 status=0
 train --lr 1e6 --epochs 40 || status=$?
-[ $status = 1 ] && grep -q 'not finite; the first' "$work/log" || fail 'without --out divergence is not told'
+[ $status = 1 ] && grep -q "$grows" "$work/log" || fail 'without --out divergence is not told'
 must_train --limit 32
 grep -q 'checkpoints: none, .*; give --out' "$work/log" && grep -q '^not saved; give --out' "$work/log" ||
     fail 'nobody says that nothing is saved'
@@ -320,7 +324,10 @@ cp "$work/small" "$work/longer"
 must_train --resume "$work/longer" --epochs 9 --out "$work/longer"
 "$glcnn" evaluate "$work/longer" "$work" --plot "$work/matrix.svg" >"$work/table" 2>"$work/err" ||
     fail 'evaluate fails'
-grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images' "$work/table" || fail 'evaluate has no accuracy'
+grep -q '^accuracy [01]\.[0-9]*, loss [0-9.]* on 40 images of the validation part$' "$work/table" ||
+    fail 'evaluate has no accuracy'
+grep -q '^40 of these 40 images were trained on: ' "$work/table" || fail 'the same noise is not known again'
+sed -i '/were trained on/d' "$work/table"
 sed '1d' "$work/table" >"$work/matrix"
 sed -n '/accuracy *predicted/,/^$/p' "$work/log" | sed '$d' >"$work/said"
 sed '1d' "$work/matrix" | head -n "$(wc -l <"$work/said")" | cmp - "$work/said" || fail 'evaluate and train have other confusions'

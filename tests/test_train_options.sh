@@ -92,6 +92,13 @@ if "$glcnn" help train | grep -q -e --average-every=; then
     refused 2 "--ema needs ranks that step together" --ema 0.9 --average-every 3
 fi
 refused 2 '--ema is "1.5"' --ema 1.5
+# Averages that never move, rates of 0 and the like learn nothing.
+refused 2 '--ema is "1"; it must be a number at least 0 and below 1' --ema 1
+refused 2 '--lr is "0"; it must be a number above 0 and at most 1000000000' --lr 0
+refused 2 '--decay is "0"; it must be a number above 0 and at most 1' --decay 0
+refused 2 '--label-smoothing is "1"; it must be a number at least 0 and below 1' --label-smoothing 1
+refused 2 '--validation is "1"; it must be a number at least 0 and below 1' --validation 1
+refused 2 '--weight-decay 50 times the learning rate of 0.02 is 1: a step would take all' --weight-decay 50
 # A file without what trains goes on from its averages.
 sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"glcnn\.trained"/"glcnn.trainex"/' "$work/ema" >"$work/old"
 train --resume "$work/old" --epochs 3
@@ -139,8 +146,8 @@ cmp "$work/plain.csv" "$work/balanced.csv" || fail 'balanced weights of equal cl
 changes weights --class-weights 1,1,1,1,1,1,1,9
 changes both --label-smoothing 0.2 --class-weights 1,1,1,1,1,1,1,9
 # Weights that are all 2 double the loss of the first step; validation knows neither.
-train --class-weights 2 --epochs 2 --lr 0 --log "$work/double.csv"
-train --epochs 2 --lr 0 --log "$work/single.csv"
+train --class-weights 2 --epochs 2 --lr 1e-30 --log "$work/double.csv"
+train --epochs 2 --lr 1e-30 --log "$work/single.csv"
 [ "$(column 6 single)" = "$(column 6 double)" ] || fail 'weights of classes change what validates'
 sed -n 2p "$work/single.csv" | cut -d , -f 4 >"$work/once"
 sed -n 2p "$work/double.csv" | cut -d , -f 4 | awk -v once="$(cat "$work/once")" \
@@ -167,11 +174,11 @@ changes mixup --augment mixup=0.3
 changes cutmix --augment flip,cutmix=1,crop=2 --label-smoothing 0.1
 changes mixed --augment cutmix=1,mixup=0.3,noise=0.1 --mean 0.3 --deviation 0.4
 # Where weights stay, what validates is not mixed; mixed pictures have other losses in each epoch.
-train --epochs 2 --lr 0 --augment mixup=1 --log "$work/stay.csv"
+train --epochs 2 --lr 1e-30 --augment mixup=1 --log "$work/stay.csv"
 [ "$(column 6 single)" = "$(column 6 stay)" ] || fail 'pictures that validate are mixed'
 [ "$(column 4 single)" != "$(column 4 stay)" ] || fail 'mixing changes no loss'
 # One batch has all pictures: the epochs differ by what is drawn.
-train --epochs 2 --batch 128 --lr 0 --augment cutmix=1 --log "$work/drawn.csv"
+train --epochs 2 --batch 128 --lr 1e-30 --augment cutmix=1 --log "$work/drawn.csv"
 [ "$(sed -n 2p "$work/drawn.csv" | cut -d , -f 4)" != "$(sed -n 3p "$work/drawn.csv" | cut -d , -f 4)" ] ||
     fail 'each epoch mixes the same way'
 # Frozen layers see mixed pictures, and the layers behind them their labels: both ways are the same.
@@ -179,8 +186,8 @@ net=
 train --model "$work/plain" --train last --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
 grep -q 'computed in each step, because of --augment' "$work/log" || fail 'features of mixed pictures are kept'
 ! cmp -s "$work/last.csv" "$work/frozen.csv" || fail 'frozen layers see no mixed pictures'
-train --model "$work/plain" --lr 0 --epochs 1 --augment mixup=1 --log "$work/unfrozen.csv"
-train --model "$work/plain" --train last --lr 0 --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
+train --model "$work/plain" --lr 1e-30 --epochs 1 --augment mixup=1 --log "$work/unfrozen.csv"
+train --model "$work/plain" --train last --lr 1e-30 --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
 paste -d , "$work/frozen.csv" "$work/unfrozen.csv" | sed 1d | awk -F , \
     '{ off = $4 - $11; if (off > 1e-5 * $4 || off < -1e-5 * $4) exit 1 } END { exit NR != 4 }' ||
     fail 'frozen layers change what is mixed'

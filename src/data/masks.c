@@ -342,12 +342,26 @@ static void tell_values(glcnn_data_set *set, bool counts_last)
     set_decide(set, message);
 }
 
+/* Of classes that are given. */
+static glcnn_status check_seen(const glcnn_data_set *set, char *error)
+{
+    const struct masks *m = &set->masks;
+    for (int value = 0; value < 256; value++)
+        if (m->seen[value] && m->class_of[value] != GLCNN_DATA_NO_CLASS)
+            return GLCNN_SUCCESS;
+    return data_fail(
+        error, GLCNN_MALFORMED_DATA,
+        "%.300s: no pixel of the training part's masks has a class; expected values below "
+        "%u",
+        set->path, set->info.class_count);
+}
+
 glcnn_status set_finish_masks(glcnn_data_set *set, char *error)
 {
     struct masks *m = &set->masks;
     uint32_t count = 0;
     if (set->info.class_count > 0)
-        return GLCNN_SUCCESS;
+        return check_seen(set, error);
     for (int value = 0; value < 255; value++)
         m->class_of[value] = m->seen[value] ? (uint8_t)count++ : GLCNN_DATA_NO_CLASS;
     const bool counts_last = m->seen[255] && count == 1 && m->seen[0];

@@ -24,8 +24,9 @@ static const char details[] =
     "continues as if the run had not been stopped, bit for bit. The epoch with the best "
     "validation accuracy is kept beside it: model.best.safetensors for --out "
     "model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves, and "
-    "prints how to continue; one that comes a second later or more ends at once. A loss that is not finite ends the run "
-    "with status 1, and overwrites no file.\n"
+    "prints how to continue; one that comes a second later or more ends at once. A loss that is "
+    "not finite, or more than 100 times that of the first step (or than 100, if that was below 1), "
+    "ends the run with status 1, and overwrites no file.\n"
     "\n"
     "--report writes DIR/index.html after each epoch: one page for a browser, complete by itself, "
     "with the curves, each class, what is taken for what, the most wrong validation pictures, and "
@@ -215,15 +216,45 @@ static void mean_add(struct mean *mean, double loss, double accuracy)
     mean->accuracy += (accuracy - mean->accuracy) / (double)mean->count;
 }
 
+#define DIVERGED   100 /* times the loss of the first step */
+#define FIRST_LOSS 1.0 /* that is taken for it where a trained network begins with less */
+
+static double first_loss(const struct session *s)
+{
+    return fmax(s->settings.first_loss, FIRST_LOSS);
+}
+
+/* After a loss that shows that training has come to nothing. */
+static int end_diverged(const struct session *s)
+{
+    char kept[GLCNN_ERROR_LENGTH];
+    describe_checkpoint(s, kept, sizeof kept);
+    if (s->settings.out && s->best.epoch > 0)
+        return complain(s->command, EXIT_FAILED, "%s, and %s that of epoch %" PRIu64 ", the best",
+                        kept, s->best_path, s->best.epoch);
+    return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;
+}
+
+/* A loss that is finite, but beyond what learning comes back from. */
+static int grow(const struct session *s, double loss)
+{
+    complain(
+        s->command, EXIT_FAILED,
+        "step %zu: the loss is %.3g, more than %d times %.3g, that of the first step: training "
+        "diverges; %s",
+        s->step + 1, loss, DIVERGED, first_loss(s), session_advice(s));
+    return end_diverged(s);
+}
+
+/* One that is not finite; `what` says whose it is. */
 static int diverge(struct session *s, const char *what, double loss)
 {
-    char clause[GLCNN_ERROR_LENGTH] = "", kept[GLCNN_ERROR_LENGTH];
+    char clause[GLCNN_ERROR_LENGTH] = "";
     if (!s->ranks.mpi) /* others would have to make their steps again with it */
         session_find_not_finite(s, clause);
     complain(s->command, EXIT_FAILED, "step %zu: the loss%s is %s, not finite%s; %s", s->step + 1,
              what, isnan(loss) ? "NaN" : "infinite", clause, session_advice(s));
-    describe_checkpoint(s, kept, sizeof kept);
-    return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;
+    return end_diverged(s);
 }
 
 static void print_epoch(const struct session *s, const struct mean *mean, const struct best *now,
@@ -263,6 +294,17 @@ static double validation_cost(const struct session *s, double validating, double
     return fmin(stepping > 0 ? validating / stepping : 0, images / trained);
 }
 
+/* What is learned of one loss of 0 after the other is nothing: it may be that nothing is left, or that
+ * masks have no class, for instance. */
+static void tell_zero(const struct session *s, const struct mean *mean)
+{
+    if (mean->loss > 0 || !ranks_leads(&s->ranks) || s->first / s->steps != epochs_done(s))
+        return;
+    complain(s->command, EXIT_GOOD,
+             "every loss of this epoch was 0: there is nothing to learn of these pictures; look at "
+             "their targets");
+}
+
 static int finish_epoch(struct session *s, const struct mean *mean, double seconds,
                         struct best *now)
 {
@@ -282,6 +324,7 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
     if (isnan(now->accuracy) && !s->tells_nothing)
         tell_nothing(s);
     print_epoch(s, mean, now, seconds, waited - before);
+    tell_zero(s, mean);
     return EXIT_GOOD;
 }
 
@@ -360,6 +403,10 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     train_trace_end_step(&s->trace, start, seconds_now());
     if (!isfinite(loss))
         return diverge(s, "", (double)loss);
+    if (s->settings.first_loss == 0)
+        s->settings.first_loss = (double)loss;
+    if ((double)loss > DIVERGED * first_loss(s))
+        return grow(s, (double)loss);
     double accuracy = tells_right(s) ? (double)right / (double)images : NAN;
     mean_add(mean, (double)loss, accuracy);
     progress_update(progress, done, mean->loss);

@@ -250,9 +250,10 @@ static int fit_settings(struct session *s)
 
 int session_open_data(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {open_base,      choose_task,      open_set,
-                                                     describe_input, fit_settings,     check_net,
-                                                     check_resumed,  remember_pictures};
+    static int (*const parts[])(struct session *) = {
+        open_base,        choose_task, open_set,      describe_input,
+        fit_settings,     check_net,   check_resumed, session_check_learnable,
+        remember_pictures};
     int status = EXIT_GOOD;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);

@@ -80,6 +80,10 @@ int session_fail_device(const struct session *s);
 /* The file of --resume or --model, the pictures, and the settings that follow from both. */
 int session_open_data(struct session *s);
 
+/* Refuses targets that nothing can be learned of, and says what is not learned of others
+ * (train_learnable.c). */
+int session_check_learnable(struct session *s);
+
 /* The session's batches, once the ranks have their shares. */
 int session_open_loaders(struct session *s);
 

@@ -167,9 +167,10 @@ struct number {
     uint64_t low, high;
     double fallback;                          /* only REAL may have a fraction */
     enum { WHOLE, BYTES, REAL, SIGNED } kind; /* SIGNED: as REAL, from -high on, or NaN */
-    bool kept;  /* in checkpoints, where the fallback is good too: 0 for none */
-    bool fixed; /* cannot change when a run is resumed */
-    bool later; /* checkpoints of before it have none: the fallback */
+    bool kept;         /* in checkpoints, where the fallback is good too: 0 for none */
+    bool fixed;        /* cannot change when a run is resumed */
+    bool later;        /* checkpoints of before it have none: the fallback */
+    bool above, below; /* of a REAL: low, or high, itself is no number for it */
 };
 
 #define FIELD(NAME) #NAME, offsetof(struct settings, NAME)
@@ -181,22 +182,23 @@ static const struct number numbers[] = {
     {OPTION_ACCUMULATE, FIELD(accumulate), 1, 4096, 1, WHOLE, true, true, true},
     {OPTION_LIMIT, FIELD(limit), 1, 1000000000, 0, WHOLE, true, true},
     {OPTION_SEED, FIELD(seed), 0, UINT64_MAX, 1, WHOLE, true, true},
-    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 1000000000, 0, REAL, true, false},
-    {OPTION_DECAY, FIELD(decay), 0, 1, 0, REAL, true, false},
+    {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 1000000000, 0, REAL, true, false,
+     .above = true},
+    {OPTION_DECAY, FIELD(decay), 0, 1, 0, REAL, true, false, .above = true},
     {OPTION_WARMUP, FIELD(warmup), 0, 10000, 0, REAL, true, false},
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
     {OPTION_CLIP_NORM, "clip-norm", offsetof(struct settings, clip_norm), 0, 1000000000, 0, REAL,
      true, false},
     {OPTION_WEIGHT_DECAY, "weight-decay", offsetof(struct settings, weight_decay), 0, 1000000, 0,
      REAL, true, false, true},
-    {OPTION_EMA, FIELD(ema), 0, 1, 0, REAL, true, false, true},
+    {OPTION_EMA, FIELD(ema), 0, 1, 0, REAL, true, false, true, .below = true},
     {OPTION_SMOOTHING, "label-smoothing", offsetof(struct settings, label_smoothing), 0, 1, 0, REAL,
-     true, false, true},
+     true, false, true, .below = true},
     {OPTION_UNFREEZE, "unfreeze-after", offsetof(struct settings, unfreeze_after), 1, 10000, 0,
      WHOLE, true, true, true},
     {OPTION_PATIENCE, FIELD(patience), 1, 10000, 0, WHOLE, true, false},
     {OPTION_MEMORY, FIELD(memory), 1, 1000000000000000, 0, BYTES, true, false},
-    {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true},
+    {OPTION_VALIDATION, FIELD(validation), 0, 1, 0, REAL, true, true, .below = true},
     {OPTION_CHANNELS, FIELD(channels), 1, GLCNN_DATA_MAX_CHANNELS, 0, WHOLE, false, false},
     {OPTION_THREADS, FIELD(threads), 1, 256, 0, WHOLE, false, false},
     {OPTION_CACHE_LIMIT, "feature-limit", offsetof(struct settings, feature_limit), 1,
@@ -210,6 +212,7 @@ static const struct number numbers[] = {
      false},
     {NO_OPTION, FIELD(step), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, FIELD(images), 1, UINT32_MAX, 1, WHOLE, true, false},
+    {NO_OPTION, FIELD(first_loss), 0, UINT64_MAX, 0, REAL, true, false, true},
     {NO_OPTION, FIELD(data_digest), 0, UINT64_MAX, 0, WHOLE, true, false, true},
     {NO_OPTION, BEST(epoch), 0, EXACT, 0, WHOLE, true, false},
     {NO_OPTION, BEST(accuracy), 0, UINT64_MAX, 0, SIGNED, true, false},
@@ -239,8 +242,12 @@ static bool parse_number(struct settings *s, const struct number *n, const char 
 /* "a whole number in 1 .. 4096" */
 static const char *describe_range(const struct number *n, uint64_t low, char text[96])
 {
-    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
-             low, n->high);
+    if (n->above || n->below)
+        snprintf(text, 96, "a number %s %" PRIu64 " and %s %" PRIu64,
+                 n->above ? "above" : "at least", low, n->below ? "below" : "at most", n->high);
+    else
+        snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
+                 low, n->high);
     return text;
 }
 
@@ -257,12 +264,19 @@ static bool is_given(const struct settings *s, int letter)
     return s->given & bit(find_number(letter));
 }
 
+/* An end of the range that leaves nothing to learn: a rate of 0, averages that never move. */
+static bool is_excluded(struct settings *s, const struct number *n)
+{
+    const double value = n->above || n->below ? *(double *)place(s, n) : 0;
+    return (n->above && value <= (double)n->low) || (n->below && value >= (double)n->high);
+}
+
 static int read_number(const struct tool_command *command, struct settings *s,
                        const struct number *n)
 {
     char range[96];
     s->given |= bit(n);
-    if (parse_number(s, n, optarg, n->low))
+    if (parse_number(s, n, optarg, n->low) && !is_excluded(s, n))
         return EXIT_GOOD;
     return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be %s", n->name, optarg,
                     describe_range(n, n->low, range));
@@ -877,6 +891,12 @@ static int check_settings(const struct tool_command *command, const struct setti
     if (s->unfreeze_after > 0 && (strcmp(s->train, "all") == 0 || s->ema > 0))
         return complain(command, EXIT_USAGE,
                         "--unfreeze-after needs layers that are frozen, by --train, and no --ema");
+    if (s->weight_decay * s->rate >= 1)
+        return complain(
+            command, EXIT_USAGE,
+            "--weight-decay %g times the learning rate of %g is %g: a step would take all of "
+            "each weight away; their product must be below 1",
+            s->weight_decay, s->rate, s->weight_decay * s->rate);
     if (s->ema > 0 && s->average_every)
         return complain(command, EXIT_USAGE,
                         "--ema needs ranks that step together; with --average-every each steps by "

@@ -64,6 +64,7 @@ struct settings {
     double loss_scale;                /* of float16, as the last checkpoint has it */
     uint64_t good_steps, skipped_steps;
     uint64_t step, images; /* of the checkpoint: steps made, images of an epoch */
+    double first_loss;     /* of the checkpoint: of the run's first step; 0: none was made */
     uint64_t data_digest;  /* of the checkpoint: names and labels of its images; 0: it has none */
     struct best best;      /* of the checkpoint */
     struct augment augment;
