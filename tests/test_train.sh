@@ -150,17 +150,17 @@ losses() {
     cut -d , -f "$column" "$work/column.csv"
 }
 # Where weights stay, training sees other pictures in each epoch, and validation those of the data.
-losses 4 --lr 1e-30 >"$work/plain"
-losses 6 --lr 1e-30 >"$work/plain_validation"
-losses 4 --lr 1e-30 --augment crop=3,noise=0.1 >"$work/augmented"
-losses 6 --lr 1e-30 --augment crop=3,noise=0.1 >"$work/augmented_validation"
+losses 4 --lr 1e-60 >"$work/plain"
+losses 6 --lr 1e-60 >"$work/plain_validation"
+losses 4 --lr 1e-60 --augment crop=3,noise=0.1 >"$work/augmented"
+losses 6 --lr 1e-60 --augment crop=3,noise=0.1 >"$work/augmented_validation"
 ! cmp -s "$work/plain" "$work/augmented" || fail 'augmentation changes nothing'
 cmp "$work/plain_validation" "$work/augmented_validation" || fail 'what validates is augmented'
 
 # One batch has all pictures: the mean of their losses is that of any order.
-[ "$(losses 4 --lr 1e-30 --limit 32 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 1 ] ||
+[ "$(losses 4 --lr 1e-60 --limit 32 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 1 ] ||
     fail 'the same pictures have other losses in another epoch'
-[ "$(losses 4 --lr 1e-30 --limit 32 --augment noise=0.3 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 2 ] ||
+[ "$(losses 4 --lr 1e-60 --limit 32 --augment noise=0.3 | tail -n 2 | cut -c 1-6 | uniq | wc -l)" = 2 ] ||
     fail 'augmentation is the same in each epoch'
 
 # A norm that no gradient has changes nothing; one of nearly nothing lets the weights stay.
@@ -268,9 +268,9 @@ cmp "$work/stopped" "$work/whole" || fail 'the command to go on with gives other
 
 # ---- The best epoch, and patience ------------------------------------------------------------------
 
-# With a learning rate of next to 0, and nothing but weights, every epoch is like the first: it stays the
+# With a learning rate that is 0 as a float32, and nothing but weights, every epoch is like the first: it stays the
 # best one.
-must_train --net lenet --lr 1e-30 --warmup 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
+must_train --net lenet --lr 1e-60 --warmup 0 --epochs 9 --patience 2 --out "$work/patient" --log "$work/patient.csv"
 grep -q 'stopped: no better accuracy in 2 epochs' "$work/log" || fail 'patience is not spoken of'
 grep -q 'best: epoch 1, ' "$work/log" || fail 'the best epoch is not named'
 [ "$(wc -l <"$work/patient.csv")" = 13 ] || fail 'patience did not end the run after three epochs'
@@ -278,7 +278,7 @@ LC_ALL=C grep -aq '"step":"4"' "$work/patient.best" || fail 'the best network is
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
 "$glcnn" train --data "$work" --resume "$work/patient" --out "$work/patient" >"$work/log" 2>&1
 LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'a run without patience left goes on'
-must_train --net lenet --lr 1e-30 --warmup 0 --epochs 1 --patience 2 --out "$work/parts"
+must_train --net lenet --lr 1e-60 --warmup 0 --epochs 1 --patience 2 --out "$work/parts"
 "$glcnn" train --data "$work" --resume "$work/parts" --epochs 9 --out "$work/parts" >"$work/log" 2>&1
 cmp "$work/patient" "$work/parts" || fail 'patience is not resumed'
 

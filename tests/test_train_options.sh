@@ -73,6 +73,8 @@ column() {
     cut -d , -f "$1" "$work/$2.csv"
 }
 changes ema --ema 0.9
+grep -q '^epoch 2 of 2: .*; validation loss [0-9.]*, accuracy [0-9.]* (without averages loss [0-9.]*, accuracy [0-9.]*); ' \
+    "$work/log" || { cat "$work/log"; fail 'an epoch does not print what both give'; }
 changes ema_adam --ema 0.7 --optimizer adam --limit 96
 # What trains does not know of them; what is validated and saved is them.
 [ "$(column 4 plain)" = "$(column 4 ema)" ] || fail 'averages change what trains'
@@ -146,8 +148,8 @@ cmp "$work/plain.csv" "$work/balanced.csv" || fail 'balanced weights of equal cl
 changes weights --class-weights 1,1,1,1,1,1,1,9
 changes both --label-smoothing 0.2 --class-weights 1,1,1,1,1,1,1,9
 # Weights that are all 2 double the loss of the first step; validation knows neither.
-train --class-weights 2 --epochs 2 --lr 1e-30 --log "$work/double.csv"
-train --epochs 2 --lr 1e-30 --log "$work/single.csv"
+train --class-weights 2 --epochs 2 --lr 1e-60 --log "$work/double.csv"
+train --epochs 2 --lr 1e-60 --log "$work/single.csv"
 [ "$(column 6 single)" = "$(column 6 double)" ] || fail 'weights of classes change what validates'
 sed -n 2p "$work/single.csv" | cut -d , -f 4 >"$work/once"
 sed -n 2p "$work/double.csv" | cut -d , -f 4 | awk -v once="$(cat "$work/once")" \
@@ -174,11 +176,11 @@ changes mixup --augment mixup=0.3
 changes cutmix --augment flip,cutmix=1,crop=2 --label-smoothing 0.1
 changes mixed --augment cutmix=1,mixup=0.3,noise=0.1 --mean 0.3 --deviation 0.4
 # Where weights stay, what validates is not mixed; mixed pictures have other losses in each epoch.
-train --epochs 2 --lr 1e-30 --augment mixup=1 --log "$work/stay.csv"
+train --epochs 2 --lr 1e-60 --augment mixup=1 --log "$work/stay.csv"
 [ "$(column 6 single)" = "$(column 6 stay)" ] || fail 'pictures that validate are mixed'
 [ "$(column 4 single)" != "$(column 4 stay)" ] || fail 'mixing changes no loss'
 # One batch has all pictures: the epochs differ by what is drawn.
-train --epochs 2 --batch 128 --lr 1e-30 --augment cutmix=1 --log "$work/drawn.csv"
+train --epochs 2 --batch 128 --lr 1e-60 --augment cutmix=1 --log "$work/drawn.csv"
 [ "$(sed -n 2p "$work/drawn.csv" | cut -d , -f 4)" != "$(sed -n 3p "$work/drawn.csv" | cut -d , -f 4)" ] ||
     fail 'each epoch mixes the same way'
 # Frozen layers see mixed pictures, and the layers behind them their labels: both ways are the same.
@@ -186,8 +188,8 @@ net=
 train --model "$work/plain" --train last --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
 grep -q 'computed in each step, because of --augment' "$work/log" || fail 'features of mixed pictures are kept'
 ! cmp -s "$work/last.csv" "$work/frozen.csv" || fail 'frozen layers see no mixed pictures'
-train --model "$work/plain" --lr 1e-30 --epochs 1 --augment mixup=1 --log "$work/unfrozen.csv"
-train --model "$work/plain" --train last --lr 1e-30 --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
+train --model "$work/plain" --lr 1e-60 --epochs 1 --augment mixup=1 --log "$work/unfrozen.csv"
+train --model "$work/plain" --train last --lr 1e-60 --epochs 1 --augment mixup=1 --log "$work/frozen.csv"
 paste -d , "$work/frozen.csv" "$work/unfrozen.csv" | sed 1d | awk -F , \
     '{ off = $4 - $11; if (off > 1e-5 * $4 || off < -1e-5 * $4) exit 1 } END { exit NR != 4 }' ||
     fail 'frozen layers change what is mixed'

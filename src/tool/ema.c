@@ -109,8 +109,8 @@ bool ema_exchange(struct ema *ema)
 
 static bool make_optimizer(struct ema *ema)
 {
-    if (!good(glcnn_optimizer_stochastic_gradient_descent_create(
-            glcnn_network_device(ema->network), (float)(1 - ema->decay), &ema->optimizer)))
+    if (!good(glcnn_optimizer_stochastic_gradient_descent_create(glcnn_network_device(ema->network),
+                                                                 0, &ema->optimizer)))
         return false;
     struct glcnn_optimizer_parameters *p = glcnn_optimizer(ema->optimizer);
     p->gradient_rescale = -1;
@@ -122,7 +122,6 @@ static bool make_optimizer(struct ema *ema)
 static bool encode_all(struct ema *ema)
 {
     bool encoded =
-        make_optimizer(ema) &&
         good(glcnn_command_buffer_create(glcnn_network_device(ema->network), &ema->commands));
     for (size_t i = 0; i < ema->count && encoded; i++) {
         const struct ema_vector *v = &ema->vectors[i];
@@ -132,12 +131,21 @@ static bool encode_all(struct ema *ema)
     return encoded;
 }
 
-bool ema_step(struct ema *ema)
+double ema_decay(const struct ema *ema, uint64_t step)
+{
+    const double ramp = (1 + (double)step) / (10 + (double)step);
+    return ramp < ema->decay ? ramp : ema->decay;
+}
+
+bool ema_step(struct ema *ema, uint64_t step)
 {
     if (ema->decay == 0)
         return true;
     if (!ema->vectors)
         return add_all(ema) && change_all(ema, copy);
+    if (!ema->optimizer && !make_optimizer(ema))
+        return false;
+    glcnn_optimizer(ema->optimizer)->learning_rate = (float)(1 - ema_decay(ema, step));
     return (ema->commands || encode_all(ema)) && good(glcnn_command_buffer_commit(ema->commands));
 }
 

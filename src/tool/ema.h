@@ -1,8 +1,10 @@
 /* Exponential moving averages of what training changes: weights, and the running statistics of
  * normalisations too, as torch.optim.swa_utils.AveragedModel has them with buffers. After the first
- * step averages are what that left; after each further one
- *   average += (1 - decay) (trained - average)
- * The network has the trained values, but between two calls of ema_exchange the averages. */
+ * step averages are what that left; after step n, counted from 0, they move by
+ *   average += (1 - d) (trained - average),   d = min(decay, (1 + n) / (10 + n))
+ * The ramp lets a short run forget the weights that it was drawn with. Statistics take the shares that
+ * the weights take, so that they are those of the same steps. The network has the trained values, but
+ * between two calls of ema_exchange the averages. */
 #ifndef GLCNN_TOOL_EMA_H
 #define GLCNN_TOOL_EMA_H
 
@@ -24,8 +26,10 @@ struct ema {
 void ema_begin(struct ema *ema, glcnn_network *network, double decay);
 void ema_end(struct ema *ema);
 
-/* After each step. */
-bool ema_step(struct ema *ema);
+/* d of the formula above. */
+double ema_decay(const struct ema *ema, uint64_t step);
+/* After the step of that number, which a run that goes on counts on. */
+bool ema_step(struct ema *ema, uint64_t step);
 /* Puts averages in the place of what is trained, and back; nothing before the first step. */
 bool ema_exchange(struct ema *ema);
 

@@ -13,6 +13,8 @@ struct epoch_row {
     const struct task *task;
     double loss, value; /* in training; value NAN: it is not measured there */
     double validation_loss, validation_value;
+    bool has_averages; /* those are of averages, and these of the weights that are trained */
+    double trained_loss, trained_value;
     double seconds, waited; /* of these, for data */
     bool is_best;           /* so far */
 };

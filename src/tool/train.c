@@ -45,8 +45,9 @@ static const char details[] =
     "\n"
     "--weight-decay is decoupled from the gradient, as in AdamW and SGDW, and for weights only: "
     "biases, gamma, beta and slopes do not decay. With --ema the network that is validated and "
-    "saved has averages: after each step they move by 1 - DECAY of the way to what is trained, "
-    "weights and running statistics alike; the file has both. --class-weights are factors of the "
+    "saved has averages: after step n they move by 1 - d of the way to what is trained, where d is the "
+    "smaller of DECAY and (1 + n) / (10 + n), weights and running statistics alike; the file has both, "
+    "and epochs print what either gives. --class-weights are factors of the "
     "losses of a class's pictures, whose sum over the batch is divided by --batch: balanced ones "
     "are N / (K n), for n pictures of the class among N of K classes. Printed losses of training "
     "have them, and smoothed labels; those of validation have not.\n"
@@ -258,7 +259,7 @@ static int diverge(struct session *s, const char *what, double loss)
 }
 
 static void print_epoch(const struct session *s, const struct mean *mean, const struct best *now,
-                        double seconds, double waited)
+                        const struct best *trained, double seconds, double waited)
 {
     const struct epoch_row row = {.epoch = now->epoch,
                                   .epochs = s->settings.epochs,
@@ -267,6 +268,9 @@ static void print_epoch(const struct session *s, const struct mean *mean, const 
                                   .value = mean->accuracy,
                                   .validation_loss = now->loss,
                                   .validation_value = now->accuracy,
+                                  .has_averages = s->ema.count > 0,
+                                  .trained_loss = trained->loss,
+                                  .trained_value = trained->accuracy,
                                   .seconds = seconds,
                                   .waited = waited,
                                   .is_best = is_better(now, &s->best)};
@@ -294,6 +298,18 @@ static double validation_cost(const struct session *s, double validating, double
     return fmin(stepping > 0 ? validating / stepping : 0, images / trained);
 }
 
+/* By the averages, which are what is saved, or by what is trained. */
+static int validate(struct session *s, bool by_averages, struct best *found)
+{
+    const int status = by_averages ? session_validate(s, s->validation)
+                                   : session_validate_trained(s, s->validation);
+    if (status != EXIT_GOOD)
+        return status;
+    found->loss = score_loss(&s->score);
+    found->accuracy = score_measure(&s->score);
+    return EXIT_GOOD;
+}
+
 /* What is learned of one loss of 0 after the other is nothing: it may be that nothing is left, or that
  * masks have no class, for instance. */
 static void tell_zero(const struct session *s, const struct mean *mean)
@@ -312,18 +328,19 @@ static int finish_epoch(struct session *s, const struct mean *mean, double secon
            begun = seconds_now();
     s->waited = waited;
     now->epoch = epochs_done(s) + 1;
-    int status = session_validate(s, s->validation);
+    struct best trained = {.epoch = 0};
+    int status = s->ema.count > 0 ? validate(s, false, &trained) : EXIT_GOOD;
+    if (status == EXIT_GOOD)
+        status = validate(s, true, now);
     if (status != EXIT_GOOD)
         return status;
     s->scored = s->step + 1;
-    now->loss = score_loss(&s->score);
-    now->accuracy = score_measure(&s->score);
     if (!isfinite(now->loss))
         return diverge(s, " in validation", now->loss);
     s->epoch_cost = 1 + validation_cost(s, seconds_now() - begun, seconds);
     if (isnan(now->accuracy) && !s->tells_nothing)
         tell_nothing(s);
-    print_epoch(s, mean, now, seconds, waited - before);
+    print_epoch(s, mean, now, &trained, seconds, waited - before);
     tell_zero(s, mean);
     return EXIT_GOOD;
 }
@@ -398,7 +415,7 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     train_trace_step(&s->trace, s->step);
     if (!session_step(s, &s->model, &s->trainer, s->training, s->step, &loss, &right, error))
         return session_fail(s, error);
-    if (!ema_step(&s->ema))
+    if (!ema_step(&s->ema, s->step))
         return session_fail_device(s);
     train_trace_end_step(&s->trace, start, seconds_now());
     if (!isfinite(loss))

@@ -182,8 +182,10 @@ bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH
 
 /* ---- Validation (train_validation.c) ---- */
 
-/* Into the session's score, of all ranks. */
+/* Into the session's score, of all ranks: by the averages, where there are any. */
 int session_validate(struct session *s, glcnn_data_loader *loader);
+/* By what is trained. */
+int session_validate_trained(struct session *s, glcnn_data_loader *loader);
 
 /* What the network makes of the test images, printed; where these are those to validate with, what
  * the last epoch found is what it makes of them still. */

@@ -50,10 +50,12 @@ static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
     return good;
 }
 
-/* By the averages, where there are any. */
-static bool evaluate(struct session *s, glcnn_data_loader *loader, char error[GLCNN_ERROR_LENGTH])
+static bool evaluate(struct session *s, glcnn_data_loader *loader, bool by_averages,
+                     char error[GLCNN_ERROR_LENGTH])
 {
     struct flip as_they_are = {.pictures = NULL};
+    if (!by_averages)
+        return evaluate_epoch(&s->tester, &as_they_are, loader, s->tests, &s->score, error);
     if (!ema_exchange(&s->ema)) {
         snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
         return false;
@@ -62,16 +64,26 @@ static bool evaluate(struct session *s, glcnn_data_loader *loader, char error[GL
     return ema_exchange(&s->ema) && good;
 }
 
-int session_validate(struct session *s, glcnn_data_loader *loader)
+static int validate(struct session *s, glcnn_data_loader *loader, bool by_averages)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
     bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model) &&
                 session_begin_findings(s, error) && session_average_statistics(s, error) &&
-                evaluate(s, loader, error) && sum_score(s, error) && gather_kept(s, error) &&
-                session_sum_findings(s, error);
+                evaluate(s, loader, by_averages, error) && sum_score(s, error) &&
+                gather_kept(s, error) && session_sum_findings(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : session_fail(s, error);
+}
+
+int session_validate(struct session *s, glcnn_data_loader *loader)
+{
+    return validate(s, loader, true);
+}
+
+int session_validate_trained(struct session *s, glcnn_data_loader *loader)
+{
+    return validate(s, loader, false);
 }
 
 /* Of images that no choice was made by. */
