@@ -1,6 +1,7 @@
 /* Loss scaling and images of float16: what a scale changes, which is nothing but what overflows or
  * would be 0; steps that are skipped; how the scale moves. */
 #include "device/device.h"
+#include "graph/loss_scale.h"
 #include "tests/graphs.h"
 
 #include <math.h>
@@ -351,6 +352,25 @@ static void test_no_scale_hides_no_nan(void)
 
 /* ---- The scale ---- */
 
+/* 2000 good steps in a row, and not in all. */
+static void test_a_skipped_step_begins_the_count_again(void)
+{
+    struct glcnn_graph graph = {.loss_scale = {1024, 1999, 3}};
+    GOOD(loss_scale_count_skipped(&graph));
+    CU_ASSERT_EQUAL(graph.loss_scale.scale, 512);
+    CU_ASSERT_EQUAL(graph.loss_scale.good_steps, 0);
+    CU_ASSERT_EQUAL(graph.loss_scale.skipped_steps, 4);
+    CU_ASSERT_EQUAL(graph.loss_unscale, 1.0f / 512);
+    for (int i = 0; i < 1999; i++)
+        loss_scale_count_good(&graph);
+    CU_ASSERT_EQUAL(graph.loss_scale.scale, 512);
+    CU_ASSERT_EQUAL(graph.loss_scale.good_steps, 1999);
+    loss_scale_count_good(&graph);
+    CU_ASSERT_EQUAL(graph.loss_scale.scale, 1024);
+    CU_ASSERT_EQUAL(graph.loss_scale.good_steps, 0);
+    CU_ASSERT_EQUAL(graph.loss_scale.skipped_steps, 4);
+}
+
 static void test_good_steps_let_it_grow(void)
 {
     static const struct {
@@ -417,12 +437,19 @@ static void test_wrong_scales_are_refused(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {
-        UNIT_TEST(test_float32_has_the_same_bits), UNIT_TEST(test_small_gradients_survive),
-        UNIT_TEST(test_losses_are_float32),        UNIT_TEST(test_float16_takes_half_the_memory),
-        UNIT_TEST(test_overflow_skips_the_step),   UNIT_TEST(test_callbacks_are_not_called_for_it),
-        UNIT_TEST(test_what_no_scale_helps_ends),  UNIT_TEST(test_no_scale_hides_no_nan),
-        UNIT_TEST(test_good_steps_let_it_grow),    UNIT_TEST(test_a_run_goes_on_with_its_scale),
-        UNIT_TEST(test_wrong_scales_are_refused),  CU_TEST_INFO_NULL,
+        UNIT_TEST(test_float32_has_the_same_bits),
+        UNIT_TEST(test_small_gradients_survive),
+        UNIT_TEST(test_losses_are_float32),
+        UNIT_TEST(test_float16_takes_half_the_memory),
+        UNIT_TEST(test_overflow_skips_the_step),
+        UNIT_TEST(test_callbacks_are_not_called_for_it),
+        UNIT_TEST(test_what_no_scale_helps_ends),
+        UNIT_TEST(test_no_scale_hides_no_nan),
+        UNIT_TEST(test_a_skipped_step_begins_the_count_again),
+        UNIT_TEST(test_good_steps_let_it_grow),
+        UNIT_TEST(test_a_run_goes_on_with_its_scale),
+        UNIT_TEST(test_wrong_scales_are_refused),
+        CU_TEST_INFO_NULL,
     };
     return fixture_run("loss_scale", tests, argc, argv);
 }
