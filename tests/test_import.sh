@@ -188,6 +188,7 @@ says '^headed.glcnn: images of 8x8x1, 5 classes$'
 must train --model headed.glcnn --data parts --batch 8 --train last --lr 0.2 --schedule cosine \
     --epochs 60 --out taught.glcnn
 says '^layers: 1 of 4 train$'
+! grep -q 'is drawn' log || fail 'a head that trains alone is drawn'
 must evaluate taught.glcnn parts
 says '^accuracy \(0\.[7-9]\|1\)'
 again taught.glcnn
@@ -195,6 +196,11 @@ LC_ALL=C grep -aq head.weights again.onnx || fail 'the head is not in the file'
 must train --force --model headed.glcnn --data three --batch 8 --train last --epochs 1 --out taught.glcnn
 says '^head: head has new weights, for 3 classes instead of 5$'
 again taught.glcnn
+# Zeros send nothing back to the layers before them: where these train too the head is drawn.
+must train --force --model headed.glcnn --data parts --batch 8 --epochs 1 --out drawn.glcnn
+says '^head: head is drawn: it had no weights yet, and other layers train too$'
+must train --force --model drawn.glcnn --data parts --batch 8 --epochs 1 --out redrawn.glcnn
+! grep -q 'is drawn' log || fail 'a head that has learned is drawn again'
 # It is cut at a value: what is behind goes, and a head comes there, also behind one without pixels.
 must import "$golden/two.onnx" -o cut.glcnn --output probabilities
 says '^cut.glcnn: images of 8x8x1, 5 classes$'

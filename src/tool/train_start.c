@@ -2,6 +2,7 @@
 #include "train_start.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "name_map.h"
@@ -73,13 +74,59 @@ static bool load_body(const char *path, struct model *model, bool tells, uint32_
     return true;
 }
 
+/* The head's weights, `count` of them; NULL: there is no memory, or the device has the message. */
+static float *read_head(const struct model *model, size_t *count)
+{
+    glcnn_buffer *buffer = glcnn_kernel_vector(glcnn_filter_node_kernel(model->head), "weights");
+    const size_t size = buffer ? glcnn_buffer_size(buffer) : 0;
+    float *values = size > 0 ? malloc(size) : NULL;
+    *count = size / sizeof *values;
+    if (values && glcnn_buffer_read(buffer, 0, size, values) == GLCNN_SUCCESS)
+        return values;
+    free(values);
+    return NULL;
+}
+
+static bool are_zero(const float *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i] == 0)
+        i++;
+    return i == count;
+}
+
+/* A head of zeros, as "glcnn import --head" adds it, sends nothing back to the layers before it: where
+ * these train too it has the weights that were drawn. */
+static bool load_with_head(const char *path, struct model *model, bool tells,
+                           char error[GLCNN_ERROR_LENGTH])
+{
+    size_t count = 0, loaded_count = 0;
+    float *drawn = read_head(model, &count), *loaded = NULL;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(model->device));
+    bool good = drawn &&
+                glcnn_checkpoint_load(model->network, path, NULL, error) == GLCNN_SUCCESS &&
+                (loaded = read_head(model, &loaded_count)) != NULL;
+    if (good && loaded_count == count && are_zero(loaded, count)) {
+        good = glcnn_kernel_set_vector(glcnn_filter_node_kernel(model->head), "weights", drawn,
+                                       count) == GLCNN_SUCCESS;
+        if (tells)
+            output("head: %s is drawn: it had no weights yet, and other layers train too\n",
+                   glcnn_filter_node_label(model->head));
+    }
+    free(drawn);
+    free(loaded);
+    return good;
+}
+
 static bool load_model(const struct session *s, struct model *model, bool tells,
                        char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = s->settings.model;
     if (s->base.form.classes != model->form.classes || s->base.form.task != model->form.task)
         return load_body(path, model, tells, s->base.form.classes, error);
-    return glcnn_checkpoint_load(model->network, path, NULL, error) == GLCNN_SUCCESS;
+    if (strcmp(session_layers(s), "last") == 0 || !model->head)
+        return glcnn_checkpoint_load(model->network, path, NULL, error) == GLCNN_SUCCESS;
+    return load_with_head(path, model, tells, error);
 }
 
 /* ---- --load-matching ---- */
