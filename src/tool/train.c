@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "epoch_table.h"
 #include "interrupt.h"
@@ -230,7 +231,7 @@ static int end_diverged(const struct session *s)
 {
     char kept[GLCNN_ERROR_LENGTH];
     describe_checkpoint(s, kept, sizeof kept);
-    if (s->settings.out && s->best.epoch > 0)
+    if (s->settings.out && s->best.epoch > 0 && access(s->best_path, F_OK) == 0)
         return complain(s->command, EXIT_FAILED, "%s, and %s that of epoch %" PRIu64 ", the best",
                         kept, s->best_path, s->best.epoch);
     return s->settings.out ? complain(s->command, EXIT_FAILED, "%s", kept) : EXIT_FAILED;

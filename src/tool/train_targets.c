@@ -58,6 +58,12 @@ int session_open_targets(struct session *s)
     if (t->augment.mosaic && t->task != &task_detect)
         return complain(s->command, EXIT_USAGE,
                         "--augment mosaic needs --task detect; this run has %s", t->task->name);
+    const struct form *form = &s->pictures.form;
+    if (t->augment.color.cutout >= 2 * (form->width > form->height ? form->width : form->height))
+        return complain(
+            s->command, EXIT_USAGE,
+            "--augment cutout=%u covers all of a picture of %ux%u, wherever its centre lies",
+            t->augment.color.cutout, form->width, form->height);
     if (strcmp(t->class_weights, "none") == 0)
         return EXIT_GOOD;
     return strcmp(t->class_weights, "balanced") == 0 ? balance(s) : read_weights(s);
