@@ -242,12 +242,8 @@ static bool parse_number(struct settings *s, const struct number *n, const char 
 /* "a whole number in 1 .. 4096" */
 static const char *describe_range(const struct number *n, uint64_t low, char text[96])
 {
-    if (n->above || n->below)
-        snprintf(text, 96, "a number %s %" PRIu64 " and %s %" PRIu64,
-                 n->above ? "above" : "at least", low, n->below ? "below" : "at most", n->high);
-    else
-        snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
-                 low, n->high);
+    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
+             low, n->high);
     return text;
 }
 
@@ -271,6 +267,16 @@ static bool is_excluded(struct settings *s, const struct number *n)
     return (n->above && value <= (double)n->low) || (n->below && value >= (double)n->high);
 }
 
+/* The range of what the command line gives; a checkpoint may have its ends. */
+static const char *describe_given_range(const struct number *n, char text[96])
+{
+    if (!n->above && !n->below)
+        return describe_range(n, n->low, text);
+    snprintf(text, 96, "a number %s %" PRIu64 " and %s %" PRIu64, n->above ? "above" : "at least",
+             n->low, n->below ? "below" : "at most", n->high);
+    return text;
+}
+
 static int read_number(const struct tool_command *command, struct settings *s,
                        const struct number *n)
 {
@@ -279,7 +285,7 @@ static int read_number(const struct tool_command *command, struct settings *s,
     if (parse_number(s, n, optarg, n->low) && !is_excluded(s, n))
         return EXIT_GOOD;
     return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be %s", n->name, optarg,
-                    describe_range(n, n->low, range));
+                    describe_given_range(n, range));
 }
 
 /* ---- Names ---- */
