@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/unit.h"
+#include "tool/score.h"
 
 #define WIDTH  36
 #define HEIGHT 28
@@ -185,6 +186,35 @@ static void squares_add_up_to_the_energy(void)
     free(maps);
 }
 
+/* A picture of 80 x 56, of which the network sees 72 x 56 at half the size: what is 1.5 of its pixels off is
+ * 3 of the picture's, and right, since a twentieth of 80 is 4; 2.5 of its pixels are 5, and wrong. */
+static void distances_are_in_pixels_of_the_picture(void)
+{
+    static const float places[4] = {40, 30, 20, 20};
+    static const uint32_t width = 80, height = 56, label, index;
+    double sums[6] = {0};
+    struct score score = {
+        .task = task_find("keypoints"), .form = covering, .sums = sums, .sum_count = 6};
+    const struct glcnn_data_batch batch = {.count = 1,
+                                           .labels = &label,
+                                           .indices = &index,
+                                           .numbers = places,
+                                           .widths = &width,
+                                           .heights = &height};
+    struct keypoint off[2];
+    for (uint32_t k = 0; k < 2; k++)
+        off[k] = keypoint_cut(&covering, (const uint32_t[2]){width, height}, places + 2 * k);
+    off[0].x += 1.5f;
+    off[1].y += 2.5f;
+    float *maps = draw_maps(&covering, off);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+    score_add(&score, maps, &batch);
+    static const double expected[6] = {1, 1, 3, 1, 0, 5}; /* seen, near, distance */
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_DOUBLE_EQUAL(sums[i], expected[i], 2 * (double)EXACT);
+    free(maps);
+}
+
 /* Nothing is hot: some place all the same, and no confidence. */
 static void cold_maps_have_no_confidence(void)
 {
@@ -207,6 +237,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(maps_tell_their_places),
                                         UNIT_TEST(any_gaussian_is_exact),
                                         UNIT_TEST(maps_without_a_top_give_their_hottest_pixel),
+                                        UNIT_TEST(distances_are_in_pixels_of_the_picture),
                                         UNIT_TEST(squares_add_up_to_the_energy),
                                         UNIT_TEST(cold_maps_have_no_confidence),
                                         CU_TEST_INFO_NULL};

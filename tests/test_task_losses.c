@@ -1,5 +1,6 @@
 /* Losses of tasks against their formulas, of the scores that a network gave. */
 #include "tool/model.h"
+#include "tool/score.h"
 
 #include <math.h>
 
@@ -128,6 +129,36 @@ static void losses_of_pixels(void)
     }
 }
 
+/* In validation the loss is the mean over pixels that have a class, however many of which picture; those
+ * without one would make it smaller. */
+static void masks_are_scored_by_pixels_with_a_class(void)
+{
+    static float found[BATCH][PIXELS][2];
+    static uint8_t wanted[BATCH][PIXELS];
+    static const uint32_t labels[BATCH], indices[BATCH];
+    const struct task *task = task_find("segment");
+    double sums[4] = {0}, loss = 0;
+    struct score score = {.task = task,
+                          .form = {.width = SIDE, .height = SIDE, .channels = 1, .classes = 2},
+                          .sums = sums,
+                          .sum_count = 4};
+    uint32_t pixels = 0;
+    for (int i = 0; i < BATCH * PIXELS; i++) {
+        const float p = (float)(i % 7 + 1) / 8;
+        const bool has_class = i % PIXELS < PIXELS / (i / PIXELS + 1);
+        found[i / PIXELS][i % PIXELS][0] = p;
+        found[i / PIXELS][i % PIXELS][1] = 1 - p;
+        wanted[i / PIXELS][i % PIXELS] = has_class ? (uint8_t)(i % 2) : GLCNN_DATA_NO_CLASS;
+        loss -= has_class ? log(i % 2 ? 1 - (double)p : (double)p) : 0;
+        pixels += has_class;
+    }
+    const struct glcnn_data_batch batch = {
+        .count = BATCH, .labels = labels, .indices = indices, .masks = wanted[0]};
+    CU_ASSERT_EQUAL_FATAL(task->sums(&score.form), score.sum_count);
+    score_add(&score, found[0][0], &batch);
+    CU_ASSERT_DOUBLE_EQUAL(score_loss(&score), loss / pixels, 1e-12);
+}
+
 /* ---- Regress ---- */
 
 static double squared(double e)
@@ -164,8 +195,9 @@ static void losses_of_numbers(void)
     }
 }
 
-static CU_TestInfo tests[] = {UNIT_TEST(losses_of_pixels), UNIT_TEST(losses_of_numbers),
-                              CU_TEST_INFO_NULL};
+static CU_TestInfo tests[] = {UNIT_TEST(losses_of_pixels),
+                              UNIT_TEST(masks_are_scored_by_pixels_with_a_class),
+                              UNIT_TEST(losses_of_numbers), CU_TEST_INFO_NULL};
 
 int main(int argc, char *argv[])
 {

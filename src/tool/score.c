@@ -93,7 +93,11 @@ double score_measure(const struct score *score)
 
 double score_loss(const struct score *score)
 {
-    return score->count > 0 ? score->loss / (double)score->count : NAN;
+    const double pictures =
+        score->task->pictures ? score->task->pictures(score) : (double)score->count;
+    if (score->count == 0)
+        return NAN;
+    return pictures > 0 ? score->loss / pictures : score->loss;
 }
 
 void score_print(const struct score *score, const char *const *names)

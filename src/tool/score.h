@@ -36,7 +36,8 @@ bool scores_are_finite(const float *values, size_t count);
 void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch);
 
 double score_measure(const struct score *score); /* the task's; NaN: of no picture */
-double score_loss(const struct score *score);    /* the mean */
+/* The mean over pictures; of masks over pixels that have a class, 0 where none has. NaN: of no picture. */
+double score_loss(const struct score *score);
 
 /* For people. */
 void score_print(const struct score *score, const char *const *names);

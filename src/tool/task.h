@@ -92,6 +92,8 @@ struct task {
     /* Adds picture `n` of a batch, of finite values; its loss is added to score->loss. */
     void (*add)(struct score *score, const float *values, const struct glcnn_data_batch *batch,
                 uint32_t n);
+    /* How many pictures the sum of the losses is divided by; NULL: all that were counted. */
+    double (*pictures)(const struct score *score);
     /* NaN: it is not defined. */
     double (*measured)(const struct score *score);
     void (*release)(

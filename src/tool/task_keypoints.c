@@ -13,7 +13,7 @@
 #include "score.h"
 #include "tool.h"
 
-#define NEAR        0.05 /* of the longer side of the network's picture: what is right */
+#define NEAR        0.05 /* of the picture's longer side: what is right */
 #define LEAST_SHOWN 0.3f
 
 /* ---- The data ---- */
@@ -197,7 +197,7 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
 
 /* Of each keypoint, over pictures that show it. */
 struct sums {
-    double seen, near, distance; /* in pixels of the network's picture */
+    double seen, near, distance; /* in pixels of the picture, as its file has them */
 };
 
 static struct sums *sums_of(const struct score *score, uint32_t k)
@@ -224,25 +224,30 @@ static double loss_of(const struct form *form, const float *found, const struct 
     return loss / keypoint_energy(&map) / keypoint_count(form);
 }
 
-static double distance_of(const struct form *form, const float *found,
+/* In pixels of a picture of that size. */
+static double distance_of(const struct form *form, const uint32_t size[2], const float *found,
                           const struct keypoint *wanted, uint32_t k)
 {
     float confidence;
+    double at[2], wanted_at[2];
     const struct keypoint f = keypoint_find(form, found, k, &confidence);
-    return hypot((double)f.x - (double)wanted->x, (double)f.y - (double)wanted->y);
+    keypoint_restore(form, size, &f, at);
+    keypoint_restore(form, size, wanted, wanted_at);
+    return hypot(at[0] - wanted_at[0], at[1] - wanted_at[1]);
 }
 
 static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
     const struct form *form = &score->form;
-    const double longer = form->width > form->height ? form->width : form->height;
     for (uint32_t k = 0; k < keypoint_count(form); k++) {
         const struct keypoint wanted = keypoint_of(form, batch, n, k);
         if (!wanted.is_seen)
             continue;
+        const uint32_t size[2] = {batch->widths[n], batch->heights[n]};
+        const double longer = size[0] > size[1] ? size[0] : size[1];
+        const double distance = distance_of(form, size, found, &wanted, k);
         struct sums *s = sums_of(score, k);
-        const double distance = distance_of(form, found, &wanted, k);
         s->seen++;
         s->near += distance < NEAR * longer;
         s->distance += distance;
@@ -304,7 +309,7 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 /* ---- Reports ---- */
 
-/* The keypoint that is the farthest off: which, and how far in pixels of the network's picture. */
+/* The keypoint that is the farthest off: which, and how far in pixels of the picture. */
 static bool judge(const struct score *score, const float *found,
                   const struct glcnn_data_batch *batch, uint32_t n, double numbers[MISTAKE_NUMBERS])
 {
@@ -312,7 +317,10 @@ static bool judge(const struct score *score, const float *found,
     numbers[1] = -1;
     for (uint32_t k = 0; k < keypoint_count(form); k++) {
         const struct keypoint wanted = keypoint_of(form, batch, n, k);
-        const double distance = wanted.is_seen ? distance_of(form, found, &wanted, k) : -1;
+        if (!wanted.is_seen)
+            continue;
+        const uint32_t size[2] = {batch->widths[n], batch->heights[n]};
+        const double distance = distance_of(form, size, found, &wanted, k);
         if (distance <= numbers[1])
             continue;
         numbers[0] = k;

@@ -148,6 +148,15 @@ static void add(struct score *score, const float *found, const struct glcnn_data
     score->loss += loss / (double)pixels;
 }
 
+/* The loss is the mean over pixels that have a class, of all pictures: PyTorch's, with ignore_index. */
+static double pictures(const struct score *score)
+{
+    double pixels = 0;
+    for (size_t i = 0; i < score->sum_count; i++)
+        pixels += score->sums[i];
+    return pixels / ((double)score->form.width * score->form.height);
+}
+
 /* Of pixels. */
 static struct confusion_tally tally_of(const struct score *score, uint32_t class)
 {
@@ -321,6 +330,7 @@ const struct task task_segment = {
     .values = values,
     .sums = sums,
     .add = add,
+    .pictures = pictures,
     .measured = measured,
     .print = print,
     .describe = describe,

@@ -116,7 +116,8 @@ const struct tool_option train_options[] = {
     {OPTION_SMOOTHING, "label-smoothing", "SHARE",
      "share of each label that goes to all classes alike (default 0)"},
     {OPTION_CLASS_WEIGHTS, "class-weights", "LIST",
-     "factors of their pictures' losses; one for each class, or balanced"},
+     "factors of the classes' terms in the loss, as PyTorch's weight (with --label-smoothing "
+     "each picture has terms of all); one for each class, or balanced"},
     {OPTION_PATIENCE, "patience", "N", "stop after N epochs without better accuracy"},
     {OPTION_MEMORY, "memory", "BYTES",
      "GPU memory for a step, without weights; a step that needs more is split or recomputed"},
