@@ -25,6 +25,15 @@ static void expect_note(glcnn_data_set *data, uint32_t number, const char *phras
         printf("\n    \"%s\" has no \"%s\"", note, phrase);
 }
 
+static void expect_decision(glcnn_data_set *data, uint32_t number, const char *phrase)
+{
+    const char *decision = glcnn_data_set_decision(data, number);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(decision);
+    CU_ASSERT_PTR_NOT_NULL(strstr(decision, phrase));
+    if (!strstr(decision, phrase))
+        printf("\n    \"%s\" has no \"%s\"", decision, phrase);
+}
+
 /* ---- Numbers ---- */
 
 static void rows_of_arrays_are_numbers(void)
@@ -172,6 +181,31 @@ static void lists_are_refused_by_line(void)
     data_refuses("lines", &numbers, GLCNN_MALFORMED_DATA, "expected 1, as the names say");
 }
 
+/* A part, or a network, has the same columns in another order. */
+static void columns_are_matched_by_name(void)
+{
+    static const char *const names[] = {"w", "y", "x"};
+    struct glcnn_data_parameters p = numbers;
+    write_picture("columns/b.png", 8, 8);
+    write_picture("columns/c.png", 8, 8);
+    data_write_text("columns/train.csv", "file,x,y,w\nb.png,1,2,3\n");
+    data_write_text("columns/test.csv", "y,file,w,x\n5,c.png,6,4\n");
+    p.class_names = names;
+    p.class_count = 3;
+    for (int is_given = 0; is_given < 2; is_given++) {
+        static const float rows[2][2][3] = {{{1, 2, 3}, {4, 5, 6}}, {{3, 2, 1}, {6, 5, 4}}};
+        glcnn_data_set *data = data_open("columns", is_given ? &p : &numbers);
+        for (int part = 0; part < 2; part++) {
+            const float *row = glcnn_data_set_numbers(
+                data, part ? GLCNN_DATA_PART_TEST : GLCNN_DATA_PART_TRAINING, 0);
+            for (int k = 0; k < 3; k++)
+                CU_ASSERT_EQUAL(row[k], rows[is_given][part][k]);
+        }
+        expect_decision(data, 0, "the other way round; they are matched by name");
+        glcnn_data_set_close(&data);
+    }
+}
+
 /* ---- Masks ---- */
 
 static uint32_t by_columns(uint32_t x, uint32_t y, uint32_t c)
@@ -253,6 +287,84 @@ static void classes_named_by_values_keep_these(void)
     CU_ASSERT_EQUAL(batch.masks[4], 1);
     glcnn_data_loader_destroy(&loader);
     glcnn_data_set_close(&data);
+}
+
+static uint32_t thirds(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y, (void)c;
+    return x / 3;
+}
+
+/* The classes of a network, and those that a folder lists: by their names, in whatever order. */
+static void classes_of_masks_are_matched_by_name(void)
+{
+    static const char *const names[] = {"land", "sky", "sea"}, *const values[] = {"0", "1", "2"};
+    static const struct {
+        const char *list, *const *names;
+        uint8_t classes[3];
+        const char *decision;
+    } rows[] = {
+        {"sky\nsea\nland\n", names, {1, 2, 0}, "lists \"sea\" before \"land\""},
+        {"land\nsky\nsea\n", names, {0, 1, 2}, NULL},
+        {"2\n0\n1\n", names, {0, 1, 2}, NULL},
+        {NULL,
+         names,
+         {0, 1, 2},
+         "is not there, so values of masks count the classes: 0 is \"land\""},
+        {"sky\nsea\nland\n", values, {0, 1, 2}, "classes.txt: is not read, since"},
+        {NULL, values, {0, 1, 2}, NULL},
+    };
+    struct glcnn_data_parameters p = masks;
+    glcnn_data_loader *loader;
+    write_picture("lists/images/a.png", 9, 6);
+    write_mask("lists/masks/a.png", 9, 6, PNG_COLOR_TYPE_GRAY, thirds);
+    uint64_t digests[sizeof rows / sizeof *rows];
+    p.class_count = 3;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].list)
+            data_write_text("lists/classes.txt", rows[i].list);
+        else
+            remove(data_path("lists/classes.txt"));
+        p.class_names = rows[i].names;
+        glcnn_data_set *data = data_open("lists", &p);
+        struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 1, &loader);
+        for (uint32_t k = 0; k < 3; k++)
+            CU_ASSERT_EQUAL(batch.masks[3 * k], rows[i].classes[k]);
+        if (rows[i].decision)
+            expect_decision(data, 0, rows[i].decision);
+        else
+            CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 0));
+        digests[i] = glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
+        glcnn_data_loader_destroy(&loader);
+        glcnn_data_set_close(&data);
+        CU_ASSERT_EQUAL(i > 0 && digests[i] == digests[1] && digests[i] != digests[0],
+                        i > 0); /* what a value means has changed */
+    }
+    p.class_names = names;
+    data_write_text("lists/classes.txt", "sky\nmoon\nland\n");
+    data_refuses("lists", &p, GLCNN_MALFORMED_DATA,
+                 "the label \"moon\" is not the name of one of the 3 classes");
+}
+
+/* x.jpg and x.png would share x.png's mask: the second is left out, and no other file is. */
+static void a_mask_is_of_one_picture(void)
+{
+    struct glcnn_data_parameters strict = masks;
+    strict.strict = true;
+    write_picture("stems/images/a.jpg.png", 8, 6);
+    write_picture("stems/images/a.png", 8, 6);
+    write_picture("stems/images/a.PNG", 8, 6);
+    data_write_text("stems/images/b.json", "{}");
+    write_picture("stems/images/b.png", 8, 6);
+    write_mask("stems/masks/a.jpg.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
+    write_mask("stems/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
+    write_mask("stems/masks/b.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
+    glcnn_data_set *data = data_open("stems", &masks);
+    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 3);
+    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
+    expect_note(data, 0, "a.png: another picture has the same mask");
+    glcnn_data_set_close(&data);
+    data_refuses("stems", &strict, GLCNN_MALFORMED_DATA, "expected one picture");
 }
 
 static void black_and_white_masks_have_two_classes(void)
@@ -419,6 +531,9 @@ static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(lists_are_refused_by_line),
                               UNIT_TEST(values_of_masks_are_classes),
                               UNIT_TEST(classes_named_by_values_keep_these),
+                              UNIT_TEST(columns_are_matched_by_name),
+                              UNIT_TEST(classes_of_masks_are_matched_by_name),
+                              UNIT_TEST(a_mask_is_of_one_picture),
                               UNIT_TEST(black_and_white_masks_have_two_classes),
                               UNIT_TEST(masks_follow_the_size_of_pictures),
                               UNIT_TEST(masks_are_refused_or_left_out),

@@ -98,12 +98,14 @@
  *             size of its picture; its values are those of the palette's numbers or of the grey
  *             levels. Where class names are given, or "classes.txt" is in the folder with one name on
  *             each line, a value is the number of a class, and 255 is none; where all names are
- *             digits of such values, as below, a value is the class of that name. Otherwise the values that
+ *             digits of such values, as below, a value is the class of that name. Where there are
+ *             both the list says what a value is, and classes are the same by name, in whatever
+ *             order; a name that is none of those given is an error. Otherwise the values that
  *             occur in the training part are the classes, in their order, and are their names; 255
  *             is none then too, unless there are no other values than 0 and 255. What a message
  *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
  *             pixel taking the class of the nearest. A picture without a mask is left out with a
- *             note.
+ *             note, and so is the second of two that have the same name but for the ending.
  *   boxes     boxes around objects, of pictures that lie as YOLO, Pascal VOC or COCO have them; see
  *             below.
  *
@@ -256,8 +258,10 @@ struct glcnn_data_parameters {
     /* Bytes of images that may be kept: where all of them fit in, each picture is decoded once, and a
      * .npy of bytes is read once. 0: 256 MiB; 1: none is kept. */
     uint64_t memory;
-    /* Names of the classes, UTF-8, none twice; copied. 0: they follow from the data. With numbers as
-     * targets the names of the numbers; those of the data must be as many. */
+    /* Names of the classes, UTF-8, none twice; copied. 0: they follow from the data. Labels that are
+     * names are matched with them, in whatever order the data has these. With numbers as targets the
+     * names of the numbers; those of the data must be as many, and columns that have names are matched
+     * alike. */
     const char *const *class_names;
     uint32_t class_count;
     glcnn_data_targets targets;
@@ -343,7 +347,8 @@ GLCNN_API const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_
                                               uint32_t index);
 
 /* A number that follows from the size and the values of an image's mask as the file had them when the
- * data was opened: to notice that a mask has changed. 0 beyond the part's end, or where targets are no
+ * data was opened, and from the order of its list of classes where class names were given: to notice that
+ * a mask has changed. 0 beyond the part's end, or where targets are no
  * masks. */
 GLCNN_API uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
                                               uint32_t index);

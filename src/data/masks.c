@@ -83,17 +83,22 @@ static uint32_t value_of(const char *name)
     return value < 256 ? value : 256;
 }
 
-/* Classes that are named: by the values that their names are, as those that were taken from masks, or
- * else by their numbers. */
-static void map_names(glcnn_data_set *set)
+static bool are_values(char *const *names, uint32_t count)
 {
-    uint8_t *class_of = set->masks.class_of;
-    bool are_values = true;
-    for (uint32_t i = 0; i < set->info.class_count; i++)
-        are_values = are_values && value_of(set->class_names[i]) < 256;
-    memset(class_of, GLCNN_DATA_NO_CLASS, sizeof set->masks.class_of);
-    for (uint32_t i = 0; i < set->info.class_count; i++)
-        class_of[are_values ? value_of(set->class_names[i]) : i] = (uint8_t)i;
+    uint32_t i = 0;
+    while (i < count && value_of(names[i]) < 256)
+        i++;
+    return i == count;
+}
+
+/* Values of masks stand for names by what these are the digits of, as names that were taken from masks, or
+ * else by their numbers; the class of a name is map[its number], or NULL: that number. */
+static void map_names(glcnn_data_set *set, char *const *names, uint32_t count, const uint32_t *map)
+{
+    const bool by_value = are_values(names, count);
+    memset(set->masks.class_of, GLCNN_DATA_NO_CLASS, sizeof set->masks.class_of);
+    for (uint32_t i = 0; i < count; i++)
+        set->masks.class_of[by_value ? value_of(names[i]) : i] = (uint8_t)(map ? map[i] : i);
 }
 
 /* ---- Pairs ---- */
@@ -150,31 +155,51 @@ static char *mask_path(const char *folder, const char *picture)
     return path;
 }
 
-static glcnn_status add_pair(glcnn_data_set *set, glcnn_data_part part, const char *picture,
-                             const char *mask, char *error)
+/* Takes the picture back that was just added: x.jpg and x.png have one mask, which is of one of them. */
+static glcnn_status leave_out(glcnn_data_set *set, glcnn_data_part part, const char *picture,
+                              const char *mask, char *error)
 {
-    const uint32_t before = set->parts[part].count;
+    char message[GLCNN_ERROR_LENGTH];
+    snprintf(message, sizeof message,
+             "%.200s: another picture has the same mask, %.200s; expected one picture", picture,
+             mask);
+    set_remove_picture(set, part);
+    return set_complain(set, 1, message, error);
+}
+
+/* `used`: the masks of pictures before. */
+static glcnn_status add_pair(glcnn_data_set *set, glcnn_data_part part, const char *picture,
+                             const char *mask, struct names *used, char *error)
+{
+    uint32_t number;
+    const uint32_t before = set->parts[part].count, masks = used->count;
     glcnn_status status = set_add_picture(set, part, picture, 0, false, error);
-    return status == GLCNN_SUCCESS && set->parts[part].count > before
-               ? add_mask(set, part, mask, error)
-               : status;
+    if (status != GLCNN_SUCCESS || set->parts[part].count == before)
+        return status;
+    status = names_add(used, mask, strlen(mask), mask, &number, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    return used->count > masks ? add_mask(set, part, mask, error)
+                               : leave_out(set, part, picture, mask, error);
 }
 
 static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const char *pictures,
                               const char *masks, char *error)
 {
     struct listing listing;
+    struct names used = {0};
     glcnn_status status = listing_read(pictures, &listing, error);
     set->info.ignored += status == GLCNN_SUCCESS ? listing.hidden : 0;
     set->unread = (struct unread){.count = 0};
     for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
         char *picture = path_join(pictures, listing.names[i]);
         char *mask = mask_path(masks, listing.names[i]);
-        status = picture && mask ? add_pair(set, part, picture, mask, error)
+        status = picture && mask ? add_pair(set, part, picture, mask, &used, error)
                                  : data_no_memory(error, pictures);
         free(picture);
         free(mask);
     }
+    names_free(&used);
     listing_free(&listing);
     set_tell_unread(set, pictures);
     return status;
@@ -272,17 +297,78 @@ static glcnn_status take_names(glcnn_data_set *set, struct names *names, const c
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status read_names(glcnn_data_set *set, const char *folder, char *error)
+/* Classes were given, a network's for instance, and the folder lists its own: they are the same by name. */
+static glcnn_status match_names(glcnn_data_set *set, struct names *names, const char *path,
+                                char *error)
+{
+    char decision[GLCNN_ERROR_LENGTH];
+    uint32_t *map = calloc(names->count + 1, sizeof *map);
+    if (!map)
+        return data_no_memory(error, path);
+    glcnn_status status = names_order(names, (const char *const *)set->class_names,
+                                      set->info.class_count, path, map, decision, error);
+    if (status == GLCNN_SUCCESS)
+        map_names(set, names->texts, names->count, map);
+    for (uint32_t i = 0; status == GLCNN_SUCCESS && i < names->count; i++)
+        if (!are_values(names->texts, names->count) && map[i] != i)
+            set->masks.order = (set->masks.order + i + 1) * UINT64_C(0x100000001b3) + map[i];
+    if (status == GLCNN_SUCCESS && !*decision && !are_values(names->texts, names->count))
+        names_tell_order(names, map, path, decision);
+    if (status == GLCNN_SUCCESS && *decision)
+        set_decide(set, decision);
+    free(map);
+    return status;
+}
+
+/* Without a list, or where the classes that were given are values of masks, values alone tell. */
+static void count_values(glcnn_data_set *set, const char *path, bool is_listed)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    const uint32_t count = set->info.class_count;
+    const bool by_value = are_values(set->class_names, count);
+    map_names(set, set->class_names, count, NULL);
+    if (is_listed && by_value)
+        snprintf(
+            message, sizeof message,
+            "%.300s: is not read, since the classes are named by the values of masks, \"%s\" to "
+            "\"%s\"",
+            path, set->class_names[0], set->class_names[count - 1]);
+    else
+        snprintf(
+            message, sizeof message,
+            "%.250s: is not there, so values of masks count the classes: 0 is \"%.60s\", %u is "
+            "\"%.60s\"",
+            path, set->class_names[0], count - 1, set->class_names[count - 1]);
+    if (is_listed || !by_value)
+        set_decide(set, message);
+}
+
+static glcnn_status read_list(glcnn_data_set *set, const char *path, char *error)
 {
     struct names names = {0};
-    char *path = path_join(folder, "classes.txt");
-    glcnn_status status = path ? GLCNN_SUCCESS : data_no_memory(error, folder);
-    if (path && access(path, F_OK) == 0) {
-        status = class_list_read(path, &names, error);
-        if (status == GLCNN_SUCCESS)
-            status = take_names(set, &names, path, error);
+    const bool is_given = set->info.class_count > 0, is_listed = access(path, F_OK) == 0;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (is_given && (!is_listed || are_values(set->class_names, set->info.class_count))) {
+        count_values(set, path, is_listed);
+        return GLCNN_SUCCESS;
     }
+    if (is_listed)
+        status = class_list_read(path, &names, error);
+    if (status == GLCNN_SUCCESS && is_given)
+        status = match_names(set, &names, path, error);
+    else if (status == GLCNN_SUCCESS && is_listed)
+        status = take_names(set, &names, path, error);
+    if (status == GLCNN_SUCCESS && !is_given)
+        map_names(set, set->class_names, set->info.class_count, NULL);
     names_free(&names);
+    return status;
+}
+
+/* The classes that values of masks stand for, as far as that is known before these are read. */
+static glcnn_status read_names(glcnn_data_set *set, const char *folder, char *error)
+{
+    char *path = path_join(folder, "classes.txt");
+    glcnn_status status = path ? read_list(set, path, error) : data_no_memory(error, folder);
     free(path);
     return status;
 }
@@ -292,10 +378,9 @@ glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error)
     char *pictures, *masks;
     bool found;
     set->info.format = "pictures";
-    glcnn_status status = set->info.class_count == 0 ? read_names(set, path, error) : GLCNN_SUCCESS;
+    glcnn_status status = read_names(set, path, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    map_names(set);
     if (find_pair(path, &pictures, &masks)) {
         status = take_both(set, pictures, masks, error);
         free(pictures);

@@ -287,3 +287,18 @@ glcnn_status names_order(struct names *names, const char *const *class_names, ui
     names_free(&classes.keys);
     return status;
 }
+
+void names_tell_order(const struct names *names, const uint32_t *map, const char *path,
+                      char message[GLCNN_ERROR_LENGTH])
+{
+    uint32_t i = 0;
+    while (i + 1 < names->count && map[i] < map[i + 1])
+        i++;
+    *message = 0;
+    if (i + 1 >= names->count)
+        return;
+    snprintf(message, GLCNN_ERROR_LENGTH,
+             "%.250s: lists \"%.60s\" before \"%.60s\", and the classes have them the other way "
+             "round; they are matched by name",
+             path, names->texts[i], names->texts[i + 1]);
+}

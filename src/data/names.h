@@ -31,5 +31,8 @@ void names_free(struct names *names);
 glcnn_status names_order(struct names *names, const char *const *class_names, uint32_t class_count,
                          const char *path, uint32_t *map, char decision[GLCNN_ERROR_LENGTH],
                          char *error);
+/* A message where names are classes in another order than they are listed in, otherwise "". */
+void names_tell_order(const struct names *names, const uint32_t *map, const char *path,
+                      char message[GLCNN_ERROR_LENGTH]);
 
 #endif

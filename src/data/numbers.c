@@ -69,6 +69,7 @@ struct list {
     size_t picture, count; /* columns: the picture's, all */
     enum column *kinds;    /* of them; COLUMN_VALUE: a number */
     uint32_t numbers;
+    uint32_t order[GLCNN_DATA_MAX_NUMBERS]; /* of each column of numbers: which number it is */
     float values[GLCNN_DATA_MAX_NUMBERS];
     struct names pictures; /* their paths */
 };
@@ -119,6 +120,26 @@ static bool find_kinds(struct list *l, const struct csv_lines *csv)
     return l->kinds;
 }
 
+/* Numbers are named already, by a network or by the list of another part: columns are the same by name. */
+static glcnn_status match_columns(struct list *l, struct csv_lines *csv, const struct names *names)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    const glcnn_data_set *set = l->set;
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t k = 0;
+        while (k < names->count && strcmp(names->texts[i], set->class_names[k]) != 0)
+            k++;
+        if (k == names->count)
+            return CSV_MALFORMED(csv, ": has the column \"%.60s\"; expected \"%.60s\"",
+                                 CSV_WHERE(csv), names->texts[i], set->class_names[i]);
+        l->order[i] = k;
+    }
+    names_tell_order(names, l->order, l->path, message);
+    if (*message)
+        set_decide(l->set, message);
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status take_names(struct list *l, struct csv_lines *csv)
 {
     glcnn_data_set *set = l->set;
@@ -134,11 +155,10 @@ static glcnn_status take_names(struct list *l, struct csv_lines *csv)
             status = CSV_MALFORMED(csv, ": names the column \"%.60s\" twice", CSV_WHERE(csv),
                                    csv->fields[i]);
     }
-    for (uint32_t i = 0; i < names.count && set->info.class_count && status == GLCNN_SUCCESS; i++)
-        if (names.count == set->info.class_count &&
-            strcmp(names.texts[i], set->class_names[i]) != 0)
-            status = CSV_MALFORMED(csv, ": has the column \"%.60s\"; expected \"%.60s\"",
-                                   CSV_WHERE(csv), names.texts[i], set->class_names[i]);
+    for (uint32_t i = 0; i < names.count; i++)
+        l->order[i] = i;
+    if (status == GLCNN_SUCCESS && names.count == set->info.class_count)
+        status = match_columns(l, csv, &names);
     if (status == GLCNN_SUCCESS && set->info.class_count == 0) {
         set->class_names = names.texts;
         set->info.class_count = names.count;
@@ -188,7 +208,8 @@ static glcnn_status take_numbers(struct list *l, struct csv_lines *csv)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < l->count; i++)
-        if (l->kinds[i] == COLUMN_VALUE && !columns_number(csv->fields[i], &l->values[n++]))
+        if (l->kinds[i] == COLUMN_VALUE &&
+            !columns_number(csv->fields[i], &l->values[l->order[n++]]))
             return CSV_MALFORMED(csv, ", field %zu: \"%.60s\" is not a finite number",
                                  CSV_WHERE(csv), i + 1, csv->fields[i]);
     return GLCNN_SUCCESS;

@@ -155,6 +155,6 @@ uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part 
 {
     const struct item *item = set_item(data, part, index);
     return item && data->masks.count > 0 && item->label != GLCNN_DATA_NO_LABEL
-               ? data->masks.files[item->target].digest
+               ? data->masks.files[item->target].digest ^ data->masks.order
                : 0;
 }

@@ -72,6 +72,7 @@ struct masks {
     uint32_t count, capacity;
     bool seen[256];        /* values of the training part */
     uint8_t class_of[256]; /* of a value; GLCNN_DATA_NO_CLASS: none */
+    uint64_t order; /* of classes that a list has in another order than those given; 0: the same */
     /* Of each mask, as of pictures. */
     _Atomic uint8_t *states;
     uint8_t *kept;
