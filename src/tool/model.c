@@ -80,6 +80,7 @@ bool model_create(glcnn_device *device, const struct net *net, const struct form
     model->image = glcnn_image_node_create(model->network, "image");
     const struct features features = net_features(net, model->image, form);
     model->scores = model_add_head(model->network, &features, form);
+    model->head = model_head(model->network);
     return complete(model, batch);
 }
 

@@ -33,7 +33,7 @@ struct model {
     /* Regress: scale and shift of answers, from units of deviations to those of the data. NULL
      * otherwise. The network has them. */
     glcnn_kernel *units[2];
-    glcnn_filter_node *head; /* as model_head has it, only of a file's network */
+    glcnn_filter_node *head; /* as model_head has it */
     char backbone
         [MODEL_BACKBONE]; /* of backbone_open: what the new head reads, for people; else "" */
     const char *lacks;    /* a sentence on what the network of a file lacks for its task, or NULL */

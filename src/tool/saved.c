@@ -165,16 +165,23 @@ void saved_free(struct saved *saved)
 /* ---- Making ---- */
 
 /* Before the network has weights, which would be of another length. */
-static bool replace_head(glcnn_network *network, uint32_t classes, char error[GLCNN_ERROR_LENGTH])
+static bool replace_head(glcnn_network *network, const struct form *form,
+                         char error[GLCNN_ERROR_LENGTH])
 {
-    glcnn_filter_node *head = model_head(network);
-    if (head && glcnn_kernel_set(glcnn_filter_node_kernel(head), "output_feature_channels",
-                                 classes) == GLCNN_SUCCESS)
+    glcnn_filter_node *layers[CLASS_LAYERS_MAX];
+    const struct class_head head = {network, task_of(form), model_head(network)};
+    const size_t count = class_layers(&head, layers);
+    size_t set = 0;
+    while (set < count &&
+           glcnn_kernel_set(glcnn_filter_node_kernel(layers[set]), "output_feature_channels",
+                            class_rows(form)) == GLCNN_SUCCESS)
+        set++;
+    if (count > 0 && set == count)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s",
-             head ? model_failure(glcnn_network_device(network))
-                  : "the network has no head that could be replaced: no convolution or fully "
-                    "connected layer makes its result");
+             count > 0 ? model_failure(glcnn_network_device(network))
+                       : "the network has no head that could be replaced: no convolution or fully "
+                         "connected layer makes its result");
     return false;
 }
 
@@ -227,7 +234,7 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
         return false;
     if (is_backbone)
         return backbone_open(network, &saved->form, form, batch, model, error);
-    if (form->classes == saved->form.classes || replace_head(network, form->classes, error))
+    if (form->classes == saved->form.classes || replace_head(network, form, error))
         return model_open(network, form, batch, model, error);
     glcnn_network_destroy(&network);
     return false;

@@ -7,6 +7,7 @@
 #include <glcnn/checkpoint.h>
 #include <glcnn/data.h>
 
+#include "class_match.h"
 #include "model.h"
 
 /* What a file has beside the parameters, for glcnn_checkpoint_read_bytes; the names are the file's. */

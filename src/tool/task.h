@@ -65,6 +65,10 @@ struct task {
     /* What labels of the filters that `build` adds begin with: it does so behind the features of any
      * network. NULL: it is the net's own last layers. */
     const char *head;
+    /* What labels of the layers begin with that have a row of weights for each class; NULL: it is the one that
+     * makes the scores. */
+    const char *class_layers;
+    uint32_t row_names; /* names that a row is for, a keypoint's x and y; 0: 1 */
     /* Behind model->scores, or in place of what there is already: model->probabilities, which is
      * what the network answers. Part of the network and its file. */
     bool (*finish)(struct model *model);
@@ -104,6 +108,9 @@ struct task {
     size_t (*kept_numbers)(struct score *score);
     void (*write_kept)(const struct score *score, double *numbers);
     bool (*read_kept)(struct score *score, const double *numbers, size_t count);
+    /* Why a score may say nothing, in a sentence; false: there is no doubt. NULL: there is none ever. */
+    bool (*doubts)(const struct score *score, const char *const *names,
+                   char text[GLCNN_ERROR_LENGTH]);
     void (*print)(const struct score *score, const char *const *names);
     void (*describe)(const struct score *score, const char *const *names, cJSON *object);
     /* NULL: there is nothing to draw. */

@@ -570,6 +570,7 @@ const struct task task_detect = {
     .labels_turn = true,
     .build = build,
     .head = HEAD_LABELS,
+    .class_layers = HEAD_LABELS "scores_",
     .finish = finish,
     .losses = losses,
     .labels = labels,

@@ -391,6 +391,7 @@ const struct task task_keypoints = {
     .labels_turn = true,
     .build = build,
     .head = "keypoints_",
+    .row_names = 2,
     .finish = finish,
     .losses = losses,
     .labels = labels,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "class_match.h"
 #include "model.h"
 #include "print.h"
 #include "score.h"
@@ -200,6 +201,28 @@ static double mean_absolute(const struct score *score, size_t number)
     return sums_of(score, number)->absolute / (double)score->count;
 }
 
+/* Numbers that are in other units than those that the network learned. */
+static bool doubts(const struct score *score, const char *const *names,
+                   char text[GLCNN_ERROR_LENGTH])
+{
+    const uint32_t count = score->form.classes;
+    const double n = (double)score->count;
+    for (uint32_t k = 0; k < count && score->units && n > 1; k++) {
+        const struct sums *s = sums_of(score, k);
+        const double moved = s->wanted / n, variance = s->wanted_squares / n - moved * moved;
+        const struct unit has = {(double)score->units[k], (double)score->units[count + k]},
+                          is = {sqrt(fmax(variance, 0)), has.mean + moved};
+        if (!unit_is_other(&has, &is))
+            continue;
+        snprintf(text, GLCNN_ERROR_LENGTH,
+                 "\"%.60s\" of the data has the mean %.4g and the deviation %.4g, and the network "
+                 "learned it with %.4g and %.4g: is it in another unit?",
+                 names[k], is.mean, is.deviation, has.mean, has.deviation);
+        return true;
+    }
+    return false;
+}
+
 static void print(const struct score *score, const char *const *names)
 {
     uint32_t constant = 0;
@@ -293,6 +316,7 @@ const struct task task_regress = {.name = "regress",
                                   .sums = sums,
                                   .add = add,
                                   .measured = measured,
+                                  .doubts = doubts,
                                   .print = print,
                                   .describe = describe,
                                   .explains = "1 where all numbers are right, 0 where they are no "

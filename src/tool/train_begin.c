@@ -272,6 +272,7 @@ void session_end(struct session *s)
     glcnn_data_loader_destroy(&s->training);
     glcnn_data_loader_destroy(&s->validation);
     saved_free(&s->base);
+    class_match_free(&s->match);
     pictures_close(&s->pictures);
     train_curves_free(&s->curves);
     score_free(&s->score);

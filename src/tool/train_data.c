@@ -185,18 +185,16 @@ static int choose_task(struct session *s)
                                          : pictures_task(t->data));
 }
 
-/* Pictures are as the network that comes from a file has them; classes too, unless they are to
- * follow the data. */
-static int open_set(struct session *s)
+/* Pictures are as the network that comes from a file has them, and classes those of `like`. */
+static bool open_pictures(struct session *s, const struct saved *like,
+                          char error[GLCNN_ERROR_LENGTH])
 {
-    char error[GLCNN_ERROR_LENGTH];
     const struct settings *t = &s->settings;
-    bool has_classes = t->resume || t->keeps_classes;
     const struct form *form = t->model ? &s->base.form : NULL;
     const struct pictures_options options = {
         .path = t->data,
         .task = t->task,
-        .like = has_classes ? &s->base : NULL,
+        .like = like,
         .width = form ? form->width : t->width,
         .height = form ? form->height : t->height,
         .resize = form ? form->resize : 0,
@@ -206,9 +204,39 @@ static int open_set(struct session *s)
         .trains = true,
         .seed = t->seed,
         .strict = t->strict};
+    pictures_close(&s->pictures);
+    return pictures_open(&options, &s->pictures, error);
+}
+
+/* Of --model: whether the data's classes, numbers or keypoints are the network's, by their names. The same in
+ * another order are those of the network, whose order the data follow. */
+static bool match_classes(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct settings *t = &s->settings;
+    if (!t->model || t->keeps_classes || s->base.form.task != s->pictures.form.task)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    if (!class_match_make(t->task, s->base.names, s->base.form.classes,
+                          s->pictures.info->class_names, s->pictures.info->class_count, &s->match))
+        return false;
+    if (s->match.is_numbered)
+        output("classes: the network only numbers them; its 0 is the data's \"%s\", and so on\n",
+               s->pictures.info->class_names[0]);
+    if (!class_match_is_order(&s->match))
+        return true;
+    output("classes: the data have the network's in another order; they are matched by name\n");
+    class_match_free(&s->match);
+    return open_pictures(s, &s->base, error);
+}
+
+static int open_set(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct settings *t = &s->settings;
+    const bool has_classes = t->resume || t->keeps_classes;
     if (*t->resumed_data)
         output("data: %s, which the run began with\n", t->data);
-    if (!pictures_open(&options, &s->pictures, error))
+    if (!open_pictures(s, has_classes ? &s->base : NULL, error) || !match_classes(s, error))
         return *t->resumed_data
                    ? complain(s->command, EXIT_FAILED,
                               "%s; the run began with this data: give its new place with --data",

@@ -55,23 +55,55 @@ static void measure_numbers(const struct session *s, float *deviations, float *m
     }
 }
 
-/* A network that begins to learn numbers has the units of the data; one that has learned some keeps
- * its own. */
-static bool set_units(const struct session *s, const struct model *model)
+static bool write_units(const struct model *model, const float *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        if (glcnn_kernel_set_vector(model->units[i], "neuron_data", values + i * count, count) !=
+            GLCNN_SUCCESS)
+            return false;
+    return true;
+}
+
+/* A number of the data goes on in the network's unit, unless it is new or in another one: what is 1000 times
+ * as large would need weights that are. */
+static void keep_units(const struct session *s, bool tells, const float *earlier, float *units)
+{
+    const uint32_t count = s->pictures.form.classes;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t row = s->match.rows ? s->match.rows[k] : k;
+        if (row == CLASS_NEW)
+            continue;
+        const struct unit has = {(double)earlier[row], (double)earlier[count + row]},
+                          is = {(double)units[k], (double)units[count + k]};
+        if (unit_is_other(&has, &is) && tells) {
+            output(
+                "units: \"%s\" has the mean %.4g and the deviation %.4g, and the network learned it "
+                "with %.4g and %.4g; it goes on in the data's unit\n",
+                s->described.names[k], is.mean, is.deviation, has.mean, has.deviation);
+        } else if (!unit_is_other(&has, &is)) {
+            units[k] = earlier[row];
+            units[count + k] = earlier[count + row];
+        }
+    }
+}
+
+/* A network that begins to learn numbers has the units of the data. */
+static bool set_units(const struct session *s, bool tells, const struct model *model)
 {
     const uint32_t count = s->pictures.form.classes;
     const struct settings *t = &s->settings;
-    if (!model->units[0] || t->resume || (t->model && s->base.form.task == model->form.task))
+    if (!model->units[0] || t->resume)
         return true;
-    float *values = malloc(2 * (size_t)count * sizeof *values);
-    if (!values)
-        return false;
-    measure_numbers(s, values, values + count);
-    bool good = true;
-    for (uint32_t i = 0; i < 2 && good; i++)
-        good = glcnn_kernel_set_vector(model->units[i], "neuron_data", values + i * count, count) ==
-               GLCNN_SUCCESS;
-    free(values);
+    float *units = malloc(4 * (size_t)count * sizeof *units), *earlier = units + 2 * count;
+    bool good = units;
+    if (good)
+        measure_numbers(s, units, units + count);
+    if (good && t->model && s->base.form.task == model->form.task) {
+        good = model_read_units(model->units, count, earlier);
+        keep_units(s, tells, earlier, units);
+    }
+    good = good && write_units(model, units, count);
+    free(units);
     return good;
 }
 
@@ -87,7 +119,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     if (!layers_choose(model, session_layers(s), layers, error))
         return false;
     part_masks(s, model);
-    if (set_units(s, model) && train_optimizer_set(t, model))
+    if (set_units(s, tells, model) && train_optimizer_set(t, model))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
     return false;

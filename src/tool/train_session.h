@@ -40,10 +40,11 @@ struct session {
     double fixed_rate; /* the learning rate; 0: the schedule's */
     double waited;     /* seconds for training data, up to this epoch */
     struct model model;
-    struct layers layers;   /* those of it that train */
-    struct frozen frozen;   /* the others, where they can be run separately */
-    struct targets targets; /* that it learns */
-    struct ema ema;         /* averages, which are what is validated and saved */
+    struct layers layers;     /* those of it that train */
+    struct frozen frozen;     /* the others, where they can be run separately */
+    struct targets targets;   /* that it learns */
+    struct class_match match; /* of --model and the data, where they are for one task */
+    struct ema ema;           /* averages, which are what is validated and saved */
     struct runner trainer, tester;
     size_t steps, total;            /* steps of an epoch, of the whole run */
     size_t first, step;             /* steps made before this run, and so far */

@@ -125,7 +125,8 @@ const struct tool_option train_options[] = {
      "of intermediate images: float32 or float16 (default float32)"},
     {OPTION_MODEL, "model", "FILE", "begin with a network of \"glcnn train\" or \"glcnn import\""},
     {OPTION_CLASSES, "classes", "WORD",
-     "auto: the data's, with a new head if needed; model: its own (default auto)"},
+     "auto: the data's, of which those of a name that the model has keep its weights; model: its "
+     "own (default auto)"},
     {OPTION_TRAIN, "train", "LAYERS", "all, last, last:N or labels, as below (default all)"},
     {OPTION_UNFREEZE, "unfreeze-after", "EPOCHS", "train all layers from then on"},
     {OPTION_MATCHING, "load-matching", "FILE", "begin with the weights of FILE that fit"},

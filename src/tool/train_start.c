@@ -12,8 +12,10 @@
 /* What becomes of parameters of a file whose head is another here. */
 struct heads {
     const char *label; /* of the one layer of the head; NULL: of none */
-    const char
-        *beginning; /* of labels of a head on a backbone, which has no other; NULL: of none */
+    const char *
+        beginning; /* of labels of a head on a backbone, or of layers with rows of classes; NULL: of
+                              none */
+    bool is_backbone;               /* what the file has more is not needed */
     char wrong[GLCNN_ERROR_LENGTH]; /* about the first that does not fit and is not the head's */
 };
 
@@ -34,8 +36,47 @@ static bool is_of_units(const char *parameter)
 static bool is_of_heads(const struct heads *heads, const char *parameter)
 {
     if (heads->beginning)
-        return !parameter || strncmp(parameter, heads->beginning, strlen(heads->beginning)) == 0;
+        return (heads->is_backbone && !parameter) ||
+               (parameter && strncmp(parameter, heads->beginning, strlen(heads->beginning)) == 0);
     return is_of_units(parameter) || (heads->label && is_of(heads->label, parameter));
+}
+
+static void tell_rows(const struct session *s)
+{
+    char text[CLASS_MATCH_TEXT];
+    const struct class_match *match = &s->match;
+    class_match_describe(match, s->settings.task, s->base.names, s->described.names, text);
+    if (match->kept > 0)
+        output("head: %s\n", text);
+    else
+        output("head: new weights, since none of the data's names is one of the network's: %s\n",
+               text);
+}
+
+/* Rows of the head that are the file's by name; the others are `fresh`. */
+static bool load_rows(const struct session *s, const struct model *model, bool tells,
+                      const struct class_rows *fresh, char error[GLCNN_ERROR_LENGTH])
+{
+    const char *path = s->settings.model;
+    glcnn_network *network = NULL;
+    if (!saved_network(&s->base, path, model->device, &network, error)) {
+        glcnn_network_destroy(&network);
+        return false;
+    }
+    const struct class_head before = {network, s->settings.task, model_head(network)},
+                            now = {model->network, s->settings.task, model->head};
+    struct class_rows *earlier = class_rows_read(&before);
+    const bool good = earlier && class_rows_take(&now, &s->match, fresh, earlier);
+    if (!good)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: the rows of its head cannot be taken one by one; give data of the same "
+                 "classes, or begin with another network",
+                 path);
+    else if (tells)
+        tell_rows(s);
+    class_rows_free(earlier);
+    glcnn_network_destroy(&network);
+    return good;
 }
 
 static void check_head(void *user, const char *parameter, const char *tensor, const char *reason)
@@ -51,16 +92,18 @@ static void tell_head(const struct model *model, const struct heads *heads, uint
     if (*model->backbone)
         output("head: new, for %s, on %s\n", task_of(&model->form)->name, model->backbone);
     else if (classes != model->form.classes)
-        output("head: %s has new weights, for %u classes instead of %u\n", heads->label,
-               model->form.classes, classes);
+        output("head: %s has new weights, for %u classes instead of %u\n",
+               heads->label ? heads->label : heads->beginning, model->form.classes, classes);
 }
 
 /* All but the head, and units of a task that the file is not for. */
 static bool load_body(const char *path, struct model *model, bool tells, uint32_t classes,
                       char error[GLCNN_ERROR_LENGTH])
 {
-    struct heads heads = {.label = glcnn_filter_node_label(model->head),
-                          .beginning = *model->backbone ? task_of(&model->form)->head : NULL};
+    const struct task *task = task_of(&model->form);
+    struct heads heads = {.label = model->head ? glcnn_filter_node_label(model->head) : NULL,
+                          .beginning = *model->backbone ? task->head : task->class_layers,
+                          .is_backbone = *model->backbone != 0};
     if (glcnn_checkpoint_load_matching(model->network, path, NULL, 0, check_head, &heads, error) !=
         GLCNN_SUCCESS)
         return false;
@@ -121,6 +164,20 @@ static bool load_with_head(const char *path, struct model *model, bool tells,
 static bool load_model(const struct session *s, struct model *model, bool tells,
                        char error[GLCNN_ERROR_LENGTH])
 {
+    /* Rows that are drawn for new names are what the head has before a file of as many is read. */
+    if (s->match.rows && !s->match.is_same) {
+        const struct class_head head = {model->network, s->settings.task, model->head};
+        const bool tells_count =
+            tells && s->match.kept == 0 && s->match.count != s->match.earlier_count;
+        struct class_rows *fresh = class_rows_read(&head);
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+        const bool good =
+            fresh &&
+            load_body(s->settings.model, model, tells_count, s->base.form.classes, error) &&
+            load_rows(s, model, tells && !tells_count, fresh, error);
+        class_rows_free(fresh);
+        return good;
+    }
     const char *path = s->settings.model;
     if (s->base.form.classes != model->form.classes || s->base.form.task != model->form.task)
         return load_body(path, model, tells, s->base.form.classes, error);
