@@ -96,6 +96,8 @@ head -n 1 log.csv | grep -q ',loss,PCK@0.05,validation_loss,validation_PCK@0.05$
     fail 'the log has no PCK'
 "$glcnn" evaluate --json --report report shapes.safetensors shapes >evaluation 2>log ||
     fail 'evaluate fails'
+grep -q '^glcnn evaluate: of [0-9]* pictures of 48x40 the network sees the middle 40x40 alone$' log ||
+    fail 'evaluate does not say that it sees the middle alone'
 pck=$(number pck_005)
 awk -v pck="$pck" 'BEGIN { exit !(pck >= 0.9) }' || fail "PCK is $pck; expected 0.9 at least"
 grep -rq "pixels away" report || fail 'the report names no keypoint that is off'
@@ -103,6 +105,8 @@ grep -rq "pixels away" report || fail 'the report names no keypoint that is off'
 # The same by the predictions, in pixels of the pictures, whose twentieth is 2.4 of them; what is seen lies
 # within the 40 x 40 of the middle.
 "$glcnn" predict --draw drawn shapes.safetensors shapes/images >found 2>log || fail 'predict fails'
+grep -q '^glcnn predict: of 200 pictures of 48x40 the network sees the middle 40x40 alone$' log ||
+    fail 'predict does not say that it sees the middle alone'
 [ "$(ls drawn | wc -l)" = 200 ] || fail 'not all pictures are drawn'
 again=$(awk -F '[ ,]' '
     FILENAME != "found" {

@@ -1,11 +1,18 @@
 /* Folders of normal and other pictures. */
 #include "anomaly_pictures.h"
 
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define GOOD "good"
+/* Names of folders of normal pictures; "good" is MVTec AD's. */
+static const char *const normal_names[] = {"good", "Good",   "GOOD",   "ok",    "OK",
+                                           "Ok",   "normal", "Normal", "NORMAL"};
+enum { NORMAL_NAMES = sizeof normal_names / sizeof *normal_names };
+
+#define TEST "test"
 
 static bool is_folder(const char *path)
 {
@@ -20,19 +27,51 @@ static bool find_folder(const char *folder, const char *name, char path[ANOMALY_
     return length < ANOMALY_PATH && is_folder(path);
 }
 
-void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH])
+/* Its folder of normal pictures. */
+static bool find_normal(const char *folder, char path[ANOMALY_PATH])
 {
-    static const char *const names[] = {"train/good", "train", GOOD};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (find_folder(folder, names[i], path))
-            return;
-    snprintf(path, ANOMALY_PATH, "%s", folder);
+    for (size_t i = 0; i < NORMAL_NAMES; i++)
+        if (find_folder(folder, normal_names[i], path))
+            return true;
+    return false;
 }
 
-void anomaly_test_folder(const char *given, char path[ANOMALY_PATH])
+void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH])
 {
-    if (!find_folder(given, "test", path))
-        snprintf(path, ANOMALY_PATH, "%s", given);
+    char train[ANOMALY_PATH];
+    const bool has_train = find_folder(folder, "train", train);
+    if (has_train && find_normal(train, path))
+        return;
+    if (!has_train && find_normal(folder, path))
+        return;
+    snprintf(path, ANOMALY_PATH, "%s", has_train ? train : folder);
+}
+
+#define DEEPEST 3 /* folders between a path that is given and a folder "test" */
+
+/* Calls for each folder "test" below, but not for those within one. False: `take` does. */
+static bool visit_tests(const char *folder, int depth, anomaly_taker *take, void *user)
+{
+    char path[ANOMALY_PATH];
+    struct dirent **entries;
+    bool good = true;
+    if (find_folder(folder, TEST, path))
+        return take(user, path);
+    const int count = depth < DEEPEST ? scandir(folder, &entries, NULL, alphasort) : 0;
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        if (good && *name != '.' && find_folder(folder, name, path))
+            good = visit_tests(path, depth + 1, take, user);
+        free(entries[i]);
+    }
+    if (count > 0)
+        free(entries);
+    return good;
+}
+
+bool anomaly_test_folders(const char *given, anomaly_taker *take, void *user)
+{
+    return visit_tests(given, 0, take, user);
 }
 
 /* Cuts a path behind its folder. False: it names none. */
@@ -44,18 +83,32 @@ static bool cut_name(char *path)
     return slash;
 }
 
+static bool is_normal(const char *name)
+{
+    size_t i = 0;
+    while (i < NORMAL_NAMES && strcmp(name, normal_names[i]) != 0)
+        i++;
+    return i < NORMAL_NAMES;
+}
+
 enum anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH])
 {
     char folder[ANOMALY_PATH], beside[ANOMALY_PATH];
     snprintf(folder, sizeof folder, "%s", picture);
-    if (!cut_name(folder))
-        return ANOMALY_UNLABELLED;
-    const char *slash = strrchr(folder, '/');
-    snprintf(label, ANOMALY_PATH, "%s", slash ? slash + 1 : folder);
-    if (strcmp(label, GOOD) == 0)
-        return ANOMALY_NORMAL;
-    return find_folder(cut_name(folder) ? folder : ".", GOOD, beside) ? ANOMALY_DEFECT
-                                                                      : ANOMALY_UNLABELLED;
+    *label = 0;
+    for (int depth = 0; depth < DEEPEST && cut_name(folder); depth++) {
+        const char *slash = strrchr(folder, '/'), *name = slash ? slash + 1 : folder;
+        char parent[ANOMALY_PATH];
+        if (strcmp(name, TEST) == 0)
+            break;
+        snprintf(parent, sizeof parent, "%s", folder);
+        const bool has_normal = find_normal(cut_name(parent) ? parent : ".", beside);
+        if (!is_normal(name) && !has_normal)
+            continue;
+        snprintf(label, ANOMALY_PATH, "%s", name);
+        return is_normal(name) ? ANOMALY_NORMAL : ANOMALY_DEFECT;
+    }
+    return ANOMALY_UNLABELLED;
 }
 
 /* Pictures are opened each by itself, and so have their own size, but that one above 256 pixels a side is

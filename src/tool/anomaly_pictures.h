@@ -8,13 +8,18 @@
 #define ANOMALY_PATH 4096
 
 /* The folder of normal pictures in `folder`: the first that there is of train/good, train and good, else
- * the folder itself. */
+ * the folder itself. Good, OK, ok, Normal and the like stand for good. */
 void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH]);
-/* What to score of a path: its folder "test", where it has one. */
-void anomaly_test_folder(const char *given, char path[ANOMALY_PATH]);
 
-/* A picture's label is the name of its folder, where that is "good" or beside a folder "good"; other
- * pictures have none. */
+/* Calls for what to score of a path: its folder "test", or those of folders below it, up to three deep, as
+ * a folder of several things has them; whatever is beside them, pictures that a bank is made of and masks of
+ * defects, is left out. Where there is no such folder it does not call. False: `take` has returned false. */
+typedef bool anomaly_taker(void *user, const char *path);
+bool anomaly_test_folders(const char *given, anomaly_taker *take, void *user);
+
+/* A picture's label is the name of a folder that it lies in, up to three above it and below "test", where that
+ * is "good", or Good, OK, ok, Normal and the like, or is beside a folder of such a name; other pictures have
+ * none. */
 enum anomaly_kind { ANOMALY_UNLABELLED, ANOMALY_NORMAL, ANOMALY_DEFECT };
 enum anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH]);
 

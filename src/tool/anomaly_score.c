@@ -24,43 +24,60 @@ struct rating {
 
 /* ---- Opening ---- */
 
-static void free_paths(char **paths)
+/* Paths to score. */
+struct paths {
+    char **items;
+    uint32_t count;
+};
+
+static void free_paths(struct paths *paths)
 {
-    for (size_t i = 0; paths && paths[i]; i++)
-        free(paths[i]);
-    free(paths);
+    for (uint32_t i = 0; i < paths->count; i++)
+        free(paths->items[i]);
+    free(paths->items);
 }
 
-/* What to score of each file; to be released with free_paths. NULL: there is no memory. */
-static char **find_paths(char *const *files, uint32_t *count)
+static bool add_path(void *user, const char *path)
 {
-    char path[ANOMALY_PATH];
-    *count = 0;
-    while (files[*count])
-        (*count)++;
-    char **paths = calloc((size_t)*count + 1, sizeof *paths);
-    for (uint32_t i = 0; paths && i < *count; i++) {
-        anomaly_test_folder(files[i], path);
-        paths[i] = strdup(path);
-        if (!paths[i]) {
-            free_paths(paths);
-            return NULL;
-        }
+    struct paths *paths = user;
+    char **items = realloc(paths->items, ((size_t)paths->count + 2) * sizeof *items);
+    if (!items)
+        return false;
+    paths->items = items;
+    items[paths->count] = strdup(path);
+    items[paths->count + 1] = NULL;
+    return items[paths->count] && ++paths->count;
+}
+
+/* What to score of each file; false: not enough memory. */
+static bool find_paths(char *const *files, struct paths *paths)
+{
+    for (size_t i = 0; files[i]; i++) {
+        const uint32_t before = paths->count;
+        if (!anomaly_test_folders(files[i], add_path, paths))
+            return false;
+        if (paths->count == before && !add_path(paths, files[i]))
+            return false;
+        if (paths->count > before + 1)
+            print_error(
+                "glcnn anomaly: of %s the %u folders \"test\" are scored, and nothing else\n",
+                files[i], paths->count - before);
     }
-    return paths;
+    return true;
 }
 
 static int open_pictures(struct anomaly *a, char *const *files)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
-    uint32_t count;
-    char **paths = find_paths(files, &count);
-    bool opened = paths && pictures_open_files((const char *const *)paths, count, &a->saved,
-                                               &a->pictures, error);
-    free_paths(paths);
+    struct paths paths = {.items = NULL};
+    bool opened = find_paths(files, &paths) &&
+                  pictures_open_files((const char *const *)paths.items, paths.count, &a->saved,
+                                      &a->pictures, error);
+    free_paths(&paths);
     if (!opened)
         return anomaly_fail(a, error);
     pictures_tell_decisions(&a->pictures, print_error); /* standard output has the answers */
+    pictures_tell_middle(&a->pictures, GLCNN_DATA_PART_TEST, a->command);
     return EXIT_GOOD;
 }
 
@@ -263,6 +280,19 @@ static int print_json(struct rating *r, double auroc)
     return json_print(r->a->command, json);
 }
 
+/* Why there is no AUROC, unless pictures were given one by one. */
+static void tell_why(const struct rating *r)
+{
+    const char *kind = r->labelled > 0 && r->are_defects[0] ? "anomalous" : "normal";
+    if (r->labelled == 0 && r->pictures > 1)
+        print_error(
+            "glcnn anomaly: no AUROC: no picture lies in a folder good (ok, normal), or in one "
+            "beside it, so none has a label\n");
+    else if (r->labelled > 0)
+        print_error("glcnn anomaly: no AUROC: all %u pictures with a label are %s\n", r->labelled,
+                    kind);
+}
+
 /* A picture that cannot be read, or scored, does not keep the others from their answers; the status
  * tells. */
 static int answer(struct rating *r)
@@ -274,6 +304,11 @@ static int answer(struct rating *r)
         status = print_json(r, auroc);
     else
         tell(r, auroc);
+    if (isnan(auroc))
+        tell_why(r);
+    if (r->labelled > 0 && r->labelled < r->pictures - r->not_finite)
+        print_error("glcnn anomaly: %u of %u pictures have no label, and count nowhere\n",
+                    r->pictures - r->not_finite - r->labelled, r->pictures);
     pictures_tell_skipped(&a->pictures, a->command);
     if (status == EXIT_GOOD && r->not_finite > 0)
         status = anomaly_not_finite(a, r->first, r->not_finite);

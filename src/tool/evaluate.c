@@ -141,6 +141,7 @@ static int load(struct evaluation *e, const char *path)
     int status = device_open(&e->tool);
     if (status != EXIT_GOOD)
         return complain(e->command, status, "%s", e->tool.error);
+    pictures_tell_middle(&e->pictures, e->pictures.test, e->command);
     const size_t each = task_of(&e->saved.form)->values(&e->saved.form);
     e->values = calloc(BATCH * each, sizeof *e->values);
     if (!e->values)
@@ -222,6 +223,8 @@ static cJSON *describe_json(const struct evaluation *e)
 static int answer(const struct evaluation *e)
 {
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
+    if (e->score.task->doubts && e->score.task->doubts(&e->score, e->saved.names, error))
+        print_error("glcnn evaluate: %s\n", error);
     if (e->plot && !score_draw(&e->score, e->saved.names, e->plot, error))
         return fail(e, error);
     if (e->report && !write_report(e, error))

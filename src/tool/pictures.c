@@ -1,6 +1,7 @@
 /* Opening data: what is not said follows from the data, or from the network that is to see it. */
 #include "pictures.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,66 @@ void pictures_tell_decisions(const struct pictures *p, void (*print)(const char 
     const char *decision;
     for (uint32_t i = 0; (decision = glcnn_data_set_decision(p->set, i)); i++)
         print("data: %s\n", decision);
+}
+
+#define KINDS_MAX 5 /* sizes that are told */
+
+struct kind {
+    uint32_t width, height, count;
+};
+
+/* What the network sees of a picture, in its pixels: as glcnn_data_set_size says. */
+static void find_middle(const struct form *form, const struct kind *k, double seen[2])
+{
+    const double x = (double)k->width / form->width, y = (double)k->height / form->height,
+                 shorter = k->width < k->height ? k->width : k->height;
+    const double scale = form->resize > 0 ? shorter / form->resize : x < y ? x : y;
+    seen[0] = fmin(scale * form->width, k->width);
+    seen[1] = fmin(scale * form->height, k->height);
+}
+
+/* What is less than a pixel of the network's is rounding. */
+static bool is_cut(const struct form *form, const struct kind *k)
+{
+    double seen[2];
+    find_middle(form, k, seen);
+    return k->width - seen[0] >= fmax(seen[0] / form->width, 1) ||
+           k->height - seen[1] >= fmax(seen[1] / form->height, 1);
+}
+
+/* Kinds of cut pictures, KINDS_MAX of them; the last of `kinds` counts all others. */
+static void count_kinds(const struct pictures *p, glcnn_data_part part,
+                        struct kind kinds[KINDS_MAX + 1])
+{
+    for (uint32_t i = 0; i < p->info->counts[part]; i++) {
+        struct kind one = {0, 0, 0};
+        uint32_t k = 0;
+        glcnn_data_set_size(p->set, part, i, &one.width, &one.height);
+        if (one.width == 0 || one.height == 0 || !is_cut(&p->form, &one))
+            continue;
+        while (k < KINDS_MAX && kinds[k].count > 0 &&
+               (kinds[k].width != one.width || kinds[k].height != one.height))
+            k++;
+        kinds[k] = (struct kind){one.width, one.height, kinds[k].count + 1};
+    }
+}
+
+void pictures_tell_middle(const struct pictures *p, glcnn_data_part part,
+                          const struct tool_command *command)
+{
+    struct kind kinds[KINDS_MAX + 1] = {{0, 0, 0}};
+    count_kinds(p, part, kinds);
+    for (uint32_t k = 0; k < KINDS_MAX && kinds[k].count > 0; k++) {
+        double seen[2];
+        find_middle(&p->form, &kinds[k], seen);
+        print_error(
+            "glcnn %s: of %u picture%s of %ux%u the network sees the middle %.0fx%.0f alone\n",
+            command->name, kinds[k].count, kinds[k].count == 1 ? "" : "s", kinds[k].width,
+            kinds[k].height, seen[0], seen[1]);
+    }
+    if (kinds[KINDS_MAX].count > 0)
+        print_error("glcnn %s: so it does of %u pictures of other sizes\n", command->name,
+                    kinds[KINDS_MAX].count);
 }
 
 void pictures_tell_skipped(struct pictures *p, const struct tool_command *command)

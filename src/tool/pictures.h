@@ -50,6 +50,9 @@ void pictures_close(struct pictures *pictures);
 /* Prints what opening decided, a line each, by output or print_error. */
 void pictures_tell_decisions(const struct pictures *pictures,
                              void (*print)(const char *format, ...));
+/* Prints on standard error of which pictures of a part the network sees the middle alone, a line for each size. */
+void pictures_tell_middle(const struct pictures *pictures, glcnn_data_part part,
+                          const struct tool_command *command);
 /* Prints what was skipped since the last call, on standard error. */
 void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
 /* The same without a word: another process prints them. */

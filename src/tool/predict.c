@@ -293,6 +293,8 @@ static int open_files(struct prediction *p, char *const *files)
                                     &p->pictures, error);
     if (good)
         pictures_tell_decisions(&p->pictures, print_error); /* standard output has the answers */
+    if (good)
+        pictures_tell_middle(&p->pictures, GLCNN_DATA_PART_TEST, p->command);
     return good && pictures_load(&p->pictures, &loader, &p->loader, error)
                ? EXIT_GOOD
                : complain(p->command, EXIT_FAILED, "%s", error);

@@ -1,0 +1,137 @@
+/* Folders of normal and other pictures: which is normal, which labels pictures have, and what is scored. */
+#include "tool/anomaly_pictures.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit.h"
+
+static char top[] = "/tmp/glcnn-anomaly-XXXXXX";
+
+static const char *const folders[] = {
+    "mvtec",
+    "mvtec/bottle",
+    "mvtec/bottle/train",
+    "mvtec/bottle/train/good",
+    "mvtec/bottle/ground_truth",
+    "mvtec/bottle/ground_truth/scratch",
+    "mvtec/bottle/test",
+    "mvtec/bottle/test/good",
+    "mvtec/bottle/test/scratch",
+    "mvtec/bottle/test/scratch/deep",
+    "mvtec/cable",
+    "mvtec/cable/test",
+    "mvtec/cable/test/OK",
+    "mvtec/cable/test/bent",
+    "own",
+    "own/Normal",
+    "own/broken",
+    "own/broken/type1",
+    "loose",
+    "loose/a",
+    "loose/test",
+};
+
+static void make_folders(void)
+{
+    char path[ANOMALY_PATH];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/%s", top, folders[i]);
+        CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
+    }
+}
+
+static void labels_are_folders_beside_normal_ones(void)
+{
+    static const struct {
+        const char *picture;
+        enum anomaly_kind kind;
+        const char *label;
+    } rows[] = {
+        {"mvtec/bottle/test/good/1.png", ANOMALY_NORMAL, "good"},
+        {"mvtec/bottle/test/scratch/1.png", ANOMALY_DEFECT, "scratch"},
+        {"mvtec/bottle/test/scratch/deep/1.png", ANOMALY_DEFECT, "scratch"},
+        {"mvtec/cable/test/OK/1.png", ANOMALY_NORMAL, "OK"},
+        {"mvtec/cable/test/bent/1.png", ANOMALY_DEFECT, "bent"},
+        {"own/Normal/1.png", ANOMALY_NORMAL, "Normal"},
+        {"own/broken/type1/1.png", ANOMALY_DEFECT, "broken"},
+        {"loose/a/1.png", ANOMALY_UNLABELLED, ""},
+        {"loose/test/1.png", ANOMALY_UNLABELLED, ""},
+        {"mvtec/bottle/test/1.png", ANOMALY_UNLABELLED, ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[ANOMALY_PATH], label[ANOMALY_PATH];
+        snprintf(path, sizeof path, "%s/%s", top, rows[i].picture);
+        CU_ASSERT_EQUAL(anomaly_label(path, label), rows[i].kind);
+        CU_ASSERT_STRING_EQUAL(label, rows[i].label);
+        if (strcmp(label, rows[i].label) != 0)
+            printf("\n    %s: %s", rows[i].picture, label);
+    }
+}
+
+static void normal_pictures_are_found(void)
+{
+    static const char *const rows[][2] = {{"mvtec/bottle", "mvtec/bottle/train/good"},
+                                          {"own", "own/Normal"},
+                                          {"mvtec/bottle/train", "mvtec/bottle/train/good"},
+                                          {"loose", "loose"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[ANOMALY_PATH], found[ANOMALY_PATH], expected[ANOMALY_PATH];
+        snprintf(path, sizeof path, "%s/%s", top, rows[i][0]);
+        snprintf(expected, sizeof expected, "%s/%s", top, rows[i][1]);
+        anomaly_normal_folder(path, found);
+        CU_ASSERT_STRING_EQUAL(found, expected);
+    }
+}
+
+static char taken[512];
+
+static bool take(void *user, const char *path)
+{
+    (void)user;
+    strncat(taken, path + sizeof top, sizeof taken - strlen(taken) - 2);
+    strcat(taken, " ");
+    return true;
+}
+
+/* What a bank is made of, and masks of defects, are no pictures to score. */
+static void tests_alone_are_scored(void)
+{
+    static const char *const rows[][2] = {{"mvtec", "mvtec/bottle/test mvtec/cable/test "},
+                                          {"mvtec/bottle", "mvtec/bottle/test "},
+                                          {"mvtec/bottle/train", ""},
+                                          {"own", ""},
+                                          {"nowhere", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char path[ANOMALY_PATH];
+        snprintf(path, sizeof path, "%s/%s", top, rows[i][0]);
+        *taken = 0;
+        CU_ASSERT_TRUE(anomaly_test_folders(path, take, NULL));
+        CU_ASSERT_STRING_EQUAL(taken, rows[i][1]);
+        if (strcmp(taken, rows[i][1]) != 0)
+            printf("\n    %s: %s", rows[i][0], taken);
+    }
+}
+
+static void remove_folders(void)
+{
+    char path[ANOMALY_PATH];
+    for (size_t i = sizeof folders / sizeof *folders; i-- > 0;) {
+        snprintf(path, sizeof path, "%s/%s", top, folders[i]);
+        CU_ASSERT_EQUAL(rmdir(path), 0);
+    }
+    CU_ASSERT_EQUAL(rmdir(top), 0);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(make_folders),
+                                        UNIT_TEST(labels_are_folders_beside_normal_ones),
+                                        UNIT_TEST(normal_pictures_are_found),
+                                        UNIT_TEST(tests_alone_are_scored),
+                                        UNIT_TEST(remove_folders),
+                                        CU_TEST_INFO_NULL};
+    return unit_run("anomaly_pictures", tests, argc, argv);
+}
