@@ -2,6 +2,7 @@
 #include "tests/data_files.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -593,6 +594,43 @@ static void idx_unpacks_no_more_than_it_should(void)
     free(zeros);
 }
 
+/* Makes a file longer by a hole, which takes no room on the disk. */
+static void lengthen(const char *name, off_t size)
+{
+    CU_ASSERT_EQUAL(truncate(data_path(name), size), 0);
+}
+
+/* Files of two gigabytes with little in them: memory for one is not there, and none is asked for. */
+static void large_files_without_contents_are_not_read(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    const off_t below = INT32_MAX, above = (off_t)1 << 33;
+    const struct rlimit little = {(rlim_t)1 << 30, RLIM_INFINITY};
+    struct rlimit old;
+    data_write("long/images-idx3-ubyte", idx_images, sizeof idx_images);
+    data_write("long/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    data_write("more/images-idx3-ubyte", idx_images, sizeof idx_images);
+    data_write("more/labels-idx1-ubyte", idx_labels, sizeof idx_labels);
+    data_write_npy("long.npy", "<f4", "(2, 2, 2)", "", 0);
+    data_write_text("long.csv", "a,1\nb,2\n");
+    data_write_text("huge.csv", "a,1\nb,2\n");
+    lengthen("long/images-idx3-ubyte", below);
+    lengthen("more/labels-idx1-ubyte", below);
+    lengthen("long.npy", below);
+    lengthen("long.csv", below);
+    lengthen("huge.csv", above);
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_AS, &old), 0);
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &little), 0);
+    data_refuses("long", NULL, GLCNN_MALFORMED_DATA, "images-idx3-ubyte: is too long");
+    data_refuses("more", NULL, GLCNN_MALFORMED_DATA, "labels-idx1-ubyte: is too long");
+    data_refuses("long.npy", NULL, GLCNN_MALFORMED_DATA, "long.npy: ");
+    data_refuses("long.csv", NULL, GLCNN_MALFORMED_DATA, "a zero byte");
+    data_refuses("huge.csv", NULL, GLCNN_MALFORMED_DATA,
+                 "has 8589934592 bytes; expected 2147483648 at most");
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &old), 0);
+#endif
+}
+
 /* ---- Parts and classes ---- */
 
 static void parts_are_found_by_their_names(void)
@@ -750,7 +788,7 @@ static void bad_parameters_are_refused(void)
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_data_set *data;
     CU_ASSERT_EQUAL(glcnn_data_set_open("/dev/zero", NULL, &data, error), GLCNN_IO_ERROR);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error, "neither a file nor a folder"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "is not a regular file but a device"));
     CU_ASSERT_EQUAL(glcnn_data_set_open(NULL, NULL, &data, NULL), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(glcnn_data_set_open("", NULL, &data, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "the path is empty"));
@@ -806,6 +844,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(idx_that_is_cut_off_is_refused),
         UNIT_TEST(idx_of_changed_compressed_data_is_refused),
         UNIT_TEST(idx_unpacks_no_more_than_it_should),
+        UNIT_TEST(large_files_without_contents_are_not_read),
         UNIT_TEST(parts_are_found_by_their_names),
         UNIT_TEST(labels_are_all_names_or_all_numbers),
         UNIT_TEST(labels_of_all_parts_are_decided_together),

@@ -861,23 +861,41 @@ static void other_kinds_of_files_are_not_read(void)
     folder_empty(folder);
 }
 
-/* The test holds the pipe open, so that nobody waits. */
-static void writers_write_a_pipe_in_place(void)
+/* With a reader and without: neither is waited for, and nothing is written. */
+static void writers_refuse_a_pipe(void)
 {
-    for (size_t i = 0; i < WRITERS; i++) {
+    for (size_t i = 0; i < 2 * WRITERS; i++) {
         char error[512] = "";
-        uint8_t bytes[4096], found[4096];
-        size_t size = expected_bytes(&writers[i], bytes);
+        uint8_t found;
         CU_ASSERT_EQUAL(mkfifo(place("pipe"), 0600), 0);
-        int pipe = open(place("pipe"), O_RDWR | O_NONBLOCK);
-        CU_ASSERT_FATAL(pipe >= 0);
-        CU_ASSERT_TRUE(writers[i].write(place("pipe"), error));
+        int pipe = i % 2 ? open(place("pipe"), O_RDWR | O_NONBLOCK) : -1;
+        CU_ASSERT_FALSE(writers[i / 2].write(place("pipe"), error));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "pipe: is a pipe or a socket; files are written"));
         CU_ASSERT_TRUE(is_kind(place("pipe"), S_IFIFO));
-        CU_ASSERT_EQUAL(read(pipe, found, sizeof found), (ssize_t)size);
-        CU_ASSERT_EQUAL(memcmp(found, bytes, size), 0);
-        close(pipe);
+        if (pipe >= 0) {
+            CU_ASSERT_EQUAL(read(pipe, &found, 1), -1);
+            close(pipe);
+        }
         CU_ASSERT_EQUAL(folder_count_files(folder), 1);
         folder_empty(folder);
+    }
+}
+
+/* What has a descriptor is open already, as /dev/stdout of a shell's pipe is. */
+static void writers_write_a_pipe_that_is_open(void)
+{
+    for (size_t i = 0; i < WRITERS; i++) {
+        char error[512] = "", path[64];
+        uint8_t bytes[4096], found[4096];
+        int ends[2];
+        size_t size = expected_bytes(&writers[i], bytes);
+        CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+        snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+        CU_ASSERT_TRUE(writers[i].write(path, error));
+        CU_ASSERT_EQUAL(read(ends[0], found, sizeof found), (ssize_t)size);
+        CU_ASSERT_EQUAL(memcmp(found, bytes, size), 0);
+        close(ends[0]);
+        close(ends[1]);
     }
 }
 
@@ -1266,7 +1284,8 @@ int main(int argc, char *argv[])
         UNIT_TEST(writers_keep_links_and_modes),
         UNIT_TEST(writers_make_what_a_link_points_to),
         UNIT_TEST(writers_follow_no_planted_link),
-        UNIT_TEST(writers_write_a_pipe_in_place),
+        UNIT_TEST(writers_refuse_a_pipe),
+        UNIT_TEST(writers_write_a_pipe_that_is_open),
         UNIT_TEST(writers_keep_a_full_device),
         UNIT_TEST(writers_leave_the_old_file_on_a_full_disk),
         UNIT_TEST(writers_remove_what_was_left_alone),

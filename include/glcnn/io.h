@@ -124,9 +124,9 @@ GLCNN_API glcnn_status glcnn_file_load_from_fd(const struct glcnn_file_range *ra
  * permissions stay; a new one's follow the umask. A symbolic link stays: what it points to is
  * replaced, or made.
  *
- * A path to anything else, a device, a FIFO, /dev/stdout, is written in place and never replaced.
- * Opening a FIFO waits for a reader. The library's files never take the numbers of standard input,
- * output and error, 0 to 2, where a process was started without them.
+ * A path to a device, or to a descriptor as /dev/stdout is, is written in place and never replaced. A
+ * path to a FIFO or a socket is refused, since its reader would be waited for. The library's files never
+ * take the numbers of standard input, output and error, 0 to 2, where a process was started without them.
  *
  * The new file is called PATH.glcnn-N.tmp, of a long name the beginning. What is there by that name
  * already is neither written nor followed; only what a killed process left is removed, by the next

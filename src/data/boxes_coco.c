@@ -106,18 +106,18 @@ static glcnn_status refuse_json(const struct coco *c, const char *text, const ch
 static glcnn_status parse(struct coco *c, char *text, size_t size)
 {
     const char *at = text;
-    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
     drop_outlines(text, size);
-    c->json = cJSON_ParseWithLengthOpts(text + mark, size - mark + 1, &at, true);
+    c->json = cJSON_ParseWithLengthOpts(text, size + 1, &at, true);
     return c->json ? GLCNN_SUCCESS : refuse_json(c, text, at);
 }
 
 static glcnn_status read_file(struct coco *c)
 {
+    char *text;
     struct bytes bytes;
-    glcnn_status status = bytes_read_file(&bytes, c->path, BYTES_MAX, c->error);
+    glcnn_status status = bytes_read_text(&bytes, c->path, BYTES_MAX, &text, c->error);
     if (status == GLCNN_SUCCESS)
-        status = parse(c, (char *)bytes.data, bytes.size);
+        status = parse(c, text, bytes.size - (size_t)(text - (char *)bytes.data));
     bytes_free(&bytes);
     return status;
 }

@@ -26,6 +26,17 @@ static glcnn_status grow(struct bytes *bytes, const char *path, char *error)
     return GLCNN_SUCCESS;
 }
 
+/* Looks at what has arrived alone, so that a large file without text is refused by its first part. */
+static glcnn_status check_text(const struct bytes_source *source, const uint8_t *from, size_t size,
+                               char *error)
+{
+    if (!source->is_text || !memchr(from, 0, size))
+        return GLCNN_SUCCESS;
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.300s: is not text: it has a zero byte; expected lines of text",
+                     source->path);
+}
+
 glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, size_t limit,
                         char *error)
 {
@@ -39,6 +50,9 @@ glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, 
             return data_fail(error, errno == EIO ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
                              "%.300s: cannot be read: %s", source->path,
                              source->reason(source->from));
+        status = check_text(source, bytes->data + bytes->size, (size_t)got, error);
+        if (status != GLCNN_SUCCESS)
+            return status;
         bytes->size += (size_t)got;
         bytes->data[bytes->size] = 0;
         if (got == 0)
@@ -56,6 +70,11 @@ void bytes_free(struct bytes *bytes)
     *bytes = (struct bytes){0};
 }
 
+bool bytes_are_gzipped(const uint8_t *bytes, size_t size)
+{
+    return size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
 static long read_gz(void *from, void *bytes, size_t size)
 {
     errno = 0;
@@ -69,16 +88,37 @@ static const char *gz_reason(void *from)
     return number == Z_ERRNO ? strerror(errno) : reason;
 }
 
-static glcnn_status read_open(struct bytes *bytes, const char *path, int descriptor, size_t limit,
-                              char *error)
+/* zlib owns the descriptor from then on. */
+static glcnn_status open_gz(const char *path, gzFile *file, uint64_t *size, char *error)
 {
-    gzFile file = gzdopen(descriptor, "rb");
-    if (!file) {
-        close(descriptor);
-        return data_no_memory(error, path);
-    }
-    glcnn_status status =
-        bytes_read(bytes, &(struct bytes_source){path, read_gz, gz_reason, file}, limit, error);
+    int descriptor;
+    *file = NULL;
+    glcnn_status status = glcnn_file_open(path, &descriptor, size, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    *file = gzdopen(descriptor, "rb");
+    if (*file)
+        return GLCNN_SUCCESS;
+    close(descriptor);
+    return data_no_memory(error, path);
+}
+
+static glcnn_status read_all(struct bytes *bytes, const char *path, bool is_text, size_t limit,
+                             char *error)
+{
+    gzFile file;
+    uint64_t size;
+    *bytes = (struct bytes){0};
+    glcnn_status status = open_gz(path, &file, &size, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    const struct bytes_source source = {path, read_gz, gz_reason, file, is_text};
+    if (size > limit)
+        status =
+            data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has %llu bytes; expected %zu at most",
+                      path, (unsigned long long)size, limit);
+    else
+        status = bytes_read(bytes, &source, limit, error);
     int closed = gzclose_r(file); /* Z_BUF_ERROR: the compressed stream lacks its end */
     if (status == GLCNN_SUCCESS && closed != Z_OK)
         return data_fail(error, GLCNN_MALFORMED_DATA,
@@ -88,37 +128,32 @@ static glcnn_status read_open(struct bytes *bytes, const char *path, int descrip
 
 glcnn_status bytes_read_file(struct bytes *bytes, const char *path, size_t limit, char *error)
 {
-    int descriptor;
-    *bytes = (struct bytes){0};
-    glcnn_status status = glcnn_file_open(path, &descriptor, NULL, error);
-    return status == GLCNN_SUCCESS ? read_open(bytes, path, descriptor, limit, error) : status;
+    return read_all(bytes, path, false, limit, error);
 }
 
 glcnn_status bytes_read_head(struct bytes *bytes, const char *path, size_t size, char *error)
 {
+    gzFile file;
     *bytes = (struct bytes){.data = calloc(size + 1, 1)};
-    errno = 0;
-    gzFile file = gzopen(path, "rb");
-    int got = file && bytes->data ? gzread(file, bytes->data, (unsigned)size) : 0;
+    if (!bytes->data)
+        return data_no_memory(error, path);
+    glcnn_status status = open_gz(path, &file, NULL, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    int got = gzread(file, bytes->data, (unsigned)size);
     bytes->size = got > 0 ? (size_t)got : 0;
-    if (file)
-        gzclose(file);
-    if (file && bytes->data && got >= 0)
-        return GLCNN_SUCCESS;
-    return !bytes->data || (!file && !errno) ? data_no_memory(error, path)
-                                             : data_fail_errno(error, path, "cannot be read");
+    gzclose(file);
+    return got >= 0 ? GLCNN_SUCCESS
+                    : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: cannot be read", path);
 }
 
 glcnn_status bytes_read_text(struct bytes *bytes, const char *path, size_t limit, char **text,
                              char *error)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-    glcnn_status status = bytes_read_file(bytes, path, limit, error);
+    glcnn_status status = read_all(bytes, path, true, limit, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (memchr(bytes->data, 0, bytes->size))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
-                         "%.300s: is not text: it has a zero byte; expected lines of text", path);
     *text = (char *)bytes->data;
     *text += strncmp(*text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
     return GLCNN_SUCCESS;

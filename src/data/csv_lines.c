@@ -182,8 +182,9 @@ static glcnn_status take_bytes(const struct reading *r, struct bytes *bytes, csv
 
 glcnn_status csv_take(const struct reading *r, csv_taker *take, void *user)
 {
+    char *text;
     struct bytes bytes = {0};
-    glcnn_status status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
+    glcnn_status status = bytes_read_text(&bytes, r->path, BYTES_MAX, &text, r->error);
     if (status == GLCNN_SUCCESS)
         status = take_bytes(r, &bytes, take, user);
     bytes_free(&bytes);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
+#include "bytes.h"
 #include "folder.h"
 #include "message.h"
 #include "set.h"
@@ -21,6 +21,8 @@ static glcnn_status read_idx(const struct reading *r, struct content *content)
 {
     return array_read(r, &array_idx, content);
 }
+
+#define MAGIC_MAX 8 /* bytes by which a format is known */
 
 /* The formats of single tables, by their first bytes; any other text is CSV, unless it is named as
  * something else. */
@@ -50,27 +52,18 @@ static glcnn_status check_name(const char *path, const struct format *format, ch
 
 static glcnn_status find_format(const char *path, const struct format **format, char *error)
 {
-    char bytes[8] = {0};
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return data_fail_errno(error, path, "cannot be opened");
-    if (!S_ISREG(info.st_mode))
-        return data_fail(error, GLCNN_IO_ERROR, "%.300s: is neither a file nor a folder", path);
-    errno = 0;
-    gzFile file = gzopen(path, "rb");
-    if (!file)
-        return errno ? data_fail_errno(error, path, "cannot be opened")
-                     : data_no_memory(error, path);
-    int got = gzread(file, bytes, sizeof bytes);
-    gzclose(file);
-    if (got <= 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: %s", path,
-                         got == 0 ? "is empty; expected .npz, .npy, IDX or CSV" : "cannot be read");
+    struct bytes head;
+    glcnn_status status = bytes_read_head(&head, path, MAGIC_MAX, error);
+    if (status == GLCNN_SUCCESS && head.size == 0)
+        status = data_fail(error, GLCNN_MALFORMED_DATA,
+                           "%.300s: is empty; expected .npz, .npy, IDX or CSV", path);
     *format = formats;
-    while ((size_t)got < (*format)->magic_size ||
-           memcmp(bytes, (*format)->magic, (*format)->magic_size) != 0)
+    while (status == GLCNN_SUCCESS &&
+           (head.size < (*format)->magic_size ||
+            memcmp(head.data, (*format)->magic, (*format)->magic_size) != 0))
         ++*format;
-    return check_name(path, *format, error);
+    bytes_free(&head);
+    return status == GLCNN_SUCCESS ? check_name(path, *format, error) : status;
 }
 
 /* `target`: that of the first row. */

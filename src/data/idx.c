@@ -58,6 +58,12 @@ static glcnn_status parse(const struct reading *r, const struct bytes *bytes, st
     return parse_extents(r, bytes, array);
 }
 
+static glcnn_status check(const struct reading *r, const struct bytes *bytes)
+{
+    struct array array;
+    return parse(r, bytes, &array);
+}
+
 static glcnn_status take_images(const struct reading *r, const struct bytes *bytes,
                                 struct table *table)
 {
@@ -107,4 +113,4 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
                     : take_numbers(r, &array, count, content);
 }
 
-const struct array_format array_idx = {NULL, take_images, take_labels};
+const struct array_format array_idx = {check, NULL, take_images, take_labels};

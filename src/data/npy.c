@@ -29,6 +29,12 @@ static glcnn_status parse(const struct reading *r, const struct bytes *bytes, st
                      reason + (named ? sizeof head - 1 : 0));
 }
 
+static glcnn_status check(const struct reading *r, const struct bytes *bytes)
+{
+    struct array array;
+    return parse(r, bytes, &array);
+}
+
 static void get_row(const struct rows *rows, uint32_t row, float *values)
 {
     const struct array *array = rows->from;
@@ -123,4 +129,4 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
     return name_labels(r, &array, count, &content->labels);
 }
 
-const struct array_format array_npy = {stored_open, take_images, take_labels};
+const struct array_format array_npy = {check, stored_open, take_images, take_labels};

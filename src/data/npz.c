@@ -2,7 +2,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 #include <zip.h>
+
+#include <glcnn/io.h>
 
 #include "message.h"
 #include "table.h"
@@ -217,20 +220,24 @@ static glcnn_status read_archive(struct archive *a, uint32_t part, struct conten
 
 glcnn_status npz_read(const struct reading *r, uint32_t part, struct content *content, bool *found)
 {
-    int code = 0;
-    struct archive archive = {.reading = r, .zip = zip_open(r->path, ZIP_RDONLY, &code)};
+    int code = 0, descriptor;
     *content = (struct content){0};
     *found = false;
+    glcnn_status status = glcnn_file_open(r->path, &descriptor, NULL, r->error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    struct archive archive = {.reading = r, .zip = zip_fdopen(descriptor, 0, &code)};
     if (!archive.zip) {
         zip_error_t reason;
+        close(descriptor); /* the archive would own it */
         zip_error_init_with_code(&reason, code);
-        glcnn_status status = data_fail(
-            r->error, code == ZIP_ER_OPEN ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
-            "%.300s: cannot be read as .npz: %.150s", r->path, zip_error_strerror(&reason));
+        status = data_fail(r->error, code == ZIP_ER_OPEN ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
+                           "%.300s: cannot be read as .npz: %.150s", r->path,
+                           zip_error_strerror(&reason));
         zip_error_fini(&reason);
         return status;
     }
-    glcnn_status status = read_archive(&archive, part, content, found);
+    status = read_archive(&archive, part, content, found);
     zip_discard(archive.zip);
     if (status != GLCNN_SUCCESS)
         content_free(content);

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <glcnn/io.h>
 
 #include "message.h"
 #include "stored.h"
@@ -47,6 +50,26 @@ static char *labels_path(const char *path)
     return copy;
 }
 
+/* Before the file is read whole, which may be large and have nothing. One that is gzipped does not say
+ * how large it is. */
+static glcnn_status check_head(const struct reading *r, const struct array_format *format)
+{
+    int descriptor;
+    uint64_t size;
+    glcnn_status status = glcnn_file_open(r->path, &descriptor, &size, r->error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    const size_t part = size < ARRAY_HEAD ? (size_t)size : ARRAY_HEAD;
+    struct bytes head = {.data = calloc(part + 1, 1), .size = (size_t)size};
+    status = head.data ? glcnn_file_read(descriptor, r->path, 0, head.data, part, r->error)
+                       : data_no_memory(r->error, r->path);
+    close(descriptor);
+    if (status == GLCNN_SUCCESS && !bytes_are_gzipped(head.data, part))
+        status = format->check(r, &head);
+    bytes_free(&head);
+    return status;
+}
+
 static glcnn_status read_labels(const struct reading *r, const struct array_format *format,
                                 struct content *content)
 {
@@ -60,7 +83,9 @@ static glcnn_status read_labels(const struct reading *r, const struct array_form
             "place of \"images\"",
             r->path);
     beside.path = path;
-    glcnn_status status = bytes_read_file(&bytes, path, BYTES_MAX, r->error);
+    glcnn_status status = check_head(&beside, format);
+    if (status == GLCNN_SUCCESS)
+        status = bytes_read_file(&bytes, path, BYTES_MAX, r->error);
     if (status == GLCNN_SUCCESS)
         status = format->take_labels(&beside, &bytes, content);
     bytes_free(&bytes);
@@ -75,7 +100,9 @@ static glcnn_status read_images(const struct reading *r, const struct array_form
     glcnn_status status = format->leave_images ? format->leave_images(r, table) : GLCNN_SUCCESS;
     if (status != GLCNN_SUCCESS || table->stored)
         return status;
-    status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
+    status = check_head(r, format);
+    if (status == GLCNN_SUCCESS)
+        status = bytes_read_file(&bytes, r->path, BYTES_MAX, r->error);
     if (status == GLCNN_SUCCESS)
         status = format->take_images(r, &bytes, table);
     bytes_free(&bytes);

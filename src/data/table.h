@@ -65,8 +65,13 @@ uint64_t data_memory(const struct glcnn_data_parameters *parameters);
 /* Bytes to floats, where the other parts have floats. */
 glcnn_status table_make_floats(struct table *table, char *error);
 
+#define ARRAY_HEAD ((size_t)1 << 17) /* bytes; more than any head has */
+
 /* A format of files that have one array each. There must be as many labels as images. */
 struct array_format {
+    /* Compares what the head says with the size of the file. bytes->size is the file's; of its data the
+     * first ARRAY_HEAD are there. */
+    glcnn_status (*check)(const struct reading *r, const struct bytes *bytes);
     /* stored_open, or NULL: images are always read whole. */
     glcnn_status (*leave_images)(const struct reading *r, struct table *table);
     glcnn_status (*take_images)(const struct reading *r, const struct bytes *bytes,

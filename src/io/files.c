@@ -102,11 +102,39 @@ static void keep_identity(int descriptor, const struct stat *old)
 
 /* ---- Opening ---- */
 
+/* A pipe that has a name would be waited for, first for its reader and then for each of its reads. */
+static glcnn_status refuse_pipe(const char *path, char *error)
+{
+    if (error)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: is a pipe or a socket; files are written, and what is open already, as "
+                 "/dev/stdout is",
+                 path);
+    return GLCNN_IO_ERROR;
+}
+
+/* Without waiting, since the path may be a pipe's by now; then writing may wait. */
+static glcnn_status open_device(glcnn_file *file, char *error)
+{
+    struct stat info;
+    const char *path = file->path;
+    file->descriptor =
+        descriptor_above_standard(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
+        return errno == ENXIO ? refuse_pipe(path, error)
+                              : file_fail(error, path, "cannot be opened");
+    if (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode))
+        return refuse_pipe(path, error);
+    return fcntl(file->descriptor, F_SETFL, O_WRONLY) == 0
+               ? GLCNN_SUCCESS
+               : file_fail(error, path, "cannot be opened");
+}
+
 static glcnn_status open_in_place(glcnn_file *file, int number, char *error)
 {
-    file->descriptor =
-        number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-                    : descriptor_above_standard(open(file->path, O_WRONLY | O_NOCTTY | O_CLOEXEC));
+    if (number < 0)
+        return open_device(file, error);
+    file->descriptor = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     return file->descriptor >= 0 ? GLCNN_SUCCESS : file_fail(error, file->path, "cannot be opened");
 }
 

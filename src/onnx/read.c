@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glcnn/io.h>
 #include <glcnn/kernels/neuron.h>
@@ -547,6 +548,25 @@ glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t 
     return read_bytes(&r, bytes, size, network, record, error);
 }
 
+/* No field of a protobuf has the number 0, so that a large file of zeros need not be read. */
+static glcnn_status check_first_byte(const char *path, char *reason)
+{
+    int descriptor;
+    uint64_t size;
+    char first = 1;
+    glcnn_status status = glcnn_file_open(path, &descriptor, &size, reason);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    if (size > 0)
+        status = glcnn_file_read(descriptor, path, 0, &first, 1, reason);
+    close(descriptor);
+    if (status != GLCNN_SUCCESS || first)
+        return status;
+    snprintf(reason, GLCNN_ERROR_LENGTH, "%.300s: is not an ONNX model: it begins with a zero byte",
+             path);
+    return GLCNN_MALFORMED_DATA;
+}
+
 glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
                              const struct glcnn_onnx_options *options, glcnn_network **network,
                              struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
@@ -561,7 +581,9 @@ glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
     r.folder = folder;
-    glcnn_status status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
+    glcnn_status status = check_first_byte(path, reason);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
     if (status != GLCNN_SUCCESS) {
         onnx_fail(&r, status, "%s", reason);
         return tell(&r, error);
