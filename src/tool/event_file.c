@@ -218,5 +218,7 @@ bool event_file_close(struct event_file *file, char error[GLCNN_ERROR_LENGTH])
     if (file->descriptor > 0 && close(file->descriptor) != 0 && !file->error)
         file->error = errno;
     file->descriptor = 0;
-    return !file->error || fail(file, "cannot be written", file->error, error);
+    const int reason = file->error;
+    file->error = 0;
+    return !reason || fail(file, "cannot be written", reason, error);
 }

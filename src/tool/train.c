@@ -20,8 +20,9 @@ static const char details[] =
     "After each epoch the loss and accuracy on the validation images are printed. The "
     "checkpoint --out is written after each epoch, once a minute and at the end, always whole, "
     "and at the start if there is no such file. A file of another run is overwritten only with "
-    "--force, and no two runs write one file; what cannot be saved is reported before the "
-    "first step. --resume takes the settings that are not given from the checkpoint and "
+    "--force, none is that the run reads, and no two runs write one file; what cannot be written is "
+    "reported before the first step. Later a log, plot, report or trace that cannot be written is reported "
+    "once and left out: the run goes on, and ends with status 1. --resume takes the settings that are not given from the checkpoint and "
     "continues as if the run had not been stopped, bit for bit. The epoch with the best "
     "validation accuracy is kept beside it: model.best.safetensors for --out "
     "model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves, and "
@@ -358,22 +359,12 @@ static int record(struct session *s, double loss, double accuracy, const struct 
                                         .validation_loss = validated ? found->loss : NAN,
                                         .validation_accuracy = validated ? found->accuracy : NAN};
     double x = (double)(s->step + 1) / (double)s->steps;
-    train_log_write(&s->log, &line);
+    session_write_log(s, &line);
     if (!curve_add(&s->curves.training, x, loss, accuracy) ||
         (validated && !curve_add(&s->curves.validation, x, found->loss, found->accuracy)))
         return session_fail(s, "not enough memory");
-    return session_write_events(s, &line);
-}
-
-static int write_plot(const struct session *s)
-{
-    char error[GLCNN_ERROR_LENGTH], title[512];
-    if (!ranks_leads(&s->ranks))
-        return EXIT_GOOD;
-    snprintf(title, sizeof title, "%s on %s", s->described.title, s->settings.data);
-    return train_curves_write(&s->curves, s->settings.task->measure, s->settings.plot, title, error)
-               ? EXIT_GOOD
-               : session_fail(s, error);
+    session_write_events(s, &line);
+    return EXIT_GOOD;
 }
 
 /* After a step: the best epoch's checkpoint before the one that knows of it. */
@@ -386,9 +377,11 @@ static int keep(struct session *s, const struct best *found)
     }
     if (status == EXIT_GOOD && (found->epoch > 0 || s->save_time))
         status = session_save(s);
-    if (status == EXIT_GOOD && found->epoch > 0)
-        status = write_plot(s);
-    return status == EXIT_GOOD && found->epoch > 0 ? session_report(s) : status;
+    if (status == EXIT_GOOD && found->epoch > 0) {
+        session_write_plot(s);
+        session_report(s);
+    }
+    return status;
 }
 
 /* After the step under way, where each rank steps by itself: time to average their weights? */
@@ -502,14 +495,6 @@ static int conclude(struct session *s)
     return status;
 }
 
-static int close_log(struct session *s)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    bool good = train_log_close(&s->log, error);
-    good = event_file_close(&s->events, error) && good;
-    return good && train_trace_write(&s->trace, error) ? EXIT_GOOD : session_fail(s, error);
-}
-
 /* One that has failed at the end is a failure of all. */
 static int end_together(struct session *s)
 {
@@ -526,7 +511,9 @@ static int end(struct session *s, int status)
         ranks_fail(&s->ranks, last_complaint());
     session_end(s);
     ranks_close(&s->ranks);
-    return status == EXIT_GOOD && s->ends ? EXIT_INTERRUPTED : status;
+    if (status != EXIT_GOOD)
+        return status;
+    return s->ends ? EXIT_INTERRUPTED : s->left_out ? EXIT_FAILED : EXIT_GOOD;
 }
 
 static int find_rate(struct session *s)
@@ -544,11 +531,9 @@ static int train(struct session *s)
         status = train_epoch(s);
     if (status == EXIT_GOOD && (s->ranks.mpi || !(s->is_saved && s->saved_step == s->step)))
         status = session_save(s);
-    int closed = close_log(s);
+    session_close_observers(s);
     if (status == EXIT_GOOD)
-        status = closed;
-    if (status == EXIT_GOOD)
-        status = write_plot(s);
+        session_write_plot(s);
     if (status == EXIT_GOOD)
         status = conclude(s);
     return end(s, status);

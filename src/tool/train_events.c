@@ -92,15 +92,18 @@ static bool write_samples(struct session *s, uint64_t step, char error[GLCNN_ERR
     return good;
 }
 
-int session_write_events(struct session *s, const struct train_log_line *line)
+void session_write_events(struct session *s, const struct train_log_line *line)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
-    if (!s->settings.tensorboard || !ranks_leads(&s->ranks))
-        return EXIT_GOOD;
+    bool good = true;
+    if (!s->settings.tensorboard || !ranks_leads(&s->ranks) ||
+        session_has_left_out(s, OBSERVER_EVENTS))
+        return;
     write_numbers(&s->events, s->settings.task->measure, line);
-    if (isnan(line->validation_loss))
-        return EXIT_GOOD;
-    return write_matrix(s, line->step) && write_samples(s, line->step, error)
-               ? EXIT_GOOD
-               : session_fail(s, error);
+    if (!isnan(line->validation_loss))
+        good = write_matrix(s, line->step) && write_samples(s, line->step, error);
+    if (s->events.error)
+        good = event_file_close(&s->events, error);
+    if (!good)
+        session_leave_out(s, OBSERVER_EVENTS, error);
 }

@@ -184,5 +184,7 @@ bool train_log_close(struct train_log *log, char error[GLCNN_ERROR_LENGTH])
     if (log->file && fclose(log->file) != 0 && !log->error)
         log->error = errno;
     log->file = NULL;
-    return !log->error || fail(log->path, "cannot be written", log->error, error);
+    const int reason = log->error;
+    log->error = 0;
+    return !reason || fail(log->path, "cannot be written", reason, error);
 }

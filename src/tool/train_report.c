@@ -273,11 +273,11 @@ static bool write_page(const struct session *s, struct page *p, char error[GLCNN
            report_write(&p->report, s->report_path, error);
 }
 
-int session_report(struct session *s)
+void session_report(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
-    if (!s->settings.report || !ranks_leads(&s->ranks))
-        return EXIT_GOOD;
+    if (!s->settings.report || !ranks_leads(&s->ranks) || session_has_left_out(s, OBSERVER_REPORT))
+        return;
     struct page *page = calloc(1, sizeof *page);
     bool good = page && write_page(s, page, error);
     if (page) {
@@ -285,5 +285,6 @@ int session_report(struct session *s)
         report_free_pictures(page->samples, REPORT_SAMPLES);
     }
     free(page);
-    return good ? EXIT_GOOD : session_fail(s, error);
+    if (!good)
+        session_leave_out(s, OBSERVER_REPORT, error);
 }

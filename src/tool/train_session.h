@@ -60,6 +60,7 @@ struct session {
     char best_path[4096];                    /* "": none is kept */
     char features_path[4096];                /* "": a file without a name */
     char report_path[4096];                  /* "": no report */
+    unsigned left_out;   /* a bit for each observer that failed */
     char events_path[4096];                  /* "": none */
     glcnn_file_lock *locks[SESSION_OUTPUTS]; /* of files that no other run may write now */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
@@ -147,10 +148,29 @@ bool session_set_targets(const struct session *s, struct runner *runner);
 
 /* Whether --out is another file than the one that --resume goes on with. */
 bool session_writes_elsewhere(const struct session *s);
-/* Locks what the first rank writes, refuses to write over another network, and sees that all of it
- * can be made. */
-int session_claim_outputs(struct session *s);
-void session_release_outputs(struct session *s);
+/* Claims what the first rank reads and writes (claim.h). */
+int session_claim_files(struct session *s);
+
+/* ---- Observers (train_observers.c) ----
+ *
+ * Files that show how a training goes. One that cannot be written is reported once and left out; the run
+ * goes on, and ends with status 1. */
+
+enum session_observer {
+    OBSERVER_LOG,
+    OBSERVER_PLOT,
+    OBSERVER_REPORT,
+    OBSERVER_EVENTS,
+    OBSERVER_TRACE
+};
+
+/* Reports what failed, and leaves it out from then on. */
+void session_leave_out(struct session *s, enum session_observer observer, const char *error);
+bool session_has_left_out(const struct session *s, enum session_observer observer);
+void session_write_log(struct session *s, const struct train_log_line *line);
+void session_write_plot(struct session *s);
+/* At the end of the run: the log and the events are closed, the trace is written. */
+void session_close_observers(struct session *s);
 
 /* What an interrupted run has left, and the command line that goes on with it. */
 void session_print_resumption(const struct session *s);
@@ -199,7 +219,7 @@ bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
 /* Of all ranks, what each has found of its share. */
 bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
 /* After an epoch: the first rank writes the page, where there is one. */
-int session_report(struct session *s);
+void session_report(struct session *s);
 
 /* The first training pictures of the batch of that step, as this rank's part of the network gets them; as
  * report_read_samples. */
@@ -211,7 +231,7 @@ bool session_read_samples(const struct session *s, size_t step, struct report_pi
 /* By the first rank, where it is asked for. */
 bool session_open_events(struct session *s, char error[GLCNN_ERROR_LENGTH]);
 /* Of a step that was made; with pictures of the epoch where that was validated. */
-int session_write_events(struct session *s, const struct train_log_line *line);
+void session_write_events(struct session *s, const struct train_log_line *line);
 
 /* ---- Beginning and end (train_begin.c) ---- */
 
