@@ -257,7 +257,7 @@ END_OF_C
 # shellcheck disable=SC2046
 $cc -o look look.c $($pkg_config --cflags --libs libpng) >log 2>&1 || fail 'the reader of heat maps does not build'
 ./look maps/00000-spot.png || fail "the heat map is not hot where the blob is, and only there: $?"
-refused 1 'maps: already exists; --force writes heat maps into it' score stripes.glcnn spot.png --maps maps
+refused 1 'maps/00000-spot.png: already exists; --force overwrites it' score stripes.glcnn spot.png --maps maps
 runs 0 score stripes.glcnn stripes --maps maps --force
 [ "$(ls maps | wc -l)" = 31 ] && [ -f maps/00011-good-01.png ] || fail "heat maps are $(ls maps)"
 

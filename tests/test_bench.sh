@@ -139,7 +139,7 @@ $cc -o form form.c $($pkg_config --cflags --libs libcjson) || fail 'the reader o
 
 # reports ARGUMENT...: the rows run, and report and trace have their form and name one clock.
 reports() {
-    gives 0 --quick --json --trace trace.json "$@"
+    gives 0 --quick --json --force --trace trace.json "$@"
     clock='timestamps of the GPU'
     grep -qF "$clock" err || clock='wall time between two waits'
     says err "times in trace.json are $clock"
@@ -159,7 +159,7 @@ reports --device software --shape 'batch norm, '
 [ "$clock" != 'timestamps of the GPU' ] || fail 'a driver without timestamps has them'
 unset MESA_EXTENSION_OVERRIDE
 gives 1 --quick -k slice_gradient --trace no/such/folder.json
-says err 'the trace: no/such/folder.json: cannot be created: No such file or directory'
+says err 'no/such/folder.json: cannot be created: No such file or directory'
 gives 0 --quick -k slice_gradient
 says out 'slice, gradient'
 says out 'x floor'

@@ -137,7 +137,7 @@ refuses 2 'has nothing for --top' predict --top 2 pieces.safetensors shapes/vali
 mkdir -p same/a
 cp shapes/valid/images/000.png same/a/b.png
 cp shapes/valid/images/001.png same/a_b.png
-refuses 1 'would both be written to drawn/same_a_b.png' \
+refuses 1 'drawn/same_a_b.png: would be written twice by --draw' \
     predict --draw drawn pieces.safetensors same/a/b.png same/a_b.png
 
 # Frozen layers before those that train see pictures that turn, and so do the boxes.

@@ -243,7 +243,8 @@ frozen: divisors (what divides does not train)
 END
 must import "$golden/../learned/frozen.onnx" -o numbers.glcnn --head 5
 frozen
-must train --force --model numbers.glcnn --data parts --batch 8 --epochs 1 --train all --out numbers.glcnn
+must train --model numbers.glcnn --data parts --batch 8 --epochs 1 --train all --out taught_numbers.glcnn
+mv taught_numbers.glcnn numbers.glcnn
 frozen
 again numbers.glcnn
 must train --resume numbers.glcnn --data parts --epochs 2 --out numbers.glcnn

@@ -104,17 +104,20 @@ parts() {
 # ---- Where it cannot be written ------------------------------------------------------------------
 
 touch file
-must 1 train --data "$data" $form --report no/where
-says err 'no/where: cannot be created'
+must 1 train --data "$data" $form --report file/where
+says err 'file/where: cannot be created: Not a directory'
 must 1 train --data "$data" $form --report file
-says err 'file/index.html'
+says err 'file: cannot be created: Not a directory'
 [ ! -s file ] || fail 'a file is written over by a folder'
-must 1 evaluate model.safetensors "$data" --report no/where
-says err 'no/where: cannot be created'
-"$glcnn" train --data "$data" $form --epochs 10000 --report page >/dev/null 2>&1 &
+must 1 evaluate model.safetensors "$data" --report file/where
+says err 'file/where: cannot be created: Not a directory'
+must 0 evaluate model.safetensors "$data" --report no/where
+[ -s no/where/index.html ] || fail 'a folder in a new one is not made'
+"$glcnn" train --force --data "$data" $form --epochs 10000 --report page >/dev/null 2>&1 &
 first=$!
 until [ -e page/.index.html.glcnn-lock ] || ! kill -0 $first; do sleep 0.1; done
-must 1 train --data "$data" $form --epochs 1 --report page
+must 1 train --data "$data" $form --epochs 1 --report page --force
+must 1 evaluate model.safetensors "$data" --report page --force
 kill $first
 wait $first 2>/dev/null
 says err 'page/index.html: is being written already'

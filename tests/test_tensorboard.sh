@@ -66,7 +66,7 @@ reads 'a run that goes on twice' half half.csv '3 files, steps 1 to 30'
 [ -e half/events.out.tfevents.4000000001.glcnn ] || fail "the last file is not behind the others: $(ls half)"
 
 # One that begins again in the folder of another.
-must 0 $form --epochs 1 --seed 5 --log log.csv --tensorboard board
+must 0 --force $form --epochs 1 --seed 5 --log log.csv --tensorboard board
 reads 'another run in the folder' board log.csv '2 files, steps 1 to 10'
 
 # ---- What the reader is there for ----------------------------------------------------------------
@@ -90,11 +90,11 @@ sed '5s/,0\.\([0-9]\)/,0.9\1/' log.csv >wrong.csv
 
 # ---- Where it cannot be written ------------------------------------------------------------------
 
-must 1 $form --tensorboard no/where
-grep -q 'no/where: cannot be created' err || fail "a folder in none: $(cat err)"
 touch file
+must 1 $form --tensorboard file/where
+grep -q 'file/where: cannot be created: Not a directory' err || fail "a folder in none: $(cat err)"
 must 1 $form --tensorboard file
-grep -q '^glcnn train: file/events' err || fail "a file for a folder: $(cat err)"
+grep -q '^glcnn train: file: cannot be created: Not a directory' err || fail "a file for a folder: $(cat err)"
 if command -v flock >/dev/null; then
     : >board/.events.glcnn-lock
     exec 9>board/.events.glcnn-lock

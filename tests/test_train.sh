@@ -416,17 +416,17 @@ for option in out log plot trace; do
         { cat "$work/log"; fail "a lock that nobody holds keeps --$option off"; }
     [ ! -e "$work/.held.glcnn-lock" ] || fail "--$option leaves its lock"
 done
-unwritten 'twice: is being written already' --log "$work/twice" --plot "$work/twice"
+unwritten 'twice are one file, of --log and --plot' --log "$work/twice" --plot "$work/twice"
 
 # Standard streams that are closed get nothing else's lines.
 "$glcnn" train --data "$work" $short --log "$work/open.csv" >"$work/log" 2>&1
 for closed in 0 1 2 012; do
     status=0
     case $closed in
-    0) "$glcnn" train --data "$work" $short --log "$work/closed.csv" <&- >"$work/log" 2>&1 || status=$? ;;
-    1) "$glcnn" train --data "$work" $short --log "$work/closed.csv" >&- 2>"$work/log" || status=$? ;;
-    2) "$glcnn" train --data "$work" $short --log "$work/closed.csv" 2>&- >"$work/log" || status=$? ;;
-    012) "$glcnn" train --data "$work" $short --log "$work/closed.csv" <&- >&- 2>&- || status=$? ;;
+    0) "$glcnn" train --force --data "$work" $short --log "$work/closed.csv" <&- >"$work/log" 2>&1 || status=$? ;;
+    1) "$glcnn" train --force --data "$work" $short --log "$work/closed.csv" >&- 2>"$work/log" || status=$? ;;
+    2) "$glcnn" train --force --data "$work" $short --log "$work/closed.csv" 2>&- >"$work/log" || status=$? ;;
+    012) "$glcnn" train --force --data "$work" $short --log "$work/closed.csv" <&- >&- 2>&- || status=$? ;;
     esac
     case $closed in
     *1*) [ $status = 1 ] || fail "with descriptor $closed closed the status is $status" ;;

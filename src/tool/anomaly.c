@@ -21,8 +21,8 @@ enum {
 };
 
 static const struct tool_option options[] = {
-    {OPTION_MODEL, "model", "FILE", "fit: the backbone, of \"glcnn train\" or \"import\""},
-    {'o', "out", "FILE", "fit: the file to write, .glcnn or .safetensors"},
+    {OPTION_MODEL, "model", READS "FILE", "fit: the backbone, of \"glcnn train\" or \"import\""},
+    {'o', "out", WRITES "FILE", "fit: the file to write, .glcnn or .safetensors"},
     {OPTION_OUTPUT, "output", "LAYER",
      "fit: cut the backbone behind this layer; up to twice (default: the deepest with an 8th and "
      "with a 16th of the picture's width)"},
@@ -32,9 +32,9 @@ static const struct tool_option options[] = {
     {OPTION_QUANTILE, "quantile", "Q",
      "fit: quantile of their scores that is the threshold (default 0.95)"},
     {OPTION_SEED, "seed", "N", "fit: seed of what is drawn (default 1)"},
-    {OPTION_MAPS, "maps", "DIR", "score: write a heat map of each picture into a new folder"},
+    {OPTION_MAPS, "maps", WRITES "DIR", "score: write a heat map of each picture there"},
     {'j', "json", NULL, "print JSON"},
-    {OPTION_FORCE, "force", NULL, "overwrite an existing file, write into an existing folder"},
+    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -259,6 +259,7 @@ static void release(struct anomaly *a)
     pictures_close(&a->pictures);
     saved_free(&a->saved);
     bank_free(&a->bank);
+    claims_release(&a->claims);
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])

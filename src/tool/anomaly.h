@@ -6,6 +6,7 @@
 #include "anomaly_file.h"
 #include "anomaly_nearest.h"
 #include "anomaly_pictures.h"
+#include "claim.h"
 #include "tool.h"
 
 #define ANOMALY_BATCH 4
@@ -26,6 +27,7 @@ struct anomaly {
     const struct tool_command *command;
     struct tool_device tool;
     struct anomaly_options options;
+    struct claims claims;
     struct saved saved;
     struct pictures pictures;
     struct patches patches;

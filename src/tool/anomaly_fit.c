@@ -8,7 +8,6 @@
 #include "anomaly.h"
 #include "anomaly_projection.h"
 #include "anomaly_scores.h"
-#include "claim.h"
 #include "support/random.h"
 
 #define BANK_DEFAULT 2000
@@ -371,15 +370,26 @@ static int fit(struct fit *f, const char *folder)
     return status == EXIT_GOOD ? answer(f) : status;
 }
 
+static int claim_files(struct anomaly *a, const char *folder)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    a->claims.force = a->options.force;
+    claims_read(&a->claims, folder);
+    claims_read(&a->claims, a->options.model);
+    claims_write(&a->claims, &(struct claim_output){.option = "--out",
+                                                    .path = a->options.out,
+                                                    .mark = &claim_checkpoint,
+                                                    .in_place = true});
+    return claims_take(&a->claims, error) ? EXIT_GOOD : anomaly_fail(a, error);
+}
+
 int anomaly_fit(struct anomaly *a, const char *folder)
 {
     struct fit f = {.a = a};
-    glcnn_file_lock *lock = NULL;
-    int status = claim_output(a->command, a->options.out, a->options.force, &lock);
+    int status = claim_files(a, folder);
     if (status == EXIT_GOOD)
         status = fit(&f, folder);
     projection_destroy(&f.projection);
-    glcnn_file_lock_release(&lock);
     free(f.held);
     free(f.fitted);
     free(f.points);

@@ -1,10 +1,8 @@
 /* glcnn anomaly score: how far pictures are from the bank. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "anomaly.h"
 #include "anomaly_scores.h"
@@ -98,33 +96,6 @@ static int open_network(struct anomaly *a, const char *path)
                : anomaly_fail(a, model_failure(a->tool.device));
 }
 
-static int make_folder(const struct anomaly *a)
-{
-    if (!a->options.maps || mkdir(a->options.maps, 0777) == 0 ||
-        (errno == EEXIST && a->options.force))
-        return EXIT_GOOD;
-    return complain(a->command, EXIT_FAILED,
-                    errno == EEXIST ? "%s: already exists; --force writes heat maps into it"
-                                    : "%s: cannot be made as a folder for heat maps",
-                    a->options.maps);
-}
-
-static int open_all(struct anomaly *a, const char *model, char *const *files)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    if (!saved_read(model, &a->saved, error) ||
-        !anomaly_file_read(model, &a->saved, &a->bank, &a->record, error))
-        return anomaly_fail(a, error);
-    int status = open_pictures(a, files);
-    if (status == EXIT_GOOD)
-        status = anomaly_open_device(a);
-    if (status == EXIT_GOOD)
-        status = open_network(a, model);
-    return status == EXIT_GOOD ? make_folder(a) : status;
-}
-
-/* ---- Pictures ---- */
-
 /* A picture and what was found of it. */
 struct rated {
     uint32_t index;
@@ -134,6 +105,62 @@ struct rated {
     uint32_t worst; /* patch */
     bool is_anomalous;
 };
+
+/* DIR/00012-scratch-003.png of .../scratch/003.jpg: numbers keep names different. */
+static void name_map(const struct anomaly *a, struct rated *p)
+{
+    const char *slash = strrchr(p->name, '/'), *base = slash ? slash + 1 : p->name;
+    const char *dot = strrchr(base, '.');
+    const int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    snprintf(p->map, sizeof p->map, "%s/%05u-%.60s%s%.*s.png", a->options.maps, p->index, p->label,
+             *p->label ? "-" : "", length < 100 ? length : 100, base);
+}
+
+static void name_picture(const struct anomaly *a, struct rated *p)
+{
+    glcnn_data_set_name(a->pictures.set, GLCNN_DATA_PART_TEST, p->index, p->name, sizeof p->name);
+    p->kind = anomaly_label(p->name, p->label);
+}
+
+/* ---- Files ---- */
+
+static int claim_maps(struct anomaly *a, const char *model, char *const *files)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct claims *c = &a->claims;
+    c->force = a->options.force;
+    claims_read(c, model);
+    for (; *files; files++)
+        claims_read(c, *files);
+    claims_folder(c, "--maps", a->options.maps, "pictures");
+    for (uint32_t i = 0; i < a->pictures.info->counts[GLCNN_DATA_PART_TEST]; i++) {
+        struct rated p = {.index = i};
+        name_picture(a, &p);
+        name_map(a, &p);
+        claims_read(c, p.name);
+        claims_write(c,
+                     &(struct claim_output){.option = "--maps", .path = p.map, .has_lock = true});
+    }
+    return claims_take(c, error) ? EXIT_GOOD : anomaly_fail(a, error);
+}
+
+static int open_all(struct anomaly *a, const char *model, char *const *files)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!saved_read(model, &a->saved, error) ||
+        !anomaly_file_read(model, &a->saved, &a->bank, &a->record, error))
+        return anomaly_fail(a, error);
+    int status = open_pictures(a, files);
+    if (status == EXIT_GOOD && a->options.maps)
+        status = claim_maps(a, model, files);
+    if (status == EXIT_GOOD)
+        status = anomaly_open_device(a);
+    if (status == EXIT_GOOD)
+        status = open_network(a, model);
+    return status;
+}
+
+/* ---- Pictures ---- */
 
 static void print_line(const struct rated *p)
 {
@@ -156,16 +183,6 @@ static void add_json(const struct rating *r, const struct rated *p)
     cJSON_AddItemToArray(r->list, entry);
 }
 
-/* DIR/00012-scratch-003.png of .../scratch/003.jpg: numbers keep names different. */
-static void name_map(const struct rating *r, struct rated *p)
-{
-    const char *slash = strrchr(p->name, '/'), *base = slash ? slash + 1 : p->name;
-    const char *dot = strrchr(base, '.');
-    const int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
-    snprintf(p->map, sizeof p->map, "%s/%05u-%.60s%s%.*s.png", r->a->options.maps, p->index,
-             p->label, *p->label ? "-" : "", length < 100 ? length : 100, base);
-}
-
 static bool draw(const struct rating *r, const struct glcnn_data_batch *batch, uint32_t n,
                  struct rated *p, char error[GLCNN_ERROR_LENGTH])
 {
@@ -181,7 +198,7 @@ static bool draw(const struct rating *r, const struct glcnn_data_batch *batch, u
                                  .distances =
                                      nearest->distances + (size_t)n * nearest_count(nearest),
                                  .threshold = r->a->record.threshold};
-    name_map(r, p);
+    name_map(r->a, p);
     return heat_map_write(p->map, &map, error);
 }
 
@@ -198,14 +215,13 @@ static bool rate_one(struct rating *r, const struct glcnn_data_batch *batch, uin
 {
     struct rated p = {.index = batch->indices[n]};
     const struct anomaly *a = r->a;
-    glcnn_data_set_name(a->pictures.set, GLCNN_DATA_PART_TEST, p.index, p.name, sizeof p.name);
+    name_picture(a, &p);
     if (!anomaly_rate(a, n, &p.score, &p.worst)) {
         if (r->not_finite++ == 0)
             snprintf(r->first, sizeof r->first, "%s", p.name);
         return true;
     }
     p.is_anomalous = p.score > a->record.threshold;
-    p.kind = anomaly_label(p.name, p.label);
     if (a->options.maps && !draw(r, batch, n, &p, error))
         return false;
     note_label(r, &p);

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claim.h"
 #include "nets.h"
 
 #define ROWS 400 /* at most */
 
-enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE };
+enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_FORCE };
 
 static const struct tool_option options[] = {
     {'k', "kernel", "NAME", "only the rows of this kernel"},
@@ -20,8 +21,9 @@ static const struct tool_option options[] = {
     {'f', "float16", NULL, "images stored as float16; networks stay float32"},
     {'l', "list", NULL, "list the rows without running them"},
     {OPTION_JSON, "json", NULL, "print JSON; null means not known"},
-    {OPTION_COMPARE, "compare", "OLD.json", "compare with the rows of this report"},
-    {OPTION_TRACE, "trace", "FILE", "write the passes as a Chrome trace"},
+    {OPTION_COMPARE, "compare", READS "OLD.json", "compare with the rows of this report"},
+    {OPTION_TRACE, "trace", WRITES "FILE", "write the passes as a Chrome trace"},
+    {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -201,6 +203,23 @@ static int run_all(const struct tool_command *command, struct bench_request *req
     return status == EXIT_GOOD ? written : status;
 }
 
+/* With the file of the trace claimed. */
+static int run_claimed(const struct tool_command *command, struct bench_request *request,
+                       const struct bench_row *rows, size_t count)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct claims claims = {.force = request->force};
+    claims_read(&claims, request->compare);
+    claims_write(&claims, &(struct claim_output){.option = "--trace",
+                                                 .path = request->trace,
+                                                 .mark = &claim_trace,
+                                                 .in_place = true});
+    int status = claims_take(&claims, error) ? run_all(command, request, rows, count)
+                                             : complain(command, EXIT_FAILED, "%s", error);
+    claims_release(&claims);
+    return status;
+}
+
 static int bench(const struct tool_command *command, struct bench_request *request)
 {
     if (request->kernel && !glcnn_kernel_info_by_name(request->kernel))
@@ -218,7 +237,7 @@ static int bench(const struct tool_command *command, struct bench_request *reque
     else if (request->list)
         print_rows(rows, count);
     else
-        status = run_all(command, request, rows, count);
+        status = run_claimed(command, request, rows, count);
     free(rows);
     return status;
 }
@@ -249,6 +268,8 @@ static bool read_option(struct bench_request *r, int letter)
         return (r->format = GLCNN_CHANNEL_FORMAT_FLOAT16);
     case OPTION_JSON:
         return r->json = true;
+    case OPTION_FORCE:
+        return r->force = true;
     case OPTION_SHAPE:
         return (r->shape = optarg) != NULL;
     case OPTION_COMPARE:

@@ -67,7 +67,7 @@ void bench_passes_free(struct bench_passes *passes);
 
 struct bench_request {
     const char *kernel, *shape, *compare, *trace; /* NULL: not given */
-    bool quick, json, list;
+    bool quick, json, list, force;
     glcnn_channel_format format;
     struct tool_device tool;
 };

@@ -96,7 +96,7 @@ int bench_trace_write(const struct tool_command *command, struct bench_report *r
         text && glcnn_file_save(report->request->trace, text, strlen(text), error) == GLCNN_SUCCESS;
     free(text);
     if (!good)
-        return complain(command, EXIT_FAILED, "the trace: %s", error);
+        return complain(command, EXIT_FAILED, "%s", error);
     print_error("glcnn bench: times in %s are %s.\n", report->request->trace, clock);
     return EXIT_GOOD;
 }

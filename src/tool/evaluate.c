@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "claim.h"
 #include "report_collect.h"
 #include "saved.h"
 #include "seen.h"
@@ -13,13 +14,14 @@
 
 #define BATCH 32
 
-enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP };
+enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_FORCE };
 
 static const struct tool_option options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
-    {OPTION_PLOT, "plot", "FILE", "draw the confusion matrix of a classifier, .svg"},
-    {OPTION_REPORT, "report", "DIR", "write a page on the result, DIR/index.html"},
+    {OPTION_PLOT, "plot", WRITES "FILE", "draw the confusion matrix of a classifier, .svg"},
+    {OPTION_REPORT, "report", WRITES "DIR", "write a page on the result, DIR/index.html"},
+    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -81,9 +83,11 @@ struct evaluation {
     const struct tool_command *command;
     const char *model_path, *data_path;
     struct tool_device tool;
-    bool json, flips;
+    bool json, flips, force;
+    struct claims claims;
     const char *plot;   /* NULL: none is drawn */
     const char *report; /* a folder; NULL: none is written */
+    char page[4096];    /* in it */
     struct saved saved;
     struct pictures pictures;
     glcnn_data_loader *loader;
@@ -113,6 +117,23 @@ static void count_seen(struct evaluation *e)
     e->is_exact = true;
     if (bytes->bytes && seen_read(&seen, bytes->bytes, bytes->size))
         e->trained_on = seen_count(&seen, &e->pictures, e->pictures.test, &e->is_exact);
+}
+
+static int claim_files(struct evaluation *e)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    const struct claim_output plot = {
+        .option = "--plot", .path = e->plot, .mark = &claim_plot, .in_place = true};
+    const struct claim_output page = {
+        .option = "--report", .path = e->report ? e->page : NULL, .mark = &claim_page};
+    snprintf(e->page, sizeof e->page, REPORT_PAGE, e->report ? e->report : "");
+    e->claims.force = e->force;
+    claims_read(&e->claims, e->model_path);
+    claims_read(&e->claims, e->data_path);
+    claims_folder(&e->claims, "--report", e->report, NULL);
+    claims_write(&e->claims, &plot);
+    claims_write(&e->claims, &page);
+    return claims_take(&e->claims, error) ? EXIT_GOOD : fail(e, error);
 }
 
 static int open_data(struct evaluation *e, const char *model, const char *data)
@@ -169,7 +190,7 @@ static int load(struct evaluation *e, const char *path)
 static bool write_page(const struct evaluation *e, struct report_picture *worst,
                        char error[GLCNN_ERROR_LENGTH])
 {
-    char title[512], measure[TASK_MEASURED], loss[32], count[64], path[4096];
+    char title[512], measure[TASK_MEASURED], loss[32], count[64];
     const struct score *s = &e->score;
     struct report_row settings[2 + REPORT_DEVICE_ROWS] = {{"network", e->model_path, NULL},
                                                           {"data", e->data_path, NULL}};
@@ -191,16 +212,14 @@ static bool write_page(const struct evaluation *e, struct report_picture *worst,
     task_write(s->task, score_measure(s), measure);
     snprintf(loss, sizeof loss, "%.4f", score_loss(s));
     snprintf(count, sizeof count, "on %" PRIu64 " pictures, higher is better", s->count);
-    snprintf(path, sizeof path, REPORT_PAGE, e->report);
     report_describe_device(e->tool.device, settings + 2);
-    return report_write(&report, path, error);
+    return report_write(&report, e->page, error);
 }
 
 static bool write_report(const struct evaluation *e, char error[GLCNN_ERROR_LENGTH])
 {
     struct report_picture worst[FINDINGS_WORST] = {{.label = 0}};
-    bool good = report_make_folder(e->report, error) &&
-                report_read_worst(&e->pictures, e->pictures.test, &e->findings, worst, error) &&
+    bool good = report_read_worst(&e->pictures, e->pictures.test, &e->findings, worst, error) &&
                 write_page(e, worst, error);
     report_free_pictures(worst, FINDINGS_WORST);
     return good;
@@ -254,6 +273,7 @@ static void release(struct evaluation *e)
     saved_free(&e->saved);
     score_free(&e->score);
     findings_free(&e->findings);
+    claims_release(&e->claims);
     free(e->values);
 }
 
@@ -263,6 +283,8 @@ static bool read_option(struct evaluation *e, int letter)
         e->json = true;
     else if (letter == OPTION_FLIP)
         e->flips = true;
+    else if (letter == OPTION_FORCE)
+        e->force = true;
     else if (letter == OPTION_PLOT)
         e->plot = optarg;
     else if (letter == OPTION_REPORT)
@@ -288,6 +310,8 @@ static int run(const struct tool_command *command, int argc, char *argv[])
                         argc == optind ? "no model given" : "no data given");
     const char *model = e.model_path = argv[optind++], *data = e.data_path = argv[optind++];
     int status = expect_no_arguments(command, argc, argv);
+    if (status == EXIT_GOOD)
+        status = claim_files(&e);
     if (status == EXIT_GOOD)
         status = open_data(&e, model, data);
     if (status == EXIT_GOOD)

@@ -12,7 +12,7 @@
 enum { OPTION_FORCE = 256 };
 
 static const struct tool_option options[] = {
-    {'o', "out", "FILE", "the ONNX file to write"},
+    {'o', "out", WRITES "FILE", "the ONNX file to write"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,
     {0}};
@@ -33,7 +33,7 @@ struct export
     struct tool_device tool;
     const char *path, *out;
     bool force;
-    glcnn_file_lock *lock; /* of `out` */
+    struct claims claims;
     struct saved saved;
     glcnn_network *network;
     struct glcnn_onnx_record *record;
@@ -99,9 +99,19 @@ static int write_file(struct export *e)
     return EXIT_GOOD;
 }
 
+static int claim_files(struct export *e)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    e->claims.force = e->force;
+    claims_read(&e->claims, e->path);
+    claims_write(&e->claims,
+                 &(struct claim_output){.option = "--out", .path = e->out, .in_place = true});
+    return claims_take(&e->claims, error) ? EXIT_GOOD : fail(e, error);
+}
+
 static int export(struct export *e)
 {
-    int status = claim_output(e->command, e->out, e->force, &e->lock);
+    int status = claim_files(e);
     if (status == EXIT_GOOD)
         status = read_network(e);
     if (status == EXIT_GOOD)
@@ -144,7 +154,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     glcnn_network_destroy(&e.network);
     glcnn_device_destroy(&e.tool.device);
     saved_free(&e.saved);
-    glcnn_file_lock_release(&e.lock);
+    claims_release(&e.claims);
     return status;
 }
 

@@ -29,7 +29,7 @@ enum {
 };
 
 static const struct tool_option options[] = {
-    {'o', "out", "FILE", "the model to write: .glcnn or .safetensors"},
+    {'o', "out", WRITES "FILE", "the model to write: .glcnn or .safetensors"},
     {OPTION_SIZE, "size", "N|WxH", "image size, if the file leaves it open"},
     {OPTION_CHANNELS, "channels", "N", "the same"},
     {OPTION_RESIZE, "resize", "SIDE",
@@ -43,7 +43,7 @@ static const struct tool_option options[] = {
     {OPTION_LINKS, "external-links", NULL, "read MODEL's data from outside its folder"},
     {OPTION_PARAMETERS, "parameters", NULL, "list all parameters, not only the first"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
-    {OPTION_CLASSES, "class-names", "FILE", "a name on each line (default: numbers from 0)"},
+    {OPTION_CLASSES, "class-names", READS "FILE", "a name on each line (default: numbers from 0)"},
     DEVICE_OPTIONS,
     {0}};
 
@@ -78,8 +78,8 @@ struct import {
     struct tool_device tool;
     const char *path, *out, *mean, *deviation, *classes;
     bool force, lists_all;
-    uint32_t resize;       /* 0: none */
-    glcnn_file_lock *lock; /* of `out` */
+    uint32_t resize; /* 0: none */
+    struct claims claims;
     struct glcnn_onnx_options options;
     struct glcnn_onnx_record *record;
     char *record_text;
@@ -427,10 +427,23 @@ static int write_model(struct import *i)
                : fail(i, "not enough memory");
 }
 
+static int claim_files(struct import *i)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    i->claims.force = i->force;
+    claims_read(&i->claims, i->path);
+    claims_read(&i->claims, i->classes);
+    claims_write(&i->claims, &(struct claim_output){.option = "--out",
+                                                    .path = i->out,
+                                                    .mark = &claim_checkpoint,
+                                                    .in_place = true});
+    return claims_take(&i->claims, error) ? EXIT_GOOD : fail(i, error);
+}
+
 static int import(struct import *i)
 {
     name_model(i);
-    int status = claim_output(i->command, i->out, i->force, &i->lock);
+    int status = claim_files(i);
     if (status == EXIT_GOOD)
         status = read_model(i);
     if (status == EXIT_GOOD)
@@ -453,7 +466,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     glcnn_onnx_record_destroy(&i.record);
     glcnn_device_destroy(&i.tool.device);
     saved_free(&i.saved);
-    glcnn_file_lock_release(&i.lock);
+    claims_release(&i.claims);
     free(i.record_text);
     return status;
 }

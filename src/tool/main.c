@@ -27,6 +27,7 @@ static int print_overview(print_function *print)
     for (size_t i = 0; i < COMMANDS; i++)
         print("  %-10s%s\n", commands[i]->name, commands[i]->text);
     print("\n\"glcnn help COMMAND\" explains one; \"glcnn version\" prints the version.\n"
+          "\"glcnn help --files\" lists the options that read or write files.\n"
           "Exit status: 0 success, 1 failure, 2 wrong command line, 77 no device,\n"
           "130 interrupted.\n");
     return EXIT_GOOD;
@@ -64,6 +65,14 @@ static int help(const char *name)
     return EXIT_GOOD;
 }
 
+/* glcnn help --files: for tests, and for whoever lets a run see those files alone. */
+static int help_files(void)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        print_files(commands[i]);
+    return EXIT_GOOD;
+}
+
 static const struct {
     const char *word;
     int (*print)(print_function *print);
@@ -77,7 +86,7 @@ static int run_command(int argc, char *argv[])
         return EXIT_USAGE;
     }
     if (argc > 2 && strcmp(argv[1], "help") == 0)
-        return help(argv[2]);
+        return strcmp(argv[2], "--files") == 0 ? help_files() : help(argv[2]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(argv[1], words[i].word) == 0)
             return words[i].print(output);

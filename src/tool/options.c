@@ -23,6 +23,12 @@ static const struct tool_option *find_letter(const struct tool_command *command,
     return letter == help_option.letter ? &help_option : NULL;
 }
 
+/* How the user sees it; NULL: there is none. */
+static const char *value_of(const struct tool_option *o)
+{
+    return o->value && (*o->value == *READS || *o->value == *WRITES) ? o->value + 1 : o->value;
+}
+
 /* getopt's two tables from ours. ":" makes getopt tell a missing value from an unknown option. */
 static void add_option(const struct tool_option *o, struct option *row, char *letters)
 {
@@ -54,7 +60,7 @@ static int complain_of_option(const struct tool_command *command, int kind, cons
     const struct tool_option *known = find_letter(command, optopt);
     bool is_long = strncmp(word, "--", 2) == 0;
     if (kind == ':')
-        complain(command, EXIT_USAGE, "--%s needs a value, %s", known->name, known->value);
+        complain(command, EXIT_USAGE, "--%s needs a value, %s", known->name, value_of(known));
     else if (is_long && optopt != 0 && known)
         complain(command, EXIT_USAGE, "--%s takes no value", known->name);
     else if (is_long)
@@ -93,7 +99,8 @@ int next_option(const struct tool_command *command, int argc, char *argv[])
 static void print_option(const struct tool_option *o)
 {
     char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "", o->value ? o->value : "");
+    snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
+             o->value ? value_of(o) : "");
     if (o->letter < 256)
         output_indented(OPTION_TEXT, "  -%c, %-*s%s\n", o->letter, OPTION_TEXT - 6, left, o->text);
     else
@@ -132,6 +139,14 @@ void print_help(const struct tool_command *command)
     print_option(&help_option);
     if (command->details)
         print_details(command->details);
+}
+
+void print_files(const struct tool_command *command)
+{
+    for (const struct tool_option *o = command->options; o->letter; o++)
+        if (o->value && o->value != value_of(o))
+            output("%s %s %s %s\n", command->name, o->name,
+                   *o->value == *READS ? "reads" : "writes", value_of(o));
 }
 
 static const char *complainer;

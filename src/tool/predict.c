@@ -1,13 +1,12 @@
 /* glcnn predict: what a network that `glcnn train` wrote answers to each picture of files. */
 #include "tool.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "claim.h"
 #include "evaluate.h"
 #include "flip.h"
 #include "model.h"
@@ -19,13 +18,16 @@
 #define BATCH   32
 #define TOP_MAX 65535
 
-enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP };
+enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP, OPTION_FORCE };
 
 static const struct tool_option options[] = {
     {OPTION_TOP, "top", "N", "a line for each of the N most probable classes (default 1)"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
-    {OPTION_DRAW, "draw", "DIR", "write each picture there as PNG, with what is found in it"},
-    {OPTION_MASKS, "masks", "DIR", "segment: write the class of each pixel there, as grey PNG"},
+    {OPTION_DRAW, "draw", WRITES "DIR",
+     "write each picture there as PNG, with what is found in it"},
+    {OPTION_MASKS, "masks", WRITES "DIR",
+     "segment: write the class of each pixel there, as grey PNG"},
+    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     {'j', "json", NULL, "print JSON, with the probability of every class"},
     DEVICE_OPTIONS,
     {0}};
@@ -48,7 +50,8 @@ static const char details[] =
 struct prediction {
     const struct tool_command *command;
     struct tool_device tool;
-    bool flips;
+    bool flips, force;
+    struct claims claims;
     uint32_t top;             /* classes of each picture that are told */
     const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
     struct saved saved;
@@ -93,59 +96,52 @@ static void name_png(const char *picture, char name[4096])
         *name = *name == '/' ? '_' : *name;
 }
 
+static void place_png(const char *folder, const char *picture, char path[8192])
+{
+    char name[4096];
+    name_png(picture, name);
+    snprintf(path, 8192, "%s/%s", folder, name);
+}
+
 static bool write_png(const struct prediction *p, const char *folder, const char *picture,
                       const uint8_t *pixels, uint32_t channels, char error[GLCNN_ERROR_LENGTH])
 {
-    char name[4096], path[8192];
-    name_png(picture, name);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    char path[8192];
+    place_png(folder, picture, path);
     return png_file_write(path, pixels, p->saved.form.width, p->saved.form.height, channels, error);
 }
 
-static int compare_names(const void *a, const void *b)
+/* One lock is for all files of a folder. */
+static void claim_picture(struct prediction *p, const char *option, const char *folder,
+                          const char *picture)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    char path[8192];
+    if (!folder)
+        return;
+    place_png(folder, picture, path);
+    claims_write(&p->claims,
+                 &(struct claim_output){.option = option, .path = path, .has_lock = true});
 }
 
-/* A name that two pictures have; NULL: there is none. */
-static const char *find_twice(char **names, uint32_t count)
+/* No file of --draw and --masks takes the place of another, or of a picture. */
+static int claim_files(struct prediction *p, const char *model, char *const *files)
 {
-    qsort(names, count, sizeof *names, compare_names);
-    for (uint32_t i = 1; i < count; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
-            return names[i];
-    return NULL;
-}
-
-static bool name_all(const struct prediction *p, char **names, uint32_t count)
-{
-    char picture[4096], name[4096];
-    for (uint32_t i = 0; i < count; i++) {
+    char picture[4096], error[GLCNN_ERROR_LENGTH];
+    struct claims *c = &p->claims;
+    const bool are_files = strcmp(p->pictures.info->format, "pictures") == 0;
+    c->force = p->force;
+    claims_read(c, model);
+    for (; *files; files++)
+        claims_read(c, *files);
+    claims_folder(c, "--draw", p->draw, "pictures");
+    claims_folder(c, "--masks", p->masks, "pictures");
+    for (uint32_t i = 0; i < p->pictures.info->counts[GLCNN_DATA_PART_TEST]; i++) {
         name_picture(p, i, picture, sizeof picture);
-        name_png(picture, name);
-        if (!(names[i] = strdup(name)))
-            return false;
+        claims_read(c, are_files ? picture : NULL);
+        claim_picture(p, "--draw", p->draw, picture);
+        claim_picture(p, "--masks", p->masks, picture);
     }
-    return true;
-}
-
-/* No file of --draw and --masks takes the place of another. */
-static int check_names(const struct prediction *p)
-{
-    const uint32_t count = p->pictures.info->counts[GLCNN_DATA_PART_TEST];
-    char **names = calloc((size_t)count + 1, sizeof *names);
-    const bool good = names && name_all(p, names, count);
-    const char *twice = good ? find_twice(names, count) : NULL;
-    int status = good ? EXIT_GOOD : complain(p->command, EXIT_FAILED, "not enough memory");
-    if (twice)
-        status = complain(p->command, EXIT_FAILED,
-                          "two pictures would both be written to %s/%s; rename one, or give them "
-                          "to runs with folders of their own",
-                          p->draw ? p->draw : p->masks, twice);
-    for (uint32_t i = 0; names && i < count; i++)
-        free(names[i]);
-    free(names);
-    return status;
+    return claims_take(c, error) ? EXIT_GOOD : complain(p->command, EXIT_FAILED, "%s", error);
 }
 
 static uint8_t byte_of(const struct glcnn_data_batch *batch, size_t i)
@@ -247,12 +243,6 @@ static int run_network(struct prediction *p)
 
 /* ---- The network ---- */
 
-/* The folder is there already, or none is wanted. */
-static bool make_folder(const char *path)
-{
-    return !path || mkdir(path, 0777) == 0 || errno == EEXIST;
-}
-
 static int open_model(struct prediction *p, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -267,9 +257,6 @@ static int open_model(struct prediction *p, const char *path)
         return complain(p->command, EXIT_USAGE,
                         "%s: the task of the network is %s, which has nothing for --top", path,
                         task->name);
-    if (!make_folder(p->draw) || !make_folder(p->masks))
-        return complain(p->command, EXIT_FAILED, "%s: cannot be made: %s",
-                        make_folder(p->draw) ? p->masks : p->draw, strerror(errno));
     if (p->top <= p->saved.form.classes || p->saved.form.classes == 0)
         return EXIT_GOOD;
     return complain(p->command, EXIT_USAGE, "--top is %u; the network has %u classes", p->top,
@@ -328,6 +315,7 @@ static void release(struct prediction *p)
     glcnn_data_loader_destroy(&p->loader);
     pictures_close(&p->pictures);
     saved_free(&p->saved);
+    claims_release(&p->claims);
     free(p->values);
     cJSON_Delete(p->json);
 }
@@ -349,7 +337,7 @@ static int predict(struct prediction *p, const char *model, char *const *files)
     if (status == EXIT_GOOD)
         status = open_files(p, files);
     if (status == EXIT_GOOD && (p->draw || p->masks))
-        status = check_names(p);
+        status = claim_files(p, model, files);
     if (status == EXIT_GOOD)
         status = load(p, model);
     if (status == EXIT_GOOD)
@@ -379,6 +367,8 @@ static bool read_option(struct prediction *p, int letter, bool *json)
     }
     if (letter == OPTION_FLIP)
         return p->flips = true;
+    if (letter == OPTION_FORCE)
+        return p->force = true;
     if (letter != OPTION_TOP)
         return read_device_option(&p->tool, letter);
     if (option_whole(optarg, 1, TOP_MAX, &top)) {

@@ -2,19 +2,9 @@
  * are not. */
 #include "report_collect.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-bool report_make_folder(const char *folder, char error[GLCNN_ERROR_LENGTH])
-{
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: cannot be created: %s", folder, strerror(errno));
-    return false;
-}
 
 const char *report_name_of(const char *path)
 {

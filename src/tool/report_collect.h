@@ -5,9 +5,6 @@
 #include "pictures.h"
 #include "report.h"
 
-/* The folder, unless it is there; what it lies in must be. */
-bool report_make_folder(const char *folder, char error[GLCNN_ERROR_LENGTH]);
-
 /* Reads the pictures of the findings' mistakes again: *worst gets as many, with their names. One that
  * cannot be decoded any more has no bytes. Release with report_free_pictures, after a failure too. */
 bool report_read_worst(const struct pictures *pictures, glcnn_data_part part,

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_REFERENCE = 256 };
+#include "claim.h"
+
+enum { OPTION_REFERENCE = 256, OPTION_FORCE };
 
 static const struct tool_option options[] = {
     {'p', "parameter", "NAME=VALUE", "a parameter of \"glcnn kernels KERNEL\""},
-    {'i', "input", "NAME=FILE", "a .npy file for an input"},
-    {'o', "output", "NAME=FILE", "a .npy file for an output; other outputs are dropped"},
+    {'i', "input", READS "NAME=FILE", "a .npy file for an input"},
+    {'o', "output", WRITES "NAME=FILE", "a .npy file for an output; other outputs are dropped"},
     {'f', "format", "FORMAT", "of images: float32 or float16, on the device and in files"},
+    {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     {OPTION_REFERENCE, "reference", NULL, "compute in double precision without a device"},
     DEVICE_OPTIONS,
     {0}};
@@ -48,6 +51,7 @@ struct request {
     const char **parameter_texts, **input_texts, **output_texts;
     size_t parameter_count, input_count, output_count;
     struct glcnn_run_options options;
+    bool force;
     struct tool_device tool;
 };
 
@@ -57,6 +61,7 @@ struct work {
     const struct request *request;
     struct glcnn_setting *settings;
     struct binding *inputs, *outputs;
+    struct claims claims;
     struct glcnn_npy *files;    /* one an input */
     struct glcnn_array *arrays; /* the same as glcnn_run takes them */
     struct glcnn_array *results;
@@ -107,6 +112,8 @@ static int read_option(const struct tool_command *command, struct request *r, in
         return EXIT_GOOD;
     case 'f':
         return read_format(command, r, optarg);
+    case OPTION_FORCE:
+        return r->force = true, EXIT_GOOD;
     case OPTION_REFERENCE:
         r->options.reference = true;
         return EXIT_GOOD;
@@ -178,6 +185,20 @@ static int read_bindings(struct work *w)
     for (size_t i = 0; i < r->output_count && status == EXIT_GOOD; i++)
         status = read_binding(w, r->output_texts[i], true, &w->outputs[i]);
     return status;
+}
+
+static int claim_files(struct work *w)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    w->claims.force = w->request->force;
+    for (size_t i = 0; i < w->request->input_count; i++)
+        claims_read(&w->claims, w->inputs[i].path);
+    for (size_t i = 0; i < w->request->output_count; i++)
+        claims_write(&w->claims, &(struct claim_output){.option = "--output",
+                                                        .path = w->outputs[i].path,
+                                                        .in_place = true});
+    return claims_take(&w->claims, error) ? EXIT_GOOD
+                                          : complain(w->command, EXIT_FAILED, "%s", error);
 }
 
 static int read_inputs(struct work *w)
@@ -324,6 +345,7 @@ static void release(struct work *w)
     free(w->outputs);
     free(w->files);
     free(w->arrays);
+    claims_release(&w->claims);
 }
 
 static int perform(const struct tool_command *command, const struct request *request)
@@ -336,6 +358,8 @@ static int perform(const struct tool_command *command, const struct request *req
         status = read_settings(&w);
     if (status == EXIT_GOOD)
         status = read_bindings(&w);
+    if (status == EXIT_GOOD)
+        status = claim_files(&w);
     if (status == EXIT_GOOD)
         status = read_inputs(&w);
     if (status == EXIT_GOOD)

@@ -20,6 +20,11 @@ enum {
     EXIT_INTERRUPTED = 130 /* by Ctrl-C, in good order */
 };
 
+/* What values that name files begin with in the tables; the user does not see it. What is written is
+ * claimed (claim.h), and tests/test_doors.sh tries each of both kinds. */
+#define READS  "<"
+#define WRITES ">"
+
 /* An option of a command. Letters above 255 have no short form. A table ends with letter 0. */
 struct tool_option {
     int letter;
@@ -54,6 +59,8 @@ enum { OPTIONS_DONE = -1, OPTIONS_WRONG = -2 };
 int next_option(const struct tool_command *command, int argc, char *argv[]);
 /* Prints the command's --help. */
 void print_help(const struct tool_command *command);
+/* Prints a line for each option that names a file: command, option, reads or writes, value. */
+void print_files(const struct tool_command *command);
 /* Prints the message as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
 int complain(const struct tool_command *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -32,8 +32,6 @@ static void name_files(struct session *s)
 {
     if (s->settings.report)
         snprintf(s->report_path, sizeof s->report_path, REPORT_PAGE, s->settings.report);
-    if (s->settings.tensorboard)
-        snprintf(s->events_path, sizeof s->events_path, "%s/events", s->settings.tensorboard);
     const char *out = ranks_leads(&s->ranks) ? s->settings.out : NULL;
     if (!out)
         return;
@@ -254,7 +252,7 @@ int session_begin(struct session *s)
                                                      open_log};
     name_files(s);
     name_features(s);
-    int status = session_claim_outputs(s);
+    int status = session_claim_files(s);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);
     s->begun = seconds_now();
@@ -281,5 +279,5 @@ void session_end(struct session *s)
     free(s->tests);
     free(s->losses);
     targets_free(&s->targets);
-    session_release_outputs(s);
+    claims_release(&s->claims);
 }

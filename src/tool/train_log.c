@@ -96,24 +96,17 @@ static bool cut(struct train_log *log, uint64_t first, char error[GLCNN_ERROR_LE
     return good;
 }
 
-/* Opens what is there, without waiting for whoever is to read it; then writing may wait. */
+/* Opens what is there without waiting; then writing may wait. */
 static FILE *open_end(const char *path, bool is_file, char error[GLCNN_ERROR_LENGTH])
 {
-    struct stat now;
     const int flags = is_file ? O_WRONLY | O_APPEND : O_WRONLY;
     int descriptor = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), reason = errno;
-    bool is_unread =
-        descriptor < 0 && reason == ENXIO && stat(path, &now) == 0 && S_ISFIFO(now.st_mode);
     FILE *file = descriptor >= 0 && fcntl(descriptor, F_SETFL, flags) == 0
                      ? fdopen(descriptor, is_file ? "a" : "w")
                      : NULL;
     if (file)
         return file;
-    if (is_unread)
-        snprintf(error, GLCNN_ERROR_LENGTH,
-                 "%.300s: is a pipe without a reader; start its reader first", path);
-    else
-        fail(path, "cannot be written", descriptor < 0 ? reason : errno, error);
+    fail(path, "cannot be written", descriptor < 0 ? reason : errno, error);
     if (descriptor >= 0)
         close(descriptor);
     return NULL;

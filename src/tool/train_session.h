@@ -4,6 +4,7 @@
 
 #include <glcnn/io.h>
 
+#include "claim.h"
 #include "ema.h"
 #include "event_file.h"
 #include "frozen.h"
@@ -18,10 +19,6 @@
 #include "train_log.h"
 #include "train_settings.h"
 #include "train_trace.h"
-
-/* Files that a run writes: checkpoints, the best one, log, plot, trace, the report's page, and what stands
- * for the event files of a folder. */
-#define SESSION_OUTPUTS 7
 
 struct report_picture;
 
@@ -57,14 +54,13 @@ struct session {
     struct event_file events;
     struct train_trace trace;
     struct best best;
-    char best_path[4096];                    /* "": none is kept */
-    char features_path[4096];                /* "": a file without a name */
-    char report_path[4096];                  /* "": no report */
-    unsigned left_out;   /* a bit for each observer that failed */
-    char events_path[4096];                  /* "": none */
-    glcnn_file_lock *locks[SESSION_OUTPUTS]; /* of files that no other run may write now */
+    char best_path[4096];     /* "": none is kept */
+    char features_path[4096]; /* "": a file without a name */
+    char report_path[4096];   /* "": no report */
+    struct claims claims;     /* of its files */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
+    unsigned left_out;   /* a bit for each observer that failed */
     bool tells_nothing;  /* has said that validation has nothing to measure */
     bool is_saved;
     bool ends;      /* some process was told to end */
