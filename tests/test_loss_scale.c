@@ -350,6 +350,34 @@ static void test_no_scale_hides_no_nan(void)
     end_scalar(&s);
 }
 
+/* A picture that is NaN makes every statistic of the batch NaN: averages stay, as weights do. */
+static void test_averages_stay_finite(void)
+{
+    static const char *const names[] = {"mean", "variance"};
+    struct glcnn_graph_descriptor descriptor = {.loss_scale = {.scale = 1, .largest = 1}};
+    struct trained t = begin(true, &descriptor);
+    glcnn_image_node *const nodes[] = {t.cnn.normalised[0], t.cnn.normalised[1]};
+    struct values kept[2] = {{NULL, 0}, {NULL, 0}};
+    step(&t, 1);
+    struct values before = state_of(&t);
+    for (int turn = 0; turn < 2; turn++) {
+        for (size_t i = 0; i < 4; i++)
+            append(&kept[turn], glcnn_kernel_vector(kernel_of(nodes[i / 2]), names[i % 2]));
+        if (turn > 0)
+            break;
+        fill_constant(t.sources[0], NAN);
+        GOOD(glcnn_graph_execute(t.graph, t.sources, NULL, NULL));
+        REFUSED(GLCNN_INVALID_STATE, glcnn_graph_wait(t.graph));
+    }
+    struct values after = state_of(&t);
+    CU_ASSERT_TRUE(same(&before, &after));
+    CU_ASSERT(kept[0].count > 8 && kept[0].data[0] != 0);
+    CU_ASSERT_TRUE(same(&kept[0], &kept[1]));
+    free(before.data), free(after.data);
+    free(kept[0].data), free(kept[1].data);
+    end(&t);
+}
+
 /* ---- The scale ---- */
 
 /* 2000 good steps in a row, and not in all. */
@@ -375,9 +403,9 @@ static void test_good_steps_let_it_grow(void)
 {
     static const struct {
         struct glcnn_dynamic_loss_scale before, after;
-    } cases[] = {{{16, 1997, 3}, {16, 1998, 3}},
-                 {{16, 1999, 3}, {32, 0, 3}},
-                 {{0x1p24f, 1999, 0}, {0x1p24f, 0, 0}}};
+    } cases[] = {{{16, 1997, 3, 0}, {16, 1998, 3, 0}}, {{16, 1999, 3, 0}, {32, 0, 3, 0}},
+                 {{16, 1999, 3, 32}, {32, 0, 3, 32}},  {{16, 1999, 3, 16}, {16, 0, 3, 16}},
+                 {{1, 1999, 0, 1}, {1, 0, 0, 1}},      {{0x1p24f, 1999, 0, 0}, {0x1p24f, 0, 0, 0}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scalar s =
             make_scalar(1, &(struct glcnn_graph_descriptor){.loss_scale = cases[i].before});
@@ -386,6 +414,7 @@ static void test_good_steps_let_it_grow(void)
         CU_ASSERT_EQUAL(after.scale, cases[i].after.scale);
         CU_ASSERT_EQUAL(after.good_steps, cases[i].after.good_steps);
         CU_ASSERT_EQUAL(after.skipped_steps, cases[i].after.skipped_steps);
+        CU_ASSERT_EQUAL(after.largest, cases[i].after.largest);
         end_scalar(&s);
     }
 }
@@ -412,8 +441,10 @@ static void test_a_run_goes_on_with_its_scale(void)
 static void test_wrong_scales_are_refused(void)
 {
     static const struct glcnn_dynamic_loss_scale wrong[] = {
-        {3, 0, 0},        {0.5f, 0, 0},  {0x1p25f, 0, 0}, {-2, 0, 0}, {NAN, 0, 0},
-        {INFINITY, 0, 0}, {16, 2000, 0}, {0, 1, 0},       {0, 0, 1}};
+        {3, 0, 0, 0},        {0.5f, 0, 0, 0},     {0x1p25f, 0, 0, 0}, {-2, 0, 0, 0},
+        {NAN, 0, 0, 0},      {INFINITY, 0, 0, 0}, {16, 2000, 0, 0},   {0, 1, 0, 0},
+        {0, 0, 1, 0},        {0, 0, 0, 1},        {16, 0, 0, 8},      {16, 0, 0, 24},
+        {16, 0, 0, 0x1p25f}, {16, 0, 0, NAN},     {16, 0, 0, -16}};
     struct cnn c = make_cnn();
     glcnn_graph *graph = NULL;
     train_network(c.net, false);
@@ -449,6 +480,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_good_steps_let_it_grow),
         UNIT_TEST(test_a_run_goes_on_with_its_scale),
         UNIT_TEST(test_wrong_scales_are_refused),
+        UNIT_TEST(test_averages_stay_finite),
         CU_TEST_INFO_NULL,
     };
     return fixture_run("loss_scale", tests, argc, argv);

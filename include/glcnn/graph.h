@@ -30,8 +30,11 @@ struct glcnn_dynamic_loss_scale {
     float scale;            /* a power of two in 1 .. 2^24; 65536 to begin with serves most. 0, the
                                default: none, and the other fields are 0 */
     uint32_t good_steps;    /* made since it changed or a step was skipped, 0 .. 1999: at 2000 it
-                               doubles, up to 2^24 */
+                               doubles, up to `largest` */
     uint64_t skipped_steps; /* so far */
+    float largest;          /* a power of two from `scale` to 2^24; 0: 2^24. A scale of 1 that is the
+                               largest too changes no bit of a step, and skips those that are not
+                               finite */
 };
 
 struct glcnn_graph_descriptor {
@@ -91,8 +94,8 @@ struct glcnn_graph_descriptor {
  * With a loss scale, an execution whose gradients for weights are not all finite, after sums and
  * before clipping, is a step that is skipped: weights that glcnn_kernel_set_training trains, what
  * their optimizers keep and the time step of those stay as they are, CPU training style is not
- * called, and the scale is halved. Running averages of statistics move, and gradients in states are
- * NaN: a data source's own `update` steps with these, unless by glcnn_optimizer_encode or
+ * called, and the scale is halved. Running averages of statistics move, but where the step would make
+ * them NaN or infinite, and gradients in states are NaN: a data source's own `update` steps with these, unless by glcnn_optimizer_encode or
  * glcnn_optimizer_encode_states. Where it cannot be halved any more, at 1, the cause is another than
  * the scale, and the execution fails when it is complete, with GLCNN_INVALID_STATE. Executions wait
  * for the one before, which may have changed the scale. Gradients that begin at a source of the

@@ -14,6 +14,11 @@ bool loss_scale_is_used(const struct glcnn_graph *graph)
     return graph->loss_scale.scale > 0;
 }
 
+static float largest_of(const struct glcnn_dynamic_loss_scale *scale)
+{
+    return scale->largest > 0 ? scale->largest : LARGEST;
+}
+
 static bool is_power_of_two(float value)
 {
     int exponent;
@@ -30,6 +35,13 @@ glcnn_status loss_scale_check(struct glcnn_device *device,
                            "glcnn_graph_create: loss_scale.scale is %s; it must be 0, for none, or "
                            "a power of two in 1 .. 2^24",
                            number_format(text, (double)scale->scale));
+    if (scale->largest != 0 && (!used || !is_power_of_two(scale->largest) ||
+                                !(scale->largest >= scale->scale && scale->largest <= LARGEST)))
+        return device_fail(
+            device, GLCNN_INVALID_ARGUMENT,
+            "glcnn_graph_create: loss_scale.largest is %s; it must be 0, for 2^24, or "
+            "a power of two from the scale to 2^24",
+            number_format(text, (double)scale->largest));
     if (used ? scale->good_steps < INTERVAL : !scale->good_steps && !scale->skipped_steps)
         return GLCNN_SUCCESS;
     return device_fail(device, GLCNN_INVALID_ARGUMENT,
@@ -48,7 +60,7 @@ void loss_scale_count_good(struct glcnn_graph *graph)
 {
     struct glcnn_dynamic_loss_scale next = graph->loss_scale;
     next.good_steps = (next.good_steps + 1) % INTERVAL;
-    if (next.good_steps == 0 && next.scale < LARGEST)
+    if (next.good_steps == 0 && next.scale < largest_of(&next))
         next.scale *= 2;
     loss_scale_set(graph, &next);
 }

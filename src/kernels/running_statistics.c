@@ -57,6 +57,8 @@ static void plan(const struct operation *o, struct plan *plan)
                     i < RUNNING_MEAN ? VECTOR_READ : VECTOR_READ_WRITE);
     for (int i = 0; i < 3; i++)
         pass_float(pass, uniforms[i], 0);
+    if (plan->command_buffer->skips_nan)
+        pass_define(pass, "KEEPS_FINITE", 1);
     pass_grid(pass, (uint32_t)o->vectors[MEAN].count, 1, 1);
     pass_local(pass, 64, 1, 1);
     pass->refresh = refresh;
@@ -115,8 +117,10 @@ static glcnn_status encode_multi_tensor(glcnn_command_buffer *command_buffer,
     plan_begin(&plan, command_buffer);
     plan.kernel = kernel_display_name(averages->kernels[0]);
     struct vector_view weights = plan_weights(&plan, averages);
-    describe_multi_tensor(plan_pass(&plan, "normalization/running_statistics_joint.comp"), averages,
-                          &weights);
+    struct pass *pass = plan_pass(&plan, "normalization/running_statistics_joint.comp");
+    describe_multi_tensor(pass, averages, &weights);
+    if (command_buffer->skips_nan)
+        pass_define(pass, "KEEPS_FINITE", 1);
     return plan_end(&plan);
 }
 

@@ -142,8 +142,10 @@ static struct glcnn_graph_descriptor training_of(const struct settings *t)
                                               .gradient_clip_norm = (float)t->clip_norm,
                                               .accumulate = (uint32_t)t->accumulate};
     if (settings_scale_losses(t))
-        training.loss_scale = (struct glcnn_dynamic_loss_scale){
-            (float)t->loss_scale, (uint32_t)t->good_steps, t->skipped_steps};
+        training.loss_scale =
+            (struct glcnn_dynamic_loss_scale){.scale = (float)t->loss_scale,
+                                              .good_steps = (uint32_t)t->good_steps,
+                                              .skipped_steps = t->skipped_steps};
     return training;
 }
 

@@ -424,6 +424,18 @@ class Nodes(unittest.TestCase):
         self.assertEqual(glcnn.network((3, 4, 5), layers).output.shape, (3, 4, 5))
 
 
+def vectors(net):
+    """(name, values) of all that filters keep: weights, and what they measured."""
+    return [(f.label + "." + name, f.vector(name)) for f in net.filters
+            for name in ("weights", "biases", "gamma", "beta", "mean", "variance", "neuron_data")
+            if glcnn._library.c.glcnn_kernel_has_vector(f.kernel, name.encode())]
+
+
+def net_goals(images):
+    """Four numbers for each image, some of its own."""
+    return images.reshape(len(images), -1)[:, 26:30]
+
+
 class Training(unittest.TestCase):
     images, labels = quarters(96)
 
@@ -636,8 +648,8 @@ class Training(unittest.TestCase):
     def test_a_loss_that_is_not_finite(self):
         images, count = self.images.copy(), len(self.images)
         images[5, 0, 0], images[5, 0, 1] = 3e38, -3e38
-        words = ("epoch 0, step 0: the loss is (nan|inf); no step of this call had changed the "
-                 "weights yet: those that it began with are damaged, or the values of an image or")
+        words = ("epoch 0, step 0: the loss is (nan|inf); weights are as they were before this "
+                 "step; no step of this call had changed the weights yet: those that it began with are damaged, or the values of an image or")
         with refused(self, Status.CHECK_FAILED, words):
             small_network().train(images, self.labels, batch=count)
         damaged = small_network()
@@ -647,10 +659,53 @@ class Training(unittest.TestCase):
             damaged.train(self.images, self.labels)
 
     def test_a_learning_rate_that_is_too_large(self):
-        with refused(self, Status.CHECK_FAILED, "step [1-9].*: the loss is (nan|inf); a smaller "
-                                                "learning rate or clip_norm may help"):
-            small_network().train(self.images, self.labels, epochs=3,
-                                  optimizer=Optimizer("adam", learning_rate=1e30))
+        words = ("step [1-9].*: the loss is (nan|inf); weights are as they were before this step; a "
+                 "smaller learning rate or clip_norm may help")
+        net = small_network()
+        with refused(self, Status.CHECK_FAILED, words):
+            net.train(self.images, self.labels, epochs=3,
+                      optimizer=Optimizer("adam", learning_rate=1e30))
+        for _, values in vectors(net):
+            self.assertTrue(numpy.isfinite(values).all())
+
+    def test_values_that_are_not_finite_are_refused(self):
+        for value in numpy.nan, numpy.inf, -numpy.inf:
+            images = self.images.copy()
+            images[70, 0, 3, 4] = value
+            net = small_network()
+            net.train(self.images, self.labels, batch=32)
+            before = vectors(net)
+            batches = [(images[i:i + 32], self.labels[i:i + 32]) for i in (0, 64)]
+            for words, call in {
+                    "image 70 has a value that is NaN or infinite": lambda: net.train(
+                        images, self.labels, epochs=2),
+                    "image 6 of step 0 of epoch 0 has": lambda: net.train(batches[1:]),
+                    "label 70 has": lambda: net.train(self.images, net_goals(images)),
+                    "label 6[^0-9].*has": lambda: net.evaluate(
+                        self.images[64:], net_goals(images[64:]), loss="mse")}.items():
+                with self.subTest(words), refused(self, Status.INVALID_ARGUMENT, words):
+                    call()
+                for (name, old), (_, new) in zip(before, vectors(net)):
+                    numpy.testing.assert_array_equal(old, new, name)
+            with refused(self, Status.INVALID_ARGUMENT, "image 6 of step 1 of epoch 0 has"):
+                net.train(batches)
+
+    def test_a_step_by_hand_that_is_not_finite(self):
+        net = small_network()
+        net.train(self.images, self.labels, batch=32)
+        before, bad = vectors(net), self.images[:32].copy()
+        bad[3] = numpy.nan
+        labels = net.image("labels")
+        loss = net.output.loss(labels, glcnn.LossType.MEAN_SQUARED_ERROR, glcnn.ReductionType.SUM)
+        graph = glcnn.TrainingGraph([loss])
+        goals = numpy.zeros((32, 4, 1, 1), numpy.float32)
+        with refused(self, Status.INVALID_STATE, "weights are as they were before this step"):
+            graph.execute({"image": bad, "labels": goals})
+        for (name, old), (_, new) in zip(before, vectors(net)):
+            numpy.testing.assert_array_equal(old, new, name)
+        graph.execute({"image": self.images[:32], "labels": goals})
+        self.assertFalse(all((old == new).all() for (_, old), (_, new) in zip(
+            before, vectors(net))))
 
 
 CLASSIFIER = os.path.join(os.path.dirname(__file__), "..", "golden", "classifier")

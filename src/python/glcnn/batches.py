@@ -138,6 +138,17 @@ def goal_name(handle: str) -> str:
     return handle[len("labels of "):]
 
 
+def _check_finite(name: str, array: Any, first: int) -> None:
+    """Of [N][C][H][W]; `name` is that of number %d, which is counted from `first`."""
+    if array.dtype.kind != "f":
+        return
+    for start in range(0, len(array), 256):
+        wrong = numpy.flatnonzero(~numpy.isfinite(array[start:start + 256]).all(axis=(1, 2, 3)))
+        if wrong.size:
+            raise refuse((name + " has a value that is NaN or infinite; mend it or leave it out")
+                         % (first + start + wrong[0]))
+
+
 class Batch:
     """Images by the handles of a network's inputs, and labels: images `goals` by their handles, or
     `classes`, [N] or [N][H][W], numbers below `channels`."""
@@ -166,6 +177,18 @@ class Batch:
 
     def inputs(self) -> Dict[str, Any]:
         return {handle: self._normalise(array) for handle, array in self.images.items()}
+
+    def check(self, where: str = "") -> None:
+        """Refuses values that are not finite, of images and labels: they would make weights NaN."""
+        for handle, array in self.images.items():
+            name = " of input \"%s\"" % handle if len(self.images) > 1 else ""
+            _check_finite("image %d" + name + where, array, 0)
+        self.check_labels(where)
+
+    def check_labels(self, where: str = "", first: int = 0) -> None:
+        for handle, array in self.goals.items():
+            _check_finite("label %d" + (" of output \"%s\"" % goal_name(handle) if goal_name(handle)
+                                        else "") + where, array, first)
 
     def _normalise(self, images: Any) -> Any:
         mean, deviation = self.fitting.mean, self.fitting.deviation

@@ -80,6 +80,10 @@ class Graph(Owned):
         self.device.enter()
         self.device.check(c.glcnn_graph_execute(self.pointer, rows, _NO_HANDLER, None))
         self.device.check(c.glcnn_graph_wait(self.pointer))
+        return self.read()
+
+    def read(self) -> List[numpy.ndarray[Any, Any]]:
+        """The results of the last execution."""
         found = [read(self.device, c.glcnn_graph_image(self.pointer, r.pointer))
                  for r in self.results]
         return [r.tensor.of_image(array) if r.tensor else array
@@ -88,7 +92,8 @@ class Graph(Owned):
 
 class TrainingGraph(Graph):
     """A graph of a loss, each of whose executions is a step of training: training.h. The losses'
-    values come back first, then `results`.
+    values come back first, then `results`. A step whose gradients are not finite changes no weights,
+    and raises Error with status INVALID_STATE.
 
     optimizer  None: layers train by the optimizers that they have (Network.optimizer)
     clip_norm  largest norm of all gradients together; 0: any
@@ -103,6 +108,8 @@ class TrainingGraph(Graph):
         network = losses[0].network
         kernel = optimizer.make(network.device) if optimizer else None
         descriptor = _descriptor(results, format, memory, clip_norm)
+        # By 1, which changes no bit of a finite step: of others the library leaves the weights alone.
+        descriptor.loss_scale.scale = descriptor.loss_scale.largest = 1
         rows = pointers(_c.glcnn_filter_node, losses)
         self._make(network, [loss.loss for loss in losses] + list(results),
                    lambda graph: c.glcnn_training_graph_create_with_losses(

@@ -323,7 +323,9 @@ class Network:
         memory        bytes of what the graph makes on the GPU; 0: as many as needed
         clip_norm     largest norm of all gradients together; 0: any
 
-        A loss that is not finite raises Error with status CHECK_FAILED.
+        Images and labels that are NaN or infinite are refused before a step takes them, with the
+        number of the first. A step whose loss or gradients are not finite raises Error with status
+        CHECK_FAILED; where gradients are not, weights and what optimizers keep stay as they were.
         """
         recipe = Recipe(_train.loss_for(loss, images), reduction)
         if any(one.reduction == "none" for one in recipe.losses):

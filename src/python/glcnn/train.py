@@ -44,6 +44,17 @@ class LossGraph:
         found = self.graph.execute({h: arrays[h] for h in self.sources if h in arrays})
         return found[:len(self.terms)], found[len(self.terms):]
 
+    def step(self, batch: Batch) -> Tuple[List[Any], List[Any], bool]:
+        """The same of a training graph, and whether the step changed the weights: not where its
+        gradients were not finite."""
+        try:
+            return (*self.execute(batch, batch.count), True)
+        except Error as error:
+            if error.status != _c.Status.INVALID_STATE:
+                raise
+            found = self.graph.read()
+            return found[:len(self.terms)], found[len(self.terms):], False
+
 
 def _check_axes(network: Network, recipe: Recipe) -> None:
     """Soft-max cross entropy goes over the channels of the image, whatever the file's axes."""
@@ -118,7 +129,9 @@ def source_of(network: Network, images: Any, labels: Any, *, batch: int, steps: 
         return Iterated(fitting, images, steps)
     if steps is not None:
         raise refuse("steps is for iterators of batches; those of arrays follow from batch")
-    return Arrayed(fitting.batch(*given_pair(images, labels)), batch, seed)
+    data = fitting.batch(*given_pair(images, labels))
+    data.check()
+    return Arrayed(data, batch, seed)
 
 
 def given_pair(images: Any, labels: Any) -> Tuple[Any, Any]:
@@ -200,11 +213,15 @@ class Training:
         total = Total(self.metrics)
         for step, batch in enumerate(self.source.batches(number)):
             self.rates.begin(self.step)
-            losses, outputs = self._graph(batch).execute(batch, batch.count)
+            if isinstance(self.source, Iterated):
+                batch.check(" of step %d of epoch %d" % (step, number))
+            losses, outputs, changed = self._graph(batch).step(batch)
             loss = sum(float(term.sum(dtype=float)) for term in losses)
-            if not math.isfinite(loss):
+            if not changed or not math.isfinite(loss):
+                what = "its gradients are not finite; " if math.isfinite(loss) else ""
+                kept = "" if changed else "weights are as they were before this step; "
                 raise Error(_c.Status.CHECK_FAILED, "epoch %d, step %d: the loss is %s; %s"
-                            % (number, step, loss, _advice(self.step)))
+                            % (number, step, loss, what + kept + _advice(self.step)))
             total.add(loss * batch.count, outputs, batch)
             if self.on_step:
                 one = Total({})
@@ -246,6 +263,7 @@ def evaluate(network: Network, images: Any, labels: Any, *, batch: int, recipe: 
              metrics: Dict[str, Metric]) -> Score:
     total, each, size = Total(metrics), [], 0
     for part in _parts(network, images, labels, batch):
+        part.check_labels(first=total.count)
         size = max(size, part.count)
         shapes = tuple(part.goal_shapes().items())
         graph = network.kept_graph(
