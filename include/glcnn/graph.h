@@ -32,7 +32,7 @@ struct glcnn_dynamic_loss_scale {
     uint32_t good_steps;    /* made since it changed or a step was skipped, 0 .. 1999: at 2000 it
                                doubles, up to `largest` */
     uint64_t skipped_steps; /* so far */
-    float largest;          /* a power of two from `scale` to 2^24; 0: 2^24. A scale of 1 that is the
+    float largest; /* a power of two from `scale` to 2^24; 0: 2^24. A scale of 1 that is the
                                largest too changes no bit of a step, and skips those that are not
                                finite */
 };
