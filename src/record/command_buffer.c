@@ -297,7 +297,10 @@ static glcnn_status run(const struct glcnn_command_buffer *buffer, const struct 
     if (gl->PushDebugGroupKHR)
         gl->PushDebugGroupKHR(GL_DEBUG_SOURCE_APPLICATION_KHR, 0, -1, pass->shader);
     dispatch_bind(device, pass, buffer->uniform_buffer);
-    glcnn_status status = profile_begin(device, pass);
+    glcnn_status status =
+        commit_count_is_in(device, pass) ? device_check(device, buffer->amid) : GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
+        status = profile_begin(device, pass);
     if (status == GLCNN_SUCCESS) {
         uint32_t count = 0;
         status = dispatch_pass(device, pass, buffer->amid, &count);
@@ -406,10 +409,10 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer, bool is_count
     buffer->refreshed = false;
     buffer->commits++;
     buffer->last_serial = 0;
-    if (status == GLCNN_SUCCESS && is_counted && !counts_itself(buffer, count))
-        commit_count_issue(device);
     if (status == GLCNN_SUCCESS)
         status = device_check(device, buffer->amid);
+    if (status == GLCNN_SUCCESS && is_counted && !counts_itself(buffer, count))
+        status = commit_count_issue(device, buffer->where);
     if (status == GLCNN_SUCCESS)
         status = reset_check(device, buffer->where);
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;

@@ -72,7 +72,7 @@ static glcnn_status count_and_prove(struct glcnn_device *device)
     caller_state_keep(device);
     glcnn_status status = commit_count_prepare(device);
     if (status == GLCNN_SUCCESS)
-        commit_count_issue(device);
+        status = commit_count_issue(device, "counting commits");
     drop_uniforms(device);
     caller_state_put_back(device);
     describe(count->pass, count->buffer, 0);
@@ -151,18 +151,26 @@ static void note(struct glcnn_device *device)
     count->serials[++count->issued % COMMITS_KEPT] = device->serial;
 }
 
-/* Behind a barrier of its own, for it must not run beside what it counts. */
-void commit_count_issue(struct glcnn_device *device)
+/* Behind a barrier of its own, for it must not run beside what it counts. Where binding fails nothing is
+ * dispatched, for another buffer would be written; where the dispatch fails nothing is noted, for it has
+ * not run. */
+glcnn_status commit_count_issue(struct glcnn_device *device, const char *where)
 {
     struct commit_count *count = &device->watch.count;
     uint32_t dispatches = 0;
     if (!count->buffer)
-        return;
+        return GLCNN_SUCCESS;
     device_barrier(device, (1u << BARRIER_KINDS) - 1);
     dispatch_bind(device, count->pass, count->uniforms);
-    dispatch_pass(device, count->pass, "counting commits", &dispatches);
+    glcnn_status status = device_check(device, where);
+    if (status == GLCNN_SUCCESS)
+        status = dispatch_pass(device, count->pass, where, &dispatches);
     hazards_mark(device, count->pass);
-    note(device);
+    if (status == GLCNN_SUCCESS)
+        status = device_check(device, where);
+    if (status == GLCNN_SUCCESS)
+        note(device);
+    return status;
 }
 
 void commit_count_join(struct glcnn_device *device, struct pass *pass)

@@ -12,7 +12,7 @@ void commit_count_destroy(struct glcnn_device *device, bool reachable);
 /* Before the passes of a commit are issued: all that may fail of its last one. */
 glcnn_status commit_count_prepare(struct glcnn_device *device);
 /* The last pass of a commit. */
-void commit_count_issue(struct glcnn_device *device);
+glcnn_status commit_count_issue(struct glcnn_device *device, const char *where);
 
 /* Lets a pass that is alone in its commit count it, which spares the dispatch: with COUNTS the last
  * invocation of its body adds one to commits[0]. */
