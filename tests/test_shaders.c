@@ -3,6 +3,7 @@
  * as the driver got them. Drivers differ in what they let pass. Nothing is computed, so that the driver
  * makes no code of them. */
 #include "device/device.h"
+#include "record/commit_count.h"
 #include "record/program.h"
 #include "tests/cases.h"
 
@@ -42,6 +43,7 @@ static void GL_APIENTRY dispatch_nothing(GLuint x, GLuint y, GLuint z)
 
 static void compile_everything(void)
 {
+    commit_count_destroy(cases_device(), true); /* it would miss what does not run */
     cases_device()->gl.DispatchCompute = dispatch_nothing;
     cases_device()->dispatch_work = 1u << 28; /* the device's speed, as if measured before */
     for (size_t k = 0; glcnn_registry[k]; k++)
