@@ -4,6 +4,8 @@
  * driver, else one of them in turn. */
 #include "tests/fixture.h"
 
+#include "record/commit_count.h"
+
 #include "device/device.h"
 #include "device/traits.h"
 #include "tool/model.h"
@@ -60,6 +62,7 @@ static glcnn_device *open_idle(const struct driver *driver)
     on->gl.TexStorage3D = make_no_texture;
     on->gl.BindImageTexture = bind_no_image;
     on->gl.TexSubImage3D = copy_nothing;
+    commit_count_destroy(on, true); /* it would miss what does not run */
     on->gl.DispatchCompute = dispatch_nothing;
     on->info.traits = traits_find(driver->renderer, driver->renderer);
     on->info.limits.storage_block_size = UINT32_MAX; /* above it images are stored otherwise */
