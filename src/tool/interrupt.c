@@ -1,3 +1,4 @@
+/* Signals that ask a run to end: the first is kept, those of the same second are passed over. */
 #include "interrupt.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* Digests of the pictures that a network was trained on, of many the smallest. */
 #include "seen.h"
 
 #include <stdlib.h>
