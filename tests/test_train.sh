@@ -410,7 +410,7 @@ for option in out log plot trace; do
     : >"$work/.held.glcnn-lock"
     exec 9>"$work/.held.glcnn-lock"
     flock -n 9 || fail 'the lock is not free'
-    unwritten 'held: is being written already, by another process or by this one' --$option "$held"
+    unwritten 'held: is being written already, by another process or by this one' --force --$option "$held"
     exec 9>&-
     "$glcnn" train --force --data "$work" $short --$option "$held" >"$work/log" 2>&1 ||
         { cat "$work/log"; fail "a lock that nobody holds keeps --$option off"; }
