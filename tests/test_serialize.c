@@ -215,7 +215,7 @@ static void test_results(void)
 static void test_without_weights(void)
 {
     glcnn_kernel *kernel = NULL;
-    const float values[3] = {1, -2, INFINITY};
+    const float values[3] = {1, -2, 1e19f};
     GOOD_FATAL(glcnn_kernel_create(device, "batch_normalization", &kernel));
     GOOD(glcnn_kernel_set_vector(kernel, "gamma", values, 3));
     CU_ASSERT(glcnn_kernel_has_vector(kernel, "gamma"));
@@ -232,6 +232,29 @@ static void test_without_weights(void)
     glcnn_kernel_destroy(&full);
     glcnn_kernel_destroy(&bare);
     glcnn_kernel_destroy(&kernel);
+}
+
+static void test_wrong_values_are_not_written(void)
+{
+    static const struct {
+        const char *vector;
+        float value;
+    } cases[] = {{"gamma", INFINITY}, {"gamma", NAN}, {"mean", -INFINITY}, {"variance", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bytes b = {NULL, 1};
+        glcnn_kernel *kernel = NULL;
+        GOOD_FATAL(glcnn_kernel_create(device, "batch_normalization", &kernel));
+        const float values[3] = {1, 2, cases[i].value};
+        GOOD(glcnn_kernel_set_vector(kernel, cases[i].vector, values, 3));
+        CU_ASSERT_EQUAL(glcnn_kernel_serialize(kernel, true, &b.data, &b.size, error),
+                        GLCNN_INVALID_STATE);
+        CU_ASSERT_PTR_NULL(b.data);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, cases[i].vector));
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, "value 2 is "));
+        GOOD(glcnn_kernel_serialize(kernel, false, &b.data, &b.size, error));
+        release(&b);
+        glcnn_kernel_destroy(&kernel);
+    }
 }
 
 /* ---- Networks ---- */
@@ -1011,6 +1034,7 @@ int main(int argc, char *argv[])
                                  UNIT_TEST(test_reals),
                                  UNIT_TEST(test_results),
                                  UNIT_TEST(test_without_weights),
+                                 UNIT_TEST(test_wrong_values_are_not_written),
                                  UNIT_TEST(test_training),
                                  UNIT_TEST(test_training_goes_on),
                                  UNIT_TEST(test_every_stage_of_a_network),

@@ -162,8 +162,8 @@ GLCNN_API glcnn_status glcnn_kernel_set_vector(glcnn_kernel *kernel, const char 
 /* The index of the first value with which a vector of that name ("weights", "variance" ...) computes
  * nonsense; `count` where there is none. Values are finite, within 1e19 of 0, so that their squares are
  * float32, a variance is not below 0, and indices are whole numbers from 0 to 16777215. *expected, if not NULL, has that as a part of a message.
- * `vector` NULL: values need only be finite. Checkpoints and ONNX models are read, and checkpoints
- * written, by this. Thread-safety: safe. */
+ * `vector` NULL: values need only be finite. Checkpoints and ONNX models are read, and they and
+ * serialised kernels and graphs written, by this. Thread-safety: safe. */
 GLCNN_API size_t glcnn_kernel_wrong_value(const char *vector, const float *values, size_t count,
                                           const char **expected);
 

@@ -61,7 +61,8 @@ extern "C" {
 /* Writes a kernel down. *bytes is to be released with glcnn_serialize_free. With weights, work
  * that is committed is waited for. After a failure *bytes is NULL and `error`, if not NULL, has the
  * message. Errors: GLCNN_INVALID_ARGUMENT (also for a value out of its range, which encodes
- * refuse, and for text that is not UTF-8), GLCNN_OUT_OF_MEMORY, those of glcnn_buffer_read. */
+ * refuse, and for text that is not UTF-8), GLCNN_INVALID_STATE for a value of a vector that is wrong
+ * (glcnn_kernel_wrong_value), as a training that diverged leaves it, GLCNN_OUT_OF_MEMORY, those of glcnn_buffer_read. */
 GLCNN_API glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_weights,
                                               uint8_t **bytes, size_t *size,
                                               char error[GLCNN_ERROR_LENGTH]);

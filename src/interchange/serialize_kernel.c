@@ -86,7 +86,16 @@ static bool write_vector(struct writer *writer, glcnn_kernel *kernel, const char
     if (!values)
         return outcome_fail(outcome, GLCNN_OUT_OF_MEMORY, "out of memory reading %s of %s", name,
                             glcnn_kernel_name(kernel));
+    const char *expected, *label = glcnn_kernel_label(kernel);
     bool good = succeeded(kernel, glcnn_buffer_read(buffer, 0, size, values), outcome);
+    const size_t first =
+        good ? glcnn_kernel_wrong_value(name, values, size / 4, &expected) : size / 4;
+    if (first < size / 4)
+        good = outcome_fail(outcome, GLCNN_INVALID_STATE,
+                            "%s of %s \"%.80s\" are not written: value %zu is %g, %s; training has "
+                            "diverged",
+                            name, glcnn_kernel_name(kernel), label ? label : "", first,
+                            (double)values[first], expected);
     if (good) {
         writer_text(writer, name);
         writer_floats(writer, values, size / 4);
@@ -343,9 +352,17 @@ static bool read_vector(struct reader *value, glcnn_kernel *kernel)
     float *values = make_floats(&item);
     if (!values)
         return reader_out_of_memory(value);
-    glcnn_status status = glcnn_kernel_set_vector(kernel, value->name, values, item.size / 4);
+    const char *expected;
+    const size_t count = item.size / 4,
+                 first = glcnn_kernel_wrong_value(value->name, values, count, &expected);
+    const double wrong = first < count ? (double)values[first] : 0;
+    glcnn_status status = first < count
+                              ? GLCNN_MALFORMED_DATA
+                              : glcnn_kernel_set_vector(kernel, value->name, values, count);
     free(values);
-    return reader_succeeded(value, glcnn_kernel_device(kernel), status);
+    return first < count
+               ? reader_fail(value, item.at, "value %zu is %g, %s", first, wrong, expected)
+               : reader_succeeded(value, glcnn_kernel_device(kernel), status);
 }
 
 static bool read_vectors(struct reader *reader, const struct glcnn_kernel_info *info,
