@@ -145,6 +145,32 @@ static bool came_before(const struct glcnn_onnx_record *record, size_t i)
     return false;
 }
 
+/* Of a matrix, into other memory. */
+static float *turned(const float *values, const struct glcnn_onnx_parameter *p)
+{
+    const size_t rows = (size_t)p->dimensions[0], columns = (size_t)p->dimensions[1];
+    float *made = calloc(rows * columns, sizeof *made);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+    for (size_t i = 0; i < rows * columns; i++)
+        made[i % columns * rows + i / columns] = values[i];
+    return made;
+}
+
+/* What the file's nodes move is the file's own tensor; the archive has what they make of it, of a matrix
+ * its transpose. */
+static void compare_parameter(const char *net, const char *optimizer,
+                              const struct glcnn_onnx_parameter *p, const float *values,
+                              size_t count)
+{
+    char entry[128], moved[64];
+    snprintf(entry, sizeof entry, "%s.%s.%s.npy", net, optimizer, p->name);
+    snprintf(moved, sizeof moved, "moved.%s", p->name);
+    const bool is_moved = archive_count(archive, entry) == 0;
+    float *other = is_moved && p->rank == 2 ? turned(values, p) : NULL;
+    compare(net, optimizer, is_moved ? moved : p->name, other ? other : values, count);
+    free(other);
+}
+
 /* All that PyTorch trains is there; a mask is frozen. */
 static void compare_parameters(const struct trainee *t, const char *net, const char *optimizer)
 {
@@ -156,7 +182,7 @@ static void compare_parameters(const struct trainee *t, const char *net, const c
             continue;
         size_t count;
         float *values = elements_of(t, p, &count);
-        compare(net, optimizer, p->name, values, count);
+        compare_parameter(net, optimizer, p, values, count);
         free(values);
         compared += !came_before(t->record, i);
     }

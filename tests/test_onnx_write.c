@@ -247,7 +247,8 @@ static struct file plain_layer(const char *operator)
     build_value(&w, model->graph, false, "image", image, 4);
     build_tensor(&w, model->graph, "weights", is_matrix ? matrix : conv, is_matrix ? 2 : 4, weights,
                  NULL);
-    build_node(&w, model->graph, "Flatten", "flat", (const char *[]){"image", NULL});
+    if (is_matrix)
+        build_node(&w, model->graph, "Flatten", "flat", (const char *[]){"image", NULL});
     build_node(&w, model->graph, operator, "made",
                (const char *[]){is_matrix ? "flat" : "image", "weights", NULL});
     build_node(&w, model->graph, "Relu", "scores", (const char *[]){"made", NULL});
@@ -308,6 +309,215 @@ static void layers_without_biases_stay_so(void)
         glcnn_network_destroy(&net);
         glcnn_network_destroy(&again);
     }
+}
+
+/* ---- What only moves numbers ---- */
+
+static const Onnx__TensorProto *tensor_of(const Onnx__ModelProto *model, const char *name)
+{
+    for (size_t i = 0; i < model->graph->n_initializer; i++)
+        if (strcmp(model->graph->initializer[i]->name, name) == 0)
+            return model->graph->initializer[i];
+    return NULL;
+}
+
+/* image, as [1][4], times the transpose of weights [3][4], which lie in `dims`, through the nodes. */
+static struct file moved_layer(const int64_t *dims, size_t rank, bool is_shared)
+{
+    struct writer w = {0};
+    struct file file;
+    const int64_t image[] = {1, 4, 1, 1}, flat[] = {1, 3}, two[] = {2}, sizes[] = {3, 4},
+                  hidden[] = {3, 3}, order[] = {1, 0};
+    const float numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    Onnx__ModelProto *model = build_model();
+    build_value(&w, model->graph, false, "image", image, 4);
+    build_tensor(&w, model->graph, "layer.weight", dims, rank, numbers, NULL);
+    build_tensor(&w, model->graph, "unused.weight", hidden, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "sizes", two, 1, NULL, sizes);
+    build_node(&w, model->graph, "Relu", "unused", (const char *[]){"unused.weight", NULL});
+    build_node(&w, model->graph, "Flatten", "flat", (const char *[]){"image", NULL});
+    build_node(&w, model->graph, "Reshape", "matrix",
+               (const char *[]){"layer.weight", "sizes", NULL});
+    build_ints(
+        &w, build_node(&w, model->graph, "Transpose", "turned", (const char *[]){"matrix", NULL}),
+        "perm", order, 2);
+    build_node(&w, model->graph, "MatMul", is_shared ? "one" : "scores",
+               (const char *[]){"flat", "turned", NULL});
+    if (is_shared) {
+        build_node(&w, model->graph, "MatMul", "back", (const char *[]){"one", "matrix", NULL});
+        build_node(&w, model->graph, "MatMul", "scores", (const char *[]){"back", "turned", NULL});
+    }
+    build_value(&w, model->graph, true, "scores", flat, 2);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    return file;
+}
+
+/* The tensor that the file had is written in its own order, and nothing else is. */
+static void moved_weights_keep_their_names(void)
+{
+    static const struct {
+        int64_t dims[3];
+        size_t rank;
+    } cases[] = {{{3, 4}, 2}, {{3, 2, 2}, 3}, {{1, 3, 4}, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct glcnn_onnx_record *record;
+        struct file file = moved_layer(cases[i].dims, cases[i].rank, false);
+        glcnn_network *net = read_file(file, &record);
+        size_t at = 0;
+        while (!glcnn_convolution(glcnn_filter_node_kernel(glcnn_network_filter(net, at))))
+            at++;
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(net, at));
+        float *values = vector_values(glcnn_kernel_vector(kernel, "weights"));
+        for (size_t k = 0; k < 12; k++)
+            values[k] += 100;
+        GOOD(glcnn_kernel_set_vector(kernel, "weights", values, 12));
+        struct file written = write_file(net, record);
+        Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, written.size, written.bytes);
+        const Onnx__TensorProto *tensor = tensor_of(model, "layer.weight");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(tensor);
+        CU_ASSERT_EQUAL(tensor->n_dims, cases[i].rank);
+        CU_ASSERT_EQUAL_FATAL(tensor->raw_data.len, sizeof(float[12]));
+        for (size_t k = 0; k < 12; k++) {
+            float found;
+            memcpy(&found, tensor->raw_data.data + 4 * k, 4);
+            CU_ASSERT_EQUAL(found, 100 + (float)k);
+        }
+        CU_ASSERT_EQUAL(model->graph->n_initializer, 2); /* and the sizes */
+        CU_ASSERT_EQUAL(model->graph->n_node, 4);
+        onnx__model_proto__free_unpacked(model, NULL);
+        free(values);
+        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_free(written.bytes);
+        glcnn_onnx_record_destroy(&record);
+        glcnn_network_destroy(&net);
+    }
+}
+
+/* Weights that several nodes read, of which each trains its own, cannot be one tensor; the tensor that
+ * nobody reads any more goes. */
+static void weights_that_part_are_written_apart(void)
+{
+    struct glcnn_onnx_record *record;
+    struct file file = moved_layer((const int64_t[]){12}, 1, true);
+    glcnn_network *net = read_file(file, &record);
+    struct file written = write_file(net, record);
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, written.size, written.bytes);
+    CU_ASSERT_PTR_NULL(tensor_of(model, "layer.weight"));
+    CU_ASSERT_PTR_NULL(tensor_of(model, "unused.weight"));
+    CU_ASSERT_PTR_NOT_NULL(tensor_of(model, "turned"));
+    CU_ASSERT_PTR_NOT_NULL(tensor_of(model, "matrix"));
+    onnx__model_proto__free_unpacked(model, NULL);
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(written.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+}
+
+static bool is_frozen(const struct glcnn_onnx_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->frozen_count; i++)
+        if (strcmp(record->frozen[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A table that two layers compute of constants is added to the image: none of what it is computed of
+ * trains. */
+static void all_that_a_constant_is_computed_of_is_frozen(void)
+{
+    static const char *const names[] = {"cpb.0.weight", "cpb.0.bias", "cpb.2.weight"};
+    const int64_t image[] = {1, 3, 1, 1}, shape[] = {3, 3}, row[] = {1, 3}, axes[] = {4},
+                  sizes[] = {1, 3, 1, 1};
+    const float numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    struct writer w = {0};
+    struct file file;
+    struct glcnn_onnx_record *record;
+    Onnx__ModelProto *model = build_model();
+    build_value(&w, model->graph, false, "image", image, 4);
+    build_tensor(&w, model->graph, "places", row, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "cpb.0.weight", shape, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "cpb.0.bias", row, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "cpb.2.weight", shape, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "sizes", axes, 1, NULL, sizes);
+    build_node(&w, model->graph, "MatMul", "a", (const char *[]){"places", "cpb.0.weight", NULL});
+    build_node(&w, model->graph, "Add", "b", (const char *[]){"a", "cpb.0.bias", NULL});
+    build_node(&w, model->graph, "Relu", "c", (const char *[]){"b", NULL});
+    build_node(&w, model->graph, "MatMul", "d", (const char *[]){"c", "cpb.2.weight", NULL});
+    build_node(&w, model->graph, "Reshape", "table", (const char *[]){"d", "sizes", NULL});
+    build_node(&w, model->graph, "Mul", "scores", (const char *[]){"image", "table", NULL});
+    build_value(&w, model->graph, true, "scores", image, 4);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    glcnn_network *net = read_file(file, &record);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CU_ASSERT_TRUE(is_frozen(record, names[i]));
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+}
+
+static void expect_refused(glcnn_network *net, const struct glcnn_onnx_record *record,
+                           const char *words)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct file file = {(uint8_t *)error, 0};
+    CU_ASSERT_EQUAL(glcnn_onnx_write(net, record, record ? NULL : &form, record ? 0 : 1,
+                                     &file.bytes, &file.size, error),
+                    GLCNN_INVALID_STATE);
+    CU_ASSERT_PTR_NULL(file.bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, words));
+}
+
+/* What a training that diverged leaves, in the file that was read and in one that is made. */
+static void values_that_are_not_finite_are_not_written(void)
+{
+    static const float values[] = {NAN, INFINITY, -INFINITY, 3e38f};
+    struct glcnn_onnx_record *record;
+    struct file file = plain_layer("Conv");
+    glcnn_network *net = read_file(file, &record);
+    glcnn_buffer *weights =
+        glcnn_kernel_vector(glcnn_filter_node_kernel(glcnn_network_filter(net, 0)), "weights");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        GOOD(glcnn_buffer_write(weights, 4 * sizeof(float), sizeof(float), &values[i]));
+        expect_refused(net, record, "weights of filter \"made\" are not written: value 4 is ");
+        expect_refused(net, NULL, "weights of filter \"made\" are not written: value 4 is ");
+    }
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
+}
+
+/* 65519 is the last number that is float16's largest, 65504; of bfloat16 all numbers of a vector are
+ * finite. */
+static void values_beyond_the_files_type_are_not_written(void)
+{
+    static const float values[] = {65519, 65520, -70000};
+    struct writer w = {0};
+    struct file half, file = plain_layer("Conv");
+    struct glcnn_onnx_record *record;
+    float numbers[CLASSES * 3] = {0};
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, file.size, file.bytes);
+    Onnx__TensorProto *tensor = model->graph->initializer[0];
+    const int64_t dims[] = {CLASSES, 3, 1, 1};
+    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16;
+    CU_ASSERT_TRUE(write_numbers(&w, tensor, numbers, CLASSES * 3, dims, 4));
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &half.bytes, &half.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    glcnn_network *net = read_file(half, &record);
+    glcnn_buffer *weights =
+        glcnn_kernel_vector(glcnn_filter_node_kernel(glcnn_network_filter(net, 0)), "weights");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        GOOD(glcnn_buffer_write(weights, 4 * sizeof(float), sizeof(float), &values[i]));
+        if (i > 0)
+            expect_refused(net, record, "which is infinite as float16, its type in the file");
+        else
+            glcnn_onnx_free(write_file(net, record).bytes);
+    }
+    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_free(half.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&net);
 }
 
 /* Constants that are added to an image that no layer makes, or divide it: the scales that they would
@@ -576,6 +786,11 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(momentum_of_running_averages_is_kept),
                                         UNIT_TEST(averages_say_what_they_divide_by),
                                         UNIT_TEST(layers_without_biases_stay_so),
+                                        UNIT_TEST(moved_weights_keep_their_names),
+                                        UNIT_TEST(weights_that_part_are_written_apart),
+                                        UNIT_TEST(all_that_a_constant_is_computed_of_is_frozen),
+                                        UNIT_TEST(values_that_are_not_finite_are_not_written),
+                                        UNIT_TEST(values_beyond_the_files_type_are_not_written),
                                         UNIT_TEST(what_the_file_has_no_place_for_does_not_train),
                                         UNIT_TEST(biases_are_those_of_one_reader),
                                         UNIT_TEST(a_network_that_trains_is_written),

@@ -125,7 +125,7 @@ struct glcnn_onnx_image {
  * An initialiser of one element that fills a vector has one axis with its size and a stride of 1
  * only where the vector has one element too. */
 struct glcnn_onnx_parameter {
-    const char *name;   /* of the value that the node reads */
+    const char *name;   /* of the tensor in the file, or of the value that the node reads */
     const char *filter; /* label of the filter */
     const char *vector; /* of its kernel: "weights", "biases", "gamma", "neuron_data" ... */
     uint32_t rank;      /* the shape in the file */
@@ -182,7 +182,9 @@ GLCNN_API glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
 GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
 
 /* Writes the network as an ONNX model: with a record the record's file, its initialisers taken from
- * the network's filters, which are found by their labels. A filter may have another number of outputs
+ * the network's filters, which are found by their labels. What its nodes only move on the way to a filter,
+ * and nobody else reads, is written back as it lay there, under its name; what they compute otherwise
+ * takes their place. Nodes and initialisers that no output needs are left out. A filter may have another number of outputs
  * than the file's: initialisers and outputs of the model follow. *bytes is to be released with
  * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the message.
  *
@@ -215,7 +217,9 @@ GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
  * sources of a concatenation.
  *
  * Errors: GLCNN_INVALID_ARGUMENT (a filter that the record names and the network lacks, a vector of
- * another length, an input without a size, two inputs or outputs of one name), GLCNN_UNSUPPORTED for a
+ * another length, an input without a size, two inputs or outputs of one name), GLCNN_INVALID_STATE for a
+ * vector with a value that is wrong (glcnn_kernel_wrong_value), as a training that diverged leaves it, or
+ * infinite in the file's type of it, GLCNN_UNSUPPORTED for a
  * filter that is not written, with its label and the reason; those of glcnn_kernel_prepare_destination
  * where sizes do not fit together;
  * GLCNN_MALFORMED_DATA for a skeleton that is none, GLCNN_OUT_OF_MEMORY, GLCNN_DEVICE_LOST. */

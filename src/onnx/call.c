@@ -6,6 +6,7 @@
 
 #include "onnx/operand.h"
 #include "onnx/record.h"
+#include "onnx/values.h"
 
 /* ---- Failures ---- */
 
@@ -186,13 +187,44 @@ struct value *op_parameter(const struct call *call, const struct value *value)
     return found == NO_NAME ? NULL : &call->reader->values[found];
 }
 
+/* Puts what a constant was computed of before those that wait. */
+static struct value *add_sources(const struct call *call, const struct value *of,
+                                 struct value *waiting)
+{
+    for (size_t i = 0; of->node && i < of->node->n_input; i++) {
+        struct value *source = values_find(call->reader, of->node->input[i]);
+        if (!source || !source->constant || !source->parameter || source->is_told)
+            continue;
+        source->is_told = true;
+        source->next = waiting;
+        waiting = source;
+    }
+    return waiting;
+}
+
+bool op_note_sources(const struct call *call, const struct value *value, const char *reason)
+{
+    const struct value *of = values_find(call->reader, value->name);
+    bool noted = record_frozen(call->reader, value->parameter, reason);
+    struct value *waiting = of ? add_sources(call, of, NULL) : NULL;
+    while (noted && waiting) {
+        of = waiting;
+        waiting = of->next;
+        if (strcmp(of->parameter, of->name) != 0)
+            waiting = add_sources(call, of, waiting);
+        else if (of->learns)
+            noted = record_frozen(call->reader, of->name, reason);
+    }
+    return noted;
+}
+
 bool op_note_frozen(struct call *call, const struct value *value, const char *reason)
 {
     if (!value || !value->parameter)
         return true;
     if (strcmp(value->parameter, value->name) != 0 && !value->learns)
-        reason = "what is computed of it does not train";
-    else if (!value->learns)
+        return op_note_sources(call, value, "what is computed of it does not train");
+    if (!value->learns)
         reason = "one number without axes is taken for a constant";
     return record_frozen(call->reader, value->parameter, reason);
 }

@@ -71,11 +71,14 @@ struct value {
     int type;              /* of an image: ONNX's, where its numbers are whole; 0: they are reals */
     const char *parameter; /* of a constant: the initialiser of reals that it is or is computed of;
                               NULL: none */
-    bool learns;           /* its numbers are those of `parameter`, which trains */
-    glcnn_kernel *kernel;  /* of a parameter: the first that has its numbers, times `scale` */
+    const Onnx__NodeProto *node; /* of a constant that was computed: what did; NULL: none */
+    bool learns;                 /* its numbers are those of `parameter`, which trains */
+    glcnn_kernel *kernel;        /* of a parameter: the first that has its numbers, times `scale` */
     float scale;
-    size_t uses;  /* by nodes that are needed, as an output, and of what is the same image */
-    size_t turns; /* how many of those lead only to a transposition from N,H,W,C to N,C,H,W */
+    struct value *next; /* of those that wait to be looked at */
+    bool is_told;       /* as one that does not train */
+    size_t uses;        /* by nodes that are needed, as an output, and of what is the same image */
+    size_t turns;       /* how many of those lead only to a transposition from N,H,W,C to N,C,H,W */
     bool is_needed, is_defined;
 };
 
@@ -223,6 +226,8 @@ void op_freeze(glcnn_image_node *node);
 struct value *op_parameter(const struct call *call, const struct value *value);
 /* Notes that the constant does not train here, where it is a parameter of the model. */
 bool op_note_frozen(struct call *call, const struct value *value, const char *reason);
+/* The same of all parameters that the constant is computed of. */
+bool op_note_sources(const struct call *call, const struct value *value, const char *reason);
 
 /* Has a tensor of this shape numbers, and no more than can be counted? */
 bool op_shape(struct call *call, const struct shape *shape);

@@ -205,6 +205,7 @@ static void pass_parameter(const struct call *call)
         struct value *made = op_output(call, i);
         if (!made || !made->constant || !made->constant->floats)
             continue;
+        made->node = call->node;
         made->parameter = is_copy ? made->name : from->parameter;
         made->learns = from->learns &&
                        (only_moves(call->row->name) || repeats_for_batch(call, made->constant));

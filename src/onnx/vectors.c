@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "onnx/onnx.h"
+#include "onnx/origin.h"
 #include "onnx/record.h"
 
 struct layout layout_plain(size_t count, bool counts_outputs)
@@ -102,8 +103,10 @@ static bool note_kernel(struct call *call, glcnn_image_node *node, const struct 
 bool vector_note(struct call *call, glcnn_image_node *node, const char *vector,
                  const struct value *value, const struct layout *layout)
 {
-    return record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, value,
-                       layout);
+    struct layout moved = *layout;
+    const struct value *origin = origin_find(call, value, &moved);
+    return record_note(call, glcnn_filter_node_label(glcnn_image_node_filter(node)), vector, origin,
+                       &moved);
 }
 
 bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, size_t count,
@@ -113,6 +116,5 @@ bool vector_set(struct call *call, glcnn_image_node *node, const char *vector, s
            vector_put(call, node, vector, count, value, value->constant, layout) &&
            vector_note(call, node, vector, value, layout) &&
            (!value->parameter || strcmp(value->parameter, value->name) == 0 || value->learns ||
-            record_frozen(call->reader, value->parameter,
-                          "what is computed of it trains in its place"));
+            op_note_sources(call, value, "what is computed of it trains in its place"));
 }

@@ -8,8 +8,24 @@
 #include <string.h>
 
 #include "onnx/build.h"
+#include "onnx/operand.h"
+#include "onnx/prune.h"
 
 /* ---- Numbers ---- */
+
+/* No file of a training that has diverged takes the place of a good one. */
+static bool check_values(struct writer *w, glcnn_filter_node *filter, const char *vector,
+                         const float *values, size_t count)
+{
+    const char *expected;
+    const size_t first = glcnn_kernel_wrong_value(vector, values, count, &expected);
+    return first == count ||
+           onnx_fail(&w->messages, GLCNN_INVALID_STATE,
+                     "%s of filter \"%.80s\" are not written: value %zu is %g, %s; training has "
+                     "diverged",
+                     vector, glcnn_filter_node_label(filter), first, (double)values[first],
+                     expected);
+}
 
 float *write_vector(struct writer *w, glcnn_filter_node *filter, const char *vector, size_t *count)
 {
@@ -26,9 +42,10 @@ float *write_vector(struct writer *w, glcnn_filter_node *filter, const char *vec
     glcnn_status status = buffer ? glcnn_buffer_read(buffer, 0, size, values)
                           : glcnn_kernel_vector_length(kernel, vector) ? GLCNN_OUT_OF_MEMORY
                                                                        : GLCNN_INVALID_ARGUMENT;
-    if (status == GLCNN_SUCCESS)
+    if (status != GLCNN_SUCCESS)
+        onnx_fail(&w->messages, status, "%s", glcnn_device_error(device));
+    else if (check_values(w, filter, vector, values, *count))
         return values;
-    onnx_fail(&w->messages, status, "%s", glcnn_device_error(device));
     free(values);
     return NULL;
 }
@@ -82,10 +99,13 @@ static const struct real_type {
     int number;
     size_t size;
     uint64_t (*put)(float value);
-} real_types[] = {{ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 4, put_float32},
-                  {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8, put_float64},
-                  {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2, put_float16},
-                  {ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16, 2, put_bfloat16}};
+    uint64_t infinity;
+    const char *name;
+} real_types[] = {{ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 4, put_float32, 0x7f800000, "float32"},
+                  {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8, put_float64,
+                   UINT64_C(0x7ff0000000000000), "float64"},
+                  {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2, put_float16, 0x7c00, "float16"},
+                  {ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16, 2, put_bfloat16, 0x7f80, "bfloat16"}};
 enum { REAL_TYPES = sizeof real_types / sizeof *real_types };
 
 static bool put_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank)
@@ -99,6 +119,14 @@ static bool put_dims(Onnx__TensorProto *tensor, const int64_t *dims, size_t rank
     tensor->dims = own;
     tensor->n_dims = rank;
     return true;
+}
+
+/* Is what the type has for the number as finite as that is? Masks of a file have infinities, which were
+ * read as the largest number of an image. */
+static bool holds(const struct real_type *type, float value, uint64_t bits)
+{
+    return (bits & type->infinity) != type->infinity || !isfinite(value) ||
+           fabsf(value) == LARGEST_NUMBER;
 }
 
 bool write_numbers(struct writer *w, Onnx__TensorProto *tensor, const float *values, size_t count,
@@ -118,6 +146,13 @@ bool write_numbers(struct writer *w, Onnx__TensorProto *tensor, const float *val
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = type->put(values[i]);
+        if (!holds(type, values[i], bits)) {
+            free(bytes);
+            return onnx_fail(&w->messages, GLCNN_INVALID_STATE,
+                             "initialiser \"%.80s\" is not written: its value %zu is %g, which is "
+                             "infinite as %s, its type in the file",
+                             tensor->name ? tensor->name : "", i, (double)values[i], type->name);
+        }
         for (size_t k = 0; k < type->size; k++)
             bytes[i * type->size + k] = (uint8_t)(bits >> 8 * k);
     }
@@ -187,7 +222,12 @@ static bool gather(struct writer *w, const struct glcnn_onnx_parameter *p,
         values[i] = vector[place] / p->scale;
         place = layout_next(layout, index, place);
     }
-    bool written = write_numbers(w, tensor, values, elements, dims, p->rank);
+    const size_t first = glcnn_kernel_wrong_value(NULL, values, elements, NULL);
+    bool written = first < elements
+                       ? onnx_fail(&w->messages, GLCNN_INVALID_STATE,
+                                   "initialiser \"%.80s\" is not written: its value %zu is %g",
+                                   p->name, first, (double)values[first])
+                       : write_numbers(w, tensor, values, elements, dims, p->rank);
     free(values);
     return written;
 }
@@ -362,7 +402,9 @@ static bool write_parameters(struct writer *w, Onnx__GraphProto *graph,
                  store_computed(w, &tensors, graph);
     if (noted)
         drop_computing(&tensors, graph);
-    bool written = noted ? write_tensors(w, graph, labels, &tensors) : onnx_no_memory(&w->messages);
+    bool written = noted ? write_tensors(w, graph, labels, &tensors) &&
+                               (prune_graph(graph) || onnx_no_memory(&w->messages))
+                         : onnx_no_memory(&w->messages);
     name_table_free(&tensors.names);
     free(tensors.at);
     return written;
