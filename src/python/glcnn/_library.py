@@ -42,7 +42,7 @@ _WHOLE = {ctypes.c_int8, ctypes.c_int16, ctypes.c_int32, ctypes.c_int64, ctypes.
 def fitting(name: str, value: Any, kind: Any) -> Any:
     """The value for a parameter of the library's of that type: whole, where that is an integer; of an
     array as many as are given, and zeros behind them."""
-    if isinstance(kind, type) and issubclass(kind, ctypes.Array):
+    if hasattr(kind, "_length_"):
         values = list(value) if hasattr(value, "__iter__") else [value]
         if len(values) > kind._length_:
             raise refuse("%s has %d elements; at most %d are taken"

@@ -312,18 +312,21 @@ class Precision:
         return float(numpy.mean(found)) if found else float("nan")
 
     def _of_class(self, k: int, least: float) -> float:
-        count, scores, right = 0, numpy.empty(0), numpy.empty(0, bool)
+        count = 0
+        scores: List[Any] = []
+        right: List[Any] = []
         for boxes, objects in self.images:
             objects, boxes = objects[objects[:, 4] == k], boxes[boxes[:, 4] == k][:100]
             ignored = _kinds(objects) > 0
             count += int((~ignored).sum())
             hits = _right(boxes, objects[~ignored], least)
             counted = hits | ~_is_on(boxes, objects[ignored], least)
-            scores = numpy.append(scores, boxes[counted, 5])
-            right = numpy.append(right, hits[counted])
+            scores.append(boxes[counted, 5])
+            right.append(hits[counted])
         if not count:
             return float("nan")
-        hits = right[numpy.argsort(-scores, kind="stable")].cumsum()
+        order = numpy.argsort(-numpy.concatenate(scores), kind="stable")
+        hits = numpy.concatenate(right)[order].cumsum()
         precision = hits / numpy.arange(1, len(hits) + 1)
         falling = numpy.maximum.accumulate(precision[::-1])[::-1]
         at = numpy.searchsorted(hits / count, numpy.linspace(0, 1, 101))
