@@ -923,16 +923,20 @@ static void test_places(void)
     folder_empty(folder);
 }
 
-/* A pipe, which the test holds open, is written in place; nothing can be loaded from it. */
+/* A pipe may have no reader: one that has a name is refused, one that the process holds open is written in
+ * place. Nothing can be loaded from it. */
 static void test_pipe(void)
 {
     glcnn_network *network = make_layer();
     struct stat info;
+    char opened[32];
     ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("file"), NULL, 0, error));
     struct bytes file = read_file(path_of("file")), found = {malloc(file.size + 1), 0};
     CU_ASSERT_EQUAL(mkfifo(path_of("pipe"), 0600), 0);
     int pipe = open(path_of("pipe"), O_RDWR | O_NONBLOCK);
-    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, path_of("pipe"), NULL, 0, error));
+    snprintf(opened, sizeof opened, "/dev/fd/%d", pipe);
+    ENDS(GLCNN_IO_ERROR, glcnn_checkpoint_save(network, path_of("pipe"), NULL, 0, error));
+    ENDS(GLCNN_SUCCESS, glcnn_checkpoint_save(network, opened, NULL, 0, error));
     CU_ASSERT_TRUE(lstat(path_of("pipe"), &info) == 0 && S_ISFIFO(info.st_mode));
     CU_ASSERT_EQUAL(read(pipe, found.at, file.size + 1), (ssize_t)file.size);
     CU_ASSERT_EQUAL(memcmp(found.at, file.at, file.size), 0);
