@@ -221,6 +221,12 @@ static glcnn_image *encode(glcnn_command_buffer *commands, glcnn_kernel *kernel,
     return result;
 }
 
+/* A temporary state of weights is read by its gradient kernel, and then by the updates of its vectors. */
+static void keep_for_update(glcnn_state *state)
+{
+    must(glcnn_state_set_read_count(state, 2));
+}
+
 /* A block's images and states that its gradient needs. */
 struct trace {
     glcnn_image *source, *convolved, *normalised, *result;
@@ -234,6 +240,7 @@ static void forward_block(glcnn_command_buffer *commands, struct block *block, g
     /* Read by statistics, normalise and their gradients. */
     trace->convolved =
         encode(commands, block->convolution, source, NULL, NULL, &trace->convolution, 4);
+    keep_for_update(trace->convolution);
     must(glcnn_kernel_result_state(NULL, block->normalise, NULL, &trace->normalisation));
     must(glcnn_kernel_encode(
         commands, block->statistics,
@@ -371,6 +378,7 @@ static void encode_step(struct step *step, struct network *network, uint32_t bat
     }
     glcnn_image *scores =
         encode(step->commands, network->classify, image, NULL, NULL, &step->classify, 1);
+    keep_for_update(step->classify);
     glcnn_image *loss_gradient = encode_loss(step, network, scores);
     glcnn_image *gradient = encode(step->commands, network->classify_gradient, loss_gradient, image,
                                    step->classify, NULL, 1);

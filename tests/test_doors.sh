@@ -165,7 +165,7 @@ place() {
     *.report) value=$at file=$at/index.html ;;
     train.tensorboard) value=$at file=$at/- lock=$at/.events.glcnn-lock ;;
     predict.*) value=$at file=$at/in_seg_images_0.png lock=$at/.pictures.glcnn-lock ;;
-    anomaly.maps) value=$at file=$at/00000-images-0.png lock=$at/.pictures.glcnn-lock ;;
+    anomaly.maps) value=$at file=$at/00000-0.png lock=$at/.pictures.glcnn-lock ;;
     train.out | import.out | anomaly.out) file=$at.glcnn value=$file ;;
     export.out) file=$at.onnx value=$file ;;
     *.plot) file=$at.svg value=$file ;;

@@ -1,5 +1,6 @@
 /* The device against PyTorch: the cases of tests/golden, which golden/make_golden.py describes and
- * writes. Nothing here knows a kernel: a case is a line of cases.txt with its arrays. */
+ * writes. Nothing here knows a kernel: a case is a line of cases.txt with its arrays. Without
+ * GLCNN_TEST_CHECK=1 each kernel has its first case, and every fourth after it. */
 #include "tests/archive.h"
 #include "tests/cases.h"
 
@@ -193,9 +194,11 @@ static void device_agrees_with_pytorch(void)
     snprintf(path, sizeof path, FOLDER "%s.npz", kernel);
     struct zip *archive = archive_open(path);
     CU_ASSERT_PTR_NOT_NULL_FATAL(archive);
+    size_t own = 0;
     for (size_t i = 0; i < case_count; i++)
-        if (strcmp(cases[i].kernel, kernel) == 0)
+        if (strcmp(cases[i].kernel, kernel) == 0 && own++ % (unit_is_check() ? 1 : 4) == 0)
             check_case(archive, &cases[i]);
+    CU_ASSERT(own > 0);
     archive_close(archive);
 }
 
