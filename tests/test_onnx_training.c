@@ -354,7 +354,7 @@ static void test_budgets_learn_the_same_slopes(void)
         for (int s = 0; s < 3; s++)
             step(&t);
         for (size_t p = 0; p < t.record->parameter_count; p++)
-            if (strcmp(t.record->parameters[p].name, "moved.each.weight") == 0)
+            if (strcmp(t.record->parameters[p].name, "each.weight") == 0)
                 found[i] = elements_of(&t, &t.record->parameters[p], &count);
         end(&t);
     }
