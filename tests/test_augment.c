@@ -129,6 +129,57 @@ static void colours_are_those_of_the_specification(void)
     glcnn_image_destroy(&source);
 }
 
+static void turned_colours_are_those_of_the_specification(void)
+{
+    static const struct drawing drawings[] = {{5, 1}, {1234567, 2}};
+    static const float expected[] = {-0.7273008f, -0.4271741f, -0.1427081f,  0.1056926f,
+                                     0.636569f,   0.8485385f,  -0.06144907f, 0.09192804f,
+                                     0.8492627f,  1.01645f,    0.3823234f,   0.5438607f};
+    float values[12];
+    for (int i = 0; i < 12; i++)
+        values[i] = (float)(i % 6) / 6;
+    glcnn_image *source = image_with(2, 3, 1, 2, values);
+    glcnn_kernel *kernel = color((struct glcnn_augment_color_parameters){.seed = 99,
+                                                                         .brightness = 0.25f,
+                                                                         .contrast = 0.5f,
+                                                                         .hue = 90,
+                                                                         .saturation = 0.5f,
+                                                                         .gain = 0.25f});
+    check_golden(augmented(kernel, source, drawings), expected, 12, 1e-6);
+    glcnn_image_destroy(&source);
+}
+
+static void borders_are_reflected(void)
+{
+    static const struct drawing drawings[] = {{0, 0}, {3, 0}};
+    static const float expected[] = {7, 6, 5, 5, 3, 2, 1, 1, 3, 2, 1, 1,
+                                     8, 8, 7, 6, 4, 4, 3, 2, 4, 4, 3, 2};
+    glcnn_image *source = make_ramp(2, 1, 1);
+    glcnn_kernel *kernel = geometry(
+        (struct glcnn_augment_geometry_parameters){.seed = 7, .shift = 5, .reflect = true});
+    check_golden(augmented(kernel, source, drawings), expected, 24, 0);
+    glcnn_image_destroy(&source);
+}
+
+static void hues_need_three_channels(void)
+{
+    static const struct drawing drawings[] = {{5, 1}};
+    float values[4] = {0};
+    glcnn_image *source = image_with(1, 4, 1, 1, values), *numbers = make_numbers(drawings, 1);
+    glcnn_kernel *kernel = color((struct glcnn_augment_color_parameters){.saturation = 0.5f});
+    const struct glcnn_encode arguments = {.source = source, .secondary = numbers};
+    glcnn_command_buffer *commands = NULL;
+    glcnn_image *result = NULL;
+    GOOD(glcnn_command_buffer_create(device, &commands));
+    CU_ASSERT_EQUAL(glcnn_kernel_encode_returning(commands, kernel, &arguments, &result, NULL),
+                    INVALID);
+    CU_ASSERT(says("hue and saturation need pictures of 3 channels; these have 4"));
+    glcnn_command_buffer_destroy(&commands);
+    glcnn_kernel_destroy(&kernel);
+    glcnn_image_destroy(&numbers);
+    glcnn_image_destroy(&source);
+}
+
 /* ---- Copies ---- */
 
 static void nothing_asked_is_an_exact_copy(void)
@@ -518,6 +569,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(the_place_in_a_batch_does_not_matter),
         UNIT_TEST(noise_has_its_deviation),
         UNIT_TEST(a_square_is_cut_out_of_every_channel),
+        UNIT_TEST(turned_colours_are_those_of_the_specification),
+        UNIT_TEST(borders_are_reflected),
+        UNIT_TEST(hues_need_three_channels),
         UNIT_TEST(a_graph_draws_by_what_is_uploaded),
         UNIT_TEST(a_network_behind_it_trains),
         UNIT_TEST(bytes_are_normalised),

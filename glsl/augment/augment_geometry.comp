@@ -1,8 +1,24 @@
 // out(X) = source(p(first + X)), bilinear; p by the image's transform, augment_geometry_draws.comp
 // Of an image without a number all is NaN.
 // needs lib/blend.glsl
+#ifdef REFLECT
+// A reflected picture repeats after twice its size, the second half of it backwards. The pixels
+// before the first are those from the first on.
+int reflected(int i, int size) {
+    int k = (i < 0 ? -1 - i : i) % (2 * size);
+    return min(k, 2 * size - 1 - k);
+}
+
+vec4 source_around(int x, int y, int slice, int image) {
+    return source_edge(reflected(x, source_width), reflected(y, source_height), slice, image);
+}
+#else
+vec4 source_around(int x, int y, int slice, int image) { return source_edge(x, y, slice, image); }
+#endif
+
 vec4 blended_row(ivec2 i, float f, int slice, int image) {
-    return blend(source_edge(i.x, i.y, slice, image), source_edge(i.x + 1, i.y, slice, image), f);
+    return blend(source_around(i.x, i.y, slice, image), source_around(i.x + 1, i.y, slice, image),
+                 f);
 }
 
 void invocation(ivec2 at, int slice, int image) {

@@ -36,12 +36,37 @@ static bool check(const struct operation *o, struct validation validation)
         o->properties.primary.offset.y);
 }
 
+/* Hue and saturation are those of red, green and blue. */
+static bool turns_colors(const struct glcnn_augment_color_parameters *p)
+{
+    return p->hue > 0 || p->saturation > 0;
+}
+
+static bool check_color(const struct operation *o, struct validation validation)
+{
+    if (!turns_colors(o->parameters) || o->images[SOURCE].channels == 3)
+        return check(o, validation);
+    return invalid(validation,
+                   "hue and saturation need pictures of 3 channels; these have %u; leave both at 0",
+                   o->images[SOURCE].channels);
+}
+
 /* ---- Ranges as the passes have them ---- */
+
+/* Degrees in 2^-18 turns. */
+static int32_t in_turns(float degrees)
+{
+    return (int32_t)lrint((double)degrees / 360 * (1 << 18));
+}
+
+int32_t augment_hue_range(const struct glcnn_augment_color_parameters *p)
+{
+    return in_turns(p->hue);
+}
 
 struct geometry_ranges augment_ranges(const struct glcnn_augment_geometry_parameters *p)
 {
-    return (struct geometry_ranges){(int32_t)p->shift,
-                                    (int32_t)lrint((double)p->rotation / 360 * (1 << 18)),
+    return (struct geometry_ranges){(int32_t)p->shift, in_turns(p->rotation),
                                     (int32_t)lrint((double)p->scale * (1 << 14))};
 }
 
@@ -96,21 +121,29 @@ static void plan_geometry(const struct operation *o, struct plan *plan)
     pass_int(pass, "rotation", ranges.rotation);
     pass_int(pass, "scale", ranges.scale);
     pass = plan_result(o, plan, "augment/augment_geometry.comp");
+    if (p->reflect)
+        pass_define(pass, "REFLECT", 1);
     pass_vector_of(pass, "int", "transform", &transform, VECTOR_READ);
 }
 
 static void plan_color(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_augment_color_parameters *p = o->parameters;
-    struct vector_view adjustment = plan_scratch_vector(plan, 4 * (size_t)o->images[RESULT].images);
+    struct vector_view adjustment =
+        plan_scratch_vector(plan, 10 * (size_t)o->images[RESULT].images);
     struct pass *pass = plan_draws(o, plan, "augment/augment_color_draws.comp", p->seed);
     pass_vector(pass, "adjustment", &adjustment, VECTOR_WRITE);
     pass_float(pass, "brightness", p->brightness);
     pass_float(pass, "contrast", p->contrast);
+    pass_int(pass, "hue", augment_hue_range(p));
+    pass_float(pass, "saturation", p->saturation);
+    pass_float(pass, "channel_gain", p->gain);
     pass_int(pass, "cutout", (int32_t)p->cutout);
     pass = plan_result(o, plan, "augment/augment_color.comp");
     pass_vector(pass, "adjustment", &adjustment, VECTOR_READ);
     pass_int(pass, "cutout", (int32_t)p->cutout);
+    if (turns_colors(p))
+        pass_define(pass, "TURNS_COLORS", 1);
     if (p->noise > 0) {
         pass_define(pass, "NOISE", 1);
         pass_library(pass, "augment/noise.glsl");
@@ -136,6 +169,8 @@ static const struct parameter geometry_parameters[] = {
      NULL},
     {"scale", "enlarged by a factor that differs from 1 by this, at most", FIELD_FLOAT,
      GEOMETRY(scale), 0, 0, 0.5, NULL},
+    {"reflect", "outside lies the picture reflected at its border, whatever the edge mode",
+     FIELD_BOOL, GEOMETRY(reflect), 0, 0, 1, NULL},
     {0}};
 
 static const struct parameter color_parameters[] = {
@@ -148,6 +183,12 @@ static const struct parameter color_parameters[] = {
      1, NULL},
     {"cutout", "side of a square of zeros, in pixels", FIELD_UINT32, COLOR(cutout), 0, 0, 4096,
      NULL},
+    {"hue", "degrees about the grey axis, at most", FIELD_FLOAT, COLOR(hue), 0, 0, 180, NULL},
+    {"saturation",
+     "differences from a pixel's mean are spread by a factor that differs from 1 by this, at most",
+     FIELD_FLOAT, COLOR(saturation), 0, 0, 1, NULL},
+    {"gain", "each channel times a factor that differs from 1 by this, at most", FIELD_FLOAT,
+     COLOR(gain), 0, 0, 1, NULL},
     {0}};
 
 static const struct argument arguments[] = {
@@ -173,14 +214,14 @@ const struct glcnn_descriptor glcnn_kernel_augment_geometry = {
 
 const struct glcnn_descriptor glcnn_kernel_augment_color = {
     .name = "augment_color",
-    .text = "images at random in brightness and contrast, with noise, a square cut out",
+    .text = "images at random in brightness, contrast and colour, with noise, a square cut out",
     .family = "augment_color",
     .without_gradient = without_gradient,
     .flags = IS_BINARY,
     .parameters_size = sizeof(struct glcnn_augment_color_parameters),
     .parameters = color_parameters,
     .arguments = arguments,
-    .check = check,
+    .check = check_color,
     .plan = plan_color,
 };
 

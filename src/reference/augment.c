@@ -130,6 +130,21 @@ static double blend(double a, double b, double f)
     return f > 0 ? (1 - f) * a + f * b : a;
 }
 
+static int32_t reflected(int32_t i, uint32_t size)
+{
+    const int32_t period = 2 * (int32_t)size, k = i - period * floor_quotient(i, period);
+    return k < (int32_t)size ? k : period - 1 - k;
+}
+
+static double around(const struct reference *r, uint32_t n, uint32_t c, int32_t y, int32_t x)
+{
+    const struct glcnn_augment_geometry_parameters *p = r->operation->parameters;
+    const struct tensor *s = &r->images[SOURCE];
+    if (p->reflect)
+        return *tensor_at(s, n, c, reflected(y, s->height), reflected(x, s->width));
+    return pointwise_edge(s, r->operation->window.edge_mode, n, c, y, x);
+}
+
 static double geometry_pixel(const struct reference *r, const void *drawn, uint32_t n, uint32_t c,
                              int32_t Y, int32_t X)
 {
@@ -143,8 +158,7 @@ static double geometry_pixel(const struct reference *r, const void *drawn, uint3
     int32_t x = (int32_t)shifted(px), y = (int32_t)shifted(py);
     double rows[2];
     for (int32_t q = 0; q < 2; q++)
-        rows[q] = blend(pointwise_edge(s, w->edge_mode, n, c, y + q, x),
-                        pointwise_edge(s, w->edge_mode, n, c, y + q, x + 1),
+        rows[q] = blend(around(r, n, c, y + q, x), around(r, n, c, y + q, x + 1),
                         (double)(px & 32767) / 32768);
     return blend(rows[0], rows[1], (double)(py & 32767) / 32768);
 }
@@ -175,6 +189,8 @@ static void geometry_reference(const struct reference *r)
 struct adjustment {
     double gain, offset;
     int32_t left, top;
+    double along, across; /* factors of a colour's difference from grey, and at right angles */
+    double gains[4];
 };
 
 static double sway(uint32_t word)
@@ -189,9 +205,18 @@ static struct adjustment draw_adjustment(const struct reference *r, uint32_t n)
     uint32_t words[4];
     draw(r, p->seed, n, STREAM_COLOR, 0, words);
     double change = (double)p->contrast * sway(words[1]);
-    return (struct adjustment){1 + change, (double)p->brightness * sway(words[0]) - 0.5 * change,
-                               below(words[2], source->width) - (int32_t)p->cutout / 2,
-                               below(words[3], source->height) - (int32_t)p->cutout / 2};
+    struct adjustment a = {1 + change, (double)p->brightness * sway(words[0]) - 0.5 * change,
+                           below(words[2], source->width) - (int32_t)p->cutout / 2,
+                           below(words[3], source->height) - (int32_t)p->cutout / 2};
+    int64_t cosine, sine;
+    draw(r, p->seed, n, STREAM_HUE, 0, words);
+    turn(around_zero(words[0], augment_hue_range(p)), &cosine, &sine);
+    a.along = (1 + (double)p->saturation * sway(words[1])) * (double)cosine / 32768;
+    a.across = (1 + (double)p->saturation * sway(words[1])) * (double)sine / 32768 / sqrt(3);
+    draw(r, p->seed, n, STREAM_HUE, 1, words);
+    for (int c = 0; c < 4; c++)
+        a.gains[c] = 1 + (double)p->gain * sway(words[c]);
+    return a;
 }
 
 static int32_t inside(int32_t x, uint32_t size)
@@ -211,6 +236,25 @@ static double noise(const struct reference *r, uint32_t n, uint32_t c, int32_t y
     return augment_noise_step(p) * ((double)sum - 510);
 }
 
+static double adjusted(const struct reference *r, const struct adjustment *a, uint32_t n,
+                       uint32_t c, int32_t Y, int32_t X)
+{
+    return a->gain * pointwise_source(&r->operation->window, &r->images[SOURCE], n, c, Y, X) +
+           a->offset;
+}
+
+/* Three channels as a vector, turned about (1, 1, 1) by Rodrigues' formula and stretched away from
+ * it. */
+static double turned(const struct reference *r, const struct adjustment *a, uint32_t n, uint32_t c,
+                     int32_t Y, int32_t X)
+{
+    double v[3];
+    for (uint32_t k = 0; k < 3; k++)
+        v[k] = adjusted(r, a, n, k, Y, X);
+    const double mean = (v[0] + v[1] + v[2]) / 3;
+    return mean + a->along * (v[c] - mean) + a->across * (v[(c + 2) % 3] - v[(c + 1) % 3]);
+}
+
 static double color_pixel(const struct reference *r, const void *drawn, uint32_t n, uint32_t c,
                           int32_t Y, int32_t X)
 {
@@ -220,8 +264,10 @@ static double color_pixel(const struct reference *r, const void *drawn, uint32_t
     int32_t side = (int32_t)p->cutout, y = Y + w->y.first, x = X + w->x.first;
     if (x >= a->left && x < a->left + side && y >= a->top && y < a->top + side)
         return 0;
-    double value = pointwise_source(w, &r->images[SOURCE], n, c, Y, X);
-    return a->gain * value + a->offset + (p->noise > 0 ? noise(r, n, c, y, x) : 0);
+    double value = adjusted(r, a, n, c, Y, X);
+    if (p->hue > 0 || p->saturation > 0)
+        value = turned(r, a, n, c, Y, X);
+    return a->gains[c % 4] * value + (p->noise > 0 ? noise(r, n, c, y, x) : 0);
 }
 
 static void color_reference(const struct reference *r)
@@ -268,6 +314,12 @@ static const struct check_case geometry_cases[] = {
      "primary_source_feature_channel_max_count=3",
      {2, 9, 5, 4},
      EACH(2)},
+    {"reflect=1 shift=9 rotation=30 scale=0.3 seed=14", {6, 3, 5, 4}, EACH(6)},
+    {"reflect=1 shift=4096 seed=15 primary_edge_mode=clamp", {4, 5, 1, 3}, EACH(4)},
+    {"reflect=1 flip_horizontal=1 rotation=180 seed=16 primary_offset_x=-7 primary_offset_y=3 "
+     "destination_width=9 destination_height=8",
+     {3, 2, 4, 3},
+     EACH(3)},
     {"flip_horizontal=1 shift=4 rotation=15 scale=0.1 seed=13", {16, 3, 64, 64}, EACH(16), true},
     {0}};
 
@@ -291,6 +343,16 @@ static const struct check_case color_cases[] = {
      EACH(2)},
     {"brightness=0.1 noise=0.1 seed=10 primary_source_feature_channel_offset=4 "
      "primary_source_feature_channel_max_count=3",
+     {2, 9, 5, 4},
+     EACH(2)},
+    {"hue=180 seed=12", {6, 3, 4, 5}, EACH(6)},
+    {"saturation=1 seed=13", {5, 3, 3, 4}, EACH(5)},
+    {"gain=0.3 seed=14", {4, 9, 5, 3}, EACH(4)},
+    {"brightness=0.2 contrast=0.3 hue=20 saturation=0.4 gain=0.2 noise=0.1 cutout=2 seed=15",
+     {5, 3, 7, 6},
+     EACH(5)},
+    {"hue=90 saturation=0.5 gain=0.1 seed=16 primary_edge_mode=clamp primary_offset_x=-2 "
+     "primary_source_feature_channel_offset=4 primary_source_feature_channel_max_count=3",
      {2, 9, 5, 4},
      EACH(2)},
     {"brightness=0.2 contrast=0.2 noise=0.05 cutout=16 seed=11", {16, 3, 64, 64}, EACH(16), true},

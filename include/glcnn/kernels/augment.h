@@ -3,10 +3,10 @@
  *
  *   augment_geometry   flips, shift and crop, rotation and scale, in one bilinear resampling. The
  *                      result has the source's size; what comes from outside takes the edge mode.
- *                      Flips, shifts and quarter turns alone are exact copies, and where nothing is
- *                      asked so is the whole
- *   augment_color      brightness, contrast, noise and a square that is cut out. Values are not
- *                      clamped
+ *                      or is the picture reflected at its border. Flips, shifts and quarter turns
+ *                      alone are exact copies, and where nothing is asked so is the whole
+ *   augment_color      brightness, contrast, hue, saturation, gains of channels, noise and a square
+ *                      that is cut out, in this order. Values are not clamped
  *
  * Parameters are ranges, from which each image of a batch draws for itself. What it draws follows
  * from the seed, its number in the data set and the epoch, by Philox4x32-10, and from nothing else:
@@ -42,6 +42,8 @@ struct glcnn_augment_geometry_parameters {
     uint32_t shift;                      /* pixels, -shift .. shift along each axis; 0 to 4096 */
     float rotation; /* degrees, -rotation .. rotation about the centre; 0 to 180 */
     float scale;    /* enlarged by 1 - scale .. 1 + scale about the centre; 0 to 0.5 */
+    bool reflect;   /* outside lies the picture, reflected at its border, whatever the edge mode:
+                       column -1 is column 0, column -2 column 1; default false */
 };
 
 /* All zero: nothing changes. Pictures have values from 0 to 1. */
@@ -52,6 +54,11 @@ struct glcnn_augment_color_parameters {
     float noise;      /* standard deviation of what each value has added to it; 0 to 1 */
     uint32_t cutout;  /* side of a square of zeros, pixels; 0 to 4096. Its centre lies anywhere in
                          the picture, so part of it may lie outside */
+    float hue;        /* degrees, turned by -hue .. hue about the grey axis; 0 to 180 */
+    float saturation; /* differences of a pixel's channels from their mean times 1 - saturation ..
+                         1 + saturation; 0 to 1. Both need pictures of three channels */
+    float gain;       /* each channel times 1 - gain .. 1 + gain, drawn for channel c as for
+                         channel c modulo 4; 0 to 1 */
 };
 
 /* The parameters of such a kernel, to read and to change; NULL for another kernel. */
@@ -73,7 +80,8 @@ glcnn_augment_geometry_matrix(const struct glcnn_augment_geometry_parameters *pa
 
 /* Each makes a kernel; `parameters` is copied. It is encoded with the pictures as source and
  * image_numbers as secondary source. The caller owns it.
- * Errors: GLCNN_INVALID_ARGUMENT for parameters that are NULL or out of range,
+ * Errors: GLCNN_INVALID_ARGUMENT for parameters that are NULL or out of range, and when it is
+ * encoded with hue or saturation and pictures that have not three channels;
  * GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_augment_geometry_create(
     glcnn_device *device, const struct glcnn_augment_geometry_parameters *parameters,
