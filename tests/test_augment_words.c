@@ -14,8 +14,9 @@ static struct augment read_words(const char *text)
 
 static void words_set_parameters(void)
 {
-    struct augment a = read_words(
-        "flip,crop=4,rotate=15,scale=0.1,brightness=0.2,contrast=0.25,noise=0.05,cutout=8");
+    struct augment a =
+        read_words("flip,crop=4,rotate=15,scale=0.1,reflect,brightness=0.2,contrast=0.25,hue=10,"
+                   "saturation=0.3,gain=0.4,noise=0.05,cutout=8");
     CU_ASSERT_TRUE(a.geometry.flip_horizontal);
     CU_ASSERT_FALSE(a.geometry.flip_vertical);
     CU_ASSERT_EQUAL(a.geometry.shift, 4);
@@ -23,6 +24,10 @@ static void words_set_parameters(void)
     CU_ASSERT_EQUAL(a.geometry.scale, 0.1f);
     CU_ASSERT_EQUAL(a.color.brightness, 0.2f);
     CU_ASSERT_EQUAL(a.color.contrast, 0.25f);
+    CU_ASSERT_TRUE(a.geometry.reflect);
+    CU_ASSERT_EQUAL(a.color.hue, 10);
+    CU_ASSERT_EQUAL(a.color.saturation, 0.3f);
+    CU_ASSERT_EQUAL(a.color.gain, 0.4f);
     CU_ASSERT_EQUAL(a.color.noise, 0.05f);
     CU_ASSERT_EQUAL(a.color.cutout, 8);
     CU_ASSERT_TRUE(augment_is_asked(&a));
@@ -50,9 +55,10 @@ static void nothing_is_none(void)
 static void wrong_words_get_a_message(void)
 {
     static const char *const wrong[][2] = {
-        {"flop", "\"flop\" is not an augmentation; did you mean flip? There are flip, "
-                 "flip_vertical, crop, rotate, scale, brightness, contrast, noise, cutout, mixup, "
-                 "cutmix and mosaic"},
+        {"flop",
+         "\"flop\" is not an augmentation; did you mean flip? There are flip, "
+         "flip_vertical, crop, rotate, scale, reflect, brightness, contrast, hue, saturation, "
+         "gain, noise, cutout, mixup, cutmix and mosaic"},
         {"flip,corp=4", "did you mean crop?"},
         {"flip,", "\"\" is not an augmentation"},
         {",flip", "\"\" is not an augmentation"},

@@ -21,8 +21,12 @@ static const struct word words[] = {{"flip", FLAG, IN(geometry.flip_horizontal),
                                     {"crop", WHOLE, IN(geometry.shift), 4096},
                                     {"rotate", REAL, IN(geometry.rotation), 180},
                                     {"scale", REAL, IN(geometry.scale), 0.5},
+                                    {"reflect", FLAG, IN(geometry.reflect), 0},
                                     {"brightness", REAL, IN(color.brightness), 1},
                                     {"contrast", REAL, IN(color.contrast), 1},
+                                    {"hue", REAL, IN(color.hue), 180},
+                                    {"saturation", REAL, IN(color.saturation), 1},
+                                    {"gain", REAL, IN(color.gain), 1},
                                     {"noise", REAL, IN(color.noise), 1},
                                     {"cutout", WHOLE, IN(color.cutout), 4096},
                                     {"mixup", REAL, IN(mixup), 100},
@@ -129,8 +133,9 @@ bool augment_asks_geometry(const struct augment *a)
 
 static bool asks_color(const struct augment *a)
 {
-    return a->color.brightness > 0 || a->color.contrast > 0 || a->color.noise > 0 ||
-           a->color.cutout > 0;
+    const struct glcnn_augment_color_parameters *c = &a->color;
+    return c->brightness > 0 || c->contrast > 0 || c->hue > 0 || c->saturation > 0 || c->gain > 0 ||
+           c->noise > 0 || c->cutout > 0;
 }
 
 bool augment_is_single(const struct augment *augment)

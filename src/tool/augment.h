@@ -20,8 +20,12 @@ struct augment {
     "  crop=PIXELS          shifted by up to 4096 pixels along each axis; what is missing is 0\n" \
     "  rotate=DEGREES       turned by up to 180 degrees\n"                                        \
     "  scale=PART           enlarged or reduced by up to a part of 0.5\n"                         \
+    "  reflect              what is missing is the picture, reflected at its border\n"            \
     "  brightness=PART      lighter or darker by up to 1, the whole range of values\n"            \
     "  contrast=PART        spread or drawn together by up to a part of 1\n"                      \
+    "  hue=DEGREES          colours turned by up to 180 degrees: three channels\n"                \
+    "  saturation=PART      colours stronger or paler by up to a part of 1: three channels\n"     \
+    "  gain=PART            each channel stronger or weaker by up to a part of 1\n"               \
     "  noise=DEVIATION      values changed at random, with a standard deviation of up to 1\n"     \
     "  cutout=PIXELS        a square of zeros of up to 4096 pixels a side\n"                     \
     "  mixup=ALPHA          blended with another picture of the batch, labels too\n"             \

@@ -198,7 +198,6 @@ const struct task task_classify = {
     .nothing = "no pictures",
     .classes = "classes",
     .gives = "a score for each class; their soft max is the probabilities",
-    .optimizer = "sgd",
     .targets = GLCNN_DATA_TARGETS_CLASSES,
     .build = net_classify,
     .finish = model_take_soft_max,

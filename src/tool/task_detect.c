@@ -565,7 +565,6 @@ const struct task task_detect = {
     .gives = "at each place (x, y) of the grids, which lie below each other, the distances of a "
              "box's left, top, right and bottom from (x + 1/2, y + 1/2), all in strides of the "
              "grid (8, 16, 32 pixels), and the probability of each class",
-    .optimizer = "adam",
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
     .build = build,

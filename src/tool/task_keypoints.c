@@ -385,7 +385,6 @@ const struct task task_keypoints = {
     .nothing = "no keypoints",
     .classes = "coordinates",
     .gives = "a heat map for each keypoint, about 1 where it is and 0 elsewhere",
-    .optimizer = "adam",
     .targets = GLCNN_DATA_TARGETS_NUMBERS,
     .check = check,
     .labels_turn = true,

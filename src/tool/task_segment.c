@@ -317,7 +317,6 @@ const struct task task_segment = {
     .nothing = "no classes",
     .classes = "classes",
     .gives = "a score for each class at each pixel; their soft max is the probabilities",
-    .optimizer = "sgd",
     .targets = GLCNN_DATA_TARGETS_MASKS,
     .labels_turn = true,
     .build = build,

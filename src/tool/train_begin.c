@@ -138,6 +138,10 @@ static int describe(struct session *s)
         output(", in %u batches of %u", (uint32_t)s->settings.accumulate,
                (uint32_t)s->settings.batch);
     output("\n");
+    if (*s->settings.net_reason)
+        output("network: %s\n", s->settings.net_reason);
+    if (s->settings.is_augment_chosen)
+        output("augmentation: %s; --augment none turns it off\n", s->settings.augment_words);
     describe_numbers(s);
     describe_schedule(s);
     describe_layers(s);

@@ -8,14 +8,29 @@
 #include "digest.h"
 #include "train_session.h"
 
-#define SMALL_SIDE 64 /* the longest side of pictures that the first default net is for */
-
-/* small for pictures that it can look at whole, otherwise what halves them at once. */
-static const struct net *default_net(const struct form *form)
+/* Ranks have one network: that of the slowest kind of device among them. */
+static int choose_net(struct session *s)
 {
-    bool is_small = form->width <= SMALL_SIDE && form->height <= SMALL_SIDE;
-    const struct net *net = net_find(is_small ? "small" : "mobilenet-tiny");
-    return net_fits(net, form) ? net : net_find("resnet8");
+    char error[GLCNN_ERROR_LENGTH];
+    struct settings *t = &s->settings;
+    const struct form *form = &s->pictures.form;
+    const double pictures = (double)t->epochs * session_images(s, GLCNN_DATA_PART_TRAINING);
+    int status = EXIT_GOOD;
+    if (t->resume || t->model)
+        return EXIT_GOOD;
+    s->described.net = t->net;
+    if (!t->net)
+        status = session_open_device(s);
+    if (status != EXIT_GOOD)
+        return status;
+    if (!t->net) {
+        double slow = glcnn_device_info(s->tool.device)->software;
+        if (!ranks_sum(&s->ranks, &slow, 1, error))
+            return session_fail(s, error);
+        s->described.net = recipe_net(form, pictures, slow > 0, t->net_reason);
+    }
+    snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
+    return EXIT_GOOD;
 }
 
 uint32_t session_images(const struct session *s, glcnn_data_part part)
@@ -123,8 +138,6 @@ static int describe_input(struct session *s)
     s->described.names = s->pictures.info->class_names;
     if (t->resume || t->model)
         return EXIT_GOOD;
-    s->described.net = t->net ? t->net : default_net(form);
-    snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
     if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
         saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
                         s->described.deviation))
@@ -271,6 +284,7 @@ static int fit_settings(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     settings_fit(&s->settings, session_images(s, GLCNN_DATA_PART_TRAINING));
+    settings_fit_augment(&s->settings, s->pictures.info, &s->pictures.form);
     return ranks_share_batch(&s->ranks, (uint32_t)s->settings.batch, 1, error)
                ? EXIT_GOOD
                : session_fail(s, error);
@@ -279,9 +293,8 @@ static int fit_settings(struct session *s)
 int session_open_data(struct session *s)
 {
     static int (*const parts[])(struct session *) = {
-        open_base,        choose_task, open_set,      describe_input,
-        fit_settings,     check_net,   check_resumed, session_check_learnable,
-        remember_pictures};
+        open_base,  choose_task, open_set,      describe_input,          fit_settings,
+        choose_net, check_net,   check_resumed, session_check_learnable, remember_pictures};
     int status = EXIT_GOOD;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
         status = parts[i](s);

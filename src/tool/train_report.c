@@ -219,7 +219,7 @@ static void write_texts(const struct session *s, uint64_t epoch, struct page *p)
              "The first training pictures of epoch %" PRIu64 "%s. %s%s%s", epoch,
              s->settings.task->count_right ? ", each with its class" : "",
              *words ? "They are changed at random, differently in each epoch, by --augment " : "",
-             *words ? words : "They are as the data has them: no --augment was given",
+             *words ? words : "They are as the data has them: nothing is augmented",
              s->pictures.form.channels == 2 || s->pictures.form.channels > 3
                  ? "; of several channels the first are shown."
                  : ".");

@@ -84,32 +84,35 @@ const struct tool_option train_options[] = {
      "subtracted from values in 0 .. 1; one, or per channel (default 0)"},
     {OPTION_DEVIATION, "deviation", "LIST",
      "divides values after that; one, or per channel (default 1)"},
-    {OPTION_AUGMENT, "augment", "WORDS", "random changes: flip,crop=4,... as below"},
+    {OPTION_AUGMENT, "augment", "WORDS",
+     "random changes: flip,crop=4,... as below, or none (default: by the task and the data)"},
     {OPTION_STRICT, "strict", NULL, "fail on a damaged picture instead of leaving it out"},
     {OPTION_THREADS, "threads", "N", "threads that decode pictures (default: one per processor)"},
     {OPTION_NET, "net", "NAME",
-     "lenet, small, resnet8 or mobilenet-tiny (default: small up to 64x64 pixels, mobilenet-tiny above)"},
+     "resnet10, small, resnet8, mobilenet-tiny or lenet (default: resnet10, on slow devices smaller)"},
     {OPTION_LOSS, "loss", "NAME",
      "what training makes small: one of the task's, as below (default: its first)"},
     {OPTION_OPTIMIZER, "optimizer", "NAME",
-     "sgd (momentum 0.9), rmsprop or adam (default sgd; of regress and detect adam)"},
+     "sgd (momentum 0.9), rmsprop or adam, also called adamw (default adam)"},
     {OPTION_EPOCHS, "epochs", "N",
-     "passes over the data, resumed ones included (default: 900 steps of them, 1 to 50)"},
-    {OPTION_BATCH, "batch", "N", "images in a step (default 64, of few images an eighth)"},
+     "passes over the data, resumed ones included (default: by the number of images, as below)"},
+    {OPTION_BATCH, "batch", "N",
+     "images in a step (default 16; of 2000 images on 32, of 8000 on 64; at most an eighth)"},
     {OPTION_ACCUMULATE, "accumulate", "N",
      "batches whose mean gradient makes one step (default 1)"},
     {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},
     {OPTION_SEED, "seed", "N", "seed of weights and order (default 1)"},
     {OPTION_RATE, "lr", "RATE",
-     "learning rate at the start (default: sgd 0.02, rmsprop and adam 0.001)"},
+     "learning rate at the start (default: adam 0.002, sgd 0.05, rmsprop 0.001)"},
     {OPTION_FIND, "find-lr", NULL, "suggest a learning rate, and write nothing"},
     {OPTION_SCHEDULE, "schedule", "NAME", "cosine, exponential, step or constant (default cosine)"},
     {OPTION_DECAY, "decay", "FACTOR", "exponential: factor of the learning rate per epoch"},
     {OPTION_WARMUP, "warmup", "EPOCHS", "epochs in which the learning rate rises from 0"},
     {OPTION_CLIP, "clip", "VALUE", "clamps each gradient to -VALUE .. VALUE"},
-    {OPTION_CLIP_NORM, "clip-norm", "NORM", "scales all gradients to a norm of at most NORM"},
+    {OPTION_CLIP_NORM, "clip-norm", "NORM",
+     "scales all gradients to a norm of at most NORM; 0 never does (default 10)"},
     {OPTION_WEIGHT_DECAY, "weight-decay", "FACTOR",
-     "weights lose this factor times the learning rate in a step (default 0)"},
+     "weights lose this factor times the learning rate in a step (default: adam 0.05, sgd 0.0005)"},
     {OPTION_NESTEROV, "nesterov", NULL, "sgd: step to where the momentum leads"},
     {OPTION_EMA, "ema", "DECAY",
      "validate and save moving averages of the weights, with 0.999 for instance"},
@@ -154,9 +157,9 @@ const struct tool_option train_options[] = {
     {0}};
 
 static const struct optimizer optimizers[] = {
-    {"sgd", 0.02, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
-    {"rmsprop", 0.001, glcnn_optimizer_rms_prop_create, 0},
-    {"adam", 0.001, glcnn_optimizer_adam_create, 0}};
+    {"adam", 0.002, 0.05, glcnn_optimizer_adam_create, 0},
+    {"sgd", 0.05, 5e-4, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
+    {"rmsprop", 0.001, 0, glcnn_optimizer_rms_prop_create, 0}};
 enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
 static const struct precision precisions[] = {{"float32", GLCNN_CHANNEL_FORMAT_FLOAT32},
@@ -192,8 +195,8 @@ static const struct number numbers[] = {
     {OPTION_DECAY, FIELD(decay), 0, 1, 0, REAL, true, false, .above = true},
     {OPTION_WARMUP, FIELD(warmup), 0, 10000, 0, REAL, true, false},
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
-    {OPTION_CLIP_NORM, "clip-norm", offsetof(struct settings, clip_norm), 0, 1000000000, 0, REAL,
-     true, false},
+    {OPTION_CLIP_NORM, "clip-norm", offsetof(struct settings, clip_norm), 0, 1000000000,
+     RECIPE_CLIP_NORM, REAL, true, false},
     {OPTION_WEIGHT_DECAY, "weight-decay", offsetof(struct settings, weight_decay), 0, 1000000, 0,
      REAL, true, false, true},
     {OPTION_EMA, FIELD(ema), 0, 1, 0, REAL, true, false, true, .below = true},
@@ -305,8 +308,11 @@ static const void *find_net(const char *name)
     return net_find(name);
 }
 
+/* The decay of weights is decoupled for all of them: adam is what others call adamw. */
 static const void *find_optimizer(const char *name)
 {
+    if (strcmp(name, "adamw") == 0)
+        name = "adam";
     for (size_t i = 0; i < OPTIMIZERS; i++)
         if (strcmp(optimizers[i].name, name) == 0)
             return &optimizers[i];
@@ -441,7 +447,8 @@ static int read_path(const struct tool_command *command, struct settings *s, siz
 
 static bool set_augment(struct settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
 {
-    size_t length = strlen(words);
+    words = strcmp(words, "none") == 0 ? "" : words;
+    const size_t length = strlen(words);
     if (length < sizeof s->augment_words) {
         memcpy(s->augment_words, words, length + 1);
         return augment_read(words, &s->augment, error);
@@ -584,8 +591,10 @@ static int resume_augment(const struct tool_command *command, struct settings *s
                         "metadata have no \"augment\"",
                         s->resume);
     if (s->is_augment_given)
-        return strcmp(text, s->augment_words) == 0 ? EXIT_GOOD
-                                                   : refuse(command, s, "augment", text);
+        return strcmp(text, s->augment_words) == 0
+                   ? EXIT_GOOD
+                   : refuse(command, s, "augment", *text ? text : "none");
+    s->is_augment_given = true;
     return set_augment(s, text, error)
                ? EXIT_GOOD
                : complain(command, EXIT_FAILED,
@@ -897,7 +906,9 @@ static void fill_defaults(struct settings *s)
 static int check_settings(const struct tool_command *command, const struct settings *s)
 {
     if (s->nesterov && s->optimizer->momentum == 0)
-        return complain(command, EXIT_USAGE, "--nesterov needs --optimizer sgd; this run has %s",
+        return complain(command, EXIT_USAGE,
+                        "--nesterov needs --optimizer sgd, and this run has %s: leave --nesterov "
+                        "out, or add --optimizer sgd --lr 0.05",
                         s->optimizer->name);
     if (s->unfreeze_after > 0 && (strcmp(s->train, "all") == 0 || s->ema > 0))
         return complain(command, EXIT_USAGE,
@@ -927,17 +938,13 @@ int settings_take_task(const struct tool_command *command, struct settings *s,
     if (!task_find_loss(task, s->loss))
         return complain_of_name(command, "loss of this task", s->loss, names, count);
     if (!s->optimizer)
-        s->optimizer = find_optimizer(task->optimizer);
+        s->optimizer = find_optimizer(RECIPE_OPTIMIZER);
     if (!is_given(s, OPTION_RATE))
         s->rate = s->optimizer->rate;
+    if (!is_given(s, OPTION_WEIGHT_DECAY))
+        s->weight_decay = s->optimizer->weight_decay;
     return check_settings(command, s);
 }
-
-#define STEPS_WANTED  900
-#define EPOCHS_MAX    50
-#define WARMUP_SHARE  0.05 /* of the epochs */
-#define WARMUP_MAX    1.0
-#define BATCHES_LEAST 8
 
 bool settings_scale_losses(const struct settings *s)
 {
@@ -951,15 +958,29 @@ uint64_t settings_step_images(const struct settings *s)
 
 void settings_fit(struct settings *s, uint32_t images)
 {
-    uint64_t share = images / BATCHES_LEAST / s->accumulate;
-    if (!is_given(s, OPTION_BATCH) && share < s->batch)
-        s->batch = share > 0 ? share : 1;
-    uint64_t steps = images / settings_step_images(s),
-             epochs = steps > 0 ? STEPS_WANTED / steps : 1;
+    if (!is_given(s, OPTION_BATCH))
+        s->batch = recipe_batch(images, s->accumulate);
     if (!is_given(s, OPTION_EPOCHS))
-        s->epochs = epochs < 1 ? 1 : epochs > EPOCHS_MAX ? EPOCHS_MAX : epochs;
+        s->epochs = recipe_epochs(images);
     if (!is_given(s, OPTION_WARMUP) && s->schedule == &schedules[0])
-        s->warmup = fmin(WARMUP_SHARE * (double)s->epochs, WARMUP_MAX);
+        s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
+}
+
+void settings_fit_augment(struct settings *s, const struct glcnn_data_info *info,
+                          const struct form *form)
+{
+    const struct recipe_data data = {.task = s->task,
+                                     .info = info,
+                                     .width = form->width,
+                                     .height = form->height,
+                                     .channels = form->channels,
+                                     .passes = (double)s->epochs,
+                                     .trains_all = strcmp(s->train, "all") == 0};
+    char words[RECIPE_WORDS], error[GLCNN_ERROR_LENGTH];
+    if (s->is_augment_given)
+        return;
+    recipe_augment(&data, words);
+    s->is_augment_chosen = *words && set_augment(s, words, error);
 }
 
 bool settings_are_met(const struct settings *s)

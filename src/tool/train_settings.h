@@ -8,13 +8,14 @@
 #include "augment.h"
 #include "data_path.h"
 #include "nets.h"
+#include "recipe.h"
 #include "schedule.h"
 #include "task.h"
 #include "tool.h"
 
 struct optimizer {
     const char *name;
-    double rate; /* where the user says none */
+    double rate, weight_decay; /* where the user gives none */
     glcnn_status (*create)(glcnn_device *device, float rate, glcnn_kernel **kernel);
     float momentum;
 };
@@ -68,8 +69,10 @@ struct settings {
     uint64_t data_digest;  /* of the checkpoint: names and labels of its images; 0: it has none */
     struct best best;      /* of the checkpoint */
     struct augment augment;
-    char augment_words[256]; /* that say so */
-    bool is_augment_given;
+    char augment_words[256];        /* that say so */
+    bool is_augment_given;          /* by the user or the checkpoint */
+    bool is_augment_chosen;         /* by the recipe, from the data */
+    char net_reason[RECIPE_REASON]; /* why the default network is not the best; "": it is */
     double rate, decay, warmup;
     double clip, clip_norm; /* 0: none */
     double weight_decay;    /* decoupled, of weights; 0: none */
@@ -94,9 +97,13 @@ extern const struct tool_option train_options[];
 int settings_read(const struct tool_command *command, int argc, char *argv[],
                   struct settings *settings, bool *help);
 
-/* Chooses what nobody said and depends on how many images there are to train with: of few the batch
- * is an eighth, epochs are as many as make some hundred steps, and the warm-up is a share of them. */
+/* Chooses by recipe.h what nobody gave and depends on how many images there are to train with: the
+ * batch, the epochs, and the warm-up as a share of them. */
 void settings_fit(struct settings *settings, uint32_t images);
+
+/* Has the recipe choose the augmentation, unless the user or a checkpoint gave it. */
+void settings_fit_augment(struct settings *settings, const struct glcnn_data_info *info,
+                          const struct form *form);
 
 /* How the learning rate goes, in a run of so many steps an epoch. */
 struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);

@@ -1,0 +1,191 @@
+/* Defaults of a training. */
+#include "recipe.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- How long ---- */
+
+#define PICTURES     80000.0 /* are shown of a set of USUAL_IMAGES */
+#define USUAL_IMAGES 600.0
+#define EPOCHS_MOST  200
+#define PARTS        8 /* of the images, of which a batch is at most one */
+
+uint64_t recipe_batch(uint32_t images, uint64_t batches)
+{
+    const uint64_t usual = images < 2000   ? 16
+                           : images < 8000 ? 32
+                                           : 64,
+                   most = images / PARTS / batches;
+    return most < 1 ? 1 : most < usual ? most : usual;
+}
+
+uint64_t recipe_epochs(uint32_t images)
+{
+    const double epochs = round(PICTURES * cbrt(images / USUAL_IMAGES) / fmax(images, 1));
+    return (uint64_t)fmin(fmax(epochs, 1), EPOCHS_MOST);
+}
+
+/* ---- Augmentation ---- */
+
+#define FEW_PASSES 10
+
+/* How far pictures of a task may be changed; all zero: not at all. Sides are shares of the shorter
+ * side. */
+struct changes {
+    enum { NEVER, BY_CLASSES, BY_KEYPOINTS } flips;
+    double crop, rotate, scale, cutout;
+    bool reflects; /* what lies outside, where no object can be doubled without its label */
+};
+
+/* Numbers may be what a turn, a shift or a light changes. */
+static const struct {
+    const char *task;
+    struct changes changes;
+} tables[] = {{"classify", {BY_CLASSES, 0.1, 15, 0.2, 0.25, true}},
+              {"segment", {BY_CLASSES, 0.125, 15, 0.25, 0, true}},
+              {"detect", {BY_CLASSES, 0.25, 0, 0.4, 0, false}},
+              {"keypoints", {BY_KEYPOINTS, 0.1, 20, 0.2, 0, false}}};
+
+static bool is_separator(char c)
+{
+    return c == '_' || c == '-' || c == ' ' || c == '.';
+}
+
+/* Calls of words of a name: letters between separators, whatever their case. */
+static bool has_word(const char *name, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = name; *at; at++)
+        if ((at == name || is_separator(at[-1])) && strncasecmp(at, word, length) == 0 &&
+            (!at[length] || is_separator(at[length])))
+            return true;
+    return false;
+}
+
+/* "7", "letter_a", "U0041_A" and "seven" */
+static bool is_character(const char *name)
+{
+    static const char *const digits[] = {"zero", "one", "two",   "three", "four",
+                                         "five", "six", "seven", "eight", "nine"};
+    const size_t length = strlen(name);
+    if (length > 0 && isalnum((unsigned char)name[length - 1]) &&
+        (length == 1 || is_separator(name[length - 2])))
+        return true;
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++)
+        if (strcasecmp(name, digits[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A mirrored picture has the same class unless classes are letters or digits, or sides. */
+static bool classes_keep(const struct glcnn_data_info *info)
+{
+    uint32_t characters = 0;
+    for (uint32_t k = 0; k < info->class_count; k++) {
+        const char *name = info->class_names[k];
+        if (has_word(name, "left") || has_word(name, "right"))
+            return false;
+        characters += is_character(name);
+    }
+    return 2 * characters <= info->class_count;
+}
+
+static bool flips(const struct changes *c, const struct glcnn_data_info *info)
+{
+    return c->flips == BY_CLASSES && classes_keep(info);
+}
+
+static void add(char words[RECIPE_WORDS], const char *name, double value)
+{
+    const size_t used = strlen(words);
+    snprintf(words + used, RECIPE_WORDS - used, value < 0 ? "%s%s" : "%s%s=%g", used ? "," : "",
+             name, value);
+}
+
+static void add_share(char words[RECIPE_WORDS], const char *name, double share, uint32_t side)
+{
+    const double pixels = round(share * side);
+    if (pixels > 0)
+        add(words, name, pixels);
+}
+
+#define FLAG (-1) /* a word without a value */
+
+static void add_places(const struct changes *c, uint32_t side, char words[RECIPE_WORDS])
+{
+    add_share(words, "crop", c->crop, side);
+    if (c->rotate > 0)
+        add(words, "rotate", c->rotate);
+    add(words, "scale", c->scale);
+    if (c->reflects)
+        add(words, "reflect", FLAG);
+}
+
+static void add_colours(uint32_t channels, char words[RECIPE_WORDS])
+{
+    add(words, "brightness", 0.15);
+    add(words, "contrast", 0.3);
+    if (channels != 3)
+        return;
+    add(words, "hue", 8);
+    add(words, "saturation", 0.3);
+    add(words, "gain", 0.15);
+}
+
+void recipe_augment(const struct recipe_data *d, char words[RECIPE_WORDS])
+{
+    const struct changes *c = NULL;
+    const uint32_t side = d->width < d->height ? d->width : d->height;
+    *words = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(tables[i].task, d->task->name) == 0)
+            c = &tables[i].changes;
+    if (!c || !d->info->bytes || !d->trains_all)
+        return;
+    if (flips(c, d->info))
+        add(words, "flip", FLAG);
+    if (d->passes < FEW_PASSES)
+        return;
+    add_places(c, side, words);
+    add_colours(d->channels, words);
+    add_share(words, "cutout", c->cutout, side);
+}
+
+/* ---- The network ---- */
+
+#define SMALL_SIDE 64 /* the longest side of pictures that small is for */
+
+/* Multiply-adds of resnet10 for a pixel of a picture whose first stage has all pixels, with both
+ * gradients: 3 (9 (3 32 + 2 32 32) + 9 (32 64 + 64 64 + ...) / 4 + ...), about the same for each of the
+ * four stages. */
+#define RESNET10_WORK 1.9e5
+/* What two cores of a rasteriser in software compute in twenty minutes. */
+#define SOFTWARE_WORK 1e13
+
+static double work_of(const struct form *form, double pictures)
+{
+    double pixels = (double)form->width * form->height;
+    const uint32_t longer = form->width > form->height ? form->width : form->height;
+    for (uint32_t side = longer; side > SMALL_SIDE; side /= 2)
+        pixels /= 4;
+    return RESNET10_WORK * pixels * pictures;
+}
+
+const struct net *recipe_net(const struct form *form, double pictures, bool is_software,
+                             char why[RECIPE_REASON])
+{
+    const bool is_small = form->width <= SMALL_SIDE && form->height <= SMALL_SIDE;
+    const struct net *net = net_find("resnet10");
+    *why = 0;
+    if (is_software && work_of(form, pictures) > SOFTWARE_WORK) {
+        snprintf(why, RECIPE_REASON,
+                 "resnet10 learns better, and would take hours on this device; --net resnet10 "
+                 "selects it");
+        net = net_find(is_small ? "small" : "mobilenet-tiny");
+    }
+    return net_fits(net, form) ? net : net_find("resnet8");
+}
