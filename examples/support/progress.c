@@ -121,6 +121,14 @@ void progress_update(struct progress *progress, size_t done, double loss)
         draw(progress, done, loss);
 }
 
+void progress_erase(struct progress *progress)
+{
+    if (progress->bar && progress->width > 0)
+        fprintf(progress->stream, "\r%*s\r", (int)progress->width, "");
+    fflush(progress->stream);
+    progress->width = 0;
+}
+
 void progress_end(struct progress *progress, size_t done, double loss)
 {
     draw(progress, done, loss);

@@ -27,6 +27,9 @@ struct progress {
 void progress_begin(struct progress *progress, FILE *stream, size_t total);
 /* `done` images are done, the loss is `loss`. Draws only when it is time to. */
 void progress_update(struct progress *progress, size_t done, double loss);
+/* Takes a bar away, so that a line can be printed; the next update draws it again. */
+void progress_erase(struct progress *progress);
+
 /* Draws the last state and ends the line, or erases it. */
 void progress_end(struct progress *progress, size_t done, double loss);
 /* Seconds since progress_begin. */

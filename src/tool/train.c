@@ -144,8 +144,9 @@ static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, 
 {
     bool is_due = ranks_leads(&s->ranks) && seconds_now() - s->saved >= SAVE_PERIOD;
     const double batches = (double)s->ranks.batch * (double)s->settings.accumulate;
-    double values[] = {loss * session_loss_images(s) / batches, right, interrupt_is_asked(),
-                       is_due};
+    const bool fits = s->settings.time > 0 && ranks_leads(&s->ranks) && session_knows_time(s);
+    double values[] = {loss * session_loss_images(s) / batches, right, interrupt_is_asked(), is_due,
+                       fits ? (double)session_fitting_epochs(s) : 0};
     if (!ranks_sum(&s->ranks, values, sizeof values / sizeof *values, error))
         return false;
     *mean = (float)values[0];
@@ -153,6 +154,7 @@ static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, 
         *all_right = (uint32_t)values[1];
     s->ends = values[2] > 0;
     s->save_time = values[3] > 0;
+    s->fitting_epochs = (uint64_t)values[4];
     return true;
 }
 
@@ -399,6 +401,20 @@ static bool average_weights(struct session *s, char error[GLCNN_ERROR_LENGTH])
     return s->settings.average_every == 0 || ranks_average(&s->ranks, s->model.network, error);
 }
 
+/* The epochs that fit --time are those of all ranks. */
+static void take_time(struct session *s, struct progress *progress)
+{
+    const bool fits = s->fitting_epochs > 0,
+               is_known = s->settings.time == 0 && session_knows_time(s);
+    if (fits)
+        session_set_epochs(s, s->fitting_epochs);
+    if (fits || is_known) {
+        progress_erase(progress);
+        session_print_time(s, fits);
+    }
+    session_begin_timing(s);
+}
+
 /* One step of the epoch, and at its end validation. */
 static int advance(struct session *s, struct progress *progress, struct mean *mean, size_t begun)
 {
@@ -435,6 +451,7 @@ static int advance(struct session *s, struct progress *progress, struct mean *me
     if (status != EXIT_GOOD)
         return status;
     s->step++;
+    take_time(s, progress);
     status = is_last ? session_unfreeze(s) : EXIT_GOOD;
     return status == EXIT_GOOD ? keep(s, &found) : status;
 }

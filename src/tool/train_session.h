@@ -58,6 +58,10 @@ struct session {
     char features_path[4096]; /* "": a file without a name */
     char report_path[4096];   /* "": no report */
     struct claims claims;     /* of its files */
+    double timed_since;       /* when the first step, which compiles, was made; 0: not yet */
+    size_t timed_from;        /* the step after it */
+    uint64_t fitting_epochs;  /* that the last step found to fit --time; 0: none */
+    bool is_timed;            /* how long the run takes was printed */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
     unsigned left_out;   /* a bit for each observer that failed */
@@ -95,6 +99,19 @@ bool session_load(const struct session *s, size_t step, bool labels_only,
 /* One epoch of another part, from its start. */
 bool session_load_part(const struct session *s, glcnn_data_part part, bool labels_only,
                        glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Time (train_time.c) ---- */
+
+/* After a step: the first one compiles, those after it are timed. */
+void session_begin_timing(struct session *s);
+/* Are enough steps timed to say how long the run takes, which was not printed yet? */
+bool session_knows_time(const struct session *s);
+/* The epochs of --time, by the pace of the steps so far: at least the one under way. */
+uint64_t session_fitting_epochs(const struct session *s);
+/* Has the run have so many from now on: --time is settled with it, for the checkpoint too. */
+void session_set_epochs(struct session *s, uint64_t epochs);
+/* Prints how long the rest of the run takes, and what to do about it. */
+void session_print_time(struct session *s, bool is_fitted);
 
 /* ---- The model (train_model.c) ---- */
 

@@ -28,6 +28,7 @@ enum {
     OPTION_THREADS,
     OPTION_OPTIMIZER,
     OPTION_EPOCHS,
+    OPTION_TIME,
     OPTION_BATCH,
     OPTION_ACCUMULATE,
     OPTION_LIMIT,
@@ -96,6 +97,8 @@ const struct tool_option train_options[] = {
      "sgd (momentum 0.9), rmsprop or adam, also called adamw (default adam)"},
     {OPTION_EPOCHS, "epochs", "N",
      "passes over the data, resumed ones included (default: by the number of images, as below)"},
+    {OPTION_TIME, "time", "TIME",
+     "as many epochs as take so long: 40s, 20m or 3h, by the pace of the first steps"},
     {OPTION_BATCH, "batch", "N",
      "images in a step (default 16; of 2000 images on 32, of 8000 on 64; at most an eighth)"},
     {OPTION_ACCUMULATE, "accumulate", "N",
@@ -173,8 +176,8 @@ struct number {
     const char *name;
     size_t offset; /* of a uint64_t or a double */
     uint64_t low, high;
-    double fallback;                          /* only REAL may have a fraction */
-    enum { WHOLE, BYTES, REAL, SIGNED } kind; /* SIGNED: as REAL, from -high on, or NaN */
+    double fallback;                                   /* only REAL may have a fraction */
+    enum { WHOLE, BYTES, SECONDS, REAL, SIGNED } kind; /* SIGNED: as REAL, from -high on, or NaN */
     bool kept;         /* in checkpoints, where the fallback is good too: 0 for none */
     bool fixed;        /* cannot change when a run is resumed */
     bool later;        /* checkpoints of before it have none: the fallback */
@@ -186,6 +189,7 @@ struct number {
 #define EXACT       (UINT64_C(1) << 53) /* steps are divided as doubles */
 static const struct number numbers[] = {
     {OPTION_EPOCHS, FIELD(epochs), 1, 10000, 1, WHOLE, true, false},
+    {OPTION_TIME, FIELD(time), 1, 31536000, 0, SECONDS, false, false},
     {OPTION_BATCH, FIELD(batch), 1, 4096, 64, WHOLE, true, true},
     {OPTION_ACCUMULATE, FIELD(accumulate), 1, 4096, 1, WHOLE, true, true, true},
     {OPTION_LIMIT, FIELD(limit), 1, 1000000000, 0, WHOLE, true, true},
@@ -237,6 +241,31 @@ static uint64_t bit(const struct number *n)
     return UINT64_C(1) << (n - numbers);
 }
 
+/* "90", "90s", "20m", "3h" */
+static bool read_seconds(const char *text, uint64_t low, uint64_t high, uint64_t *seconds)
+{
+    static const struct {
+        char letter;
+        uint64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+    char digits[32];
+    const size_t length = strlen(text);
+    uint64_t unit = 0, number;
+    if (length == 0 || length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length + 1);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (digits[length - 1] == units[i].letter)
+            unit = units[i].seconds;
+    if (unit > 0)
+        digits[length - 1] = 0;
+    unit = unit > 0 ? unit : 1;
+    if (!option_whole(digits, 1, high / unit, &number))
+        return false;
+    *seconds = number * unit;
+    return *seconds >= low;
+}
+
 static bool parse_number(struct settings *s, const struct number *n, const char *text, uint64_t low)
 {
     const double high = n->high < UINT64_MAX ? (double)n->high : DBL_MAX; /* that of any loss */
@@ -244,14 +273,17 @@ static bool parse_number(struct settings *s, const struct number *n, const char 
         return *(double *)place(s, n) = (double)NAN, true;
     if (n->kind == REAL || n->kind == SIGNED)
         return option_real(text, n->kind == SIGNED ? -high : (double)low, high, place(s, n));
+    if (n->kind == SECONDS)
+        return read_seconds(text, low, n->high, place(s, n));
     return (n->kind == BYTES ? option_bytes : option_whole)(text, low, n->high, place(s, n));
 }
 
 /* "a whole number in 1 .. 4096" */
 static const char *describe_range(const struct number *n, uint64_t low, char text[96])
 {
-    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64, n->kind == REAL ? "" : "whole ",
-             low, n->high);
+    snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64 "%s",
+             n->kind == REAL ? "" : "whole ", low, n->high,
+             n->kind == SECONDS ? ", of seconds or with s, m or h behind it" : "");
     return text;
 }
 
@@ -685,6 +717,9 @@ static int check_origin(const struct tool_command *command, const struct setting
                         "--model and --load-matching cannot be given with --resume");
     if (s->model && s->net)
         return complain(command, EXIT_USAGE, "--net and --model cannot be given together");
+    if (s->time > 0 && is_given(s, OPTION_EPOCHS))
+        return complain(command, EXIT_USAGE,
+                        "--time and --epochs cannot be given together: --time chooses the epochs");
     if (s->syncs_statistics && s->average_every)
         return complain(
             command, EXIT_USAGE,
@@ -962,7 +997,18 @@ void settings_fit(struct settings *s, uint32_t images)
         s->batch = recipe_batch(images, s->accumulate);
     if (!is_given(s, OPTION_EPOCHS))
         s->epochs = recipe_epochs(images);
-    if (!is_given(s, OPTION_WARMUP) && s->schedule == &schedules[0])
+    s->fits_warmup = !is_given(s, OPTION_WARMUP) && s->schedule == &schedules[0];
+    if (s->fits_warmup)
+        s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
+}
+
+void settings_settle_time(struct settings *s, uint64_t epochs)
+{
+    const uint64_t most = find_number(OPTION_EPOCHS)->high;
+    s->epochs = epochs < most ? epochs : most;
+    s->time = 0;
+    s->given &= ~bit(find_number(OPTION_TIME));
+    if (s->fits_warmup)
         s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
 }
 

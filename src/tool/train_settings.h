@@ -58,6 +58,8 @@ struct settings {
     bool syncs_statistics, balances;   /* of ranks */
     uint64_t average_every, rank_wait; /* 0: ranks step together; seconds */
     uint64_t epochs, batch, seed;
+    uint64_t
+        time; /* seconds that the run is to take, until it is known how many epochs these are; 0 */
     uint64_t accumulate;              /* batches of a step */
     uint64_t limit, memory, patience; /* 0: none */
     uint64_t feature_limit;           /* bytes of the cache */
@@ -74,6 +76,7 @@ struct settings {
     bool is_augment_chosen;         /* by the recipe, from the data */
     char net_reason[RECIPE_REASON]; /* why the default network is not the best; "": it is */
     double rate, decay, warmup;
+    bool fits_warmup;       /* it is a share of the epochs */
     double clip, clip_norm; /* 0: none */
     double weight_decay;    /* decoupled, of weights; 0: none */
     bool nesterov;
@@ -104,6 +107,9 @@ void settings_fit(struct settings *settings, uint32_t images);
 /* Has the recipe choose the augmentation, unless the user or a checkpoint gave it. */
 void settings_fit_augment(struct settings *settings, const struct glcnn_data_info *info,
                           const struct form *form);
+
+/* The run has so many epochs, since they fit --time, which is no setting any more. */
+void settings_settle_time(struct settings *settings, uint64_t epochs);
 
 /* How the learning rate goes, in a run of so many steps an epoch. */
 struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);
