@@ -30,7 +30,7 @@ static struct losses make_losses(void)
                                      .label_weights = make_input(l.net, "label_weights"),
                                      .distances = make_input(l.net, "expected"),
                                      .box_weights = make_input(l.net, "box_weights")};
-    detection_losses(&l.outputs, &l.loss);
+    detection_losses(&l.outputs, DETECTION_CROSS_ENTROPY, &l.loss);
     GOOD_FATAL(glcnn_network_status(l.net));
     return l;
 }
@@ -261,7 +261,7 @@ static void add_losses(struct joined *j, glcnn_image_node *const inputs[INPUTS],
                                   .label_weights = inputs[LABEL_WEIGHTS],
                                   .distances = inputs[EXPECTED],
                                   .box_weights = inputs[BOX_WEIGHTS]};
-    detection_losses(&outputs, &loss);
+    detection_losses(&outputs, DETECTION_CROSS_ENTROPY, &loss);
     j->results[2 * number] = glcnn_filter_node_loss(loss.scores);
     j->results[2 * number + 1] = glcnn_filter_node_loss(loss.boxes);
 }

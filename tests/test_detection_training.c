@@ -93,7 +93,7 @@ static void make_detector(struct detector *d, uint32_t scales)
                                     .label_weights = glcnn_image_node_create(d->network, "weights"),
                                     .distances = glcnn_image_node_create(d->network, "distances"),
                                     .box_weights = glcnn_image_node_create(d->network, "boxes")};
-        detection_losses(&d->outputs[i], &d->losses[i]);
+        detection_losses(&d->outputs[i], DETECTION_CROSS_ENTROPY, &d->losses[i]);
     }
     GOOD_FATAL(glcnn_network_status(d->network));
     GOOD_FATAL(glcnn_network_initialise(d->network, 1));

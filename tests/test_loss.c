@@ -21,7 +21,8 @@ static const char *const type_names[] = {"mean_absolute_error",
                                          "huber",
                                          "cosine_distance",
                                          "log",
-                                         "kullback_leibler_divergence"};
+                                         "kullback_leibler_divergence",
+                                         "quality_focal"};
 #define TYPES ((int)(sizeof type_names / sizeof *type_names))
 
 /* How many values an enumeration of the kernel has. */
@@ -145,6 +146,11 @@ static const struct {
     {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -0.5f, 0.25f, -0.22157359, -0.25},
     {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -2, 1, 2, -1}, /* spec 12.23: -t */
     {GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE, -2, 0, 0, 0},
+    {GLCNN_LOSS_TYPE_QUALITY_FOCAL, 2, 1, 0.00180356284, -0.0048709402},
+    {GLCNN_LOSS_TYPE_QUALITY_FOCAL, -1, 0.75f, 0.246057209, -0.312455834},
+    {GLCNN_LOSS_TYPE_QUALITY_FOCAL, 0, 0.5f, 0, 0},
+    {GLCNN_LOSS_TYPE_QUALITY_FOCAL, 3, 0, 2.76628044, 1.12674988},
+    {GLCNN_LOSS_TYPE_QUALITY_FOCAL, -120, 0, 0, 0},
 };
 
 static void points_of_every_type(void)

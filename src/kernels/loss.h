@@ -20,7 +20,8 @@
     ROW(huber, HUBER)                                                                              \
     ROW(cosine_distance, COSINE_DISTANCE, .constant = 1)                                           \
     ROW(log, LOG)                                                                                  \
-    ROW(kullback_leibler_divergence, KULLBACK_LEIBLER_DIVERGENCE)
+    ROW(kullback_leibler_divergence, KULLBACK_LEIBLER_DIVERGENCE)                                  \
+    ROW(quality_focal, QUALITY_FOCAL)
 /* clang-format on */
 
 struct loss_row {

@@ -119,6 +119,17 @@ static double kullback_leibler(double y, double t, const struct glcnn_loss_param
     return without_label(y, t, t * (log(t) - y));
 }
 
+static double quality_focal(double y, double t, const struct glcnn_loss_parameters *p)
+{
+    return pow(1 / (1 + exp(-y)) - t, 2) * sigmoid_cross_entropy(y, t, p);
+}
+
+static double quality_focal_gradient(double y, double t, const struct glcnn_loss_parameters *p)
+{
+    const double s = 1 / (1 + exp(-y)), slope = s / (1 + exp(y));
+    return 2 * (s - t) * slope * sigmoid_cross_entropy(y, t, p) + pow(s - t, 3);
+}
+
 /* Those over the channels of a pixel have none. */
 static const struct {
     element loss, gradient;
@@ -134,6 +145,7 @@ static const struct {
     [GLCNN_LOSS_TYPE_COSINE_DISTANCE] = {cosine_distance, minus_label},
     [GLCNN_LOSS_TYPE_LOG] = {log_loss, log_loss_gradient},
     [GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE] = {kullback_leibler, minus_label},
+    [GLCNN_LOSS_TYPE_QUALITY_FOCAL] = {quality_focal, quality_focal_gradient},
 };
 
 #define COUNT(...) +1
@@ -289,6 +301,8 @@ static const struct check_case cases[] = {
     {"loss_type=log reduction_type=mean epsilon=0.01", {2, 4, 3, 3}},
     {"loss_type=log reduction_type=none", {1, 3, 3, 2}},
     {"loss_type=kullback_leibler_divergence reduction_type=sum", {2, 6, 4, 1}},
+    {"loss_type=quality_focal reduction_type=sum weight=1.5", {2, 6, 4, 3}},
+    {"loss_type=quality_focal reduction_type=none", {1, 3, 3, 5}},
     {"loss_type=mean_squared_error reduction_type=sum clip_rect_origin_x=2 "
      "clip_rect_size_width=4 clip_rect_origin_z=1 clip_rect_size_depth=2 offset_z=1",
      {4, 5, 3, 8}},

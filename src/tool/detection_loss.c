@@ -97,7 +97,12 @@ static glcnn_image_node *aspect_term(const struct sides *predicted, const struct
     return glcnn_multiply_node(alpha, v);
 }
 
-glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected)
+/* Both measures of how well boxes agree. */
+struct agreement {
+    glcnn_image_node *iou, *ciou;
+};
+
+static struct agreement compare(glcnn_image_node *predicted, glcnn_image_node *expected)
 {
     const struct sides found = sides_of(predicted), wanted = sides_of(expected),
                        common = sides_of(glcnn_minimum_node(predicted, expected));
@@ -106,24 +111,43 @@ glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *
     glcnn_image_node *iou =
         glcnn_divide_node(inside, scaled(glcnn_subtract_node(both, inside), 1, 1, LEAST));
     glcnn_image_node *enclosing = extent_of(glcnn_maximum_node(predicted, expected));
-    return glcnn_subtract_node(
-        glcnn_subtract_node(iou, distance_term(predicted, expected, enclosing)),
-        aspect_term(&found, &wanted, iou));
+    glcnn_image_node *ciou =
+        glcnn_subtract_node(glcnn_subtract_node(iou, distance_term(predicted, expected, enclosing)),
+                            aspect_term(&found, &wanted, iou));
+    return (struct agreement){iou, ciou};
+}
+
+glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected)
+{
+    return compare(predicted, expected).ciou;
+}
+
+/* The IoU for the class of the location's object. */
+static glcnn_image_node *qualities(glcnn_image_node *labels, glcnn_image_node *iou)
+{
+    glcnn_image_node *q =
+        glcnn_node_binary(labels, iou, "multiply", "secondary_stride_in_feature_channels=0");
+    glcnn_image_node_set_stop_gradient(q, true);
+    return q;
 }
 
 /* 1 - CIoU: its difference from 1, which the labels of a location with an object sum to. */
-static glcnn_filter_node *add_boxes(const struct detection_outputs *outputs,
-                                    const struct detection_loss *loss)
+static glcnn_filter_node *add_boxes(glcnn_image_node *ciou, const struct detection_loss *loss)
 {
-    glcnn_image_node *ciou = detection_ciou(outputs->distances, loss->distances);
     glcnn_image_node *one = glcnn_node(loss->labels, "reduce_feature_channels_sum", NULL);
     return glcnn_loss_node(ciou, one, loss->box_weights, GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR,
                            GLCNN_REDUCTION_TYPE_SUM);
 }
 
-void detection_losses(const struct detection_outputs *outputs, struct detection_loss *loss)
+void detection_losses(const struct detection_outputs *outputs, enum detection_classes classes,
+                      struct detection_loss *loss)
 {
-    loss->scores = glcnn_loss_node(outputs->scores, loss->labels, loss->label_weights,
-                                   GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY, GLCNN_REDUCTION_TYPE_SUM);
-    loss->boxes = add_boxes(outputs, loss);
+    const struct agreement boxes = compare(outputs->distances, loss->distances);
+    const bool by_quality = classes == DETECTION_QUALITY;
+    loss->scores = glcnn_loss_node(
+        outputs->scores, by_quality ? qualities(loss->labels, boxes.iou) : loss->labels,
+        loss->label_weights,
+        by_quality ? GLCNN_LOSS_TYPE_QUALITY_FOCAL : GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY,
+        GLCNN_REDUCTION_TYPE_SUM);
+    loss->boxes = add_boxes(boxes.ciou, loss);
 }

@@ -1,5 +1,5 @@
-/* What a detector is trained against, as nodes of a network: the classes by the cross entropy of
- * sigmoids, the boxes by complete intersection over union (CIoU, Zheng et al. 2020). */
+/* What a detector is trained against, as nodes of a network: the classes by quality focal loss or the
+ * cross entropy of sigmoids, the boxes by complete intersection over union (CIoU, Zheng et al. 2020). */
 #ifndef GLCNN_TOOL_DETECTION_LOSS_H
 #define GLCNN_TOOL_DETECTION_LOSS_H
 
@@ -27,7 +27,16 @@ struct detection_loss {
  * glcnn/node.h. */
 glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected);
 
+/* Which loss the scores have. */
+enum detection_classes {
+    DETECTION_QUALITY, /* quality focal loss (Li et al. 2020): what a score is to be is the IoU of the
+                          box that is predicted there with the object's, through which no gradient
+                          goes, and 0 for other classes; confident boxes are then good ones */
+    DETECTION_CROSS_ENTROPY /* 1 for the object's class, whatever its box */
+};
+
 /* Adds the losses of what is predicted; the outputs' `predictions` are not read. They are NULL on failure, see glcnn/node.h. */
-void detection_losses(const struct detection_outputs *outputs, struct detection_loss *loss);
+void detection_losses(const struct detection_outputs *outputs, enum detection_classes classes,
+                      struct detection_loss *loss);
 
 #endif

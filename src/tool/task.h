@@ -149,7 +149,7 @@ struct task {
     "             squared, huber or absolute, in units of the numbers' deviations\n"               \
     "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"  \
     "             cross-entropy, dice or focal\n"                                                  \
-    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: ciou\n"             \
+    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: quality or ciou\n"             \
     "  keypoints  places in pictures, of a CSV that names these, in columns\n"                     \
     "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"              \
     "             where it is not seen; mirroring swaps no names of left and right:\n"             \

@@ -18,7 +18,6 @@
 
 #define HEAD_LABELS   "detection_"
 #define HEAD_CHANNELS 32
-#define BOX_GAIN      4 /* of the loss of boxes beside that of classes */
 #define MOST          300
 
 /* As many grids as pictures of that size have objects for. */
@@ -154,12 +153,11 @@ static glcnn_image_node *packed(const struct model *model, const struct detectio
 
 /* One loss of all grids takes a third of the passes of one for each of three. Weights of labels make the
  * sum over a batch the mean over its objects. */
-static bool add_ciou(struct model *model, uint32_t batch)
+static bool add_loss(struct model *model, enum detection_classes classes)
 {
     const struct detection_layout layout = layout_of(&model->form);
     const struct detection_outputs outputs = {.scores = packed(model, &layout, "scores"),
                                               .distances = packed(model, &layout, "distances")};
-    (void)batch;
     struct detection_loss loss = {.labels = model_add_labels(model),
                                   .label_weights = model_add_labels(model),
                                   .distances = model_add_labels(model),
@@ -172,14 +170,39 @@ static bool add_ciou(struct model *model, uint32_t batch)
             "them";
         return false;
     }
-    detection_losses(&outputs, &loss);
+    detection_losses(&outputs, classes, &loss);
     model->losses[model->loss_count++] = loss.scores;
     model->losses[model->loss_count++] = loss.boxes;
     return loss.scores && loss.boxes;
 }
 
+static bool add_quality(struct model *model, uint32_t batch)
+{
+    (void)batch;
+    return add_loss(model, DETECTION_QUALITY);
+}
+
+static bool add_cross_entropy(struct model *model, uint32_t batch)
+{
+    (void)batch;
+    return add_loss(model, DETECTION_CROSS_ENTROPY);
+}
+
 static const struct task_loss losses[] = {
-    {"ciou", "cross-entropy of classes and intersection over union of boxes", add_ciou}, {NULL}};
+    {"quality", "quality focal loss of classes and CIoU of boxes", add_quality},
+    {"ciou", "cross-entropy of classes and CIoU of boxes", add_cross_entropy},
+    {NULL}};
+
+static bool is_by_quality(const struct form *form)
+{
+    return losses[form->loss].add == add_quality;
+}
+
+/* Of the loss of boxes beside that of classes, which is smaller where it is focal. */
+static float box_gain(const struct form *form)
+{
+    return is_by_quality(form) ? 2 : 4;
+}
 
 /* ---- Batches ---- */
 
@@ -315,7 +338,7 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
     double positives = targets.positives;
     good = good && runner_sum(runner, &positives);
     if (good)
-        detection_targets_weigh(&targets, positives, BOX_GAIN);
+        detection_targets_weigh(&targets, positives, box_gain(&runner->form));
     good = good && upload_all(runner, &targets);
     free(objects.items);
     free(objects.pictures);
@@ -354,18 +377,28 @@ static uint32_t detect(const struct form *form, const float *packed, float least
     return count;
 }
 
-/* Of what is predicted at a location. */
+/* Cross-entropy of a probability that is to be t, focal where t is a quality. */
+static double score_loss_of(double probability, double t, bool by_quality)
+{
+    const double p = fmin(fmax(probability, 1e-7), 1 - 1e-7),
+                 entropy = -t * log(p) - (1 - t) * log1p(-p);
+    return by_quality ? (p - t) * (p - t) * entropy : entropy;
+}
+
+/* The loss of what is predicted at a location. */
 static double loss_at(const struct detection_target *t, size_t at, uint32_t classes,
-                      const float *found)
+                      const float *found, bool by_quality)
 {
     const float *d = t->distances + 4 * at;
     const struct box wanted = {-d[0], -d[1], d[2], d[3]};
     const struct box box = {-found[0], -found[1], found[2], found[3]};
-    double loss = (double)t->box_weights[at] * (1 - box_overlap(&box, &wanted));
+    const double overlap = box_overlap(&box, &wanted);
+    double loss = (double)t->box_weights[at] * (1 - overlap);
     for (uint32_t c = 0; c < classes; c++) {
-        const bool there = t->labels[at * classes + c] > 0;
-        const double right = there ? (double)found[4 + c] : 1 - (double)found[4 + c];
-        loss -= (double)t->label_weights[at * classes + c] * log(fmax(right, 1e-7));
+        const double label = (double)t->labels[at * classes + c];
+        loss +=
+            (double)t->label_weights[at * classes + c] *
+            score_loss_of((double)found[4 + c], by_quality ? label * overlap : label, by_quality);
     }
     return loss;
 }
@@ -379,11 +412,11 @@ static double loss_of(const struct form *form, const float *packed, const struct
     float *room = unpack(&layout, packed, predictions);
     double loss = detection_targets_create(&layout, 1, &targets) && room ? 0 : (double)NAN;
     if (loss == 0)
-        detection_targets_set(&targets, objects, 1, BOX_GAIN);
+        detection_targets_set(&targets, objects, 1, box_gain(form));
     for (uint32_t i = 0; loss >= 0 && i < layout.scales; i++)
         for (size_t at = 0; at < detection_locations(&layout.grids[i]); at++)
             loss += loss_at(&targets.scales[i], at, layout.classes,
-                            predictions[i] + at * (4 + layout.classes));
+                            predictions[i] + at * (4 + layout.classes), is_by_quality(form));
     detection_targets_free(&targets);
     free(room);
     return loss;

@@ -716,6 +716,8 @@ LOSSES = {
     "huber": lambda y, t, delta: F.huber_loss(y, t, reduction="none", delta=delta),
     "log": log_loss,
     "kullback_leibler_divergence": lambda y, t: F.kl_div(y, t, reduction="none"),
+    "quality_focal": lambda y, t: (torch.sigmoid(y) - t) ** 2 * F.binary_cross_entropy_with_logits(
+        y, t, reduction="none"),
 }
 
 

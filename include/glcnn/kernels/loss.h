@@ -29,6 +29,9 @@
  *   log                        -t log(y + epsilon)                       derivative of l
  *                              - (1 - t) log(1 - y + epsilon)
  *   kullback_leibler_divergence  t (log t - y), 0 where t = 0            -t
+ *   quality_focal              (p - t)^2 times sigmoid_cross_entropy's   derivative of l
+ *                              l, p = 1 / (1 + exp(-y)): Li et al.
+ *                              2020, with beta = 2, for labels 0 .. 1
  *
  * Soft-max cross entropy goes over the channels of a pixel. Its gradient is exact for labels that
  * do not sum to 1 and weights that vary over channels:
@@ -68,6 +71,7 @@ typedef enum glcnn_loss_type {
     GLCNN_LOSS_TYPE_COSINE_DISTANCE = 7,
     GLCNN_LOSS_TYPE_LOG = 8,
     GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE = 9,
+    GLCNN_LOSS_TYPE_QUALITY_FOCAL = 10, /* not MPS's */
     GLCNN_LOSS_TYPE_FORCE32 = 0x7fffffff
 } glcnn_loss_type;
 
