@@ -112,13 +112,15 @@ refused 2 'it must be 8 at least' import "$golden/classifier.onnx" -o x.glcnn --
 
 # ---- What it learns --------------------------------------------------------------------------------
 
+# Descent alone, whose losses are known.
+descent='--optimizer sgd --weight-decay 0 --clip-norm 0 --augment none'
 # steps FILE: losses of twenty steps on all pictures.
 steps() {
     cut -d , -f 4 "$1" | tail -n +2
 }
 must import "$golden/plain.onnx" -o plain.glcnn
 must train --model plain.glcnn --data parts --batch 40 --epochs 20 --schedule constant --lr 0.05 \
-    --out all.glcnn --log all.csv
+    $descent --out all.glcnn --log all.csv
 steps all.csv >losses.txt
 near losses.txt "$golden/losses.txt" 1e-4
 says 'classes$'
@@ -126,7 +128,7 @@ says 'classes$'
 
 # tune ARGUMENT...
 tune() {
-    must train --model net.glcnn --data three --batch 8 --train last --lr 0.4 --schedule constant "$@"
+    must train --model net.glcnn --data three --batch 8 --train last --lr 0.4 --schedule constant $descent "$@"
 }
 tune --epochs 24 --out tuned.glcnn --log tuned.csv
 says '^head: 3 rows stay (0, 1, 2), 2 rows are gone (3, 4)$'
@@ -185,7 +187,7 @@ refused 1 'is not a classifier' predict two.glcnn images.csv
 # With a head it is one, whose layer learns by what the rest makes of the pictures.
 must import "$golden/two.onnx" -o headed.glcnn --head 5
 says '^headed.glcnn: images of 8x8x1, 5 classes$'
-must train --model headed.glcnn --data parts --batch 8 --train last --lr 0.2 --schedule cosine \
+must train --model headed.glcnn --data parts --batch 8 --train last --lr 0.2 --schedule cosine $descent \
     --epochs 60 --out taught.glcnn
 says '^layers: 1 of 4 train$'
 ! grep -q 'is drawn' log || fail 'a head that trains alone is drawn'

@@ -98,8 +98,8 @@ if command -v bash >/dev/null; then
     offers glcnn help b : bench
     offers glcnn train --ne : --net --nesterov
     offers glcnn bench --float : --float16
-    offers glcnn train --net = : lenet small resnet8 mobilenet-tiny
-    offers glcnn train --net = re : resnet8
+    offers glcnn train --net = : lenet small resnet8 resnet10 mobilenet-tiny
+    offers glcnn train --net = re : resnet8 resnet10
     offers glcnn train --optimizer a : adam
     offers glcnn train --schedule c : cosine constant
     offers glcnn run loss --format = - : float32 float16

@@ -56,6 +56,7 @@ END_OF_PYTHON
 python3 make.py
 # One that is seldom sure, and wrong often enough.
 "$tool" train --data data.csv --channels 1 --size 8 --net small --epochs 2 --batch 10 --seed 5 \
+    --optimizer sgd --lr 0.02 --weight-decay 0 --augment none \
     --out model.safetensors >log 2>&1 || fail "training fails: $(tail -n 2 log)"
 
 for files in plain mirrored; do

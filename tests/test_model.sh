@@ -40,7 +40,8 @@ table 3 48 2 >three.csv
 
 # train ARGUMENT...: what it says is in log.
 train() {
-    "$glcnn" train --force --decay 0.3 --batch 8 --epochs 2 "$@" >log 2>&1 </dev/null
+    "$glcnn" train --force --optimizer sgd --lr 0.02 --weight-decay 0 --clip-norm 0 --augment none \
+        --decay 0.3 --batch 8 --epochs 2 "$@" >log 2>&1 </dev/null
 }
 must_train() {
     train "$@" || fail "train $* fails"
@@ -85,7 +86,7 @@ says '^layers: 2 of 15 train$'
 tune --train 'convolution_6:4-11,fully*' --epochs 2 --optimizer adam --out some.glcnn --log some.csv
 says '^layers: 2 of 15 train$'
 tune --train 'convolution_6:4-11,fully*' --epochs 1 --optimizer adam --out rest.glcnn --log rest.csv
-must_train --resume rest.glcnn --data three.csv --epochs 2 --out rest.glcnn --log rest.csv
+must_train --resume rest.glcnn --data three.csv --epochs 2 --optimizer adam --out rest.glcnn --log rest.csv
 cmp some.glcnn rest.glcnn || fail 'where some channels learn a resumed run has other weights'
 refused 1 'first must be a multiple of 4' --model base.glcnn --data five.csv --train 'convolution_6:2-5'
 refused 1 'there is no layer "convolution_7000"' --model base.glcnn --data five.csv --train 'convolution_7000:0-3'

@@ -121,7 +121,7 @@ static void compare_network(const char *option, const struct model *model)
 
 /* ---- Training ---- */
 
-static const struct optimizer descent = {"sgd", 0,
+static const struct optimizer descent = {"sgd", 0, 0,
                                          glcnn_optimizer_stochastic_gradient_descent_create, 0.9f};
 
 static const struct settings defaults = {.optimizer = &descent};

@@ -24,9 +24,11 @@ fail() {
 files train '\1\54' 300
 files val '\0\50' 40
 
-# train ARGUMENT...: what it says is in $work/log.
+# train ARGUMENT...: what it says is in $work/log. A run that begins descends, by a rate that is known.
+descent='--optimizer sgd --lr 0.02 --weight-decay 0 --clip-norm 0 --augment none'
 train() {
-    "$glcnn" train --force --data "$work" --batch 32 --limit 128 --epochs 1 "$@" >"$work/log" 2>&1 </dev/null
+    case " $* " in *' --resume '*) begins= ;; *) begins=$descent ;; esac
+    "$glcnn" train --force --data "$work" --batch 32 --limit 128 --epochs 1 $begins "$@" >"$work/log" 2>&1 </dev/null
 }
 must_train() {
     train "$@" || { cat "$work/log"; fail "train $* fails"; }
@@ -97,7 +99,7 @@ rates() {
 # follow EPOCHS FACTOR: whether those in $work/found are what the formula gives for each step, t epochs
 # in, with d what leaves 0.3 at the end, as float32.
 follow() {
-    awk -F , -v epochs="$1" "BEGIN { pi = atan2(0, -1); d = 0.3 ^ (1 / epochs); w = epochs > 20 ? 1 : epochs / 20 }
+    awk -F , -v epochs="$1" "BEGIN { pi = atan2(0, -1); d = 0.3 ^ (1 / epochs); w = epochs > 100 ? 5 : epochs / 20 }
         {
             t = (NR - 1) / 4
             rise = NR / 4 < w ? NR / 4 / w : 1
@@ -187,7 +189,7 @@ stopped() {
     shift 2
     rm -f "$work/note" "$work/stopped"
     env LD_PRELOAD="$work/stop.so" STOP_CALLS=clock STOP_BY="$how" STOP_AT="$count" \
-        STOP_NOTE="$work/note" "$glcnn" train --force --data "$work" --out "$work/stopped" "$@" \
+        STOP_NOTE="$work/note" "$glcnn" train --force --data "$work" $descent --out "$work/stopped" "$@" \
         >"$work/log" 2>&1 </dev/null || status=$?
     [ -e "$work/note" ] || fail "SIG$how was not sent"
     "$glcnn" predict "$work/stopped" "$work/val-images-idx3-ubyte.gz" >/dev/null 2>"$work/err" ||
@@ -235,7 +237,7 @@ grep -q 'holed.csv: lines are missing, of steps 4 to 12; ' "$work/log" || fail '
 
 # Stopped within epochs of 75 steps: the rest, which settings of the checkpoint alone say, gives the
 # same bytes, of the best epoch's network too.
-settings='--batch 4 --epochs 2 --schedule cosine --warmup 0.5 --clip 0.5 --patience 3'
+settings="$descent --batch 4 --epochs 2 --schedule cosine --warmup 0.5 --clip 0.5 --patience 3"
 "$glcnn" train --force --data "$work" $settings --out "$work/whole" >"$work/log" 2>&1
 for signal in INT TERM HUP; do
     stopped $signal 60 $settings

@@ -23,7 +23,8 @@ files val '\0\50' 40
 # train ARGUMENT...: two epochs of four steps; what it says is in $work/log.
 net='--net lenet'
 train() {
-    "$glcnn" train --force --data "$work" --batch 32 $net --schedule constant "$@" \
+    "$glcnn" train --force --data "$work" --batch 32 $net --schedule constant --optimizer sgd --lr 0.02 \
+        --weight-decay 0 --clip-norm 0 --augment none "$@" \
         >"$work/log" 2>&1 </dev/null || { cat "$work/log"; fail "train $* fails"; }
 }
 train --epochs 2 --out "$work/plain" --log "$work/plain.csv"
@@ -58,7 +59,10 @@ changes decay_adam --optimizer adam --weight-decay 1
 train --optimizer adam --epochs 2 --log "$work/adam.csv"
 ! cmp -s "$work/adam.csv" "$work/decay_adam.csv" || fail 'adam has no weight decay'
 changes nesterov --nesterov
-refused 2 '--nesterov needs --optimizer sgd; this run has adam' --optimizer adam --nesterov
+refused 2 '--nesterov needs --optimizer sgd, and this run has adam: leave --nesterov out, or add' --nesterov
+refused 2 '--time and --epochs cannot be given together' --time 1m --epochs 3
+refused 2 '--time is "5x"; it must be a whole number in 1 .. 31536000, of seconds' --time 5x
+refused 2 '--time is "0"' --time 0
 refused 1 '--nesterov differs; the run began with "0"' --resume "$work/plain" --nesterov --epochs 3
 refused 2 '--weight-decay is "-1"' --weight-decay -1
 # Files from before have neither.

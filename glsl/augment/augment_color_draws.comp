@@ -1,7 +1,7 @@
 // adjustment[image] = (gain, offset, left, top, p, q, gains of four channels): v = gain source +
-// offset, the first column and row of what is cut out, and how the colours of v are turned; spec
-// 7.16. Of an image without a number the gain is NaN and nothing is cut out. One invocation an
-// image, at.x.
+// offset, the first column and row of what is cut out, and how the colours of v are turned;
+// spec 7.16. Of an image without a number the gain is NaN and nothing is cut out. One invocation
+// an image, at.x.
 // needs augment/draws.glsl
 // needs augment/turn.glsl
 

@@ -159,32 +159,15 @@ void recipe_augment(const struct recipe_data *d, char words[RECIPE_WORDS])
 
 #define SMALL_SIDE 64 /* the longest side of pictures that small is for */
 
-/* Multiply-adds of resnet10 for a pixel of a picture whose first stage has all pixels, with both
- * gradients: 3 (9 (3 32 + 2 32 32) + 9 (32 64 + 64 64 + ...) / 4 + ...), about the same for each of the
- * four stages. */
-#define RESNET10_WORK 1.9e5
-/* What two cores of a rasteriser in software compute in twenty minutes. */
-#define SOFTWARE_WORK 1e13
-
-static double work_of(const struct form *form, double pictures)
-{
-    double pixels = (double)form->width * form->height;
-    const uint32_t longer = form->width > form->height ? form->width : form->height;
-    for (uint32_t side = longer; side > SMALL_SIDE; side /= 2)
-        pixels /= 4;
-    return RESNET10_WORK * pixels * pictures;
-}
-
-const struct net *recipe_net(const struct form *form, double pictures, bool is_software,
-                             char why[RECIPE_REASON])
+const struct net *recipe_net(const struct form *form, bool is_software, char why[RECIPE_REASON])
 {
     const bool is_small = form->width <= SMALL_SIDE && form->height <= SMALL_SIDE;
     const struct net *net = net_find("resnet10");
     *why = 0;
-    if (is_software && work_of(form, pictures) > SOFTWARE_WORK) {
-        snprintf(why, RECIPE_REASON,
-                 "resnet10 learns better, and would take hours on this device; --net resnet10 "
-                 "selects it");
+    if (is_software) {
+        snprintf(
+            why, RECIPE_REASON,
+            "resnet10 learns better, and takes hours without a GPU; --net resnet10 selects it");
         net = net_find(is_small ? "small" : "mobilenet-tiny");
     }
     return net_fits(net, form) ? net : net_find("resnet8");

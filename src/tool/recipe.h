@@ -40,12 +40,10 @@ struct recipe_data {
 #define RECIPE_WORDS 256
 void recipe_augment(const struct recipe_data *data, char words[RECIPE_WORDS]);
 
-/* The network: resnet10, or where that takes too long on the device (an estimate of `images` pictures'
- * worth of multiply-adds above what it does in twenty minutes) small for pictures of up to 64x64
- * pixels and mobilenet-tiny for larger ones. Pictures that are too small for these have resnet8.
- * `why` gets the reason, a clause. */
+/* The network: resnet10, and on a software rasteriser, where that takes hours, small for pictures of up to
+ * 64x64 pixels and mobilenet-tiny for larger ones. Pictures that are too small for these have resnet8.
+ * `why` gets the reason for another than resnet10, a clause. */
 #define RECIPE_REASON 128
-const struct net *recipe_net(const struct form *form, double pictures, bool is_software,
-                             char why[RECIPE_REASON]);
+const struct net *recipe_net(const struct form *form, bool is_software, char why[RECIPE_REASON]);
 
 #endif

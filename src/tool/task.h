@@ -44,12 +44,12 @@ struct remark {
 };
 
 struct task {
-    const char *name;      /* of --task, and in a model file */
-    const char *text;      /* what it does, for --help */
-    const char *measure;   /* of what the best epoch has most: "accuracy" */
-    const char *nothing;   /* what there is where that is not defined: "no objects" */
-    const char *classes;   /* what form.classes counts: "classes" */
-    const char *gives;     /* what a network for it gives that ends as `build` has it */
+    const char *name;    /* of --task, and in a model file */
+    const char *text;    /* what it does, for --help */
+    const char *measure; /* of what the best epoch has most: "accuracy" */
+    const char *nothing; /* what there is where that is not defined: "no objects" */
+    const char *classes; /* what form.classes counts: "classes" */
+    const char *gives;   /* what a network for it gives that ends as `build` has it */
     glcnn_data_targets targets;
     /* Can it learn from data of such targets? NULL: it can. False: a message without the data's name. */
     bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);

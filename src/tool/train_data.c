@@ -14,7 +14,6 @@ static int choose_net(struct session *s)
     char error[GLCNN_ERROR_LENGTH];
     struct settings *t = &s->settings;
     const struct form *form = &s->pictures.form;
-    const double pictures = (double)t->epochs * session_images(s, GLCNN_DATA_PART_TRAINING);
     int status = EXIT_GOOD;
     if (t->resume || t->model)
         return EXIT_GOOD;
@@ -27,7 +26,7 @@ static int choose_net(struct session *s)
         double slow = glcnn_device_info(s->tool.device)->software;
         if (!ranks_sum(&s->ranks, &slow, 1, error))
             return session_fail(s, error);
-        s->described.net = recipe_net(form, pictures, slow > 0, t->net_reason);
+        s->described.net = recipe_net(form, slow > 0, t->net_reason);
     }
     snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
     return EXIT_GOOD;

@@ -90,7 +90,7 @@ const struct tool_option train_options[] = {
     {OPTION_STRICT, "strict", NULL, "fail on a damaged picture instead of leaving it out"},
     {OPTION_THREADS, "threads", "N", "threads that decode pictures (default: one per processor)"},
     {OPTION_NET, "net", "NAME",
-     "resnet10, small, resnet8, mobilenet-tiny or lenet (default: resnet10, on slow devices smaller)"},
+     "resnet10, small, resnet8, mobilenet-tiny or lenet (default: resnet10; without a GPU small or mobilenet-tiny)"},
     {OPTION_LOSS, "loss", "NAME",
      "what training makes small: one of the task's, as below (default: its first)"},
     {OPTION_OPTIMIZER, "optimizer", "NAME",
@@ -285,6 +285,16 @@ static const char *describe_range(const struct number *n, uint64_t low, char tex
              n->kind == REAL ? "" : "whole ", low, n->high,
              n->kind == SECONDS ? ", of seconds or with s, m or h behind it" : "");
     return text;
+}
+
+static void fill_default(struct settings *s, const struct number *n)
+{
+    if (s->given & bit(n))
+        return;
+    if (n->kind == REAL || n->kind == SIGNED)
+        *(double *)place(s, n) = n->fallback;
+    else
+        *(uint64_t *)place(s, n) = (uint64_t)n->fallback;
 }
 
 static const struct number *find_number(int letter)
@@ -565,6 +575,11 @@ static int resume_number(const struct tool_command *command, struct settings *s,
     char range[96];
     struct settings kept = *s;
     uint64_t low = n->fallback < (double)n->low ? (uint64_t)n->fallback : n->low;
+    if (!text && n->later &&
+        !(s->given & bit(n))) { /* the default of a run that begins may be another */
+        fill_default(s, n);
+        s->given |= bit(n);
+    }
     if (!text && n->later)
         return EXIT_GOOD;
     if (!text)
@@ -913,16 +928,6 @@ void settings_print_resumption(const struct settings *settings, uint32_t ranks)
 }
 
 /* ---- All ---- */
-
-static void fill_default(struct settings *s, const struct number *n)
-{
-    if (s->given & bit(n))
-        return;
-    if (n->kind == REAL || n->kind == SIGNED)
-        *(double *)place(s, n) = n->fallback;
-    else
-        *(uint64_t *)place(s, n) = (uint64_t)n->fallback;
-}
 
 static void fill_defaults(struct settings *s)
 {
