@@ -307,7 +307,7 @@ again = $(MAKE) --no-print-directory $(jobs)
 demo: tool-packages
 	+@$(again) all
 	@mkdir -p $(O)/demo
-	$(O)/glcnn train --force --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
+	$(O)/glcnn train --force --epochs 1 --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
 
 clean:
 	rm -rf $(O)
