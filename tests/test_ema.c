@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static const struct optimizer descent = {"sgd", 0,
+static const struct optimizer descent = {"sgd", 0, 0,
                                          glcnn_optimizer_stochastic_gradient_descent_create, 0.9f};
 
 static void good(bool done)
