@@ -80,7 +80,7 @@ static double quartic_gradient(double y, double t, const struct glcnn_loss_param
 { (void)p; return 4 * pow(y - t, 3); }'
 replaced "$references/loss.c" "s/^typedef double (\*element).*/&\\
 $quartic/"
-replaced "$references/loss.c" '/GLCNN_LOSS_TYPE_KULLBACK_LEIBLER_DIVERGENCE/s/$/ {quartic, quartic_gradient},/'
+replaced "$references/loss.c" '/GLCNN_LOSS_TYPE_QUALITY_FOCAL/s/$/ {quartic, quartic_gradient},/'
 neuron_case='{"neuron_type=cube neuron_a=0.5", {1, 3, 4, 5}}'
 loss_case='{"loss_type=quartic reduction_type=sum", {1, 5, 3, 4}}'
 replaced "$references/neuron.c" "s/cases\[\] = {/&$neuron_case, /"
