@@ -91,7 +91,11 @@ static int run_command(int argc, char *argv[])
         if (strcmp(argv[1], words[i].word) == 0)
             return words[i].print(output);
     const struct tool_command *command = find_command(argv[1]);
-    return command ? command->run(command, argc - 1, argv + 1) : EXIT_USAGE;
+    if (!command)
+        return EXIT_USAGE;
+    if (!glcnn_kernel_info_at(0)) /* commands ask for what kernels are like without a failure */
+        return complain(command, EXIT_FAILED, "not enough memory");
+    return command->run(command, argc - 1, argv + 1);
 }
 
 /* A standard stream that was closed is opened the wrong way round: no file gets its number, and who
