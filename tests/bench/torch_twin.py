@@ -120,6 +120,9 @@ NETS = {
     'resnet8': lambda: nn.Sequential(
         *normalised(1, 16), Residual(16, 16, 1), Residual(16, 32, 2), Residual(32, 64, 2),
         nn.AvgPool2d(7), nn.Flatten(), nn.Linear(64, 10)),
+    'resnet10': lambda: nn.Sequential(
+        *normalised(1, 32), Residual(32, 32, 1), Residual(32, 64, 2), Residual(64, 128, 2),
+        Residual(128, 256, 2), nn.AvgPool2d(4), nn.Flatten(), nn.Linear(256, 10)),
     'mobilenet-tiny': lambda: nn.Sequential(
         *normalised(1, 16, 3, 2), *separable(16, 32, 1), *separable(32, 64, 2),
         *separable(64, 64, 1), nn.AvgPool2d(7), nn.Flatten(), nn.Linear(64, 10)),
