@@ -229,10 +229,6 @@ bool model_open(glcnn_network *network, const struct form *form, uint32_t batch,
 {
     *model =
         (struct model){.form = *form, .network = network, .device = glcnn_network_device(network)};
-    if (!glcnn_kernel_info_at(0)) { /* what a filter is like is asked for without a failure */
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-        return false;
-    }
     find_ends(network, &model->image, &model->scores);
     model->head = model_head(network);
     if (!model->image || !model->scores) {

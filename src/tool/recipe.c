@@ -36,7 +36,7 @@ uint64_t recipe_epochs(uint32_t images)
 /* How far pictures of a task may be changed; all zero: not at all. Sides are shares of the shorter
  * side. */
 struct changes {
-    enum { NEVER, BY_CLASSES, BY_KEYPOINTS } flips;
+    bool flips; /* where the names of classes allow it */
     double crop, rotate, scale, cutout;
     bool reflects; /* what lies outside, where no object can be doubled without its label */
 };
@@ -45,17 +45,17 @@ struct changes {
 static const struct {
     const char *task;
     struct changes changes;
-} tables[] = {{"classify", {BY_CLASSES, 0.1, 15, 0.2, 0.25, true}},
-              {"segment", {BY_CLASSES, 0.125, 15, 0.25, 0, true}},
-              {"detect", {BY_CLASSES, 0.25, 0, 0.4, 0, false}},
-              {"keypoints", {BY_KEYPOINTS, 0.1, 20, 0.2, 0, false}}};
+} tables[] = {{"classify", {true, 0.1, 15, 0.2, 0.25, true}},
+              {"segment", {true, 0.125, 15, 0.25, 0, true}},
+              {"detect", {true, 0.25, 0, 0.4, 0, false}},
+              {"keypoints", {false, 0.1, 20, 0.2, 0, false}}};
 
 static bool is_separator(char c)
 {
     return c == '_' || c == '-' || c == ' ' || c == '.';
 }
 
-/* Calls of words of a name: letters between separators, whatever their case. */
+/* True if the name has the word between separators, whatever its case. */
 static bool has_word(const char *name, const char *word)
 {
     const size_t length = strlen(word);
@@ -92,11 +92,6 @@ static bool classes_keep(const struct glcnn_data_info *info)
         characters += is_character(name);
     }
     return 2 * characters <= info->class_count;
-}
-
-static bool flips(const struct changes *c, const struct glcnn_data_info *info)
-{
-    return c->flips == BY_CLASSES && classes_keep(info);
 }
 
 static void add(char words[RECIPE_WORDS], const char *name, double value)
@@ -146,7 +141,7 @@ void recipe_augment(const struct recipe_data *d, char words[RECIPE_WORDS])
             c = &tables[i].changes;
     if (!c || !d->info->bytes || !d->trains_all)
         return;
-    if (flips(c, d->info))
+    if (c->flips && classes_keep(d->info))
         add(words, "flip", FLAG);
     if (d->passes < FEW_PASSES)
         return;
