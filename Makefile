@@ -216,7 +216,7 @@ $(O)/found/%:
 $(O)/found/core: | $(O)/found/gles
 $(O)/found/onnx $(O)/found/tool: | $(O)/found/protoc-c
 $(O)/found/gles:
-	@echo '#include <GLES3/gl31.h>' | $(CC) $(own_cppflags) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null || { \
+	@echo '#include <GLES3/gl31.h>' | $(CC) $(own_cppflags) $(CPPFLAGS) $(CFLAGS) -x c -fsyntax-only - || { \
 	    echo 'The headers of OpenGL ES 3.1 are missing. $(needed)' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 $(O)/found/protoc-c:
