@@ -10,14 +10,14 @@ static void batch_and_epochs_follow_from_the_number_of_images(void)
     static const struct {
         uint32_t images;
         uint64_t batch, epochs;
-    } rows[] = {{1, 1, 200},    {20, 2, 200},   {100, 12, 200},   {600, 16, 133},
-                {1999, 16, 60}, {2000, 32, 60}, {3720, 32, 40},   {7999, 32, 24},
+    } rows[] = {{1, 1, 200},    {20, 2, 200},   {100, 8, 200},    {600, 8, 133},
+                {1999, 8, 60},  {2000, 32, 60}, {3720, 32, 40},   {7999, 32, 24},
                 {8000, 64, 24}, {60000, 64, 6}, {1000000, 64, 1}, {UINT32_MAX, 64, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CU_ASSERT_EQUAL(recipe_batch(rows[i].images, 1), rows[i].batch);
         CU_ASSERT_EQUAL(recipe_epochs(rows[i].images), rows[i].epochs);
     }
-    CU_ASSERT_EQUAL(recipe_batch(600, 8), 9); /* an eighth of the images is a step of 8 batches */
+    CU_ASSERT_EQUAL(recipe_batch(400, 8), 6); /* an eighth of the images is a step of 8 batches */
     CU_ASSERT_EQUAL(recipe_batch(3, 100), 1);
 }
 

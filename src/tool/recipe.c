@@ -16,7 +16,7 @@
 
 uint64_t recipe_batch(uint32_t images, uint64_t batches)
 {
-    const uint64_t usual = images < 2000   ? 16
+    const uint64_t usual = images < 2000   ? 8
                            : images < 8000 ? 32
                                            : 64,
                    most = images / PARTS / batches;

@@ -14,11 +14,11 @@
 
 /* The batch and the epochs of a run over so many images, by the formula
  *
- *     batch  = 16 for fewer than 2000 images, 32 for fewer than 8000, else 64, and at most an eighth
+ *     batch  = 8 for fewer than 2000 images, 32 for fewer than 8000, else 64, and at most an eighth
  *              of the images
  *     epochs = 80,000 cbrt(images / 600) / images, between 1 and 200
  *
- * About 5,000 steps of 16 pictures for some hundred images, 4,600 of 32 for 4,000. `batches` are those
+ * About 10,000 steps of 8 pictures for some hundred images, 4,600 of 32 for 4,000. `batches` are those
  * of a step, 1 or more. */
 uint64_t recipe_batch(uint32_t images, uint64_t batches);
 uint64_t recipe_epochs(uint32_t images);

@@ -37,7 +37,7 @@ static const char details[] =
     "another, and steps that it repeats replace the earlier ones.\n"
     "\n"
     "Without --epochs N images are shown 80000 cbrt(N / 600) / N times, at least once and at most 200 "
-    "times: some 5000 steps for a few hundred images. The learning rate rises to --lr during the "
+    "times: some 10000 steps for a few hundred images. The learning rate rises to --lr during the "
     "warm-up; for cosine that is a 20th of the run and at most five epochs, for other schedules none, "
     "unless --warmup is given. After t epochs of all --epochs the learning rate is --lr times\n"
     "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"

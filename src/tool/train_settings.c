@@ -100,7 +100,7 @@ const struct tool_option train_options[] = {
     {OPTION_TIME, "time", "TIME",
      "as many epochs as take so long: 40s, 20m or 3h, by the pace of the first steps"},
     {OPTION_BATCH, "batch", "N",
-     "images in a step (default 16; of 2000 images on 32, of 8000 on 64; at most an eighth)"},
+     "images in a step (default 8; of 2000 images on 32, of 8000 on 64; at most an eighth)"},
     {OPTION_ACCUMULATE, "accumulate", "N",
      "batches whose mean gradient makes one step (default 1)"},
     {OPTION_LIMIT, "limit", "N", "use only N images for training, and N for validation"},
