@@ -35,7 +35,8 @@ struct claim_file {
     struct claim_output output;
     char *path;
     struct identity file;
-    bool is_there, is_special; /* no regular file, so nothing of it is replaced */
+    bool is_there, is_special;         /* no regular file, so nothing of it is replaced */
+    char unopened[GLCNN_ERROR_LENGTH]; /* why its mark could not be read; empty: it could */
     glcnn_file_lock *lock;
 };
 
@@ -221,12 +222,12 @@ static bool examine(struct claim_file *f, char *error)
     return false;
 }
 
-static bool has_mark(const struct claim_file *f, const struct claim_mark *mark)
+static bool has_mark(struct claim_file *f, const struct claim_mark *mark)
 {
     char bytes[CLAIM_MARK_MAX];
     int descriptor;
     const size_t size = mark ? strlen(mark->text) : 0;
-    if (!mark || glcnn_file_open(f->path, &descriptor, NULL, NULL) != GLCNN_SUCCESS)
+    if (!mark || glcnn_file_open(f->path, &descriptor, NULL, f->unopened) != GLCNN_SUCCESS)
         return false;
     const bool found =
         glcnn_file_read(descriptor, f->path, mark->offset, bytes, size, NULL) == GLCNN_SUCCESS &&
@@ -236,7 +237,7 @@ static bool has_mark(const struct claim_file *f, const struct claim_mark *mark)
 }
 
 /* Whether the tool wrote it, by whichever option. */
-static bool has_any_mark(const struct claim_file *f)
+static bool has_any_mark(struct claim_file *f)
 {
     static const struct claim_mark *const marks[] = {
         &claim_checkpoint, &claim_log, &claim_plot, &claim_page, &claim_trace, &claim_features};
@@ -291,8 +292,15 @@ static const struct claim_input *find_folder(const struct claims *claims, const 
     return found;
 }
 
+/* A file whose mark cannot be read may be anything: the reason is said in place of the rule's message. */
+static bool fail_unopened(const struct claim_file *f, char *error)
+{
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", f->unopened);
+    return false;
+}
+
 /* An earlier output may lie among the data: it has a mark, and data have none. */
-static bool check_inputs(const struct claims *claims, const struct claim_file *f, char *error)
+static bool check_inputs(const struct claims *claims, struct claim_file *f, char *error)
 {
     const struct claim_input *input = find_input(claims, &f->file);
     if (input && !input->is_folder) {
@@ -304,6 +312,8 @@ static bool check_inputs(const struct claims *claims, const struct claim_file *f
     }
     if (!f->is_there || has_any_mark(f) || !(input = find_folder(claims, f->path)))
         return true;
+    if (*f->unopened)
+        return fail_unopened(f, error);
     snprintf(error, GLCNN_ERROR_LENGTH,
              "%.200s: lies in %.200s, which this run reads, and would be replaced by %s; give it "
              "another name",
@@ -311,11 +321,13 @@ static bool check_inputs(const struct claims *claims, const struct claim_file *f
     return false;
 }
 
-static bool check_old(const struct claims *claims, const struct claim_file *f, char *error)
+static bool check_old(const struct claims *claims, struct claim_file *f, char *error)
 {
     const bool resumable = f->output.resumable;
     if (!f->is_there || claims->force || (f->output.continues && has_mark(f, f->output.mark)))
         return true;
+    if (*f->unopened)
+        return fail_unopened(f, error);
     snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: already exists; --force overwrites it%s%.200s%s",
              f->path, resumable ? ", --resume " : "", resumable ? f->path : "",
              resumable ? " continues it" : "");
