@@ -6,7 +6,7 @@
 # usage: tests/check_boards.sh [OPTION]... [-- COMMAND...]
 #   -r trixie   with trixie's Mesa (as root) instead of this Debian's
 #   -g GPU,...  on these alone
-#   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
+#   -w RUN,...  of lenet, small, resnet8, mobilenet-tiny, resnet10, and tokens, keras, detector, shaped, small ONNX
 #               models, and segmenter, boxes, a network of each of these tasks (a training step each,
 #               boards/train.sh), check, and pairs, the networks of test_pairs.c
 #   -l          lists every program, the slowest to compile first
@@ -22,7 +22,7 @@
 # no drivers.
 
 out=${O:-build}
-release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,tokens,keras,detector,shaped,segmenter,boxes,check,pairs
+release='' gpus='' runs=lenet,small,resnet8,mobilenet-tiny,resnet10,tokens,keras,detector,shaped,segmenter,boxes,check,pairs
 listed='' shaders='' table='' build=1 workers=''
 here=$(dirname "$0")/boards
 

@@ -1,14 +1,21 @@
-// l = (p - t)^2 b,  d = 2 (p - t) p (1 - p) b + (p - t)^3,  with p = 1 / (1 + exp(-y)) and
-// b = max(y, 0) - y t + log(1 + exp(-|y|))
-// needs lib/compare.glsl
+// l = (p - t)^2 b,  d = 2 (p - t) p (1 - p) b + (p - t)^3,  with p = 1 / (1 + exp(-y)),
+// b = max(y, 0) - y t + log(1 + q) and q = exp(-|y|), of which p (1 - p) = q / (1 + q)^2: one exponential
+// for all, or Mali's older GPUs spill. A NaN goes through q.
 // needs lib/math.glsl
-vec4 NAME_entropy(vec4 y, vec4 t) { return at_least(y, 0.0) - y * t + log1p(exp_precise(-abs(y))); }
+struct NAME_terms {
+    vec4 difference, slope, entropy; // p - t, p (1 - p), b
+};
+NAME_terms NAME_terms_of(vec4 y, vec4 t) {
+    vec4 q = exp_precise(-abs(y));
+    vec4 r = 1.0 / (1.0 + q);
+    return NAME_terms(mix(q, vec4(1.0), greaterThanEqual(y, vec4(0.0))) * r - t, q * r * r,
+                      max(y, 0.0) - y * t + log1p_of_share(q));
+}
 vec4 NAME_loss(vec4 y, vec4 t) {
-    vec4 e = sigmoid_precise(y) - t;
-    return e * e * NAME_entropy(y, t);
+    NAME_terms a = NAME_terms_of(y, t);
+    return a.difference * a.difference * a.entropy;
 }
 vec4 NAME_gradient(vec4 y, vec4 t) {
-    vec4 p = sigmoid_precise(y);
-    vec4 e = p - t;
-    return e * (2.0 * p * sigmoid_precise(-y) * NAME_entropy(y, t) + e * e);
+    NAME_terms a = NAME_terms_of(y, t);
+    return a.difference * (2.0 * a.slope * a.entropy + a.difference * a.difference);
 }
