@@ -74,7 +74,7 @@ VERSION       := $(VERSION_MAJOR).$(VERSION_MINOR).$(word 3,$(version))
 SOVERSION     := $(if $(filter 0,$(VERSION_MAJOR)),0.$(VERSION_MINOR),$(VERSION_MAJOR))
 
 # Lists of files. A new kernel, shader, header, test or example is found here; nothing names it.
-LIB_ROOMS      := platform $(addprefix src/,device record image encode kernels reference run graph io)
+LIB_ROOMS      := platform $(addprefix src/,base device record image encode kernels reference run graph io)
 # DESKTOP=no leaves out what only a large desktop GPU can take: programs for boards are smaller so.
 DESKTOP        ?= yes
 DESKTOP_SOURCES := $(if $(filter no,$(DESKTOP)),,$(sort $(wildcard src/desktop/*.c)))
@@ -94,7 +94,10 @@ ALL_HEADERS    := $(sort $(wildcard include/glcnn/*.h))
 HEADERS        := $(filter-out $(foreach part,$(filter-out $(parts),$(ALL_PARTS)),\
                     $(HEADERS_$(part):%=include/glcnn/%.h)),$(ALL_HEADERS))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
-TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
+BASE_SOURCES   := $(sort $(wildcard src/base/*.c))
+# The rooms that the tool is linked of; src/tool alone reads a command line.
+TOOL_ROOMS     := $(addprefix src/,task train report tool)
+TOOL_SOURCES   := $(sort $(wildcard $(TOOL_ROOMS:%=%/*.c)))
 # What the programs of examples/*.c share is linked into each, into the tool and into tests.
 SUPPORT        := $(sort $(wildcard examples/support/*.c))
 EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
@@ -104,6 +107,7 @@ INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
+BASE_OBJECTS   := $(BASE_SOURCES:%.c=$(O)/%.o)
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
@@ -125,6 +129,10 @@ CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
+# Each shared library takes what it uses of src/base; of static ones libglcnn.a has it for all.
+BASE        := $(O)/base.a
+# The tool without its commands' table: tests and examples take what they use of it.
+TOOL_ARCHIVE := $(O)/tool.a
 TOOL        := $(if $(filter tool,$(parts)),$(O)/glcnn)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
 
@@ -201,6 +209,7 @@ $(eval $(call remember,$(O)/mpi-files,MPI_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
 $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
+$(eval $(call remember,$(O)/base-files,BASE_SOURCES))
 
 # Compiling. What a part lacks is named here, before a compiler complains of its headers.
 needed = $(if $(CROSS_COMPILE),Of the other processor: PKG_CONFIG=pkg-config reads its .pc files from \
@@ -234,14 +243,14 @@ COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(hard_cfl
           -c -o $@ $<
 LINK    = $(CC) -pie $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@
 
-$(INTERCHANGE_OBJECTS) $(DATA_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): \
-    includes = $(public_include)
-$(MPI_OBJECTS): includes = $(public_include) $(mpi_cflags:-I%=-isystem %)
+$(INTERCHANGE_OBJECTS) $(DATA_OBJECTS): includes = $(public_include)
+$(SUPPORT_OBJECTS) $(EXAMPLES:=.o): includes = $(public_include) -iquote src
+$(MPI_OBJECTS): includes = $(public_include) -iquote src $(mpi_cflags:-I%=-isystem %)
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)
 # Dependencies leave out what -isystem finds.
 $(ONNX_OBJECTS): $(O)/onnx.pb-c.c
-$(TOOL_OBJECTS): includes = $(public_include) -iquote examples -isystem $(O)
-$(O)/src/tool/event_file.o: $(O)/events.pb-c.c
+$(TOOL_OBJECTS): includes = $(public_include) -iquote src -iquote examples -isystem $(O)
+$(O)/src/report/event_file.o: $(O)/events.pb-c.c
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
@@ -259,14 +268,16 @@ $(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(O)/libglcnn_onnx.a: $(ONNX_OBJECTS) $(O)/onnx-files
 $(O)/libglcnn_data.a: $(DATA_OBJECTS) $(O)/data-files
 $(O)/libglcnn_mpi.a: $(MPI_OBJECTS) $(O)/mpi-files
-$(STATIC):
+$(BASE): $(BASE_OBJECTS) $(O)/base-files
+$(TOOL_ARCHIVE): $(filter-out %/main.o,$(TOOL_OBJECTS)) $(O)/tool-files
+$(STATIC) $(BASE) $(TOOL_ARCHIVE):
 	$(call say,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-$(CORE): $(LIB_OBJECTS) $(O)/files src/libglcnn.map
+$(CORE): $(LIB_OBJECTS) $(BASE) $(O)/files src/libglcnn.map
 	$(call say,LD)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
-	    $(LIB_OBJECTS) $(lib_libs)
+	    $(filter-out $(BASE_OBJECTS),$(LIB_OBJECTS)) $(BASE) $(lib_libs)
 
 $(INTERCHANGE): $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(INTERCHANGE): libs = $(interchange_libs)
@@ -274,10 +285,10 @@ $(ONNX): $(ONNX_OBJECTS) $(O)/onnx-files
 $(ONNX): libs = $(onnx_libs)
 $(DATA): $(DATA_OBJECTS) $(O)/data-files
 $(DATA): libs = $(data_libs)
-$(INTERCHANGE) $(ONNX) $(DATA): src/libglcnn.map $(CORE)
+$(INTERCHANGE) $(ONNX) $(DATA): src/libglcnn.map $(BASE) $(CORE)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
-	    $(filter %.o,$^) $(CORE) $(libs)
+	    $(filter %.o,$^) $(BASE) $(CORE) $(libs)
 
 # It calls nothing of libglcnn: a program that has that linked in loads it all the same.
 $(O)/libglcnn_mpi.so.$(VERSION): $(MPI_OBJECTS) $(O)/mpi-files src/libglcnn.map
@@ -295,9 +306,9 @@ $(O)/glcnn: $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(STATIC) $(O)/tool-files $(O)/su
 	$(call say,LD)
 	$(Q)$(LINK) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
-$(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
+$(EXAMPLES): %: %.o $(SUPPORT_OBJECTS) $(TOOL_ARCHIVE) $(STATIC) $(O)/support
 	$(call say,LD)
-	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
+	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(TOOL_ARCHIVE) $(static_libs) $(app_libs)
 
 # Running. Packages are installed by one make and found by the next, which uses every core unless
 # told otherwise.

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "support/frames.h"
-#include "support/network.h"
-#include "support/option.h"
+#include "task/network.h"
+#include "base/option.h"
 
 #define SIDE         64 /* of what the network sees */
 #define CHANNELS     32

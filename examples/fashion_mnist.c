@@ -22,10 +22,10 @@
 
 #include "support/fashion.h"
 #include "support/npz.h"
-#include "support/option.h"
-#include "support/plot.h"
+#include "base/option.h"
+#include "report/plot.h"
 #include "support/progress.h"
-#include "support/random.h"
+#include "base/random.h"
 
 #define SIDE       FASHION_SIDE
 #define PIXELS     FASHION_PIXELS

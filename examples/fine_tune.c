@@ -6,11 +6,11 @@
 #include <glcnn/glcnn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "support/fashion.h"
-#include "support/network.h"
-#include "support/option.h"
+#include "task/network.h"
+#include "base/option.h"
+#include "base/clock.h"
 
 #define BATCH 64
 
@@ -23,13 +23,6 @@ static void must(bool good, const char *message)
         fprintf(stderr, "fine_tune: %s\n", message ? message : glcnn_device_error(device));
         exit(1);
     }
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 /* A convolution with ReLU, then half the size. */
@@ -82,9 +75,9 @@ static double train(glcnn_graph *graph, glcnn_image_node *loss, glcnn_image *con
     for (int s = 0; s <= steps; s++) {
         must(!network_run(graph, sources, batch->floats, batch->labels, loss, losses, BATCH), NULL);
         if (s == 0)
-            start = now();
+            start = seconds_now();
     }
-    return (now() - start) / steps;
+    return (seconds_now() - start) / steps;
 }
 
 static void compare(glcnn_image *const *sources, const struct glcnn_data_batch *batch,

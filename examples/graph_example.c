@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "support/fashion.h"
-#include "support/network.h"
-#include "support/option.h"
+#include "task/network.h"
+#include "base/option.h"
 
 #define BATCH 50
 

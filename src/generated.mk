@@ -58,7 +58,7 @@ $(O)/onnx.pb-c.c: src/onnx/onnx.proto | $(O)/found/onnx
 	$(call say,GEN)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 
-# TensorBoard's messages, as far as the tool writes them.
-$(O)/events.pb-c.c: src/tool/events.proto | $(O)/found/tool
+# TensorBoard's messages, as far as a training writes them.
+$(O)/events.pb-c.c: src/report/events.proto | $(O)/found/tool
 	$(call say,GEN)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<

@@ -402,7 +402,7 @@ write_inner_loops() { # FAMILY-FOLDER
 }
 
 print_model() {
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -Iinclude -I"$out/include" -Isrc -Isrc/tool -o "$work/steps" \
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 -Iinclude -I"$out/include" -Isrc -o "$work/steps" \
         "$here/steps.c" -L"$out" -lglcnn || return 1
     for gpu in $(chosen_gpus); do
         suite=$(model_suite "$gpu") family=$(about "$gpu" 2) name=$suite.$family

@@ -2,7 +2,7 @@
 #ifndef GLCNN_TESTS_SHAPES_H
 #define GLCNN_TESTS_SHAPES_H
 
-#include "tool/detection_box.h"
+#include "task/detection_box.h"
 
 #define SHAPES_SIDE    64
 #define SHAPES_CLASSES 3 /* rectangle, disc, triangle */

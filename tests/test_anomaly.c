@@ -1,9 +1,9 @@
 /* What "glcnn anomaly" computes: coresets, the nearest of a bank on the device against double precision,
  * scores by neighbours, thresholds and the area under the ROC curve by hand. */
-#include "tool/anomaly_bank.h"
-#include "tool/anomaly_nearest.h"
-#include "tool/anomaly_projection.h"
-#include "tool/anomaly_scores.h"
+#include "task/anomaly_bank.h"
+#include "task/anomaly_nearest.h"
+#include "task/anomaly_projection.h"
+#include "task/anomaly_scores.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Folders of normal and other pictures: which is normal, which labels pictures have, and what is scored. */
-#include "tool/anomaly_pictures.h"
+#include "train/anomaly_pictures.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

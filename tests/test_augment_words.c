@@ -1,7 +1,7 @@
 /* glcnn train --augment: the words and the nodes that they stand for. */
 #include "tests/fixture.h"
 
-#include "tool/augment.h"
+#include "task/augment.h"
 
 static struct augment read_words(const char *text)
 {

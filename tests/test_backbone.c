@@ -1,8 +1,8 @@
 /* Heads on networks that are there: which maps they stand on, what is left of the network, what stays as it
  * is while the head trains, and what cannot be a backbone. */
 #include "tests/graphs.h"
-#include "tool/backbone.h"
-#include "tool/layers.h"
+#include "task/backbone.h"
+#include "train/layers.h"
 
 #include <math.h>
 

@@ -129,7 +129,7 @@ int main(int argc, char *argv[])
 END_OF_C
 # shellcheck disable=SC2046
 $cc -O1 -D_XOPEN_SOURCE=700 -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
-    "$top/src/tool/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm >log 2>&1 ||
+    "$top/src/task/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm >log 2>&1 ||
     fail 'draw.c does not compile'
 for part in train valid; do
     mkdir -p boxes/$part/images boxes/$part/labels boxes/$part/masks

@@ -15,7 +15,7 @@
 #include "record/program.h"
 #include "run/check.h"
 #include "tests/folder.h"
-#include "tool/model.h"
+#include "task/model.h"
 
 #define BATCH 4
 #define MANY  64 /* entries of a folder that are damaged, at most */

@@ -1,5 +1,5 @@
 /* Names of a network and of data: which rows of the head stay, and that they keep their weights. */
-#include "tool/class_match.h"
+#include "task/class_match.h"
 
 #include "tests/fixture.h"
 

@@ -3,7 +3,7 @@
 
 #include "tests/unit.h"
 
-#include "tool/seen.h"
+#include "train/seen.h"
 
 static uint32_t shade;
 

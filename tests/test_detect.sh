@@ -70,7 +70,7 @@ int main(int argc, char *argv[])
 }
 END_OF_C
 $cc -O1 -D_XOPEN_SOURCE=700 -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
-    "$top/src/tool/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm ||
+    "$top/src/task/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm ||
     fail 'draw.c does not compile'
 mkdir -p shapes/train/images shapes/train/labels shapes/valid/images shapes/valid/labels
 ./draw shapes/train 800 1 && ./draw shapes/valid 128 4711 || fail 'there are no pictures'

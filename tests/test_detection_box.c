@@ -1,8 +1,8 @@
 /* Boxes, the grids of a detector, what their locations are to predict, and objects that follow the
  * augmentation of their picture. */
 #include "tests/fixture.h"
-#include "tool/detection_augment.h"
-#include "tool/detection_targets.h"
+#include "task/detection_augment.h"
+#include "task/detection_targets.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* From predictions to boxes: where they are, which are suppressed, in which order; and how they are drawn. */
 #include "tests/fixture.h"
 
-#include "tool/detection_decode.h"
-#include "tool/detection_draw.h"
-#include "tool/png_file.h"
+#include "task/detection_decode.h"
+#include "task/detection_draw.h"
+#include "task/png_file.h"
 
 #include <math.h>
 #include <png.h>

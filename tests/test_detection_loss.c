@@ -2,8 +2,8 @@
  * in double precision, its gradient by finite differences. */
 #include "tests/archive.h"
 #include "tests/graphs.h"
-#include "tool/detection_loss.h"
-#include "tool/detection_pack.h"
+#include "task/detection_loss.h"
+#include "task/detection_pack.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * (golden/make_detection_scores.py). */
 #include "tests/archive.h"
 #include "tests/fixture.h"
-#include "tool/detection_score.h"
+#include "task/detection_score.h"
 
 #include <math.h>
 

@@ -4,10 +4,10 @@
 
 #include "tests/fixture.h"
 #include "tests/shapes.h"
-#include "tool/detection_decode.h"
-#include "tool/detection_loss.h"
-#include "tool/detection_score.h"
-#include "tool/detection_targets.h"
+#include "task/detection_decode.h"
+#include "task/detection_loss.h"
+#include "task/detection_score.h"
+#include "task/detection_targets.h"
 
 #include <math.h>
 #include <time.h>

@@ -8,7 +8,7 @@
 #include "device/buffer.h"
 #include "device/device.h"
 #include "record/shader_source.h"
-#include "record/text.h"
+#include "base/text.h"
 #include "tests/fixture.h"
 
 /* ---- The generator ---- */

@@ -1,8 +1,8 @@
 /* Averages of weights and of running statistics, by numbers that are worked out by hand. */
 #include "tests/fixture.h"
 
-#include "tool/ema.h"
-#include "tool/train_optimizer.h"
+#include "train/ema.h"
+#include "train/train_optimizer.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "examples/support/escape.h"
+#include "base/escape.h"
 
 static void escape(const char *text, char *shown, size_t size)
 {

@@ -6,9 +6,9 @@
 
 #include "tests/fixture.h"
 #include "tests/folder.h"
-#include "tool/feature_file.h"
-#include "tool/layers.h"
-#include "tool/name_map.h"
+#include "train/feature_file.h"
+#include "train/layers.h"
+#include "train/name_map.h"
 
 #include <fcntl.h>
 #include <math.h>

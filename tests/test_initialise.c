@@ -1,7 +1,7 @@
 /* Weights to begin with: glcnn_network_initialise. */
 #include <math.h>
 
-#include "examples/support/random.h"
+#include "base/random.h"
 #include "tests/graphs.h"
 
 #define SEED  7

@@ -266,7 +266,8 @@ else
 fi
 
 for example in examples/*.c; do
-    $cc -o "$work/example" "$example" examples/support/*.c \
+    $cc -iquote src -iquote examples -o "$work/example" "$example" examples/support/*.c src/base/*.c \
+        src/task/network.c src/report/svg.c src/report/plot.c \
         $(pc --cflags --libs glcnn_data glcnn_interchange glcnn zlib libpng libzip) -lm ||
         fail "$example does not build against what was installed"
 done

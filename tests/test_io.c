@@ -4,8 +4,8 @@
 #include <glcnn/glcnn.h>
 
 #include "examples/support/npz.h"
-#include "examples/support/option.h"
-#include "examples/support/plot.h"
+#include "base/option.h"
+#include "report/plot.h"
 #include "examples/support/progress.h"
 #include "tests/folder.h"
 #include "tests/unit.h"

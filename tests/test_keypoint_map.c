@@ -1,11 +1,11 @@
 /* Keypoints: where cuts and augmentation move them, and that their heat maps tell where they are. */
-#include "tool/keypoint_map.h"
+#include "task/keypoint_map.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "tests/unit.h"
-#include "tool/score.h"
+#include "task/score.h"
 
 #define WIDTH  36
 #define HEIGHT 28

@@ -2,7 +2,7 @@
  * test_options.c. */
 #include "tests/unit.h"
 
-#include "tool/mix.h"
+#include "task/mix.h"
 
 #define BATCH  64
 #define WIDTH  24

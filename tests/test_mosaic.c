@@ -1,6 +1,6 @@
 /* Mosaics: boxes cover the pixels of their objects, and objects of which little is left are dropped. Made
  * pictures have a rectangle of a value of its own for each object, so that pixels tell what they are of. */
-#include "tool/mosaic.h"
+#include "task/mosaic.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The networks of src/tool/nets.c: twenty training steps by a graph against PyTorch's autograd, and
+/* The networks of src/task/nets.c: twenty training steps by a graph against PyTorch's autograd, and
  * the memory that their graphs plan. golden/make_nets.py makes the same weights and batches and
  * wrote PyTorch's losses, weights, momentum and running averages. Momentum over the learning rate
  * is the sum of all steps' gradients, each 0.9 times the weight of the next one.
@@ -10,10 +10,10 @@
 #include <inttypes.h>
 
 #include "examples/support/fashion.h"
-#include "examples/support/network.h"
-#include "examples/support/random.h"
+#include "task/network.h"
+#include "base/random.h"
 #include "device/device.h"
-#include "tool/model.h"
+#include "task/model.h"
 
 #define STEPS       20
 #define QUICK_STEPS 3

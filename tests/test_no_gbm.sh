@@ -30,7 +30,7 @@ cp "$out/libglcnn.a" "$work" || exit 1
 ar d "$work/libglcnn.a" gbm_device.o 2>/dev/null
 ar r "$work/libglcnn.a" "$work/no_gbm_device.o" || exit 1
 # shellcheck disable=SC2046 # lists of files and options
-$cc -pie -o "$work/glcnn" "$out"/src/tool/*.o "$out/events.pb-c.o" "$out"/examples/support/*.o \
+$cc -pie -o "$work/glcnn" "$out/src/tool/main.o" "$out"/examples/support/*.o "$out/tool.a" \
     "$out/libglcnn_data.a" "$out/libglcnn_onnx.a" "$out/libglcnn_interchange.a" "$work/libglcnn.a" \
     $($pkg_config --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp \
         libtiff-4 zlib expat egl) -pthread -lm || fail 'the tool does not link'

@@ -6,7 +6,7 @@
 
 #include "onnx/build.h"
 #include "tests/graphs.h"
-#include "tool/nets.h"
+#include "task/nets.h"
 
 enum { SIDE = 16, CLASSES = 5, IMAGES = 2 };
 

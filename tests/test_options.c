@@ -5,9 +5,9 @@
 #include "tests/archive.h"
 #include "tests/fixture.h"
 
-#include "examples/support/random.h"
-#include "tool/ema.h"
-#include "tool/train_optimizer.h"
+#include "base/random.h"
+#include "train/ema.h"
+#include "train/train_optimizer.h"
 
 #define STEPS       20
 #define BATCH       4

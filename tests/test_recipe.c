@@ -2,8 +2,8 @@
  * from the rules in tool/recipe.h. */
 #include "tests/unit.h"
 
-#include "tool/augment.h"
-#include "tool/recipe.h"
+#include "task/augment.h"
+#include "train/recipe.h"
 
 static void batch_and_epochs_follow_from_the_number_of_images(void)
 {

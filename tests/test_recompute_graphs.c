@@ -7,10 +7,10 @@
 #include <math.h>
 
 #include "device/traits.h"
-#include "examples/support/random.h"
+#include "base/random.h"
 #include "graph/budget.h"
 #include "graph/compile.h"
-#include "tool/model.h"
+#include "task/model.h"
 
 #define STEPS 3
 #define BATCH 4

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above. Counts
-# the arrows that run up and the circles of two rooms, and wants none; every room says at the head of
-# one header what it is for, and every source begins with a comment. Each kernel has a
+# The rooms of src/ as a ladder: a room includes itself and rooms below it, never one above, and its
+# objects use no symbol of one above. tests/rooms.txt lists the uses that run up all the same: one that it
+# has not fails, and so does one that it has and that is gone, so it can only become shorter. Every room says
+# at the head of one header what it is for, and every source begins with a comment. Each kernel has a
 # reference. Graphs name no kernel. Within the folders of `circles` no more files than the number use
 # each other in a circle, by the symbols of their objects.
 #
@@ -9,11 +10,14 @@
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform device record image encode kernels desktop reference run graph io data interchange onnx mpi tool python'
+ladder='platform base device record image encode kernels desktop reference run graph io data interchange onnx mpi task train report tool python examples'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 dmabuf:image hardware_buffer:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
-onnx:onnx mpi:mpi glcnn:tool'
+onnx:onnx mpi:mpi glcnn:io'
+
+# These see of the library what a user sees, its public headers, and of other rooms those named here.
+clients='data:base interchange:base onnx:base mpi:base task:base train:base,task report:base,task,train tool:base,task,train,report'
 
 # FOLDER:FILES, or FOLDER/PREFIX:FILES for the files whose names begin with PREFIX.
 circles='record:3'
@@ -42,9 +46,9 @@ for folder in src/*/; do
     heads=$(cat "$folder"*.h "$folder"*/__init__.py 2>/dev/null | grep -c '^\( \* \)\{0,1\}Room: ')
     [ "$heads" = 1 ] || fail "$heads heads of src/$room say what the room is for, not one"
 done
-for file in platform/*.c src/*/*.c tests/*.c tests/*/*.c examples/*.c examples/*/*.c; do
-    sed 1q "$file" | grep -q '^/\* ' || fail "$file does not begin with what it is for"
-done
+silent=$(awk 'FNR == 1 && !/^\/\* / { print FILENAME }' platform/*.c src/*/*.c tests/*.c tests/*/*.c \
+    examples/*.c examples/*/*.c)
+[ -z "$silent" ] || fail "these do not begin with what they are for: $silent"
 stray=$(find src include/glcnn -maxdepth 1 -name '*.c' -o -maxdepth 1 -path 'src/*.h')
 [ -z "$stray" ] || fail "outside of any room: $stray"
 
@@ -69,38 +73,70 @@ find platform src glsl -name '*.[ch]' -o -name '*.comp' -o -name '*.glsl' |
 # The package for Python reads the public headers, and no file of another room.
 grep -rnE '\b(src|platform)/' src/python --include='*.py' && fail 'src/python names a file of a room'
 
-# Lines "ROOM ROOM FILE": who includes whom.
-for file in platform/*.[ch] src/*/*.[ch]; do
-    sed -n 's/^#include ["<]\([a-z_0-9/]*\)\.h[">].*/\1/p' "$file" | while read -r header; do
-        echo "${file#src/} $header"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+for client in $clients; do
+    room=${client%%:*} seen=$(echo "${client#*:}" | tr , '|')
+    grep -Hn '^#include "[a-z_0-9]*/' "src/$room"/*.[ch] | grep -vE "\"($room|$seen)/" | while IFS=: read -r file _ include; do
+        header=${include#*\"}
+        grep -qxF "$file ${header%\"*}" tests/rooms.txt || echo "$file: $include"
     done
-done | awk -v public="$public" '
+done >"$work/internal"
+[ ! -s "$work/internal" ] || fail "these include what no user of the library sees: $(cat "$work/internal")"
+
+# Lines "ROOM ROOM FILE HEADER": who includes whom.
+grep -oE '^#include ["<][a-z_0-9/]*\.h[">]' platform/*.[ch] src/*/*.[ch] |
+    sed 's/:#include ["<]/ /; s/\.h[">]$//' | awk -v public="$public" '
     BEGIN { split(public, rows); for (i in rows) { split(rows[i], row, ":"); of[row[1]] = row[2] } }
     {
-        split($1, from, "/"); parts = split($2, to, "/")
+        file = $1; sub(/^src\//, "", file); split(file, from, "/"); parts = split($2, to, "/")
         if (to[1] == "glcnn") to[1] = of[to[2]]
-        else if (parts == 1 || to[1] == "support") next
+        else if (to[1] == "support") to[1] = "examples"
+        else if (parts == 1) next
         if (to[1] ~ /^(sys|EGL|GLES2|GLES3|KHR|cjson|linux|webp)$/) next
-        print from[1], to[1], $1
-    }' >"${TMPDIR:-/tmp}/rooms.$$"
-trap 'rm -f "${TMPDIR:-/tmp}/rooms.$$"' EXIT
+        print from[1], to[1], $1, $2 ".h"
+    }' >"$work/arrows"
 
-awk -v ladder="$ladder" '
+# Those that run up go to the file `up`.
+awk -v ladder="$ladder" -v up="$work/up" '
     BEGIN { count = split(ladder, rooms); for (i = 1; i <= count; i++) height[rooms[i]] = i }
     {
         arrows++
         if (!height[$2]) { unknown++; print $3 ": " $2 " is of no room"; next }
-        if (height[$2] > height[$1]) { up++; print "up: " $3 " includes a header of " $2 }
-        if ($1 != $2) knows[$1, $2] = 1
+        if (height[$2] > height[$1]) { runs_up++; print $3, $4 >up; next }
     }
     END {
-        for (a in height) for (b in height)
-            if (height[a] < height[b] && knows[a, b] && knows[b, a]) {
-                circles++; print "circle: " a " and " b
-            }
-        printf "%d arrows, %d up, %d circles\n", arrows, up, circles
-        exit up || circles || unknown || arrows < 100
-    }' "${TMPDIR:-/tmp}/rooms.$$" || failed=1
+        printf "%d arrows, %d up\n", arrows, runs_up
+        exit unknown || arrows < 100
+    }' "$work/arrows" || failed=1
+
+# Lines "FILE SYMBOL": objects that use what a room above defines. An object whose source is gone is of an
+# earlier build.
+for file in platform/*.c src/*/*.c examples/support/*.c; do
+    [ ! -e "${O:-build}/${file%.c}.o" ] || echo "${O:-build}/${file%.c}.o"
+done >"$work/objects"
+if [ -s "$work/objects" ]; then
+    xargs nm -A -P <"$work/objects" | sed 's/: / /' | awk -v ladder="$ladder" -v folder="${O:-build}/" '
+        BEGIN { count = split(ladder, rooms); for (i = 1; i <= count; i++) height[rooms[i]] = i }
+        {
+            file = substr($1, length(folder) + 1); sub(/o$/, "c", file)
+            room = file; sub(/^src\//, "", room); sub(/\/.*/, "", room)
+        }
+        $3 ~ /^[TDRBVWG]$/ && !(of[$2] && of[$2] < height[room]) { of[$2] = height[room] }
+        $3 == "U" { uses[file " " $2] = height[room]; symbol[file " " $2] = $2 }
+        END { for (use in uses) if (of[symbol[use]] > uses[use]) print use }' >>"$work/up"
+else
+    echo "no objects are in ${O:-build}: uses of symbols are not looked for"
+fi
+
+LC_ALL=C sort "$work/up" >"$work/found"
+sed '/^#/d' tests/rooms.txt | if [ -s "$work/objects" ]; then cat; else grep '\.h$'; fi | LC_ALL=C sort >"$work/listed"
+LC_ALL=C comm -23 "$work/found" "$work/listed" | sed 's/^/runs up: /' >"$work/new"
+[ ! -s "$work/new" ] || fail "$(cat "$work/new")"
+LC_ALL=C comm -13 "$work/found" "$work/listed" | sed 's/^/is gone, and tests\/rooms.txt still has it: /' >"$work/gone"
+[ ! -s "$work/gone" ] || fail "$(cat "$work/gone")"
+
 # Objects that reach each other by the symbols that they use are one circle. A circle of more files
 # than `most` is printed, and fails.
 check_circles() {

@@ -6,7 +6,7 @@
 #include "tests/archive.h"
 #include "tests/graphs.h"
 
-#include "examples/support/random.h"
+#include "base/random.h"
 #include "graph/node.h"
 
 #define STEPS     20

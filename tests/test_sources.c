@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "device/traits.h"
-#include "tool/model.h"
+#include "task/model.h"
 
 static uint32_t compilations;
 static char names[8192]; /* of shaders that were compiled */

@@ -6,7 +6,7 @@
 #include "device/traits.h"
 #include "graph/compile.h"
 #include "graph/node.h"
-#include "tool/model.h"
+#include "task/model.h"
 
 #define BATCH   320 /* more rows than are added up in one run of chunks */
 #define SIDE    12

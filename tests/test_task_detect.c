@@ -3,10 +3,10 @@
 
 #include "tests/fixture.h"
 #include "tests/shapes.h"
-#include "tool/detection_pack.h"
-#include "tool/model.h"
-#include "tool/score.h"
-#include "tool/task.h"
+#include "task/detection_pack.h"
+#include "task/model.h"
+#include "task/score.h"
+#include "task/task.h"
 
 #include <math.h>
 #include <time.h>

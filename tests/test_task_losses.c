@@ -1,6 +1,6 @@
 /* Losses of tasks against their formulas, of the scores that a network gave. */
-#include "tool/model.h"
-#include "tool/score.h"
+#include "task/model.h"
+#include "task/score.h"
 
 #include <math.h>
 

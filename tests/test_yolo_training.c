@@ -5,8 +5,8 @@
 
 #include "tests/fixture.h"
 #include "tests/shapes.h"
-#include "tool/detection_decode.h"
-#include "tool/detection_score.h"
+#include "task/detection_decode.h"
+#include "task/detection_score.h"
 
 #include <math.h>
 #include <time.h>

@@ -25,8 +25,6 @@ SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
 
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
-# The tool without its commands' table: of it a test has what it uses.
-TOOL_ARCHIVE   := $(O)/tool.a
 OBJECTS        += $(HELPER_OBJECTS) $(FAULT_OBJECTS) \
                   $(addsuffix .o,$(PUBLIC_TESTS) $(UNIT_TESTS) $(FUZZERS) $(GUEST_PROGRAMS))
 
@@ -48,7 +46,7 @@ ONNX_TESTS := $(filter $(O)/tests/test_onnx%,$(UNIT_TESTS))
 $(ONNX_TESTS:=.o): includes += -isystem $(O)
 $(ONNX_TESTS:=.o): $(O)/onnx.pb-c.c
 
-$(GUEST_PROGRAMS:=.o): includes = $(public_include) -iquote examples
+$(GUEST_PROGRAMS:=.o): includes = $(public_include) -iquote src -iquote examples
 $(GUEST_PROGRAMS): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
@@ -56,10 +54,6 @@ $(GUEST_PROGRAMS): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 COUNTING_TESTS := $(O)/tests/test_faults $(O)/tests/test_feeding
 $(COUNTING_TESTS): $(FAULT_OBJECTS) $(O)/fault-files
 $(COUNTING_TESTS): faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
-
-$(TOOL_ARCHIVE): $(filter-out %/main.o,$(TOOL_OBJECTS)) $(O)/tool-files
-	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(TOOL_ARCHIVE) $(SUPPORT_OBJECTS) $(STATIC) \
     $(O)/helpers $(O)/support

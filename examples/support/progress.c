@@ -4,19 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define BAR_PERIOD  0.1 /* seconds between drawings */
 #define LINE_PERIOD 5.0
 #define BAR_MAX     40 /* characters between the brackets */
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static bool can_redraw(FILE *stream)
 {
@@ -34,12 +28,12 @@ static size_t columns_of(FILE *stream)
 void progress_begin(struct progress *progress, FILE *stream, size_t total)
 {
     *progress = (struct progress){.stream = stream, .total = total, .bar = can_redraw(stream)};
-    progress->start = progress->drawn = now();
+    progress->start = progress->drawn = seconds_now();
 }
 
 double progress_seconds(const struct progress *progress)
 {
-    return now() - progress->start;
+    return seconds_now() - progress->start;
 }
 
 static void format_left(char *text, size_t size, double seconds)
@@ -107,7 +101,7 @@ static void draw(struct progress *progress, size_t done, double loss)
         fprintf(progress->stream, "%s\n", line);
     fflush(progress->stream);
     progress->width = length;
-    progress->drawn = now();
+    progress->drawn = seconds_now();
 }
 
 void progress_update(struct progress *progress, size_t done, double loss)
@@ -117,7 +111,7 @@ void progress_update(struct progress *progress, size_t done, double loss)
         progress->compiled = done;
         progress->compile_time = progress_seconds(progress);
     }
-    if (now() - progress->drawn >= period)
+    if (seconds_now() - progress->drawn >= period)
         draw(progress, done, loss);
 }
 

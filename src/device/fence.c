@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/clock.h"
+#include "base/clock.h"
 #include "device/device.h"
 
 /* A fifth of a second at the 5 Gop/s of a slow board's GPU: a GPU that is a thousand times slower

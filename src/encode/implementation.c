@@ -9,7 +9,7 @@
 #include "encode/tune.h"
 #include "record/tuning_cache.h"
 #include "record/program.h"
-#include "record/text.h"
+#include "base/text.h"
 
 #define PHRASE 96
 

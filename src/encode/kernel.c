@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "encode/data_source.h"
-#include "record/text.h"
+#include "base/text.h"
 
 /* ---- Life ---- */
 

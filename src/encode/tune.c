@@ -10,7 +10,7 @@
 #include "encode/kernel.h"
 #include "record/binary_file.h"
 #include "record/tuning_cache.h"
-#include "record/text.h"
+#include "base/text.h"
 
 #define ROUNDS       3        /* of which the fastest counts */
 #define ROUND        1000000u /* nanoseconds that a round is to take */

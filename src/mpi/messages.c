@@ -7,17 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
+
 #define SHORTEST_SLEEP 20000 /* nanoseconds: ranks may have to share a processor */
 #define LONGEST_SLEEP  1000000
 #define WAIT_SHARE     16  /* of the time waited so far */
 #define FAREWELL       3.0 /* seconds for others to hear of a failure */
-
-double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- Failures ---- */
 

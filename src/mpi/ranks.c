@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 #define DEFAULT_WAIT 300 /* seconds */
 
 /* ---- Life ---- */

@@ -1,7 +1,7 @@
 /* Ranks and what is under way between them.
  *
- * Room: Sums over the ranks of an MPI program. Includes public headers and MPI's alone, and calls
- * nothing of libglcnn. */
+ * Room: Sums over the ranks of an MPI program. Includes public headers, base/ and MPI's alone, and
+ * calls nothing of libglcnn. */
 #ifndef GLCNN_MPI_RANKS_H
 #define GLCNN_MPI_RANKS_H
 
@@ -48,8 +48,6 @@ struct glcnn_mpi {
     glcnn_mpi_trace trace;
     void *trace_user;
 };
-
-double seconds_now(void);
 
 /* ---- messages.c ---- */
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 /* Where the part of a rank begins. */
 static size_t part_begin(const glcnn_mpi *mpi, const struct reduction *r, uint32_t rank)
 {

@@ -15,7 +15,7 @@
 #include <onnx.pb-c.h>
 
 #include "onnx/layout.h"
-#include "onnx/name_table.h"
+#include "base/name_table.h"
 
 #define ALL_CHANNELS UINT32_MAX
 

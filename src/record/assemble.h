@@ -3,7 +3,7 @@
 #define GLCNN_ASSEMBLE_H
 
 #include "record/pass.h"
-#include "record/text.h"
+#include "base/text.h"
 
 /* The whole source of a pass: version, precision, local size, uniforms, accessors, libraries, body
  * and main. Chooses pass->local where it is 0. */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/text.h"
+#include "base/text.h"
 
 #define CAPACITY    ((uint64_t)64 << 20)
 #define ENDING      ".program"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/clock.h"
+#include "base/clock.h"
 #include "record/assemble.h"
 #include "record/binary.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/clock.h"
+#include "base/clock.h"
 #include "device/device.h"
 #include "glcnn/command_buffer.h"
 #include "record/dispatch_work.h"

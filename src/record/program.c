@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/clock.h"
+#include "base/clock.h"
 #include "record/assemble.h"
 #include "record/binary.h"
 #include "record/binary_file.h"

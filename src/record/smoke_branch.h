@@ -5,7 +5,7 @@
 #define GLCNN_SMOKE_BRANCH_H
 
 #include "record/pass.h"
-#include "record/text.h"
+#include "base/text.h"
 
 /* Writes that branch. */
 void smoke_branch_add(struct text *source, const struct pass *pass);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "platform/descriptors.h"
-#include "record/text.h"
+#include "base/text.h"
 
 /* "FOLDER/pooling_max.pooling_max.0123456789abcdef.comp" for a pass of pooling/pooling_max.comp. */
 static void write_path(struct text *path, const char *folder, const struct pass *pass,

@@ -2,7 +2,7 @@
 #include "record/speed.h"
 
 #include "device/buffer.h"
-#include "device/clock.h"
+#include "base/clock.h"
 #include "record/dispatch_work.h"
 #include "record/program.h"
 #include "record/run_once.h"

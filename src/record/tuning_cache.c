@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/clock.h"
+#include "base/clock.h"
 #include "record/binary_folder.h"
-#include "record/text.h"
+#include "base/text.h"
 
 const char *const tuning_names[TUNINGS] = {"off", "full"};
 

@@ -3,7 +3,7 @@
 #define GLCNN_UNIFORMS_H
 
 #include "record/pass.h"
-#include "record/text.h"
+#include "base/text.h"
 
 /* Whether each layer of the view is one of its texture, and the program is told so. A graph's is not
  * told, nor are transfers: another batch may have its images in another place. */

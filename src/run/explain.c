@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/traits.h"
-#include "record/text.h"
+#include "base/text.h"
 #include "run/check.h"
 
 struct explanation {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/option.h"
+#include "base/option.h"
 
 #define BANK_MAX 65535
 

@@ -3,10 +3,10 @@
 #ifndef GLCNN_TOOL_ANOMALY_H
 #define GLCNN_TOOL_ANOMALY_H
 
-#include "anomaly_file.h"
-#include "anomaly_nearest.h"
-#include "anomaly_pictures.h"
-#include "claim.h"
+#include "train/anomaly_file.h"
+#include "task/anomaly_nearest.h"
+#include "train/anomaly_pictures.h"
+#include "train/claim.h"
 #include "tool.h"
 
 #define ANOMALY_BATCH 4

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
-#include "nets.h"
+#include "train/claim.h"
+#include "task/nets.h"
 
 #define ROWS 400 /* at most */
 

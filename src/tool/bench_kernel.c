@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/random.h"
+#include "base/random.h"
 
 #define SMALLER     16   /* fewer images in a report of small batches */
 #define SEED        2026 /* of all inputs */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "model.h"
-#include "support/random.h"
+#include "task/model.h"
+#include "base/random.h"
 
 #define LEARNING_RATE 0.001f
 #define MOMENTUM      0.9f

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/option.h"
+#include "base/option.h"
 
 #define NOTICE    10  /* seconds after which it is told what is compiled, where nothing shows it */
 #define WAIT      300 /* as the library's */

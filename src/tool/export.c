@@ -4,9 +4,9 @@
 #include <glcnn/io.h>
 #include <stdio.h>
 
-#include "claim.h"
-#include "onnx_record.h"
-#include "saved.h"
+#include "train/claim.h"
+#include "task/onnx_record.h"
+#include "task/saved.h"
 #include "tool.h"
 
 enum { OPTION_FORCE = 256 };

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
-#include "class_names.h"
-#include "onnx_record.h"
-#include "parameters.h"
-#include "saved.h"
-#include "support/option.h"
+#include "train/claim.h"
+#include "task/class_names.h"
+#include "task/onnx_record.h"
+#include "train/parameters.h"
+#include "task/saved.h"
+#include "base/option.h"
 #include "tool.h"
 
 enum {

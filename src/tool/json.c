@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/escape.h"
+#include "base/escape.h"
 
 void json_add_text(cJSON *object, const char *name, const char *text)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/option.h"
+#include "base/option.h"
 
 #define OPTIONS_MAX    96
 #define SUGGESTION_MAX 1536 /* characters of all options */

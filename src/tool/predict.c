@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
-#include "evaluate.h"
-#include "flip.h"
-#include "model.h"
-#include "pictures.h"
-#include "png_file.h"
-#include "saved.h"
-#include "support/option.h"
+#include "train/claim.h"
+#include "task/evaluate.h"
+#include "task/flip.h"
+#include "task/model.h"
+#include "task/pictures.h"
+#include "task/png_file.h"
+#include "task/saved.h"
+#include "base/option.h"
 
 #define BATCH   32
 #define TOP_MAX 65535

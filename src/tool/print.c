@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/escape.h"
+#include "base/escape.h"
 
 #define INDENT 2
 #define OWN    SIZE_MAX

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claim.h"
+#include "train/claim.h"
 
 enum { OPTION_REFERENCE = 256, OPTION_FORCE };
 

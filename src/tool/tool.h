@@ -2,7 +2,7 @@
  *
  * Results go to standard output; messages about what failed, to standard error.
  *
- * Room: The command glcnn. Uses only the public headers and examples/support/. */
+ * Room: The command glcnn. Uses the public headers, base/, task/, train/, report/ and examples/support/. */
 #ifndef GLCNN_TOOL_H
 #define GLCNN_TOOL_H
 

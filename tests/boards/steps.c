@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tool/nets.c" /* for the layers, which are its own */
+#include "task/nets.c" /* for the layers, which are its own */
 
 struct step {
     const char *name;

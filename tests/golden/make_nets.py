@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes nets.npz: PyTorch's training of the networks of src/tool/nets.c, for test_nets.c.
+"""Writes nets.npz: PyTorch's training of the networks of src/task/nets.c, for test_nets.c.
 
 Run from this folder; needs python3-torch and python3-numpy (1.13 and 1.24 made the file that is
 here). Twenty steps of a batch of 4 in double precision, gradient descent with momentum; weights and
-pixels come from splitmix64, which C has too (examples/support/random.h), so only results are kept:
+pixels come from splitmix64, which C has too (src/base/random.h), so only results are kept:
 
   NET.batches                   the number of each step's batch
   NET.loss                      the loss of each step
@@ -150,7 +150,7 @@ class Net:
             self.running[label] = [(1 - RUNNING) * b + RUNNING * a for b, a in zip(before, after)]
 
 
-# ---- Networks: src/tool/nets.c, node by node ----
+# ---- Networks: src/task/nets.c, node by node ----
 
 def lenet(net, x):
     x = F.avg_pool2d(net.rectify(net.convolve(x, 5, 1, 6)), 2)

@@ -46,7 +46,7 @@ def small(net, x):
     return net.connect(x, 3, 32, CLASSES)
 
 
-# ---- Mixing: src/tool/mix.h ----
+# ---- Mixing: src/task/mix.h ----
 
 class Random:
     """Draws of a picture: from seed, epoch and its number."""

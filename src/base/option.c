@@ -1,0 +1,79 @@
+/* Numbers of texts: a whole word, in its range, or nothing. */
+#include "base/option.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool option_real(const char *text, double low, double high, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == 0 && !isspace((unsigned char)*text) && *value >= low &&
+           *value <= high;
+}
+
+#define TEXT_MAX 64
+
+/* Takes k, M or G off the end of a number; returns what it stands for, powers of `thousand`. */
+static uint64_t take_unit(char *text, uint64_t thousand)
+{
+    static const char suffixes[] = "kMG";
+    size_t length = strlen(text);
+    char last = length > 1 ? text[length - 1] : 0;
+    const char *found = last ? strchr(suffixes, last == 'K' ? 'k' : last) : NULL;
+    uint64_t unit = 1;
+    for (const char *s = suffixes; found && s <= found; s++)
+        unit *= thousand;
+    if (found)
+        text[length - 1] = 0;
+    return unit;
+}
+
+/* Up to 2^53 a double is exact. */
+static bool whole_real(const char *text, uint64_t unit, uint64_t *value)
+{
+    double real;
+    if (!option_real(text, 0, 0x1p53, &real))
+        return false;
+    real *= (double)unit;
+    if (real > 0x1p53 || real != floor(real))
+        return false;
+    *value = (uint64_t)real;
+    return true;
+}
+
+static bool whole_digits(const char *text, uint64_t unit, uint64_t *value)
+{
+    errno = 0;
+    uint64_t number = strtoull(text, NULL, 10);
+    if (errno != 0 || number > UINT64_MAX / unit)
+        return false;
+    *value = number * unit;
+    return true;
+}
+
+static bool scaled(const char *text, uint64_t thousand, uint64_t low, uint64_t high,
+                   uint64_t *value)
+{
+    char number[TEXT_MAX];
+    if (strlen(text) >= sizeof number)
+        return false;
+    strcpy(number, text);
+    uint64_t unit = take_unit(number, thousand);
+    bool is_digits = *number && strspn(number, "0123456789") == strlen(number);
+    return (is_digits ? whole_digits : whole_real)(number, unit, value) && *value >= low &&
+           *value <= high;
+}
+
+bool option_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+{
+    return scaled(text, 1000, low, high, value);
+}
+
+bool option_bytes(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+{
+    return scaled(text, 1024, low, high, value);
+}

@@ -1,0 +1,63 @@
+/* Boxes in pictures, and where a detector predicts them.
+ *
+ * Edges are in pixels, counted from the picture's left and top edge: the first pixel reaches from 0
+ * to 1. */
+#ifndef GLCNN_TASK_DETECTION_BOX_H
+#define GLCNN_TASK_DETECTION_BOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct box {
+    float left, top, right, bottom;
+};
+
+/* What is in a picture. */
+struct object {
+    struct box box;
+    uint32_t label; /* its class */
+    bool crowd;     /* many of the class: not trained, and neither right nor wrong to find */
+    bool difficult; /* Pascal VOC's: trained, and neither right nor wrong to find */
+};
+
+/* What a detector finds there. */
+struct detection {
+    struct box box;
+    uint32_t label;
+    float score; /* probability of the class */
+};
+
+#define DETECTION_SCALES 3 /* at most */
+
+/* Locations that predict: location (x, y) is the point (x + 1/2, y + 1/2) times the stride. */
+struct detection_grid {
+    uint32_t stride, columns, rows;
+};
+
+/* A detector's grids, the finest first, of strides that grow. Arrays of a grid are in the order
+ * [image][row][column][channel]. */
+struct detection_layout {
+    uint32_t width, height; /* of pictures */
+    uint32_t classes, scales;
+    struct detection_grid grids[DETECTION_SCALES];
+};
+
+/* Grids of these strides over pictures of that size; those of a side that is no multiple of the stride
+ * have one more location, as convolutions of stride 2 leave it. */
+struct detection_layout detection_layout(uint32_t width, uint32_t height, uint32_t classes,
+                                         const uint32_t *strides, uint32_t scales);
+
+/* Locations of a grid. */
+uint32_t detection_locations(const struct detection_grid *grid);
+
+/* 0 of a box without an inside. */
+double box_area(const struct box *box);
+/* What two boxes have in common, which may be without an inside. */
+struct box box_intersection(const struct box *a, const struct box *b);
+/* Cuts an object at the edges of what is shown. False: less than a quarter of its area is left, so that it does
+ * not count; of a crowd nothing is. */
+bool object_cut(struct object *object, const struct box *shown);
+/* Intersection over union, 0 to 1; 0 where both areas are. */
+double box_overlap(const struct box *a, const struct box *b);
+
+#endif

@@ -1,0 +1,25 @@
+/* From what a detector predicts to what is in the picture. */
+#ifndef GLCNN_TASK_DETECTION_DECODE_H
+#define GLCNN_TASK_DETECTION_DECODE_H
+
+#include "detection_box.h"
+
+struct detection_limits {
+    float score;   /* what is less likely is left out */
+    float overlap; /* intersection over union above which the less likely of a class is left out */
+    uint32_t most; /* boxes of a picture */
+};
+
+/* What training and evaluation take. */
+#define DETECTION_LIMITS ((struct detection_limits){0.01f, 0.6f, 300})
+
+/* The detections of one picture, the likeliest first, into `found`, which has room for limits->most.
+ * predictions[scale] is [row][column][4 + classes], as detection_head.h has it: distances, then
+ * probabilities. Boxes are cut at the picture's edges; of equal scores that comes first whose grid,
+ * location and class do. The likeliest 10000 are compared, and those of one class suppressed greedily.
+ * What is not finite, and a box without an inside, is left out. Returns how many there are;
+ * UINT32_MAX: not enough memory. */
+uint32_t detection_decode(const struct detection_layout *layout, const float *const predictions[],
+                          const struct detection_limits *limits, struct detection *found);
+
+#endif

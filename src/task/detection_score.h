@@ -1,0 +1,62 @@
+/* How well a detector finds objects: mean average precision by COCO's rules, as pycocotools has them.
+ *
+ *   match      in each picture and class the detections, the likeliest 100, are matched in the order of
+ *              their scores, each with the object of the largest overlap that is at least the
+ *              threshold and not matched yet. Of a crowd the overlap is the part of the detection
+ *              that lies in it; a crowd is matched any number of times, by what matches no object,
+ *              and what matches one does not count. So are objects that Pascal VOC marks difficult,
+ *              by their own overlap: "Objects marked as difficult are currently ignored in the
+ *              evaluation of the challenge" (development kit)
+ *   precision  of a class: at each detection, of all pictures in the order of their scores, the part of
+ *              those up to it that are right; at each the largest of it and those behind it
+ *   average    of the precisions where recall reaches 0, 0.01, ... 1, of which those that it
+ *              does not reach are 0
+ *   mean       over the classes of which there are objects; of the thresholds 0.5, 0.55, ... 0.95 too
+ */
+#ifndef GLCNN_TASK_DETECTION_SCORE_H
+#define GLCNN_TASK_DETECTION_SCORE_H
+
+#include <stddef.h>
+
+#include "detection_box.h"
+
+#define DETECTION_THRESHOLDS 10
+
+struct detection_outcome;
+
+struct detection_score {
+    uint32_t classes;
+    uint64_t *objects; /* of each class, without crowds and difficult ones */
+    struct detection_outcome *outcomes;
+    size_t count, capacity;
+};
+
+struct detection_precision {
+    double at_50; /* mean average precision with a threshold of 0.5; NaN where there is no object */
+    double at_all;          /* the mean over all thresholds */
+    double *of_class_at_50; /* [classes]; NaN where there is no object of it */
+};
+
+/* Nothing counted yet. Release with detection_score_free, after a failure too. False: not enough
+ * memory. */
+bool detection_score_begin(struct detection_score *score, uint32_t classes);
+void detection_score_free(struct detection_score *score);
+
+/* Counts a picture: its objects and what was found there, in any order. Labels are below classes. False:
+ * not enough memory. */
+bool detection_score_add(struct detection_score *score, const struct object *objects,
+                         uint32_t object_count, const struct detection *found,
+                         uint32_t found_count);
+
+/* All that was counted as numbers, for others that count other pictures: how many, and they themselves. */
+size_t detection_score_numbers(const struct detection_score *score);
+void detection_score_write(const struct detection_score *score, double *numbers);
+/* Takes several such rows of numbers, one behind another, `count` in all, in place of what was counted; of
+ * equal scores those of earlier rows come first.
+ * False: not enough memory, or they are none. */
+bool detection_score_read(struct detection_score *score, const double *numbers, size_t count);
+
+/* Of all that was counted, which stays; of_class_at_50 has room for all classes, or is NULL. */
+void detection_score_result(struct detection_score *score, struct detection_precision *precision);
+
+#endif

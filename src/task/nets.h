@@ -1,0 +1,60 @@
+/* The networks that `glcnn train` knows, written with nodes: pictures of any form to features, and
+ * these to a score for each class. */
+#ifndef GLCNN_TASK_NETS_H
+#define GLCNN_TASK_NETS_H
+
+#include <glcnn/glcnn.h>
+
+/* What goes in and comes out. */
+struct form {
+    uint32_t width, height, channels; /* of a picture */
+    uint32_t classes; /* or what else the task has that are as many as its answers */
+    uint32_t task;    /* task_number; 0: classify */
+    uint32_t loss;    /* of the task's losses; 0: the default */
+    uint32_t resize;  /* length of a picture's shorter side before it is cut; 0: it covers */
+};
+
+/* An image within a network. */
+struct feature {
+    glcnn_image_node *image;
+    uint32_t width, height, channels;
+};
+
+/* Those of a network, the largest first, each made from the one before. */
+#define FEATURES_MAX 6
+struct features {
+    const struct net *net; /* whose they are; NULL: of a file's network */
+    struct feature at[FEATURES_MAX];
+    uint32_t count;
+};
+
+struct net {
+    const char *name;
+    uint32_t least; /* width and height that it needs */
+    void (*build)(glcnn_image_node *image, const struct form *form, struct features *features);
+    /* A score for each class, of the last feature. */
+    glcnn_image_node *(*classify)(const struct feature *last, const struct form *form);
+};
+
+struct features net_features(const struct net *net, glcnn_image_node *image,
+                             const struct form *form);
+/* A score for each class, as the features' net makes it. NULL: the network has failed. */
+glcnn_image_node *net_classify(const struct features *features, const struct form *form);
+/* Both. */
+glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image,
+                            const struct form *form);
+/* Layers that tasks add to networks: a convolution that keeps the size of its source; the same with
+ * batch normalisation and a ReLU. */
+glcnn_image_node *net_convolve(glcnn_image_node *source, unsigned size, unsigned inputs,
+                               unsigned outputs);
+glcnn_image_node *net_normalised(glcnn_image_node *source, unsigned size, unsigned inputs,
+                                 unsigned outputs);
+
+/* By name; NULL if there is none. */
+const struct net *net_find(const char *name);
+/* Whether pictures of this form are large enough for it. */
+bool net_fits(const struct net *net, const struct form *form);
+/* Number i; NULL beyond the last. */
+const struct net *net_at(size_t i);
+
+#endif

@@ -1,0 +1,70 @@
+/* Labelled pictures: how the tool opens glcnn/data.h, and which part of the data is for what. */
+#ifndef GLCNN_TASK_PICTURES_H
+#define GLCNN_TASK_PICTURES_H
+
+#include <glcnn/data.h>
+
+#include "model.h"
+#include "saved.h"
+#include "tool/tool.h"
+
+/* What is read where no data given: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
+#define PICTURES_DEFAULT "/usr/share/datasets/fashion-mnist"
+
+/* The task that data look to be for: segment where there are masks beside the pictures, detect where
+ * there are labels or annotations, otherwise classify. */
+const struct task *pictures_task(const char *path);
+
+struct pictures_options {
+    const char *path;
+    const struct task *task;
+    const struct saved *like;         /* NULL, or what form and classes are to be those of */
+    uint32_t width, height, channels; /* 0: as the data has them, or `like` */
+    uint32_t resize;                  /* of struct form; 0: that of `like` */
+    double validation; /* share of the training part that is set aside to validate with; below 0: a
+                          tenth; nothing where the data has a validation part */
+    bool must_split;   /* that share is asked for: it must not come to nothing */
+    bool trains;       /* there must be something to validate with */
+    uint64_t seed;
+    bool strict;
+};
+
+struct pictures {
+    glcnn_data_set *set;
+    const struct glcnn_data_info *info;
+    struct form form;
+    glcnn_data_part validation; /* never the test part, which no choice is made by */
+    glcnn_data_part test; /* the validation part where there is none, or else the training part */
+    uint32_t told;        /* notes that were printed, or passed over */
+    uint32_t passed;      /* of these passed over */
+};
+
+/* Release with pictures_close, after a failure too. False, and a message: no such data, or nothing
+ * to validate with. */
+bool pictures_open(const struct pictures_options *options, struct pictures *pictures,
+                   char error[GLCNN_ERROR_LENGTH]);
+/* Files without labels, all in the test part, of the form of `like`. */
+bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
+                         struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
+void pictures_close(struct pictures *pictures);
+/* Prints what opening decided, a line each, by output or print_error. */
+void pictures_tell_decisions(const struct pictures *pictures,
+                             void (*print)(const char *format, ...));
+/* Prints on standard error of which pictures of a part the network sees the middle alone, a line for each size. */
+void pictures_tell_middle(const struct pictures *pictures, glcnn_data_part part,
+                          const struct tool_command *command);
+/* Prints what was skipped since the last call, on standard error. */
+void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
+/* The same without a word: another process prints them. */
+void pictures_pass_skipped(struct pictures *pictures);
+
+/* A loader of interleaved values as the data has them, bytes or float32. */
+bool pictures_load(const struct pictures *pictures,
+                   const struct glcnn_data_loader_parameters *parameters,
+                   glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+/* Has a runner take the batches of such loaders, augmented, where `augment` is not NULL, and
+ * normalised as `saved` has it. False: the device has the message. */
+bool pictures_take(const struct pictures *pictures, const struct saved *saved,
+                   const struct augment *augment, uint64_t seed, struct runner *runner);
+
+#endif

@@ -1,0 +1,395 @@
+/* Model files. */
+#include "saved.h"
+
+#include <glcnn/serialize.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backbone.h"
+#include "class_names.h"
+#include "base/option.h"
+
+#define EXTENT_MAX 65535
+
+static const struct {
+    const char *name;
+    size_t offset;    /* in struct form */
+    bool may_be_none; /* 0, which files need not have */
+} numbers[] = {{"width", offsetof(struct form, width), false},
+               {"height", offsetof(struct form, height), false},
+               {"channels", offsetof(struct form, channels), false},
+               {"resize", offsetof(struct form, resize), true}};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static uint32_t *place(const struct form *form, size_t i)
+{
+    return (uint32_t *)(void *)((char *)(uintptr_t)form + numbers[i].offset);
+}
+
+static bool read_form(const struct glcnn_checkpoint_metadata *m, struct form *form)
+{
+    for (size_t i = 0; i < NUMBERS; i++) {
+        uint64_t value;
+        const char *text = glcnn_checkpoint_text(m, numbers[i].name);
+        if (!text && numbers[i].may_be_none)
+            continue;
+        if (!text || !option_whole(text, !numbers[i].may_be_none, EXTENT_MAX, &value))
+            return false;
+        *place(form, i) = (uint32_t)value;
+    }
+    return true;
+}
+
+uint32_t saved_listed(const struct form *form)
+{
+    return form->channels <= GLCNN_DATA_MAX_CHANNELS ? form->channels : 1;
+}
+
+bool saved_read_list(const char *text, uint32_t channels, double low,
+                     float values[GLCNN_DATA_MAX_CHANNELS])
+{
+    uint32_t count = 0;
+    char *end = NULL;
+    for (const char *at = text; count < channels; at = end + 1) {
+        double value = strtod(at, &end);
+        if (end == at || !isfinite(value) || (!isnan(low) && !(value > low)))
+            return false;
+        values[count++] = (float)value;
+        if (*end != ',')
+            break;
+    }
+    for (uint32_t c = count; count == 1 && c < channels; c++)
+        values[c] = values[0];
+    return count > 0 && *end == 0 && (count == 1 || count == channels);
+}
+
+static void write_list(const float *values, uint32_t channels, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t c = 0; c < channels && used < size; c++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%.9g", c ? "," : "", (double)values[c]);
+}
+
+static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
+{
+    const char *mean = glcnn_checkpoint_text(m, "mean"),
+               *deviation = glcnn_checkpoint_text(m, "deviation");
+    const uint32_t listed = saved_listed(&saved->form);
+    return mean && deviation && saved_read_list(mean, listed, NAN, saved->mean) &&
+           saved_read_list(deviation, listed, 0, saved->deviation);
+}
+
+/* ---- Reading ---- */
+
+static const char *const bytes_names[SAVED_BYTES] = {GLCNN_CHECKPOINT_NETWORK, "glcnn.onnx",
+                                                     "glcnn.onnx.record",      SAVED_BANK_NAME,
+                                                     "glcnn.trained",          "glcnn.seen"};
+
+static bool read_bytes(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
+{
+    for (size_t i = 0; i < SAVED_BYTES; i++) {
+        uint8_t *bytes = NULL;
+        size_t size = 0;
+        if (glcnn_checkpoint_read_bytes(path, bytes_names[i], &bytes, &size, error) !=
+            GLCNN_SUCCESS)
+            return false;
+        saved->bytes[i] = (struct glcnn_checkpoint_bytes){bytes_names[i], bytes, size};
+    }
+    return true;
+}
+
+static bool has_network(const struct saved *saved)
+{
+    return saved->bytes[SAVED_NETWORK].bytes;
+}
+
+static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
+{
+    const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes"),
+               *task = glcnn_checkpoint_text(m, "task"); /* older files classify */
+    const struct task *known = task ? task_find(task) : task_at(0);
+    saved->form.task = known ? task_number(known) : 0;
+    saved->net = net && !has_network(saved) ? net_find(net) : NULL;
+    saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
+    saved->names = (const char *const *)saved->owned;
+    snprintf(saved->title, sizeof saved->title, "%s", net ? net : "");
+    return net && known && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
+           read_form(m, &saved->form) &&
+           (has_network(saved) || (saved->net && net_fits(saved->net, &saved->form))) &&
+           read_lists(m, saved);
+}
+
+static bool is_onnx(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    return end && strcmp(end, ".onnx") == 0;
+}
+
+bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_checkpoint_metadata m;
+    *saved = (struct saved){.net = NULL};
+    if (glcnn_checkpoint_read_metadata(path, &m, error) != GLCNN_SUCCESS) {
+        if (is_onnx(path) && access(path, R_OK) == 0)
+            snprintf(error, GLCNN_ERROR_LENGTH,
+                     "%.300s: is an ONNX file; \"glcnn import\" makes a model file of it", path);
+        return false;
+    }
+    bool is_read = read_bytes(path, saved, error), good = is_read && read_entries(&m, saved);
+    glcnn_checkpoint_free_metadata(&m);
+    if (good)
+        return true;
+    if (is_read)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%.300s: is not a file of \"glcnn train --out\" or \"glcnn import\": its metadata "
+                 "lack a consistent net, width, height, channels and classes",
+                 path);
+    saved_free(saved);
+    return false;
+}
+
+void saved_free(struct saved *saved)
+{
+    class_names_free(saved->owned, saved->form.classes);
+    for (size_t i = 0; i < SAVED_BYTES; i++)
+        free((void *)(uintptr_t)saved->bytes[i].bytes);
+    *saved = (struct saved){.net = NULL};
+}
+
+/* ---- Making ---- */
+
+/* Before the network has weights, which would be of another length. */
+static bool replace_head(glcnn_network *network, const struct form *form,
+                         char error[GLCNN_ERROR_LENGTH])
+{
+    glcnn_filter_node *layers[CLASS_LAYERS_MAX];
+    const struct class_head head = {network, task_of(form), model_head(network)};
+    const size_t count = class_layers(&head, layers);
+    size_t set = 0;
+    while (set < count &&
+           glcnn_kernel_set(glcnn_filter_node_kernel(layers[set]), "output_feature_channels",
+                            class_rows(form)) == GLCNN_SUCCESS)
+        set++;
+    if (count > 0 && set == count)
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s",
+             count > 0 ? model_failure(glcnn_network_device(network))
+                       : "the network has no head that could be replaced: no convolution or fully "
+                         "connected layer makes its result");
+    return false;
+}
+
+/* A classifier's network does for numbers too, with another head; what is no backbone does for one task. */
+static bool check_task(const struct form *own, const struct form *form,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    const struct task *has = task_of(own), *wanted = task_of(form);
+    if (has != wanted && !(has == &task_classify && wanted == &task_regress))
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network is for the task %s, and cannot be trained for %s: begin with --net, or "
+            "with a network for that task",
+            has->name, wanted->name);
+    else if (has == &task_regress && own->classes != form->classes)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the network answers %u numbers, and the data have %u for a picture", own->classes,
+                 form->classes);
+    else
+        return true;
+    return false;
+}
+
+static bool make_own(const struct saved *saved, glcnn_device *device, const struct form *form,
+                     uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
+    glcnn_network *network = NULL;
+    const bool is_backbone = backbone_serves(&saved->form, form);
+    if (!saved->form.classes && !is_backbone) {
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network is not a classifier with one score for each class: \"glcnn import "
+            "--head\" makes one; --task detect, segment or keypoints puts a head on its maps; Python "
+            "(glcnn.load) and C train it with a loss of their own, and \"glcnn export\" gives its "
+            "ONNX file back");
+        return false;
+    }
+    if (saved->form.channels > GLCNN_DATA_MAX_CHANNELS) {
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network takes images of %u channels; the pictures and arrays read here have at "
+            "most %d; use Python (glcnn.load) or C",
+            saved->form.channels, GLCNN_DATA_MAX_CHANNELS);
+        return false;
+    }
+    if ((!is_backbone && !check_task(&saved->form, form, error)) ||
+        glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
+            GLCNN_SUCCESS)
+        return false;
+    if (is_backbone)
+        return backbone_open(network, &saved->form, form, batch, model, error);
+    if (form->classes == saved->form.classes || replace_head(network, form, error))
+        return model_open(network, form, batch, model, error);
+    glcnn_network_destroy(&network);
+    return false;
+}
+
+bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,
+                uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH])
+{
+    form = form ? form : &saved->form;
+    if (has_network(saved))
+        return make_own(saved, device, form, batch, model, error);
+    if (model_create(device, saved->net, form, batch, model))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(device));
+    return false;
+}
+
+bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,
+                   glcnn_network **network, char error[GLCNN_ERROR_LENGTH])
+{
+    struct model model = {.description = NULL};
+    const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_NETWORK];
+    bool good = has_network(saved) || saved_make(saved, device, NULL, 1, &model, error);
+    good = good &&
+           glcnn_network_deserialize(device, model.description ? model.description : bytes->bytes,
+                                     model.description ? model.description_size : bytes->size,
+                                     network, error) == GLCNN_SUCCESS &&
+           glcnn_checkpoint_load(*network, path, NULL, error) == GLCNN_SUCCESS;
+    model_destroy(&model);
+    return good;
+}
+
+bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
+                struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH])
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    if (!saved_make(saved, device, NULL, batch, model, reason)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
+        return false;
+    }
+    if (glcnn_checkpoint_load(model->network, path, NULL, error) != GLCNN_SUCCESS)
+        return false;
+    if (runner_create_inference(model, batch, 0, runner))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(device));
+    return false;
+}
+
+/* ---- Writing ---- */
+
+#define ENTRIES     9
+#define ENTRIES_MAX 80 /* with those of the caller */
+
+struct entries {
+    struct glcnn_checkpoint_entry at[ENTRIES_MAX];
+    char numbers[NUMBERS][16];
+    char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
+    char *names;
+};
+
+static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH])
+{
+    for (uint32_t i = 0; i < saved->form.classes; i++) {
+        if (class_name_is_utf8(saved->names[i]))
+            continue;
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "the name of class %" PRIu32
+                 ", \"%.200s\", is not UTF-8 and cannot be saved; rename it in the data",
+                 i, saved->names[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool describe(const struct saved *saved, struct entries *e)
+{
+    e->names = class_names_text(saved->names, saved->form.classes);
+    e->at[0] = (struct glcnn_checkpoint_entry){"net", saved->title};
+    e->at[1] = (struct glcnn_checkpoint_entry){"classes", e->names};
+    for (size_t i = 0; i < NUMBERS; i++) {
+        snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
+        e->at[2 + i] = (struct glcnn_checkpoint_entry){numbers[i].name, e->numbers[i]};
+    }
+    const uint32_t listed = saved_listed(&saved->form);
+    write_list(saved->mean, listed, e->lists[0], sizeof e->lists[0]);
+    write_list(saved->deviation, listed, e->lists[1], sizeof e->lists[1]);
+    e->at[6] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
+    e->at[7] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
+    e->at[8] = (struct glcnn_checkpoint_entry){"task", task_of(&saved->form)->name};
+    return e->names;
+}
+
+void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, const char *record)
+{
+    saved->bytes[SAVED_ONNX] =
+        (struct glcnn_checkpoint_bytes){bytes_names[SAVED_ONNX], skeleton, size};
+    saved->bytes[SAVED_RECORD] = (struct glcnn_checkpoint_bytes){
+        bytes_names[SAVED_RECORD], (const uint8_t *)record, strlen(record)};
+}
+
+void saved_forget(struct saved *saved)
+{
+    for (size_t i = SAVED_NETWORK + 1; i < SAVED_BYTES; i++)
+        saved->bytes[i] = (struct glcnn_checkpoint_bytes){bytes_names[i], NULL, 0};
+}
+
+void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size)
+{
+    saved->bytes[SAVED_TRAINED] =
+        (struct glcnn_checkpoint_bytes){bytes_names[SAVED_TRAINED], size ? bytes : NULL, size};
+}
+
+void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size)
+{
+    saved->bytes[SAVED_SEEN] =
+        (struct glcnn_checkpoint_bytes){bytes_names[SAVED_SEEN], size ? bytes : NULL, size};
+}
+
+/* glcnn_checkpoint_save_with_bytes, or glcnn_checkpoint_try_save. */
+typedef glcnn_status checkpoint_writer(glcnn_network *network, const char *path,
+                                       const struct glcnn_checkpoint_entry *metadata, size_t count,
+                                       const struct glcnn_checkpoint_bytes *bytes,
+                                       size_t bytes_count, char error[GLCNN_ERROR_LENGTH]);
+
+static bool put(const struct saved *saved, const struct model *model, const char *path,
+                const struct glcnn_checkpoint_entry *more, size_t count, checkpoint_writer *writer,
+                char error[GLCNN_ERROR_LENGTH])
+{
+    struct entries e = {.names = NULL};
+    struct glcnn_checkpoint_bytes bytes[SAVED_BYTES] = {
+        {bytes_names[SAVED_NETWORK], model->description, model->description_size}};
+    size_t bytes_count = 1;
+    for (size_t i = SAVED_NETWORK + 1; i < SAVED_BYTES; i++)
+        if (saved->bytes[i].bytes)
+            bytes[bytes_count++] = saved->bytes[i];
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    bool good = check_names(saved, error) && describe(saved, &e) && count <= ENTRIES_MAX - ENTRIES;
+    for (size_t i = 0; i < count && good; i++)
+        e.at[ENTRIES + i] = more[i];
+    good = good && writer(model->network, path, e.at, ENTRIES + count, bytes, bytes_count, error) ==
+                       GLCNN_SUCCESS;
+    free(e.names);
+    return good;
+}
+
+bool saved_write(const struct saved *saved, const struct model *model, const char *path,
+                 const struct glcnn_checkpoint_entry *more, size_t count,
+                 char error[GLCNN_ERROR_LENGTH])
+{
+    return put(saved, model, path, more, count, glcnn_checkpoint_save_with_bytes, error);
+}
+
+bool saved_try(const struct saved *saved, const struct model *model, const char *path,
+               const struct glcnn_checkpoint_entry *more, size_t count,
+               char error[GLCNN_ERROR_LENGTH])
+{
+    return put(saved, model, path, more, count, glcnn_checkpoint_try_save, error);
+}

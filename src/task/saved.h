@@ -1,0 +1,83 @@
+/* Model files, those of "glcnn train --out" and "glcnn import": which network it is, what its pictures
+ * are like, how their values are normalised, and the names of its classes. Nothing else is needed to
+ * use one. They are checkpoints; older ones name a network of nets.h and have none of their own. */
+#ifndef GLCNN_TASK_SAVED_H
+#define GLCNN_TASK_SAVED_H
+
+#include <glcnn/checkpoint.h>
+#include <glcnn/data.h>
+
+#include "class_match.h"
+#include "model.h"
+
+/* What a file has beside the parameters, for glcnn_checkpoint_read_bytes; the names are the file's. */
+enum {
+    SAVED_NETWORK,
+    SAVED_ONNX,
+    SAVED_RECORD,
+    SAVED_BANK,
+    SAVED_TRAINED,
+    SAVED_SEEN,
+    SAVED_BYTES
+};
+
+#define SAVED_BANK_NAME "glcnn.anomaly.bank"
+
+struct saved {
+    char title[128];       /* what the network is called */
+    const struct net *net; /* NULL where the file has its network */
+    struct form form;
+    const char *const *names; /* form.classes of them */
+    float mean[GLCNN_DATA_MAX_CHANNELS], deviation[GLCNN_DATA_MAX_CHANNELS]; /* of each channel */
+    struct glcnn_checkpoint_bytes bytes[SAVED_BYTES]; /* in that order; NULL: the file has none */
+    char **owned;                                     /* the names, where saved_read made them */
+};
+
+/* From a file's metadata. False, *saved all zero and a message if it is no such file. */
+bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
+void saved_free(struct saved *saved);
+
+/* Makes the file's network, without its weights, with as many classes as `form` has where that is
+ * not NULL: the head is another then. False, and a message, if it cannot be. */
+bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,
+                uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH]);
+/* The same, as the file has it and with its weights, and what runs it on pictures. */
+bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
+                struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH]);
+
+/* Only the file's network, without a loss and with its weights, a classifier or not; *network is the
+ * caller's, after a failure too. */
+bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,
+                   glcnn_network **network, char error[GLCNN_ERROR_LENGTH]);
+
+/* Has the file remember an ONNX file, for saved_write: bytes and text stay the caller's. */
+void saved_add_onnx(struct saved *saved, const uint8_t *skeleton, size_t size, const char *record);
+
+/* The same of what trains, where the network has averages of it (ema.h); size 0: nothing. */
+void saved_add_trained(struct saved *saved, const uint8_t *bytes, size_t size);
+
+/* The same of the pictures that it was trained on, as seen_write has them (seen.h). */
+void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size);
+
+/* Has it forget all of that, a bank of patches too: the network is another than what they are of. */
+void saved_forget(struct saved *saved);
+
+/* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
+ * `count` more entries. */
+typedef bool saved_writer(const struct saved *saved, const struct model *model, const char *path,
+                          const struct glcnn_checkpoint_entry *more, size_t count,
+                          char error[GLCNN_ERROR_LENGTH]);
+saved_writer saved_write;
+/* Does all of that but for putting the file in its place: whether it could be written now. */
+saved_writer saved_try;
+
+/* Of the numbers of normalisation: one for each channel, but one for all of more than
+ * GLCNN_DATA_MAX_CHANNELS, which no data have. */
+uint32_t saved_listed(const struct form *form);
+
+/* Reads "0.5" for all channels or "0.48,0.45,0.4" for each. False: it is neither, or a value is not
+ * above `low` where that is not NAN. */
+bool saved_read_list(const char *text, uint32_t channels, double low,
+                     float values[GLCNN_DATA_MAX_CHANNELS]);
+
+#endif

@@ -1,0 +1,50 @@
+/* How well a network does: what its task adds up over pictures. */
+#ifndef GLCNN_TASK_SCORE_H
+#define GLCNN_TASK_SCORE_H
+
+#include "findings.h"
+#include "task.h"
+
+#include "metrics.h"
+
+struct score {
+    const struct task *task;
+    struct form form;
+    uint64_t count;      /* pictures */
+    double loss;         /* the sum of theirs */
+    uint32_t not_finite; /* pictures with a value that is NaN or infinite: no answer is theirs */
+    uint32_t first;      /* the index of the first of them */
+    double *sums;        /* of the task, sum_count of them */
+    size_t sum_count;
+    void *kept;   /* of the task, where sums do not do; task->release frees it */
+    float *units; /* of a model that has them: the deviation of each number, then the mean */
+    struct findings *findings; /* that pictures are added to as well; NULL: none. The caller's */
+};
+
+/* Nothing counted yet, of what a model answers. False: not enough memory, or its units cannot be read.
+ * Release with score_free. */
+bool score_begin(struct score *score, const struct model *model);
+void score_free(struct score *score);
+
+/* -ln of the probability of what is right, which counts as 1e-38 at least. */
+double score_cross_entropy(float probability);
+
+bool scores_are_finite(const float *values, size_t count);
+
+/* Counts the pictures of a batch by what the network answered, [batch->count][task->values]; empty
+ * places are passed over. One that is not finite makes the loss NaN. */
+void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch);
+
+double score_measure(const struct score *score); /* the task's; NaN: of no picture */
+/* The mean over pictures; of masks over pixels that have a class, 0 where none has. NaN: of no picture. */
+double score_loss(const struct score *score);
+
+/* For people. */
+void score_print(const struct score *score, const char *const *names);
+/* Of a task that has something to draw, as SVG. False, with a message, if the file cannot be written. */
+bool score_draw(const struct score *score, const char *const *names, const char *path,
+                char error[GLCNN_ERROR_LENGTH]);
+/* For programs: all of it. */
+cJSON *score_json(const struct score *score, const char *const *names);
+
+#endif

@@ -1,0 +1,186 @@
+/* What a network is for: a table, of which each row says how labels come to the loss, what the loss
+ * is, what is measured, and how answers are told. Adding a task is a file of its own and a line of
+ * the list in task.c.
+ *
+ * Room: What networks are for: models, tasks, their targets, losses, answers and measures, and model
+ * files. Includes public headers and base/. What of it still prints is listed in tests/rooms.txt. */
+#ifndef GLCNN_TASK_TASK_H
+#define GLCNN_TASK_TASK_H
+
+#include <cjson/cJSON.h>
+#include <glcnn/data.h>
+#include <glcnn/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nets.h"
+
+struct model;
+struct runner;
+struct score;
+
+/* A picture's answer, for people and for programs. */
+struct answer {
+    const char *picture;      /* what it is called */
+    uint32_t width, height;   /* of it, whose middle the network saw */
+    const float *values;      /* task->values of them */
+    const char *const *names; /* of classes */
+    const struct form *form;
+    uint32_t top;  /* classes that are told, where a task has several answers */
+    cJSON *object; /* for programs: gets the answer; NULL: it is printed */
+};
+
+/* A loss of a task. */
+struct task_loss {
+    const char *name; /* of --loss */
+    const char *text;
+    /* The labels' nodes and the losses, means over batches of `batch`, by model_add_labels and
+     * model_add_loss. */
+    bool (*add)(struct model *model, uint32_t batch);
+};
+
+#define MISTAKE_NUMBERS 4
+
+/* A line each on what a network said of a picture, and on what is true; "": none. */
+struct remark {
+    char said[192], is[192];
+};
+
+struct task {
+    const char *name;    /* of --task, and in a model file */
+    const char *text;    /* what it does, for --help */
+    const char *measure; /* of what the best epoch has most: "accuracy" */
+    const char *nothing; /* what there is where that is not defined: "no objects" */
+    const char *classes; /* what form.classes counts: "classes" */
+    const char *gives;   /* what a network for it gives that ends as `build` has it */
+    glcnn_data_targets targets;
+    /* Can it learn from data of such targets? NULL: it can. False: a message without the data's name. */
+    bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);
+    /* What turns the pictures turns the labels too. */
+    bool labels_turn;
+
+    /* ---- The network ---- */
+
+    /* Behind features of pictures of `form`: what the loss is computed of. NULL: the device has the
+     * message. */
+    glcnn_image_node *(*build)(const struct features *features, const struct form *form);
+    /* What labels of the filters that `build` adds begin with: it does so behind the features of any
+     * network. NULL: it is the net's own last layers. */
+    const char *head;
+    /* What labels of the layers begin with that have a row of weights for each class; NULL: it is the one that
+     * makes the scores. */
+    const char *class_layers;
+    uint32_t row_names; /* names that a row is for, a keypoint's x and y; 0: 1 */
+    /* Behind model->scores, or in place of what there is already: model->probabilities, which is
+     * what the network answers. Part of the network and its file. */
+    bool (*finish)(struct model *model);
+    /* model->probabilities where `finish` left it out, without description. */
+    glcnn_image_node *(*answer)(const struct model *model);
+    const struct task_loss *losses; /* the first is the default; a NULL name ends */
+
+    /* ---- Batches ---- */
+
+    /* Of image number `index` of those that the loss made nodes for. */
+    struct glcnn_image_descriptor (*labels)(const struct form *form, uint32_t index,
+                                            uint32_t batch);
+    /* Writes the labels of a batch into runner->labels, or has runner->given_labels be others. False:
+     * the device has the message. */
+    bool (*write_labels)(struct runner *runner, const struct glcnn_data_batch *batch);
+    /* Numbers of an answer. */
+    size_t (*values)(const struct form *form);
+    /* How many scores, [count][classes], are right; NULL: that cannot be said of a score. */
+    uint32_t (*count_right)(const float *scores, const struct form *form, const uint32_t *labels,
+                            uint32_t count);
+
+    /* ---- Scores ---- */
+
+    size_t (*sums)(const struct form *form); /* numbers that are added up over pictures */
+    /* Adds picture `n` of a batch, of finite values; its loss is added to score->loss. */
+    void (*add)(struct score *score, const float *values, const struct glcnn_data_batch *batch,
+                uint32_t n);
+    /* How many pictures the sum of the losses is divided by; NULL: all that were counted. */
+    double (*pictures)(const struct score *score);
+    /* NaN: it is not defined. */
+    double (*measured)(const struct score *score);
+    void (*release)(
+        struct score *score); /* what the task has put into score->kept; NULL: nothing */
+    /* The same as numbers, for ranks of which each has seen its share: how many, 0 where there is no
+     * memory; written; and those of all ranks, one behind another, in place of it. False: no memory. Of
+     * tasks that release something. */
+    size_t (*kept_numbers)(struct score *score);
+    void (*write_kept)(const struct score *score, double *numbers);
+    bool (*read_kept)(struct score *score, const double *numbers, size_t count);
+    /* Why a score may say nothing, in a sentence; false: there is no doubt. NULL: there is none ever. */
+    bool (*doubts)(const struct score *score, const char *const *names,
+                   char text[GLCNN_ERROR_LENGTH]);
+    void (*print)(const struct score *score, const char *const *names);
+    void (*describe)(const struct score *score, const char *const *names, cJSON *object);
+    /* NULL: there is nothing to draw. */
+    bool (*draw)(const struct score *score, const char *const *names, const char *path,
+                 char error[GLCNN_ERROR_LENGTH]);
+
+    /* ---- Reports ---- */
+
+    const char *explains; /* the measure, for who has never heard of it */
+    /* What the sums count, where they are a confusion matrix, [classes][classes]: "pictures". NULL:
+     * they are none. */
+    const char *counted;
+    /* What is wrong with a picture's answer, in numbers of the task's own; false: nothing. NULL: the loss
+     * says it. */
+    bool (*judge)(const struct score *score, const float *values,
+                  const struct glcnn_data_batch *batch, uint32_t n,
+                  double numbers[MISTAKE_NUMBERS]);
+    /* The same in words. */
+    void (*remark)(const double numbers[MISTAKE_NUMBERS], const char *const *names,
+                   struct remark *remark);
+
+    /* ---- Answers ---- */
+
+    void (*tell)(const struct answer *answer);
+    /* Draws the answer into the picture that the network saw, [height][width][3]. NULL: there is
+     * nothing to draw. */
+    void (*show)(const struct answer *answer, uint8_t *pixels);
+    /* The class of each pixel, [height][width]. NULL: pixels have none. */
+    void (*mask)(const struct answer *answer, uint8_t *classes);
+};
+
+/* The tasks, one a line, and their losses: for --help. */
+/* clang-format off */
+#define TASK_WORDS                                                                                 \
+    "  classify   a class for each picture, by folder or label: cross-entropy\n"                   \
+    "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures:\n"   \
+    "             squared, huber or absolute, in units of the numbers' deviations\n"               \
+    "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"  \
+    "             cross-entropy, dice or focal\n"                                                  \
+    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: quality or ciou\n"             \
+    "  keypoints  places in pictures, of a CSV that names these, in columns\n"                     \
+    "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"              \
+    "             where it is not seen; mirroring swaps no names of left and right:\n"             \
+    "             squared\n"
+/* clang-format on */
+
+#define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */
+
+extern const struct task task_classify, task_regress, task_segment, task_detect, task_keypoints;
+
+/* For tasks whose labels and answers are a row of form.classes numbers for each picture. */
+struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,
+                                              uint32_t batch);
+size_t task_row_values(const struct form *form);
+
+/* What was measured, or task->nothing where that is NaN; gives `text`. */
+#define TASK_MEASURED 32
+const char *task_write(const struct task *task, double measured, char text[TASK_MEASURED]);
+
+/* By name; NULL: there is none such. */
+const struct task *task_find(const char *name);
+/* Number i; NULL beyond the last. The first is the default. */
+const struct task *task_at(size_t i);
+/* That of a form. */
+const struct task *task_of(const struct form *form);
+/* A loss of it by its name; NULL: there is none such. */
+const struct task_loss *task_find_loss(const struct task *task, const char *name);
+/* The number that a form has it by. */
+uint32_t task_number(const struct task *task);
+
+#endif

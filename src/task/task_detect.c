@@ -1,0 +1,623 @@
+/* Detect: the boxes of objects in a picture, and their classes. */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detection_augment.h"
+#include "detection_decode.h"
+#include "detection_draw.h"
+#include "detection_loss.h"
+#include "detection_pack.h"
+#include "detection_score.h"
+#include "detection_targets.h"
+#include "model.h"
+#include "score.h"
+#include "tool/tool.h"
+
+#define HEAD_LABELS   "detection_"
+#define HEAD_CHANNELS 32
+#define MOST          300
+
+/* As many grids as pictures of that size have objects for. */
+static struct detection_layout layout_of(const struct form *form)
+{
+    static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
+    const uint32_t longer = form->width > form->height ? form->width : form->height;
+    const uint32_t scales = longer <= 96 ? 1 : longer <= 192 ? 2 : 3;
+    return detection_layout(form->width, form->height, form->classes, strides, scales);
+}
+
+/* ---- The network ---- */
+
+/* Half of the size, rounded up, and twice the channels, at most 64. */
+static struct feature halve(struct feature f)
+{
+    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU};
+    const struct feature half = {.width = (f.width + 1) / 2,
+                                 .height = (f.height + 1) / 2,
+                                 .channels = f.channels < 32 ? 2 * f.channels : 64};
+    const struct glcnn_convolution_descriptor d = {.kernel_width = 3,
+                                                   .kernel_height = 3,
+                                                   .stride_in_pixels_x = 2,
+                                                   .stride_in_pixels_y = 2,
+                                                   .input_feature_channels = f.channels,
+                                                   .output_feature_channels = half.channels};
+    struct feature made = half;
+    made.image = glcnn_batch_normalization_node(glcnn_convolution_node(f.image, &d, NULL), 1e-5f,
+                                                &rectifier, NULL);
+    return made;
+}
+
+/* Halved as often as leaves it as large as the grid, then brought to its size: windows that leave out
+ * the last pixels make features that are not quite as large. */
+static struct feature fit(struct feature f, const struct detection_grid *grid)
+{
+    while ((f.width + 1) / 2 >= grid->columns && (f.height + 1) / 2 >= grid->rows &&
+           (f.width > grid->columns || f.height > grid->rows))
+        f = halve(f);
+    if (f.width == grid->columns && f.height == grid->rows)
+        return f;
+    const struct glcnn_resize_parameters size = {.resized_width = grid->columns,
+                                                 .resized_height = grid->rows};
+    return (struct feature){glcnn_resize_linear_node(f.image, &size), grid->columns, grid->rows,
+                            f.channels};
+}
+
+/* The smallest feature that is as large as the grid; of a network of none such the largest. */
+static const struct feature *feature_for(const struct features *features,
+                                         const struct detection_grid *grid)
+{
+    uint32_t i = features->count - 1;
+    while (i > 0 && (features->at[i].width < grid->columns || features->at[i].height < grid->rows))
+        i--;
+    return &features->at[i];
+}
+
+/* Of each grid; what the network has no smaller feature for is made of that of the grid before. */
+static void find_features(const struct detection_layout *layout, const struct features *features,
+                          struct detection_features of_grids[DETECTION_SCALES])
+{
+    const struct feature *from = NULL;
+    struct feature f = {NULL};
+    for (uint32_t i = 0; i < layout->scales; i++) {
+        const struct feature *own = feature_for(features, &layout->grids[i]);
+        f = fit(own == from ? f : *own, &layout->grids[i]);
+        from = own;
+        of_grids[i] = (struct detection_features){f.image, f.channels};
+    }
+}
+
+/* Outputs are found by their names in a network of a file. */
+static bool name(glcnn_image_node *image, const char *what, uint32_t scale)
+{
+    char label[32];
+    glcnn_filter_node *filter = glcnn_image_node_filter(image);
+    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
+    return filter && glcnn_filter_node_set_label(filter, label) == GLCNN_SUCCESS;
+}
+
+static glcnn_image_node *named(const glcnn_network *network, const char *what, uint32_t scale)
+{
+    char label[32];
+    glcnn_filter_node *filter;
+    snprintf(label, sizeof label, HEAD_LABELS "%s_%u", what, scale);
+    for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
+        if (strcmp(glcnn_filter_node_label(filter), label) == 0)
+            return glcnn_filter_node_result(filter);
+    return NULL;
+}
+
+static glcnn_image_node *pack(const struct detection_layout *layout,
+                              const struct detection_outputs *outputs)
+{
+    glcnn_image_node *predictions[DETECTION_SCALES];
+    for (uint32_t i = 0; i < layout->scales; i++)
+        predictions[i] = outputs[i].predictions;
+    return detection_pack(layout, predictions);
+}
+
+static glcnn_image_node *build(const struct features *features, const struct form *form)
+{
+    const struct detection_layout layout = layout_of(form);
+    struct detection_features of_grids[DETECTION_SCALES];
+    struct detection_outputs outputs[DETECTION_SCALES];
+    bool good = true;
+    find_features(&layout, features, of_grids);
+    detection_head(&layout, HEAD_CHANNELS, of_grids, outputs);
+    for (uint32_t i = 0; i < layout.scales; i++)
+        good = good && name(outputs[i].scores, "scores", i) &&
+               name(outputs[i].distances, "distances", i);
+    return good ? pack(&layout, outputs) : NULL;
+}
+
+static bool finish(struct model *model)
+{
+    model->probabilities = model->scores;
+    return true;
+}
+
+/* Of all grids. */
+static glcnn_image_node *packed(const struct model *model, const struct detection_layout *layout,
+                                const char *what)
+{
+    glcnn_image_node *images[DETECTION_SCALES];
+    bool has_all = true;
+    for (uint32_t i = 0; i < layout->scales; i++) {
+        images[i] = named(model->network, what, i);
+        has_all = has_all && images[i];
+    }
+    return has_all ? detection_pack(layout, images) : NULL;
+}
+
+/* One loss of all grids takes a third of the passes of one for each of three. Weights of labels make the
+ * sum over a batch the mean over its objects. */
+static bool add_loss(struct model *model, enum detection_classes classes)
+{
+    const struct detection_layout layout = layout_of(&model->form);
+    const struct detection_outputs outputs = {.scores = packed(model, &layout, "scores"),
+                                              .distances = packed(model, &layout, "distances")};
+    struct detection_loss loss = {.labels = model_add_labels(model),
+                                  .label_weights = model_add_labels(model),
+                                  .distances = model_add_labels(model),
+                                  .box_weights = model_add_labels(model)};
+    if (!outputs.scores || !outputs.distances) {
+        model->lacks =
+            "a detector's layers are found by their labels, and the network has no " HEAD_LABELS
+            "scores_0 and " HEAD_LABELS "distances_0 for each of its grids; "
+            "glcnn train --task detect and Python's glcnn.tasks.detect.network make "
+            "them";
+        return false;
+    }
+    detection_losses(&outputs, classes, &loss);
+    model->losses[model->loss_count++] = loss.scores;
+    model->losses[model->loss_count++] = loss.boxes;
+    return loss.scores && loss.boxes;
+}
+
+static bool add_quality(struct model *model, uint32_t batch)
+{
+    (void)batch;
+    return add_loss(model, DETECTION_QUALITY);
+}
+
+static bool add_cross_entropy(struct model *model, uint32_t batch)
+{
+    (void)batch;
+    return add_loss(model, DETECTION_CROSS_ENTROPY);
+}
+
+static const struct task_loss losses[] = {
+    {"quality", "quality focal loss of classes and CIoU of boxes", add_quality},
+    {"ciou", "cross-entropy of classes and CIoU of boxes", add_cross_entropy},
+    {NULL}};
+
+static bool is_by_quality(const struct form *form)
+{
+    return losses[form->loss].add == add_quality;
+}
+
+/* Of the loss of boxes beside that of classes, which is smaller where it is focal. */
+static float box_gain(const struct form *form)
+{
+    return is_by_quality(form) ? 2 : 4;
+}
+
+/* ---- Batches ---- */
+
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
+{
+    const struct detection_layout layout = layout_of(form);
+    const uint32_t channels[] = {form->classes, form->classes, 4, 1};
+    return (struct glcnn_image_descriptor){.width = layout.grids[0].columns,
+                                           .height = detection_packed_rows(&layout),
+                                           .feature_channels = channels[index],
+                                           .number_of_images = batch};
+}
+
+/* Objects of all pictures of a batch; each picture has its part of `items`. */
+struct batch_objects {
+    struct object *items;
+    struct objects *pictures;
+};
+
+/* None of batches that only a step is timed by. */
+static uint32_t boxes_in(const struct glcnn_data_batch *batch, uint32_t n)
+{
+    return batch->boxes ? batch->box_counts[n] : 0;
+}
+
+static struct object object_of(const struct form *form, const struct glcnn_data_box *b)
+{
+    const float width = (float)form->width, height = (float)form->height;
+    return (struct object){{b->left * width, b->top * height, b->right * width, b->bottom * height},
+                           b->label,
+                           b->is_crowd,
+                           b->is_difficult};
+}
+
+static uint32_t copy_objects(const struct form *form, const struct glcnn_data_batch *batch,
+                             uint32_t n, struct object *objects)
+{
+    for (uint32_t i = 0; i < boxes_in(batch, n); i++)
+        objects[i] = object_of(form, &batch->boxes[n][i]);
+    return boxes_in(batch, n);
+}
+
+/* Of all pictures that a picture is joined of. */
+static uint32_t join_objects(const struct runner *runner, const struct glcnn_data_batch *batch,
+                             uint32_t n, struct object *objects)
+{
+    const struct mosaic *mosaic = &runner->input.mosaic;
+    uint32_t count = 0;
+    if (mosaic->batch == 0)
+        return copy_objects(&runner->form, batch, n, objects);
+    for (int part = 0; part < MOSAIC_PARTS; part++) {
+        const uint32_t picture = mosaic->joints[n].pictures[part];
+        count += mosaic_objects(mosaic, n, part, objects + count,
+                                copy_objects(&runner->form, batch, picture, objects + count));
+    }
+    return count;
+}
+
+/* Before anything is cut off. */
+static size_t most_objects(const struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const struct mosaic *mosaic = &runner->input.mosaic;
+    size_t count = 0;
+    for (uint32_t n = 0; n < runner->batch; n++)
+        for (int part = 0; part < (mosaic->batch > 0 ? MOSAIC_PARTS : 1); part++)
+            count += boxes_in(batch, mosaic->batch > 0 ? mosaic->joints[n].pictures[part] : n);
+    return count;
+}
+
+/* Where the pictures' augmentation moves them. */
+static bool take_objects(const struct runner *runner, const struct glcnn_data_batch *batch,
+                         struct batch_objects *to)
+{
+    struct glcnn_augment_geometry_parameters geometry = runner->input.augment.geometry;
+    const struct form *form = &runner->form;
+    geometry.seed = runner->input.seed;
+    to->items = malloc((most_objects(runner, batch) + 1) * sizeof *to->items);
+    to->pictures = calloc(runner->batch, sizeof *to->pictures);
+    struct object *next = to->items;
+    for (uint32_t n = 0; n < runner->batch && to->items && to->pictures; n++) {
+        uint32_t objects = join_objects(runner, batch, n, next);
+        if (objects > 0 && augment_asks_geometry(&runner->input.augment))
+            objects = detection_augment(&geometry, batch->indices[n], (uint32_t)batch->epoch,
+                                        form->width, form->height, next, objects);
+        to->pictures[n] = (struct objects){next, objects};
+        next += objects;
+    }
+    return to->items && to->pictures;
+}
+
+/* Arrays of each grid, into one image. */
+static bool upload(glcnn_image *image, const struct detection_layout *layout,
+                   const float *const grids[], float rest)
+{
+    const struct glcnn_image_descriptor *d = glcnn_image_get_descriptor(image);
+    const size_t count = (size_t)d->width * d->height * d->feature_channels * d->number_of_images;
+    float *values = malloc(count * sizeof *values);
+    if (values)
+        detection_pack_values(layout, d->number_of_images, d->feature_channels, grids, rest,
+                              values);
+    bool good = values && glcnn_image_write_bytes(image, NULL, values, count * sizeof *values) ==
+                              GLCNN_SUCCESS;
+    free(values);
+    return good;
+}
+
+/* What fills up has no weight; its distances are such that losses are finite. */
+static bool upload_all(struct runner *runner, const struct detection_targets *targets)
+{
+    const float *grids[4][DETECTION_SCALES];
+    bool good = true;
+    for (uint32_t i = 0; i < targets->layout.scales; i++) {
+        const struct detection_target *t = &targets->scales[i];
+        grids[0][i] = t->labels;
+        grids[1][i] = t->label_weights;
+        grids[2][i] = t->distances;
+        grids[3][i] = t->box_weights;
+    }
+    for (uint32_t k = 0; k < 4 && good; k++)
+        good = upload(runner->labels[k], &targets->layout, grids[k], k == 2 ? 1 : 0);
+    return good;
+}
+
+static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const struct detection_layout layout = layout_of(&runner->form);
+    struct detection_targets targets;
+    struct batch_objects objects = {NULL, NULL};
+    bool good = detection_targets_create(&layout, runner->batch, &targets) &&
+                take_objects(runner, batch, &objects);
+    if (good)
+        detection_targets_find(&targets, objects.pictures, runner->batch);
+    double positives = targets.positives;
+    good = good && runner_sum(runner, &positives);
+    if (good)
+        detection_targets_weigh(&targets, positives, box_gain(&runner->form));
+    good = good && upload_all(runner, &targets);
+    free(objects.items);
+    free(objects.pictures);
+    detection_targets_free(&targets);
+    return good;
+}
+
+static size_t values(const struct form *form)
+{
+    const struct detection_layout layout = layout_of(form);
+    return detection_packed(&layout);
+}
+
+/* ---- Scores ---- */
+
+/* What each grid predicts, to be freed; NULL: not enough memory. */
+static float *unpack(const struct detection_layout *layout, const float *packed,
+                     const float *predictions[DETECTION_SCALES])
+{
+    float *room = malloc(detection_packed(layout) * sizeof *room);
+    if (room)
+        detection_unpack(layout, packed, room, predictions);
+    return room;
+}
+
+/* The detections of a picture, into `found`; UINT32_MAX: not enough memory. */
+static uint32_t detect(const struct form *form, const float *packed, float least,
+                       struct detection found[MOST])
+{
+    const struct detection_layout layout = layout_of(form);
+    const struct detection_limits limits = {least, 0.6f, MOST};
+    const float *predictions[DETECTION_SCALES];
+    float *room = unpack(&layout, packed, predictions);
+    uint32_t count = room ? detection_decode(&layout, predictions, &limits, found) : UINT32_MAX;
+    free(room);
+    return count;
+}
+
+/* Cross-entropy of a probability that is to be t, focal where t is a quality. */
+static double score_loss_of(double probability, double t, bool by_quality)
+{
+    const double p = fmin(fmax(probability, 1e-7), 1 - 1e-7),
+                 entropy = -t * log(p) - (1 - t) * log1p(-p);
+    return by_quality ? (p - t) * (p - t) * entropy : entropy;
+}
+
+/* The loss of what is predicted at a location. */
+static double loss_at(const struct detection_target *t, size_t at, uint32_t classes,
+                      const float *found, bool by_quality)
+{
+    const float *d = t->distances + 4 * at;
+    const struct box wanted = {-d[0], -d[1], d[2], d[3]};
+    const struct box box = {-found[0], -found[1], found[2], found[3]};
+    const double overlap = box_overlap(&box, &wanted);
+    double loss = (double)t->box_weights[at] * (1 - overlap);
+    for (uint32_t c = 0; c < classes; c++) {
+        const double label = (double)t->labels[at * classes + c];
+        loss +=
+            (double)t->label_weights[at * classes + c] *
+            score_loss_of((double)found[4 + c], by_quality ? label * overlap : label, by_quality);
+    }
+    return loss;
+}
+
+/* As the training's, but for boxes by plain intersection over union; NaN: not enough memory. */
+static double loss_of(const struct form *form, const float *packed, const struct objects *objects)
+{
+    const struct detection_layout layout = layout_of(form);
+    const float *predictions[DETECTION_SCALES];
+    struct detection_targets targets;
+    float *room = unpack(&layout, packed, predictions);
+    double loss = detection_targets_create(&layout, 1, &targets) && room ? 0 : (double)NAN;
+    if (loss == 0)
+        detection_targets_set(&targets, objects, 1, box_gain(form));
+    for (uint32_t i = 0; loss >= 0 && i < layout.scales; i++)
+        for (size_t at = 0; at < detection_locations(&layout.grids[i]); at++)
+            loss += loss_at(&targets.scales[i], at, layout.classes,
+                            predictions[i] + at * (4 + layout.classes), is_by_quality(form));
+    detection_targets_free(&targets);
+    free(room);
+    return loss;
+}
+
+static size_t sums(const struct form *form)
+{
+    (void)form;
+    return 1; /* pictures that there was no memory for */
+}
+
+/* Precision needs all detections at once, so no sums do. */
+static struct detection_score *kept(struct score *score)
+{
+    if (!score->kept && (score->kept = calloc(1, sizeof(struct detection_score))))
+        detection_score_begin(score->kept, score->form.classes);
+    return score->kept;
+}
+
+static void release(struct score *score)
+{
+    detection_score_free(score->kept);
+    free(score->kept);
+}
+
+static size_t kept_numbers(struct score *score)
+{
+    return kept(score) ? detection_score_numbers(score->kept) : 0;
+}
+
+static void write_kept(const struct score *score, double *numbers)
+{
+    detection_score_write(score->kept, numbers);
+}
+
+static bool read_kept(struct score *score, const double *numbers, size_t count)
+{
+    return detection_score_read(score->kept, numbers, count);
+}
+
+static void add(struct score *score, const float *packed, const struct glcnn_data_batch *batch,
+                uint32_t n)
+{
+    struct detection found[MOST];
+    struct detection_score *all = kept(score);
+    struct object *objects = calloc((size_t)boxes_in(batch, n) + 1, sizeof *objects);
+    const uint32_t count = detect(&score->form, packed, 0.01f, found);
+    bool good = all && all->objects && objects && count <= MOST;
+    if (good) {
+        const struct objects wanted = {objects, copy_objects(&score->form, batch, n, objects)};
+        good = detection_score_add(all, objects, wanted.count, found, count);
+        score->loss += loss_of(&score->form, packed, &wanted);
+    }
+    score->sums[0] += !good;
+    free(objects);
+}
+
+static struct detection_precision result_of(const struct score *score, double *of_classes)
+{
+    struct detection_precision p = {NAN, NAN, of_classes};
+    if (score->kept && score->sums[0] == 0)
+        detection_score_result(score->kept, &p);
+    return p;
+}
+
+static double measured(const struct score *score)
+{
+    return result_of(score, NULL).at_50;
+}
+
+/* With that of each class, to be freed; NULL: not enough memory. */
+static struct detection_precision result_by_class(const struct score *score, double **of_classes)
+{
+    *of_classes = malloc(score->form.classes * sizeof **of_classes);
+    for (uint32_t k = 0; *of_classes && k < score->form.classes; k++)
+        (*of_classes)[k] = NAN;
+    return result_of(score, *of_classes);
+}
+
+static void print(const struct score *score, const char *const *names)
+{
+    double *of_classes;
+    const struct detection_precision p = result_by_class(score, &of_classes);
+    char all[TASK_MEASURED];
+    output("\nmAP@0.5:0.95 %s\n\n%-24s %10s\n", task_write(score->task, p.at_all, all), "class",
+           "AP@0.5");
+    for (uint32_t k = 0; of_classes && k < score->form.classes; k++)
+        if (isnan(of_classes[k]))
+            output("%-24.24s %10s\n", names[k], "none");
+        else
+            output("%-24.24s %10.4f\n", names[k], of_classes[k]);
+    free(of_classes);
+}
+
+static void describe(const struct score *score, const char *const *names, cJSON *object)
+{
+    double *of_classes;
+    const struct detection_precision p = result_by_class(score, &of_classes);
+    cJSON *classes = cJSON_AddArrayToObject(object, "classes");
+    for (uint32_t k = 0; of_classes && k < score->form.classes; k++) {
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "name", names[k]);
+        cJSON_AddNumberToObject(entry, "ap_50", of_classes[k]);
+        cJSON_AddItemToArray(classes, entry);
+    }
+    cJSON_AddNumberToObject(object, "count", (double)score->count);
+    cJSON_AddNumberToObject(object, "map_50", p.at_50);
+    cJSON_AddNumberToObject(object, "map_50_95", p.at_all);
+    free(of_classes);
+}
+
+/* ---- Answers ---- */
+
+#define LEAST_TOLD 0.3f
+
+static uint32_t answers(const struct answer *a, struct detection found[MOST])
+{
+    const uint32_t count = detect(a->form, a->values, LEAST_TOLD, found);
+    return count <= MOST ? count : 0;
+}
+
+/* Of the network's picture, which is the middle of the whole one, in pixels of that: left, top, right,
+ * bottom. */
+static void find_edges(const struct answer *a, const struct box *box, double edges[4])
+{
+    const double x = (double)a->width / a->form->width, y = (double)a->height / a->form->height;
+    const double covering = x < y ? x : y,
+                 resized = (double)(a->width < a->height ? a->width : a->height) / a->form->resize;
+    const double step = a->form->resize > 0 ? resized : covering;
+    const double left = (a->width - step * a->form->width) / 2,
+                 top = (a->height - step * a->form->height) / 2;
+    edges[0] = left + step * (double)box->left;
+    edges[1] = top + step * (double)box->top;
+    edges[2] = left + step * (double)box->right;
+    edges[3] = top + step * (double)box->bottom;
+}
+
+static void add_box(cJSON *boxes, const struct detection *d, const double edges[4],
+                    const char *class)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddNumberToObject(entry, "class", d->label);
+    cJSON_AddStringToObject(entry, "name", class);
+    cJSON_AddNumberToObject(entry, "score", (double)d->score);
+    cJSON_AddItemToObject(entry, "box", cJSON_CreateDoubleArray(edges, 4));
+    cJSON_AddItemToArray(boxes, entry);
+}
+
+static void tell(const struct answer *a)
+{
+    struct detection found[MOST];
+    const uint32_t count = answers(a, found);
+    cJSON *boxes = a->object ? cJSON_AddArrayToObject(a->object, "boxes") : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct detection *d = &found[i];
+        double edges[4];
+        find_edges(a, &d->box, edges);
+        if (boxes)
+            add_box(boxes, d, edges, a->names[d->label]);
+        else
+            output("%s %u %s %.4f %.1f %.1f %.1f %.1f\n", a->picture, d->label, a->names[d->label],
+                   (double)d->score, edges[0], edges[1], edges[2], edges[3]);
+    }
+}
+
+static void show(const struct answer *a, uint8_t *pixels)
+{
+    struct detection found[MOST];
+    const struct canvas canvas = {pixels, a->form->width, a->form->height};
+    detection_draw(&canvas, found, answers(a, found), a->names);
+}
+
+const struct task task_detect = {
+    .name = "detect",
+    .text = "boxes around objects, and their classes",
+    .measure = "mAP@0.5",
+    .nothing = "no objects",
+    .classes = "classes",
+    .gives = "at each place (x, y) of the grids, which lie below each other, the distances of a "
+             "box's left, top, right and bottom from (x + 1/2, y + 1/2), all in strides of the "
+             "grid (8, 16, 32 pixels), and the probability of each class",
+    .targets = GLCNN_DATA_TARGETS_BOXES,
+    .labels_turn = true,
+    .build = build,
+    .head = HEAD_LABELS,
+    .class_layers = HEAD_LABELS "scores_",
+    .finish = finish,
+    .losses = losses,
+    .labels = labels,
+    .write_labels = write_labels,
+    .values = values,
+    .sums = sums,
+    .add = add,
+    .measured = measured,
+    .release = release,
+    .kept_numbers = kept_numbers,
+    .write_kept = write_kept,
+    .read_kept = read_kept,
+    .print = print,
+    .describe = describe,
+    .explains = "the mean, over classes, of the precision at all recalls; a box is "
+                "right where it shares half of its union with an object",
+    .tell = tell,
+    .show = show};

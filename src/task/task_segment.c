@@ -1,0 +1,344 @@
+/* Segment: a class for each pixel of a picture. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "confusion.h"
+#include "decoder.h"
+#include "detection_draw.h"
+#include "model.h"
+#include "score.h"
+#include "network.h"
+#include "tool/tool.h"
+
+/* ---- The network ---- */
+
+static glcnn_image_node *build(const struct features *features, const struct form *form)
+{
+    unsigned channels;
+    glcnn_image_node *scores = decoder_build(features, &channels);
+    scores = net_convolve(scores, 1, channels, form->classes);
+    if (features->at[0].width == form->width && features->at[0].height == form->height)
+        return scores;
+    return decoder_resized(scores, form->width, form->height);
+}
+
+/* ---- Losses ---- */
+
+/* Of a value for each pixel and class: 1 / pixels gives the mean over pixels of the sum over
+ * classes. */
+static double pixel_weight(const struct model *model, uint32_t batch)
+{
+    return 1 / ((double)model->form.width * model->form.height) / batch;
+}
+
+static bool add_cross_entropy(struct model *model, uint32_t batch)
+{
+    return model_add_loss(model, model->scores, model_add_labels(model), NULL,
+                          GLCNN_LOSS_TYPE_SOFT_MAX_CROSS_ENTROPY, pixel_weight(model, batch));
+}
+
+/* Labels that the loss multiplies by: no gradient goes to them. */
+static glcnn_image_node *add_fixed_labels(struct model *model)
+{
+    glcnn_image_node *labels = model_add_labels(model);
+    glcnn_image_node_set_stop_gradient(labels, true);
+    return labels;
+}
+
+/* (1 - p)^2 (-ln p) of the class of each pixel, p its probability (Lin et al. 2017). */
+static bool add_focal(struct model *model, uint32_t batch)
+{
+    glcnn_image_node *labels = add_fixed_labels(model);
+    glcnn_image_node *missed = glcnn_neuron_linear_node(glcnn_soft_max_node(model->scores), -1, 1);
+    glcnn_image_node *loss = glcnn_multiply_node(glcnn_multiply_node(missed, missed),
+                                                 glcnn_log_soft_max_node(model->scores));
+    glcnn_image_node *wanted = glcnn_neuron_linear_node(labels, 0, 0);
+    glcnn_image_node_set_stop_gradient(wanted, true);
+    return model_add_loss(model, glcnn_multiply_node(loss, labels), wanted, NULL,
+                          GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR, pixel_weight(model, batch));
+}
+
+static glcnn_image_node *sum_pixels(glcnn_image_node *image)
+{
+    return glcnn_reduce_column_sum_node(glcnn_reduce_row_sum_node(image));
+}
+
+/* The mean over classes of 1 - (2 sum p t + 1) / (sum p + sum t + 1), sums over a picture's pixels
+ * (Milletari et al. 2016). Pixels without a class count in none of them. */
+static bool add_dice(struct model *model, uint32_t batch)
+{
+    glcnn_image_node *labels = add_fixed_labels(model);
+    glcnn_image_node *p = glcnn_multiply_node(glcnn_soft_max_node(model->scores),
+                                              glcnn_reduce_feature_channels_sum_node(labels));
+    glcnn_kernel *multiply = glcnn_filter_node_kernel(glcnn_image_node_filter(p));
+    if (multiply)
+        glcnn_kernel_properties(multiply)->secondary.stride_in_feature_channels = 0;
+    glcnn_image_node *both = sum_pixels(glcnn_multiply_node(p, labels));
+    glcnn_image_node *any = sum_pixels(glcnn_add_node(p, labels));
+    glcnn_image_node *dice = glcnn_divide_node(glcnn_neuron_linear_node(both, 2, 1),
+                                               glcnn_neuron_linear_node(any, 1, 1));
+    glcnn_image_node *wanted = glcnn_neuron_linear_node(sum_pixels(labels), 0, 1);
+    glcnn_image_node_set_stop_gradient(wanted, true);
+    return model_add_loss(model, dice, wanted, NULL, GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR,
+                          1.0 / batch / model->form.classes);
+}
+
+static const struct task_loss losses[] = {
+    {"cross-entropy", "of the soft max of each pixel", add_cross_entropy},
+    {"dice", "1 - Dice's coefficient, the mean over classes", add_dice},
+    {"focal", "cross-entropy times (1 - p)^2", add_focal},
+    {NULL, NULL, NULL}};
+
+/* ---- Batches ---- */
+
+static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
+{
+    (void)index;
+    return (struct glcnn_image_descriptor){.width = form->width,
+                                           .height = form->height,
+                                           .feature_channels = form->classes,
+                                           .number_of_images = batch,
+                                           .channel_format = GLCNN_CHANNEL_FORMAT_UNORM8};
+}
+
+/* 1 for the class of each pixel; where a pixel has none all are 0, and the loss is. */
+static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
+{
+    const uint32_t classes = runner->form.classes;
+    const size_t pixels = (size_t)runner->form.width * runner->form.height * runner->batch;
+    uint8_t *made = calloc(pixels, classes);
+    for (size_t i = 0; made && i < pixels; i++)
+        if (batch->masks[i] != GLCNN_DATA_NO_CLASS)
+            made[i * classes + batch->masks[i]] = 255;
+    bool good = made && glcnn_image_write_bytes(runner->labels[0], NULL, made, pixels * classes) ==
+                            GLCNN_SUCCESS;
+    free(made);
+    runner->given_labels[0] = good ? input_turn(&runner->input, runner->labels[0]) : NULL;
+    return runner->given_labels[0];
+}
+
+static size_t values(const struct form *form)
+{
+    return (size_t)form->width * form->height * form->classes;
+}
+
+/* ---- Scores ---- */
+
+/* The confusion matrix of pixels. */
+static size_t sums(const struct form *form)
+{
+    return (size_t)form->classes * form->classes;
+}
+
+static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
+                uint32_t n)
+{
+    const struct form *form = &score->form;
+    const size_t pixels = (size_t)form->width * form->height, classes = form->classes;
+    const uint8_t *mask = batch->masks + n * pixels;
+    double loss = 0;
+    for (size_t i = 0; i < pixels; i++, found += classes) {
+        if (mask[i] == GLCNN_DATA_NO_CLASS)
+            continue;
+        loss += score_cross_entropy(found[mask[i]]);
+        score->sums[mask[i] * classes + network_best(found, form->classes)]++;
+    }
+    score->loss += loss / (double)pixels;
+}
+
+/* The loss is the mean over pixels that have a class, of all pictures: PyTorch's, with ignore_index. */
+static double pictures(const struct score *score)
+{
+    double pixels = 0;
+    for (size_t i = 0; i < score->sum_count; i++)
+        pixels += score->sums[i];
+    return pixels / ((double)score->form.width * score->form.height);
+}
+
+/* Of pixels. */
+static struct confusion_tally tally_of(const struct score *score, uint32_t class)
+{
+    const struct confusion c = {score->form.classes, score->sums};
+    return confusion_tally(&c, class);
+}
+
+/* Intersection over union; NaN: the class is nowhere. */
+static double iou_of(const struct score *score, uint32_t class)
+{
+    const struct confusion_tally t = tally_of(score, class);
+    return t.right / (t.are + t.taken - t.right);
+}
+
+/* The mean over classes that are somewhere. */
+static double measured(const struct score *score)
+{
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const double iou = iou_of(score, k);
+        sum += isnan(iou) ? 0 : iou;
+        count += isnan(iou) ? 0 : 1;
+    }
+    return count > 0 ? sum / count : NAN;
+}
+
+static double pixel_accuracy(const struct score *score)
+{
+    double right = 0, all = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const struct confusion_tally t = tally_of(score, k);
+        right += t.right;
+        all += t.are;
+    }
+    return right / all;
+}
+
+/* "none" of no pixels. */
+static const char *write_share(double share, char text[16])
+{
+    if (isnan(share))
+        return "none";
+    snprintf(text, 16, "%.4f", share);
+    return text;
+}
+
+static void print(const struct score *score, const char *const *names)
+{
+    char accuracy[TASK_MEASURED];
+    output("\npixel accuracy %s\n\n%-24s %8s  %8s\n",
+           task_write(score->task, pixel_accuracy(score), accuracy), "class", "IoU", "accuracy");
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const struct confusion_tally t = tally_of(score, k);
+        char iou[16], accuracy_of[16];
+        output("%-24.24s %8s  %8s\n", names[k], write_share(iou_of(score, k), iou),
+               write_share(t.right / t.are, accuracy_of));
+    }
+}
+
+static void describe(const struct score *score, const char *const *names, cJSON *object)
+{
+    cJSON *classes = cJSON_AddArrayToObject(object, "classes");
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const struct confusion_tally t = tally_of(score, k);
+        cJSON *entry = cJSON_CreateObject();
+        cJSON_AddStringToObject(entry, "name", names[k]);
+        cJSON_AddNumberToObject(entry, "pixels", t.are);
+        cJSON_AddNumberToObject(entry, "iou", iou_of(score, k));
+        cJSON_AddNumberToObject(entry, "accuracy", t.right / t.are);
+        cJSON_AddItemToArray(classes, entry);
+    }
+    cJSON_AddNumberToObject(object, "count", (double)score->count);
+    cJSON_AddNumberToObject(object, "mIoU", score_measure(score));
+    cJSON_AddNumberToObject(object, "pixel_accuracy", pixel_accuracy(score));
+    cJSON_AddNumberToObject(object, "loss", score_loss(score));
+}
+
+/* ---- Reports ---- */
+
+/* The share of pixels that are right, of those that have a class. */
+static bool judge(const struct score *score, const float *found,
+                  const struct glcnn_data_batch *batch, uint32_t n, double numbers[MISTAKE_NUMBERS])
+{
+    const struct form *form = &score->form;
+    const size_t pixels = (size_t)form->width * form->height;
+    const uint8_t *mask = batch->masks + n * pixels;
+    size_t all = 0, right = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        if (mask[i] == GLCNN_DATA_NO_CLASS)
+            continue;
+        all++;
+        right += network_best(found + i * form->classes, form->classes) == mask[i];
+    }
+    numbers[0] = all > 0 ? (double)right / (double)all : 1;
+    return right < all;
+}
+
+static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *names,
+                   struct remark *r)
+{
+    (void)names;
+    snprintf(r->said, sizeof r->said, "%.1f %% of its pixels are right", 100 * numbers[0]);
+}
+
+/* ---- Answers ---- */
+
+static uint32_t class_of(const struct answer *a, size_t pixel)
+{
+    return network_best(a->values + pixel * a->form->classes, a->form->classes);
+}
+
+static size_t pixels_of(const struct answer *a)
+{
+    return (size_t)a->form->width * a->form->height;
+}
+
+static void mask(const struct answer *a, uint8_t *classes)
+{
+    for (size_t i = 0; i < pixels_of(a); i++)
+        classes[i] = (uint8_t)class_of(a, i);
+}
+
+/* The first class is most often what is around all others: it stays as it is. */
+static void show(const struct answer *a, uint8_t *pixels)
+{
+    for (size_t i = 0; i < pixels_of(a); i++)
+        if (class_of(a, i) > 0)
+            canvas_tint(pixels + 3 * i, class_of(a, i) - 1);
+}
+
+static size_t count_class(const struct answer *a, uint32_t class)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pixels_of(a); i++)
+        count += class_of(a, i) == class;
+    return count;
+}
+
+/* The share of pixels of each class that is found. */
+static void tell(const struct answer *a)
+{
+    const double pixels = (double)pixels_of(a);
+    cJSON *shares = a->object ? cJSON_AddObjectToObject(a->object, "shares") : NULL;
+    for (uint32_t k = 0; k < a->form->classes; k++) {
+        const double share = (double)count_class(a, k) / pixels;
+        if (shares)
+            cJSON_AddNumberToObject(shares, a->names[k], share);
+        else if (share > 0)
+            output("%s %u %s %.4f\n", a->picture, k, a->names[k], share);
+    }
+}
+
+const struct task task_segment = {
+    .name = "segment",
+    .text = "a class for each pixel",
+    .measure = "mIoU",
+    .nothing = "no classes",
+    .classes = "classes",
+    .gives = "a score for each class at each pixel; their soft max is the probabilities",
+    .targets = GLCNN_DATA_TARGETS_MASKS,
+    .labels_turn = true,
+    .build = build,
+    .head = "segmentation_",
+    .finish = model_take_soft_max,
+    .answer = model_soft_max,
+    .losses = losses,
+    .labels = labels,
+    .write_labels = write_labels,
+    .values = values,
+    .sums = sums,
+    .add = add,
+    .pictures = pictures,
+    .measured = measured,
+    .print = print,
+    .describe = describe,
+    .explains = "how well the areas that are found cover the true "
+                "ones: common pixels to those of either, the mean "
+                "over classes",
+    .counted = "pixels",
+    .judge = judge,
+    .remark = remark,
+    .tell = tell,
+    .show = show,
+    .mask = mask};

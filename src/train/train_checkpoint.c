@@ -1,0 +1,128 @@
+/* Checkpoints of glcnn train, each of them whole. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "train_session.h"
+
+#include "base/clock.h"
+
+bool session_take_scale(struct session *s)
+{
+    struct glcnn_dynamic_loss_scale scale;
+    if (!settings_scale_losses(&s->settings))
+        return true;
+    if (glcnn_graph_get_loss_scale(s->trainer.graph, &scale) != GLCNN_SUCCESS)
+        return false;
+    s->settings.loss_scale = (double)scale.scale;
+    s->settings.good_steps = scale.good_steps;
+    s->settings.skipped_steps = scale.skipped_steps;
+    return true;
+}
+
+/* With averages in the place of what is trained, and that beside them. */
+static int write_averages(struct session *s, const char *path, const struct settings_entries *how,
+                          saved_writer *writer)
+{
+    char error[GLCNN_ERROR_LENGTH] = "not enough memory";
+    struct saved with = s->described;
+    uint8_t *bytes = malloc(s->ema.size + 1);
+    if (!bytes || !ema_exchange(&s->ema) || !ema_save(&s->ema, bytes)) {
+        free(bytes);
+        return session_fail_device(s);
+    }
+    saved_add_trained(&with, bytes, s->ema.size);
+    bool written = writer(&with, &s->model, path, how->entries, how->count, error);
+    free(bytes);
+    return ema_exchange(&s->ema) ? written ? EXIT_GOOD : session_fail(s, error)
+                                 : session_fail_device(s);
+}
+
+/* writer: saved_write, or saved_try. */
+static int put_checkpoint(struct session *s, const char *path, saved_writer *writer)
+{
+    struct settings_entries how;
+    if (!session_take_scale(s))
+        return session_fail_device(s);
+    struct settings now = s->settings;
+    if (!ranks_leads(&s->ranks))
+        return EXIT_GOOD;
+    now.step = s->step;
+    now.best = s->best;
+    settings_describe(&now, &how);
+    return write_averages(s, path, &how, writer);
+}
+
+int session_write_checkpoint(struct session *s, const char *path)
+{
+    return put_checkpoint(s, path, saved_write);
+}
+
+static int write_now(struct session *s)
+{
+    s->saved = seconds_now();
+    train_log_sync(&s->log);
+    event_file_sync(&s->events);
+    int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : EXIT_GOOD;
+    if (status != EXIT_GOOD) /* the file is that of the save before */
+        return status;
+    s->is_saved = s->settings.out != NULL;
+    s->saved_step = s->step;
+    return status;
+}
+
+bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH])
+{
+    if (s->settings.syncs_statistics || !s->ranks.mpi)
+        return true;
+    if (!ranks_average_statistics(&s->ranks, s->model.network, error))
+        return false;
+    if (s->ema.count == 0)
+        return true;
+    bool done =
+        ema_exchange(&s->ema) && ranks_average_statistics(&s->ranks, s->model.network, error);
+    return ema_exchange(&s->ema) && done;
+}
+
+int session_save(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!session_average_statistics(s, error))
+        return session_fail(s, error);
+    return write_now(s);
+}
+
+bool session_load_trained(const char *path, glcnn_network *network, struct ema *ema,
+                          char error[GLCNN_ERROR_LENGTH])
+{
+    struct saved saved;
+    if (glcnn_checkpoint_load(network, path, NULL, error) != GLCNN_SUCCESS ||
+        !saved_read(path, &saved, error))
+        return false;
+    const struct glcnn_checkpoint_bytes *trained = &saved.bytes[SAVED_TRAINED];
+    bool good = !trained->bytes || ema_load(ema, trained->bytes, trained->size);
+    if (!good)
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "%s: the weights that go with its averages are not those of its network", path);
+    saved_free(&saved);
+    return good;
+}
+
+int session_load_checkpoint(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    ema_begin(&s->ema, s->model.network, s->settings.ema);
+    if (!s->settings.resume ||
+        session_load_trained(s->settings.resume, s->model.network, &s->ema, error))
+        return EXIT_GOOD;
+    return session_fail(s, error);
+}
+
+int session_save_first(struct session *s)
+{
+    const char *out = s->settings.out;
+    if (!out || access(out, F_OK) != 0)
+        return write_now(s);
+    s->saved = seconds_now();
+    return put_checkpoint(s, out, saved_try);
+}

@@ -1,0 +1,283 @@
+/* A run of glcnn train.
+ *
+ * Room: Training: the loop, its settings, its checkpoints, and banks of normal pictures. Includes public
+ * headers, base/ and task/. What of it still prints or calls observers is listed in tests/rooms.txt. */
+#ifndef GLCNN_TRAIN_TRAIN_SESSION_H
+#define GLCNN_TRAIN_TRAIN_SESSION_H
+
+#include <glcnn/io.h>
+
+#include "claim.h"
+#include "ema.h"
+#include "report/event_file.h"
+#include "frozen.h"
+#include "layers.h"
+#include "task/model.h"
+#include "task/pictures.h"
+#include "ranks.h"
+#include "task/saved.h"
+#include "task/score.h"
+#include "seen.h"
+#include "report/train_curves.h"
+#include "report/train_log.h"
+#include "train_settings.h"
+#include "report/train_trace.h"
+
+struct report_picture;
+
+struct session {
+    const struct tool_command *command;
+    struct settings settings;
+    struct tool_device tool;
+    struct ranks ranks; /* this process has a share of each batch */
+    struct pictures pictures;
+    struct saved base;                        /* the file of --resume or --model, if there is one */
+    struct saved described;                   /* by data and settings; has nothing of its own */
+    struct seen seen;                         /* pictures that the network is trained on */
+    uint8_t seen_bytes[SEEN_BYTES];           /* the same as a file has it */
+    glcnn_data_loader *training, *validation; /* of the session's batches */
+    double epoch_cost; /* of the last epoch: all of its time to that of its steps; 0: none yet */
+    double fixed_rate; /* the learning rate; 0: the schedule's */
+    double waited;     /* seconds for training data, up to this epoch */
+    struct model model;
+    struct layers layers;     /* those of it that train */
+    struct frozen frozen;     /* the others, where they can be run separately */
+    struct targets targets;   /* that it learns */
+    struct class_match match; /* of --model and the data, where they are for one task */
+    struct ema ema;           /* averages, which are what is validated and saved */
+    struct runner trainer, tester;
+    size_t steps, total;            /* steps of an epoch, of the whole run */
+    size_t first, step;             /* steps made before this run, and so far */
+    float *losses, *scores, *tests; /* of the share of a batch */
+    struct score score;       /* of the images to validate with, or, at the end, to test with */
+    size_t scored;            /* by the network that had made so many steps; 0: none */
+    struct findings findings; /* of the same images, where there is a report */
+    struct train_curves curves;
+    struct train_log log;
+    struct event_file events;
+    struct train_trace trace;
+    struct best best;
+    char best_path[4096];     /* "": none is kept */
+    char features_path[4096]; /* "": a file without a name */
+    char report_path[4096];   /* "": no report */
+    struct claims claims;     /* of its files */
+    double timed_since;       /* when the first step, which compiles, was made; 0: not yet */
+    size_t timed_from;        /* the step after it */
+    uint64_t fitting_epochs;  /* that the last step found to fit --time; 0: none */
+    bool is_timed;            /* how long the run takes was printed */
+    double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
+    size_t saved_step;   /* what that has */
+    unsigned left_out;   /* a bit for each observer that failed */
+    bool tells_nothing;  /* has said that validation has nothing to measure */
+    bool is_saved;
+    bool ends;      /* some process was told to end */
+    bool save_time; /* a checkpoint is due */
+};
+
+/* Functions that give an int give a status of tool.h, and have printed what was wrong. */
+
+/* Prints the message, and where the device was lost what the checkpoint has; gives EXIT_FAILED. */
+int session_fail(const struct session *s, const char *error);
+int session_fail_device(const struct session *s);
+
+/* ---- Data (train_data.c) ---- */
+
+/* The file of --resume or --model, the pictures, and the settings that follow from both. */
+int session_open_data(struct session *s);
+
+/* Refuses targets that nothing can be learned of, and says what is not learned of others
+ * (train_learnable.c). */
+int session_check_learnable(struct session *s);
+
+/* The session's batches, once the ranks have their shares. */
+int session_open_loaders(struct session *s);
+
+/* How many pictures of a part there are, --limit considered. */
+uint32_t session_images(const struct session *s, glcnn_data_part part);
+
+/* Batches of training from that step on; labels_only: without the pictures. */
+bool session_load(const struct session *s, size_t step, bool labels_only,
+                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* One epoch of another part, from its start. */
+bool session_load_part(const struct session *s, glcnn_data_part part, bool labels_only,
+                       glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Time (train_time.c) ---- */
+
+/* After a step: the first one compiles, those after it are timed. */
+void session_begin_timing(struct session *s);
+/* Are enough steps timed to say how long the run takes, which was not printed yet? */
+bool session_knows_time(const struct session *s);
+/* The epochs of --time, by the pace of the steps so far: at least the one under way. */
+uint64_t session_fitting_epochs(const struct session *s);
+/* Has the run have so many from now on: --time is settled with it, for the checkpoint too. */
+void session_set_epochs(struct session *s, uint64_t epochs);
+/* Prints how long the rest of the run takes, and what to do about it. */
+void session_print_time(struct session *s, bool is_fitted);
+
+/* ---- The model (train_model.c) ---- */
+
+/* Images that losses are the mean over: of all ranks where their gradients are added up, else of
+ * this one. */
+uint32_t session_loss_images(const struct session *s);
+
+/* The device, unless the session has it. */
+int session_open_device(struct session *s);
+
+/* Device and model. */
+int session_open_model(struct session *s);
+
+/* The runners that train and validate; frozen layers separately where that helps. */
+int session_open_runners(struct session *s);
+
+/* A model of the session's network with its weights to begin with, its layers chosen, and its
+ * optimizer. `tells`: what was read of files is printed. False, and a message, if it fails. */
+bool session_make_model(const struct session *s, bool tells, struct model *model,
+                        struct layers *layers, char error[GLCNN_ERROR_LENGTH]);
+
+/* What trains all of it, on augmented pictures. memory: as runner_create_training's. False: the
+ * device has the message. */
+bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
+                          struct runner *runner);
+
+/* Lets the steps add up their gradients over ranks, unless weights are averaged instead
+ * (train_begin.c). */
+int session_join_ranks(struct session *s);
+
+/* ---- Unfreezing (train_unfreeze.c) ---- */
+
+/* Words of layers.h: those that train after the steps that were made. */
+const char *session_layers(const struct session *s);
+/* Were other layers frozen at that earlier step than are now? */
+bool session_unfreezes_behind(const struct session *s, size_t step);
+/* After the last step of an epoch: lets all layers train where that is due. */
+int session_unfreeze(struct session *s);
+
+/* ---- Targets (train_targets.c) ---- */
+
+int session_open_targets(struct session *s);
+/* Lets a runner that trains learn them. False: not enough memory. */
+bool session_set_targets(const struct session *s, struct runner *runner);
+
+/* ---- Files (train_outputs.c) ---- */
+
+/* Whether --out is another file than the one that --resume goes on with. */
+bool session_writes_elsewhere(const struct session *s);
+/* Claims what the first rank reads and writes (claim.h). */
+int session_claim_files(struct session *s);
+
+/* ---- Observers (train_observers.c) ----
+ *
+ * Files that show how a training goes. One that cannot be written is reported once and left out; the run
+ * goes on, and ends with status 1. */
+
+enum session_observer {
+    OBSERVER_LOG,
+    OBSERVER_PLOT,
+    OBSERVER_REPORT,
+    OBSERVER_EVENTS,
+    OBSERVER_TRACE
+};
+
+/* Reports what failed, and leaves it out from then on. */
+void session_leave_out(struct session *s, enum session_observer observer, const char *error);
+bool session_has_left_out(const struct session *s, enum session_observer observer);
+void session_write_log(struct session *s, const struct train_log_line *line);
+void session_write_plot(struct session *s);
+/* At the end of the run: the log and the events are closed, the trace is written. */
+void session_close_observers(struct session *s);
+
+/* What an interrupted run has left, and the command line that goes on with it. */
+void session_print_resumption(const struct session *s);
+
+/* ---- Checkpoints (train_checkpoint.c) ---- */
+
+/* What --resume names, into the model. */
+int session_load_checkpoint(struct session *s);
+
+/* A file of this run into a network of its kind: what trains, and not the averages of it. */
+bool session_load_trained(const char *path, glcnn_network *network, struct ema *ema,
+                          char error[GLCNN_ERROR_LENGTH]);
+
+/* Before the first step: a file that is there stays until there is something better, and what it
+ * would be replaced with is tried. */
+int session_save_first(struct session *s);
+
+/* All ranks come here at once; the first writes. */
+int session_save(struct session *s);
+
+/* The same into another file, by the first rank only. */
+int session_write_checkpoint(struct session *s, const char *path);
+
+/* The loss scale as the last step left it, into the settings. False: the device has the message.
+ */
+bool session_take_scale(struct session *s);
+
+/* What each rank has averaged of its own batches becomes one; summed up ones are the same. */
+bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Validation (train_validation.c) ---- */
+
+/* Into the session's score, of all ranks: by the averages, where there are any. */
+int session_validate(struct session *s, glcnn_data_loader *loader);
+/* By what is trained. */
+int session_validate_trained(struct session *s, glcnn_data_loader *loader);
+
+/* What the network makes of the test images, printed; where these are those to validate with, what
+ * the last epoch found is what it makes of them still. */
+int session_test(struct session *s);
+
+/* ---- The report (train_report.c) ---- */
+
+/* Has the next validation find what a report tells; where there is none it does nothing. */
+bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* Of all ranks, what each has found of its share. */
+bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* After an epoch: the first rank writes the page, where there is one. */
+void session_report(struct session *s);
+
+/* The first training pictures of the batch of that step, as this rank's part of the network gets them; as
+ * report_read_samples. */
+bool session_read_samples(const struct session *s, size_t step, struct report_picture *samples,
+                          uint32_t *count, char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- TensorBoard (train_events.c) ---- */
+
+/* By the first rank, where it is asked for. */
+bool session_open_events(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* Of a step that was made; with pictures of the epoch where that was validated. */
+void session_write_events(struct session *s, const struct train_log_line *line);
+
+/* ---- Beginning and end (train_begin.c) ---- */
+
+/* Opens all, tells of it, and saves for the first time. */
+int session_begin(struct session *s);
+void session_end(struct session *s);
+
+/* ---- A step (train.c, train_speed.c, train_divergence.c) ---- */
+
+/* One step on the loader's next batch, of number `step`. *loss is the mean over the batch of all
+ * ranks; *right, if not NULL, how many of it were classified right. False, and a message, if it
+ * fails. */
+bool session_step(struct session *s, struct model *model, struct runner *runner,
+                  glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
+                  char error[GLCNN_ERROR_LENGTH]);
+
+/* Prints losses of steps whose learning rates rise, and suggests one (train_find.c). */
+int session_find_rate(struct session *s);
+
+/* How many images a second a model like the session's trains on, in steps of zeros that are then
+ * forgotten (train_speed.c). False, and a message, if it fails. */
+bool session_measure(const struct session *s, double *speed, char error[GLCNN_ERROR_LENGTH]);
+
+/* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
+ * the steps behind the last checkpoint are repeated, with every result kept. Writes a clause of a
+ * message, "" where that would take too long or shows nothing. */
+void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH]);
+/* Has the first rank say so where a step's plan takes more bytes than are free. */
+void session_tell_memory(const struct session *s, uint64_t planned);
+/* What may help against a loss that is not finite: the learning rate where it can have been that. */
+const char *session_advice(const struct session *s);
+
+#endif
