@@ -201,7 +201,7 @@ work() {
         case $run in
         command) one "$gpu" command "$@" ;;
         check) one "$gpu" check "$tool" check --quick ;;
-        pairs) one "$gpu" pairs "$pairs" pixels ;;
+        pairs) one "$gpu" pairs env GLCNN_TEST_BOARDS=1 "$pairs" pixels ;;
         *) one "$gpu" "$run" sh "$seen/train.sh" "$tool" "$run" ;;
         esac || bad=1
     done 3<"$work/list$mine"
