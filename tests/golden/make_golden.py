@@ -373,7 +373,8 @@ def extremes():
 
 def losses():
     numbers = {"huber": {"delta": 0.25}, "log": {"epsilon": 0.0}}
-    for loss_type, shape in zip(ops.LOSSES, itertools.cycle(
+    mps = [name for name in ops.LOSSES if name != "quality_focal"]
+    for loss_type, shape in zip(mps, itertools.cycle(
             ((2, 3, 3, 2), (1, 5, 2, 4), (3, 10, 1, 1), (2, 6, 3, 3)))):
         t = ops.labels_for(loss_type, shape)
         y = draw(*shape, low=0.1, high=0.9)
@@ -415,6 +416,15 @@ def detectors():
     t = ops.detector_labels(2, 2, 4, 5, 5)
     weights = torch.randint(3, t.shape).double() / 2
     keep(ops.yolo_loss(draw(*t.shape), t, anchors[:2], "sum_by_non_zero_weights", weights))
+
+
+def qualities():
+    for shape in ((2, 5, 3, 4), (1, 3, 6, 2)):
+        t = ops.labels_for("quality_focal", shape)
+        y, w = draw(*shape, low=-4, high=4), torch.randint(3, shape).double() / 2
+        for reduction in ("none", "mean"):
+            keep(ops.loss("quality_focal", y, t, reduction))
+        keep(ops.loss("quality_focal", y, t, "sum", w, 1.5))
 
 
 # ---- What is like an operation above ----
@@ -559,6 +569,7 @@ extremes()
 tables()
 crops()
 detectors()
+qualities()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:
