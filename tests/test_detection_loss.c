@@ -1,5 +1,6 @@
 /* The losses of a detector: against PyTorch's (golden/make_detection.py), and CIoU against its formula
  * in double precision, its gradient by finite differences. */
+#include "glcnn/kernels/box_loss.h"
 #include "tests/archive.h"
 #include "tests/graphs.h"
 #include "task/detection_loss.h"
@@ -199,6 +200,30 @@ static void ciou_and_its_gradient_are_those_of_the_formula(void)
     free_losses(&l);
 }
 
+/* The kernel's loss in place of the composed one, whose angles are a polynomial's with an error of 1e-5. */
+static void the_kernel_loses_what_the_composition_does(void)
+{
+    float predicted[4 * LOCATIONS], expected[4 * LOCATIONS], *found[2][2];
+    draw_distances(predicted, 11);
+    draw_distances(expected, 12);
+    for (int i = 0; i < 2; i++) {
+        struct losses l = make_losses();
+        if (i == 1)
+            l.loss.boxes = glcnn_box_loss_node(l.outputs.distances, l.loss.distances,
+                                               l.loss.box_weights, GLCNN_REDUCTION_TYPE_SUM);
+        make_graph(&l, l.loss.boxes, "predicted");
+        run_on(&l, predicted, expected);
+        found[i][0] = result_values(l.graph, l.value);
+        found[i][1] = result_values(l.graph, l.gradient);
+        free_losses(&l);
+    }
+    CU_ASSERT(is_near((double)found[0][0][0], (double)found[1][0][0], 3e-6));
+    for (int i = 0; i < 4 * LOCATIONS; i++)
+        CU_ASSERT(is_near((double)found[0][1][i], (double)found[1][1][i], 1e-4));
+    for (int i = 0; i < 4; i++)
+        free(found[i / 2][i % 2]);
+}
+
 /* Boxes that are equal lose nothing, and nothing there is a NaN; those of a weight of 0 neither. */
 static void equal_boxes_lose_nothing(void)
 {
@@ -361,6 +386,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(losses_are_those_of_pytorch),
         UNIT_TEST(ciou_and_its_gradient_are_those_of_the_formula),
+        UNIT_TEST(the_kernel_loses_what_the_composition_does),
         UNIT_TEST(equal_boxes_lose_nothing),
         UNIT_TEST(boxes_of_no_extent_stay_finite),
         UNIT_TEST(joined_grids_lose_as_much),

@@ -225,6 +225,9 @@ static void check_ends(void)
                 glcnn_loss_node(x, y, z, GLCNN_LOSS_TYPE_HUBER, GLCNN_REDUCTION_TYPE_SUM));
     SAME_FILTER("yolo_loss", "reduction_type=mean",
                 glcnn_yolo_loss_node(x, y, z, NULL, 0, GLCNN_REDUCTION_TYPE_MEAN));
+    SAME_FILTER("box_loss", "reduction_type=mean",
+                glcnn_box_loss_node(x, y, z, GLCNN_REDUCTION_TYPE_MEAN));
+    SAME("box_iou", NULL, glcnn_box_iou_node(x, y));
 }
 
 #define SAME_REDUCTION(NAME) SAME("reduce_" #NAME, NULL, glcnn_reduce_##NAME##_node(x))
@@ -403,6 +406,9 @@ static void test_a_node_of_nothing_is_null(void)
     CU_ASSERT_PTR_NULL(glcnn_concatenation_node(NULL, 0));
     CU_ASSERT_PTR_NULL(glcnn_loss_node(x, NULL, NULL, 0, 0));
     CU_ASSERT_PTR_NULL(glcnn_yolo_loss_node(x, NULL, NULL, NULL, 0, 0));
+    CU_ASSERT_PTR_NULL(glcnn_box_loss_node(NULL, y, NULL, 0));
+    CU_ASSERT_PTR_NULL(glcnn_box_loss_node(x, NULL, NULL, 0));
+    CU_ASSERT_PTR_NULL(glcnn_box_iou_node(x, NULL));
     GOOD(glcnn_network_status(network));
     CU_ASSERT_EQUAL(count_filters(), 0);
     glcnn_network_destroy(&network);

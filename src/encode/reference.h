@@ -22,7 +22,7 @@ struct reference {
 };
 
 /* A case of the self-check: settings ("kernel_width=3 edge_mode=clamp") and the source's shape
- * [n][c][h][w]. `secondary` is the second source's shape, all 0: the same. */
+ * [n][c][h][w]. `secondary` is the second source's shape, or the label weights', all 0: the same. */
 struct check_case {
     const char *settings;
     uint32_t shape[4];

@@ -1,4 +1,5 @@
 /* The nodes of losses. */
+#include "glcnn/kernels/box_loss.h"
 #include "glcnn/kernels/yolo_loss.h"
 
 #include "graph/nodes.h"
@@ -31,4 +32,24 @@ glcnn_filter_node *glcnn_yolo_loss_node(glcnn_image_node *predictions, glcnn_ima
                                                  reduction_type, &kernel);
     return node_finish(predictions->network, unary_constructed(predictions, status, kernel),
                        sources, label_weights ? 3 : 2);
+}
+
+glcnn_filter_node *glcnn_box_loss_node(glcnn_image_node *predictions, glcnn_image_node *labels,
+                                       glcnn_image_node *label_weights,
+                                       glcnn_reduction_type reduction_type)
+{
+    glcnn_image_node *const sources[] = {predictions, labels, label_weights};
+    const size_t count = label_weights ? 3 : 2;
+    if (!predictions || !labels)
+        return NULL;
+    glcnn_kernel *kernel = node_kernel(predictions->network, "box_loss", sources, count);
+    if (!kernel)
+        return NULL;
+    glcnn_box_loss(kernel)->reduction_type = reduction_type;
+    return node_finish(predictions->network, kernel, sources, count);
+}
+
+glcnn_image_node *glcnn_box_iou_node(glcnn_image_node *source, glcnn_image_node *secondary)
+{
+    return glcnn_node_binary(source, secondary, "box_iou", NULL);
 }

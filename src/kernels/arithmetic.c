@@ -113,6 +113,14 @@ static void pass_operand(struct pass *pass, const struct operand_names *names,
         pass_define(pass, names->clamped, 1);
 }
 
+void pass_operands(struct pass *pass, const struct operation *o)
+{
+    pass_texture(pass, "primary", &o->images[PRIMARY]);
+    pass_texture(pass, "secondary", &o->images[SECONDARY]);
+    pass_operand(pass, &primary_names, &o->window);
+    pass_operand(pass, &secondary_names, &o->secondary_window);
+}
+
 static void pass_state(struct pass *pass, const struct operation *o, int mask, int kept,
                        enum vector_access access)
 {
@@ -143,11 +151,8 @@ static void plan_forward(const struct operation *o, struct plan *plan)
 {
     const struct glcnn_arithmetic_parameters *p = o->parameters;
     struct pass *pass = plan_results(o, plan);
-    pass_texture(pass, "primary", &o->images[PRIMARY]);
-    pass_texture(pass, "secondary", &o->images[SECONDARY]);
+    pass_operands(pass, o);
     pass_image(pass, "destination", &o->images[RESULT]);
-    pass_operand(pass, &primary_names, &o->window);
-    pass_operand(pass, &secondary_names, &o->secondary_window);
     pass_state(pass, o, MASK, KEPT, VECTOR_WRITE);
     pass_define(pass, "OPERATION", (int)arithmetic_kind(o));
     if (arithmetic_kind(o) == POWER)

@@ -20,6 +20,10 @@ bool arithmetic_has_shares(const struct operation *operation);
 /* What a gradient kernel's result is made of. */
 enum term arithmetic_term(const struct operation *operation);
 
+/* Of a binary kernel whose first two arguments are its sources: textures "primary" and "secondary", with
+ * primary_operand and secondary_operand of arithmetic/operand.glsl. */
+void pass_operands(struct pass *pass, const struct operation *operation);
+
 /* A constant factor of dr/dv. A kernel addressed by hand has scales of its own, which the program
  * sets as it wants them. */
 double arithmetic_scale(const struct operation *operation);

@@ -61,6 +61,7 @@ struct loss_form {
     /* Is a mean over pixels, not over elements? NULL: it is not. */
     bool (*over_pixels)(const struct operation *operation);
     double (*constant)(const struct operation *operation); /* of loss_constant; NULL: 0 */
+    bool of_pixels; /* a pixel has one loss, and one weight, whatever its channels */
 };
 
 /* For its descriptor: the shape of the loss, and whether labels, weights and loss fit. */
@@ -68,7 +69,9 @@ void loss_shape(const struct operation *operation, size_t index,
                 struct glcnn_image_descriptor *result);
 bool loss_check(const struct operation *operation, struct validation validation);
 
-/* Is the loss an image of as many elements? */
+/* Losses of a pixel. */
+uint32_t loss_channels(const struct operation *operation);
+/* Is the loss an image of them? */
 bool loss_is_element_wise(const struct operation *operation);
 /* What is added to the sum over an image. */
 double loss_constant(const struct operation *operation);

@@ -30,6 +30,11 @@ bool loss_is_element_wise(const struct operation *o)
     return reduction_of(o) == GLCNN_REDUCTION_TYPE_NONE;
 }
 
+uint32_t loss_channels(const struct operation *o)
+{
+    return form_of(o)->of_pixels ? 1 : o->images[SOURCE].channels;
+}
+
 void loss_shape(const struct operation *o, size_t index, struct glcnn_image_descriptor *result)
 {
     const struct image_view *gradient = &o->images[DESTINATION];
@@ -44,21 +49,22 @@ void loss_shape(const struct operation *o, size_t index, struct glcnn_image_desc
         return;
     result->width = gradient->width;
     result->height = gradient->height;
-    result->feature_channels = gradient->channels;
+    result->feature_channels = form_of(o)->of_pixels ? 1 : gradient->channels;
 }
 
 static bool same_shape(const struct operation *o, int index, struct validation validation)
 {
     const struct image_view *y = &o->images[SOURCE], *t = &o->images[index];
+    const bool one = index == WEIGHTS && form_of(o)->of_pixels;
     if (!o->given[index] ||
-        (t->width == y->width && t->height == y->height && t->channels == y->channels))
+        (t->width == y->width && t->height == y->height && t->channels == (one ? 1 : y->channels)))
         return true;
     return invalid(
         validation,
         "%s are %ux%u with %u channels; the predictions are %ux%u and %u channels of them are "
-        "read",
+        "read%s",
         o->descriptor->arguments[index].name, t->width, t->height, t->channels, y->width, y->height,
-        y->channels);
+        y->channels, one ? ", whose weights have one channel" : "");
 }
 
 static bool check_loss_image(const struct operation *o, struct validation validation)
@@ -68,7 +74,7 @@ static bool check_loss_image(const struct operation *o, struct validation valida
     if (loss_is_element_wise(o)) {
         width = o->region_x + o->region_width;
         height = o->region_y + o->region_height;
-        channels = o->images[SOURCE].channels;
+        channels = loss_channels(o);
     }
     if (!o->given[LOSS] ||
         (loss->width >= width && loss->height >= height && loss->channels == channels &&
@@ -96,8 +102,7 @@ double loss_constant(const struct operation *o)
 double loss_scale(const struct operation *o)
 {
     bool pixels = form_of(o)->over_pixels && form_of(o)->over_pixels(o);
-    double elements =
-        (double)o->region_width * o->region_height * (pixels ? 1 : o->images[SOURCE].channels);
+    double elements = (double)o->region_width * o->region_height * (pixels ? 1 : loss_channels(o));
     return reduction_of(o) == GLCNN_REDUCTION_TYPE_SUM ? 1 : 1 / elements;
 }
 

@@ -226,7 +226,7 @@ static void visit_pixel(const struct reference *r, const struct loss_pixel *p,
                         loss_visitor visit_element, struct totals *totals)
 {
     const struct tensor *loss = &r->images[LOSS];
-    for (uint32_t c = 0; c < r->images[SOURCE].channels; c++) {
+    for (uint32_t c = 0; c < loss_channels(r->operation); c++) {
         double value = visit_element(r, p, c);
         totals->sum += value;
         totals->present += loss_weight(r, p, c) != 0;

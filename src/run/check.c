@@ -88,7 +88,8 @@ static const uint32_t *shape_of(const struct glcnn_descriptor *d, const struct a
                                 const struct check_case *c)
 {
     bool both = descriptor_place(d, PLACE_FORWARD) >= 0;
-    bool second = argument->place == (both ? PLACE_FORWARD : PLACE_SECONDARY);
+    bool second = argument->place == (both ? PLACE_FORWARD : PLACE_SECONDARY) ||
+                  argument->place == PLACE_LABEL_WEIGHTS;
     return second && c->secondary[0] ? c->secondary : c->shape;
 }
 

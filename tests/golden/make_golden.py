@@ -427,6 +427,19 @@ def qualities():
         keep(ops.loss("quality_focal", y, t, "sum", w, 1.5))
 
 
+def boxes():
+    """Some distances are equal, which the derivative tells; some places have no weight."""
+    for n, h, w in (2, 5, 7), (1, 3, 4):
+        t = draw(n, 4, h, w, low=0.05, high=8).detach()
+        y = torch.where(torch.rand(t.shape) < 0.125, t, draw(n, 4, h, w, low=0.05, high=8).detach())
+        weights = torch.randint(3, (n, 1, h, w)).double() / 2
+        for reduction in ("none", "mean"):
+            keep(ops.box_loss(y.clone().requires_grad_(), t, reduction))
+        for reduction in ("sum", "sum_by_non_zero_weights"):
+            keep(ops.box_loss(y.clone().requires_grad_(), t, reduction, weights, 1.5))
+        keep(ops.box_iou(y, t))
+
+
 # ---- What is like an operation above ----
 
 def sub_pixels():
@@ -570,6 +583,7 @@ tables()
 crops()
 detectors()
 qualities()
+boxes()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

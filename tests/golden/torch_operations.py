@@ -768,6 +768,44 @@ def cosine_distance(y, t, weight=1.0):
                  {"loss_type": "cosine_distance", **scaled, "reduction_type": "sum"})]
 
 
+# ---- Loss of boxes, [N][left top right bottom][H][W] ----
+
+def sides(box):
+    return box[:, 0] + box[:, 2], box[:, 1] + box[:, 3]
+
+
+def iou_of_boxes(y, t):
+    inside = torch.stack(sides(torch.minimum(y, t))).prod(0)
+    both = torch.stack(sides(y)).prod(0) + torch.stack(sides(t)).prod(0)
+    return inside / (both - inside + 1e-7)
+
+
+def complete_iou_loss(y, t):
+    (w, h), (tw, th), around = sides(y), sides(t), sides(torch.maximum(y, t))
+    iou = iou_of_boxes(y, t)
+    e = y - t
+    apart = ((e[:, 2] - e[:, 0]) ** 2 + (e[:, 3] - e[:, 1]) ** 2) / 4
+    v = 4 / math.pi ** 2 * (torch.atan(w / h) - torch.atan(tw / th)) ** 2
+    alpha = (v / (1 - iou + v + 1e-7)).detach()
+    return 1 - iou + apart / (around[0] ** 2 + around[1] ** 2 + 1e-7) + alpha * v
+
+
+def box_loss(y, t, reduction, w=None, weight=1.0):
+    element = weight * complete_iou_loss(y, t)[:, None] * (1 if w is None else w)
+    d, = torch.autograd.grad(element.sum(), y)
+    count = element[0].numel() if w is None or reduction == "mean" else per_image(w != 0)
+    result = {"none": element, "sum": per_image(element)}.get(reduction, per_image(element) / count)
+    weights = {} if w is None else {"label_weights": w}
+    return [Case("box_loss", {"source_image": y, "labels": t, **weights},
+                 {"destination_gradient": d, "loss": result},
+                 {"reduction_type": reduction, **({"weight": weight} if weight != 1 else {})})]
+
+
+def box_iou(a, b):
+    return [Case("box_iou", {"source_image": a, "secondary_image": b},
+                 {"destination_image": iou_of_boxes(a, b)[:, None]}, {})]
+
+
 # ---- Loss of a detector: boxes are [N][anchor box][x y w h][H][W] ----
 
 def detector_labels(images, boxes, classes, height, width):
