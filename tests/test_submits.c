@@ -293,9 +293,9 @@ static void check_detector(uint32_t side, size_t most)
 /* With one, two and three grids. */
 static void test_a_step_of_a_detector_has_few_passes(void)
 {
-    check_detector(64, 221);
-    check_detector(128, 286);
-    check_detector(200, 344);
+    check_detector(64, 110);
+    check_detector(128, 174);
+    check_detector(200, 232);
 }
 
 int main(int argc, char *argv[])

@@ -17,16 +17,6 @@ struct detection_loss {
     glcnn_filter_node *boxes;
 };
 
-/* CIoU of two boxes around each location, from their distances, an image of 4 channels each:
- *
- *   IoU - d^2 / c^2 - alpha v,   v = (2 / pi)^2 (atan(w' / h') - atan(w / h))^2
- *                                alpha = v / (1 - IoU + v), through which no gradient goes
- *
- * d is the distance of the centres, c the diagonal of the smallest box around both, and w, h are
- * width and height. It is 1 where they are equal, and above -2. One channel; NULL on failure, see
- * glcnn/node.h. */
-glcnn_image_node *detection_ciou(glcnn_image_node *predicted, glcnn_image_node *expected);
-
 /* Which loss the scores have. */
 enum detection_classes {
     DETECTION_QUALITY, /* quality focal loss (Li et al. 2020): what a score is to be is the IoU of the
