@@ -7,9 +7,9 @@
 static glcnn_image_node *qualities(const struct detection_outputs *outputs,
                                    const struct detection_loss *loss)
 {
-    glcnn_image_node *q = glcnn_node_binary(
-        loss->labels, glcnn_box_iou_node(outputs->distances, loss->distances), "multiply",
-        "secondary_stride_in_feature_channels=0");
+    glcnn_image_node *q =
+        glcnn_node_binary(loss->labels, glcnn_box_iou_node(outputs->distances, loss->distances),
+                          "multiply", "secondary_stride_in_feature_channels=0");
     glcnn_image_node_set_stop_gradient(q, true);
     return q;
 }
