@@ -203,6 +203,92 @@ static void check_set(struct zip *archive, int set, bool in_parts)
     glcnn_npy_free(&by_class);
 }
 
+/* Pictures drawn several times score as if they were there several times, whichever rank counted them. */
+static void check_drawn(struct zip *archive, int set, bool in_parts)
+{
+    static const uint32_t times[PICTURES] = {0, 2, 1, 0, 3, 1, 1, 0, 1, 1};
+    static struct object o[MOST_BOXES];
+    static struct detection f[MOST_BOXES];
+    struct glcnn_npy objects = read_array(archive, set, "objects"),
+                     found = read_array(archive, set, "found");
+    struct detection_score score, drawn;
+    struct detection_precision p = {.at_50 = 0};
+    for (uint32_t i = 0; i < found.shape[0]; i++) /* equal scores go by the order of the pictures */
+        found.data[COLUMNS * i + 2] += 1e-5f * (float)i;
+    CU_ASSERT_TRUE_FATAL(detection_score_begin(&drawn, CLASSES));
+    for (int i = 0; i < PICTURES; i++)
+        for (uint32_t n = 0; n < times[i]; n++) {
+            const uint32_t count = read_boxes(&objects, i, o, NULL);
+            CU_ASSERT_TRUE(
+                detection_score_add(&drawn, o, count, f, read_boxes(&found, i, NULL, f)));
+        }
+    detection_score_result(&drawn, &p);
+    if (in_parts)
+        count_in_parts(&score, &objects, &found);
+    else
+        count_pictures(&score, &objects, &found, 0, PICTURES);
+    CU_ASSERT(is_near(detection_score_drawn(&score, times), p.at_50, 1e-12));
+    CU_ASSERT(is_near(detection_score_drawn(&score, times), p.at_50, 1e-12));
+    detection_score_free(&score);
+    detection_score_free(&drawn);
+    glcnn_npy_free(&objects);
+    glcnn_npy_free(&found);
+}
+
+static void pictures_may_be_drawn_several_times(void)
+{
+    struct zip *archive = archive_open("tests/golden/detection_scores.npz");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(archive);
+    for (int set = 0; set < SETS; set++) {
+        check_drawn(archive, set, false);
+        check_drawn(archive, set, true);
+    }
+    archive_close(archive);
+}
+
+/* ---- Sizes ---- */
+
+/* Squares of the sides 2, 2, 3, 6, 8, 9, of which the last two are found: one exactly, and one by half. Crowds
+ * and difficult ones have no size. */
+static void sizes_are_thirds_of_the_objects(void)
+{
+    static const float sides[] = {2, 9, 3, 6, 8, 2};
+    struct object objects[8] = {[6] = {there, 0, true, false}, [7] = {there, 0, false, true}};
+    const struct detection found[] = {{{0, 0, 8, 8}, 0, 0.9f}, {{200, 0, 209, 4.5f}, 0, 0.8f}};
+    struct detection_score score;
+    struct detection_size sizes[DETECTION_SIZES];
+    for (int i = 0; i < 6; i++) {
+        const float left = sides[i] == 8 ? 0 : sides[i] == 9 ? 200 : 400 + 20 * (float)i;
+        objects[i].box = (struct box){left, 0, left + sides[i], sides[i]};
+    }
+    CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, 1));
+    CU_ASSERT_TRUE(detection_score_sizes(&score, sizes));
+    CU_ASSERT(sizes[0].count == 0 && isnan(sizes[0].found));
+    CU_ASSERT_TRUE(detection_score_add(&score, objects, 8, found, 2));
+    CU_ASSERT_TRUE(detection_score_sizes(&score, sizes));
+    for (int i = 0; i < DETECTION_SIZES; i++)
+        CU_ASSERT_EQUAL(sizes[i].count, 2);
+    CU_ASSERT(sizes[0].side == 2 && sizes[1].side == 6 && sizes[2].side == 9);
+    CU_ASSERT(sizes[0].found == 0 && sizes[1].found == 0);
+    CU_ASSERT(is_near(sizes[2].found, (1 + 0.1) / 2, 1e-12));
+    detection_score_free(&score);
+}
+
+/* Objects that are equally large are all small. */
+static void equal_objects_have_one_size(void)
+{
+    const struct object objects[] = {{here, 0, false, false}, {here, 0, false, false}};
+    const struct detection found[] = {{here, 0, 0.9f}};
+    struct detection_score score;
+    struct detection_size sizes[DETECTION_SIZES];
+    CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, 1));
+    CU_ASSERT_TRUE(detection_score_add(&score, objects, 2, found, 1));
+    CU_ASSERT_TRUE(detection_score_sizes(&score, sizes));
+    CU_ASSERT(sizes[0].count == 2 && sizes[1].count == 0 && sizes[2].count == 0);
+    CU_ASSERT(is_near(sizes[0].found, 0.5, 1e-12) && isnan(sizes[1].found));
+    detection_score_free(&score);
+}
+
 static void random_sets_score_as_in_numpy(void)
 {
     struct zip *archive = archive_open("tests/golden/detection_scores.npz");
@@ -225,6 +311,9 @@ int main(int argc, char *argv[])
         UNIT_TEST(thresholds_ask_for_overlap),
         UNIT_TEST(the_likeliest_hundred_count),
         UNIT_TEST(random_sets_score_as_in_numpy),
+        UNIT_TEST(pictures_may_be_drawn_several_times),
+        UNIT_TEST(sizes_are_thirds_of_the_objects),
+        UNIT_TEST(equal_objects_have_one_size),
         CU_TEST_INFO_NULL,
     };
     return unit_run("detection_score", tests, argc, argv);

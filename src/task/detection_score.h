@@ -23,12 +23,17 @@
 #define DETECTION_THRESHOLDS 10
 
 struct detection_outcome;
+struct detection_object;
 
 struct detection_score {
     uint32_t classes;
     uint64_t *objects; /* of each class, without crowds and difficult ones */
     struct detection_outcome *outcomes;
     size_t count, capacity;
+    struct detection_object *each; /* of those objects */
+    size_t object_count, object_capacity;
+    uint32_t pictures;
+    bool is_sorted; /* outcomes are by class and score */
 };
 
 struct detection_precision {
@@ -55,6 +60,24 @@ void detection_score_write(const struct detection_score *score, double *numbers)
  * equal scores those of earlier rows come first.
  * False: not enough memory, or they are none. */
 bool detection_score_read(struct detection_score *score, const double *numbers, size_t count);
+
+/* Mean average precision with a threshold of 0.5 of pictures of which number i was drawn times[i] times, and
+ * how many numbers that goes through. */
+double detection_score_drawn(struct detection_score *score, const uint32_t *times);
+size_t detection_score_work(const struct detection_score *score);
+
+/* Objects by their size: the smallest third, those between, and the largest, by area. */
+#define DETECTION_SIZES 3
+struct detection_size {
+    size_t count;
+    double side; /* the square root of the largest area */
+    double
+        found; /* average recall (Hosang et al. 2015): the share that is found, the mean over thresholds; NaN
+                     where there is none */
+};
+/* False: not enough memory. */
+bool detection_score_sizes(const struct detection_score *score,
+                           struct detection_size sizes[DETECTION_SIZES]);
 
 /* Of all that was counted, which stays; of_class_at_50 has room for all classes, or is NULL. */
 void detection_score_result(struct detection_score *score, struct detection_precision *precision);

@@ -29,6 +29,13 @@ void score_free(struct score *score)
     *score = (struct score){.task = NULL};
 }
 
+void score_count(struct score *score, double *sum, double value)
+{
+    *sum += value;
+    if (score->tallies)
+        tallies_add(score->tallies, (size_t)(sum - score->sums), value);
+}
+
 double score_cross_entropy(float probability)
 {
     return -log(probability < FLT_MIN ? (double)FLT_MIN : (double)probability);
@@ -79,6 +86,8 @@ void score_add(struct score *score, const float *values, const struct glcnn_data
         if (batch->labels[n] == GLCNN_DATA_NO_LABEL)
             continue;
         score->count++;
+        if (score->tallies)
+            tallies_begin_picture(score->tallies);
         if (scores_are_finite(of, each))
             add_finite(score, of, batch, n);
         else
@@ -89,6 +98,31 @@ void score_add(struct score *score, const float *values, const struct glcnn_data
 double score_measure(const struct score *score)
 {
     return score->count > 0 ? score->task->measured(score) : NAN;
+}
+
+/* Of what is drawn the sums alone are known. */
+static double measure_drawn(void *context, const uint32_t *times)
+{
+    const struct score *drawn = context;
+    if (drawn->task->measured_drawn)
+        return drawn->task->measured_drawn(drawn, times);
+    tallies_sum(drawn->tallies, times, drawn->sums, drawn->sum_count);
+    return score_measure(drawn);
+}
+
+bool score_interval(const struct score *score, uint64_t seed, struct interval *interval)
+{
+    struct score drawn = *score;
+    const size_t work = score->task->drawn_numbers ? score->task->drawn_numbers(score)
+                                                   : score->tallies->count + score->sum_count;
+    *interval = (struct interval){.draws = 0};
+    if (score->tallies->lacks_memory)
+        return true;
+    drawn.sums = calloc(score->sum_count, sizeof *drawn.sums);
+    const bool good = drawn.sums && interval_find(score->tallies->pictures, work, seed,
+                                                  measure_drawn, &drawn, interval);
+    free(drawn.sums);
+    return good;
 }
 
 double score_loss(const struct score *score)

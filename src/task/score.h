@@ -3,7 +3,9 @@
 #define GLCNN_TASK_SCORE_H
 
 #include "findings.h"
+#include "interval.h"
 #include "task.h"
+#include "tallies.h"
 
 #include "metrics.h"
 
@@ -19,12 +21,16 @@ struct score {
     void *kept;   /* of the task, where sums do not do; task->release frees it */
     float *units; /* of a model that has them: the deviation of each number, then the mean */
     struct findings *findings; /* that pictures are added to as well; NULL: none. The caller's */
+    struct tallies *tallies;   /* that gets what each picture adds; NULL: none. The caller's */
 };
 
 /* Nothing counted yet, of what a model answers. False: not enough memory, or its units cannot be read.
  * Release with score_free. */
 bool score_begin(struct score *score, const struct model *model);
 void score_free(struct score *score);
+
+/* Adds to one of score->sums what the picture under way has. */
+void score_count(struct score *score, double *sum, double value);
 
 /* -ln of the probability of what is right, which counts as 1e-38 at least. */
 double score_cross_entropy(float probability);
@@ -36,6 +42,9 @@ bool scores_are_finite(const float *values, size_t count);
 void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch);
 
 double score_measure(const struct score *score); /* the task's; NaN: of no picture */
+/* Of the measure, as interval.h has it, of a score that kept tallies. Tallies that had no memory give none. False:
+ * not enough memory. */
+bool score_interval(const struct score *score, uint64_t seed, struct interval *interval);
 /* The mean over pictures; of masks over pixels that have a class, 0 where none has. NaN: of no picture. */
 double score_loss(const struct score *score);
 

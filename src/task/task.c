@@ -43,6 +43,11 @@ const struct task_loss *task_find_loss(const struct task *task, const char *name
     return NULL;
 }
 
+uint32_t task_count_classes(const struct form *form)
+{
+    return form->classes;
+}
+
 const char *task_write(const struct task *task, double measured, char text[TASK_MEASURED])
 {
     if (isnan(measured))

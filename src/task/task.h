@@ -46,6 +46,24 @@ struct remark {
     char said[192], is[192];
 };
 
+#define TASK_PART_NAME 256
+
+/* The classes, numbers or keypoints that a task learns, each with a measure of its own. */
+struct task_parts {
+    const char *name;    /* of one: "class" */
+    const char *measure; /* "AP@0.5" */
+    const char *counted; /* what it is measured on: "pictures" */
+    uint32_t (*count)(const struct form *form);
+    /* Writes the measure of each, NaN where there is none, and how many it is measured on. False: not enough
+     * memory. */
+    bool (*measured)(const struct score *score, double *measures, double *counts);
+    /* What part k is called; gives `text`. NULL: names[k] */
+    const char *(*name_of)(const char *const *names, uint32_t k, char text[TASK_PART_NAME]);
+    /* How those are found that are small or large, a sentence without its end; "": there is nothing to say. NULL:
+     * parts have no size. */
+    void (*describe_sizes)(const struct score *score, char text[TASK_PART_NAME]);
+};
+
 struct task {
     const char *name;    /* of --task, and in a model file */
     const char *text;    /* what it does, for --help */
@@ -102,6 +120,12 @@ struct task {
     double (*pictures)(const struct score *score);
     /* NaN: it is not defined. */
     double (*measured)(const struct score *score);
+    /* The same of pictures of which number i is drawn times[i] times, and how many numbers that goes through.
+     * NULL: `measured` needs no more than the sums, which are those of score_count. */
+    double (*measured_drawn)(const struct score *score, const uint32_t *times);
+    size_t (*drawn_numbers)(const struct score *score);
+    /* Of the best answer that is the same for all pictures. NULL: 0. */
+    double (*chance)(const struct score *score);
     void (*release)(
         struct score *score); /* what the task has put into score->kept; NULL: nothing */
     /* The same as numbers, for ranks of which each has seen its share: how many, 0 where there is no
@@ -115,6 +139,7 @@ struct task {
                    char text[GLCNN_ERROR_LENGTH]);
     void (*print)(const struct score *score, const char *const *names);
     void (*describe)(const struct score *score, const char *const *names, cJSON *object);
+    const struct task_parts *parts;
     /* NULL: there is nothing to draw. */
     bool (*draw)(const struct score *score, const char *const *names, const char *path,
                  char error[GLCNN_ERROR_LENGTH]);
@@ -167,6 +192,9 @@ extern const struct task task_classify, task_regress, task_segment, task_detect,
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,
                                               uint32_t batch);
 size_t task_row_values(const struct form *form);
+
+/* As task_parts has it, of tasks that have a part for each of form->classes. */
+uint32_t task_count_classes(const struct form *form);
 
 /* What was measured, or task->nothing where that is NaN; gives `text`. */
 #define TASK_MEASURED 32

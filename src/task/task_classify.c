@@ -66,7 +66,7 @@ static void add(struct score *score, const float *row, const struct glcnn_data_b
 {
     const uint32_t classes = score->form.classes, label = batch->labels[n];
     score->loss += score_cross_entropy(row[label]);
-    score->sums[(size_t)label * classes + network_best(row, classes)]++;
+    score_count(score, &score->sums[(size_t)label * classes + network_best(row, classes)], 1);
     metrics_add(metrics_of(score), row, classes, label);
 }
 
@@ -89,6 +89,33 @@ static void print(const struct score *score, const char *const *names)
     confusion_print(&c, names);
     metrics_print(metrics_of(score), &c, names);
 }
+
+/* The share of the class that has the most pictures. */
+static double chance(const struct score *score)
+{
+    const struct confusion c = confusion_of(score);
+    double most = 0;
+    for (uint32_t k = 0; k < c.classes; k++)
+        most = fmax(most, (double)confusion_count(&c, k));
+    return most / (double)score->count;
+}
+
+static bool measure_classes(const struct score *score, double *measures, double *counts)
+{
+    const struct confusion c = confusion_of(score);
+    for (uint32_t k = 0; k < c.classes; k++) {
+        const struct confusion_tally t = confusion_tally(&c, k);
+        measures[k] = t.are > 0 ? t.right / t.are : NAN;
+        counts[k] = t.are;
+    }
+    return true;
+}
+
+static const struct task_parts parts = {.name = "class",
+                                        .measure = "accuracy",
+                                        .counted = "pictures",
+                                        .count = task_count_classes,
+                                        .measured = measure_classes};
 
 static bool draw(const struct score *score, const char *const *names, const char *path,
                  char error[GLCNN_ERROR_LENGTH])
@@ -210,8 +237,10 @@ const struct task task_classify = {
     .sums = sums,
     .add = add,
     .measured = measured,
+    .chance = chance,
     .print = print,
     .describe = describe,
+    .parts = &parts,
     .draw = draw,
     .explains = "the share of pictures whose class is found",
     .counted = "pictures",

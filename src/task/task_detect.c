@@ -487,6 +487,61 @@ static double measured(const struct score *score)
     return result_of(score, NULL).at_50;
 }
 
+static double measured_drawn(const struct score *score, const uint32_t *times)
+{
+    return score->kept && score->sums[0] == 0 ? detection_score_drawn(score->kept, times) : NAN;
+}
+
+static size_t drawn_numbers(const struct score *score)
+{
+    return score->kept ? detection_score_work(score->kept) : 0;
+}
+
+static bool measure_classes(const struct score *score, double *measures, double *counts)
+{
+    const struct detection_score *all = score->kept;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        measures[k] = NAN;
+        counts[k] = all ? (double)all->objects[k] : 0;
+    }
+    result_of(score, measures);
+    return true;
+}
+
+#define SIZES_LEAST 5   /* objects of a size that is told of */
+#define SIZES_APART 0.1 /* average recall */
+
+/* Of the three sizes the one of which the fewest are found, if the others are found better. */
+static void describe_sizes(const struct score *score, char text[TASK_PART_NAME])
+{
+    static const char *const words[DETECTION_SIZES] = {"small", "middling", "large"};
+    struct detection_size sizes[DETECTION_SIZES];
+    size_t least = 0, most = 0;
+    *text = 0;
+    if (!score->kept || !detection_score_sizes(score->kept, sizes))
+        return;
+    for (size_t i = 0; i < DETECTION_SIZES; i++) {
+        if (sizes[i].count < SIZES_LEAST)
+            return;
+        least = sizes[i].found < sizes[least].found ? i : least;
+        most = sizes[i].found > sizes[most].found ? i : most;
+    }
+    if (sizes[most].found - sizes[least].found < SIZES_APART)
+        return;
+    snprintf(text, TASK_PART_NAME,
+             "%s objects, %s %.0f pixels across, are found least: average recall %.4f; of %s ones "
+             "%.4f",
+             words[least], least == 0 ? "up to" : "above", sizes[least > 0 ? least - 1 : 0].side,
+             sizes[least].found, words[most], sizes[most].found);
+}
+
+static const struct task_parts parts = {.name = "class",
+                                        .measure = "AP@0.5",
+                                        .counted = "objects",
+                                        .count = task_count_classes,
+                                        .measured = measure_classes,
+                                        .describe_sizes = describe_sizes};
+
 /* With that of each class, to be freed; NULL: not enough memory. */
 static struct detection_precision result_by_class(const struct score *score, double **of_classes)
 {
@@ -611,12 +666,15 @@ const struct task task_detect = {
     .sums = sums,
     .add = add,
     .measured = measured,
+    .measured_drawn = measured_drawn,
+    .drawn_numbers = drawn_numbers,
     .release = release,
     .kept_numbers = kept_numbers,
     .write_kept = write_kept,
     .read_kept = read_kept,
     .print = print,
     .describe = describe,
+    .parts = &parts,
     .explains = "the mean, over classes, of the precision at all recalls; a box is "
                 "right where it shares half of its union with an object",
     .tell = tell,

@@ -49,14 +49,12 @@ static bool check(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LEN
     return false;
 }
 
-#define NAME_MAX_LENGTH 256
-
 /* Of keypoint number k, without the ending; gives `text`. */
-static const char *name_of(const char *const *names, uint32_t k, char text[NAME_MAX_LENGTH])
+static const char *name_of(const char *const *names, uint32_t k, char text[TASK_PART_NAME])
 {
     const char *x = names[2 * k];
     const size_t length = stem(x, x_ending);
-    snprintf(text, NAME_MAX_LENGTH, "%.*s", (int)(length > 0 ? length : strlen(x)), x);
+    snprintf(text, TASK_PART_NAME, "%.*s", (int)(length > 0 ? length : strlen(x)), x);
     return text;
 }
 
@@ -248,9 +246,9 @@ static void add(struct score *score, const float *found, const struct glcnn_data
         const double longer = size[0] > size[1] ? size[0] : size[1];
         const double distance = distance_of(form, size, found, &wanted, k);
         struct sums *s = sums_of(score, k);
-        s->seen++;
-        s->near += distance < NEAR * longer;
-        s->distance += distance;
+        score_count(score, &s->seen, 1);
+        score_count(score, &s->near, distance < NEAR * longer);
+        score_count(score, &s->distance, distance);
         score->loss += loss_of(form, found, &wanted, k);
     }
 }
@@ -272,9 +270,26 @@ static double measured(const struct score *score)
     return all.seen > 0 ? all.near / all.seen : NAN;
 }
 
+static bool measure_keypoints(const struct score *score, double *measures, double *counts)
+{
+    for (uint32_t k = 0; k < keypoint_count(&score->form); k++) {
+        const struct sums *s = sums_of(score, k);
+        measures[k] = s->seen > 0 ? s->near / s->seen : NAN;
+        counts[k] = s->seen;
+    }
+    return true;
+}
+
+static const struct task_parts parts = {.name = "keypoint",
+                                        .measure = "PCK@0.05",
+                                        .counted = "pictures",
+                                        .count = keypoint_count,
+                                        .measured = measure_keypoints,
+                                        .name_of = name_of};
+
 static void print(const struct score *score, const char *const *names)
 {
-    char name[NAME_MAX_LENGTH], share[TASK_MEASURED];
+    char name[TASK_PART_NAME], share[TASK_MEASURED];
     output("\n%-24s %8s  %10s  %s\n", "keypoint", "seen", "PCK@0.05", "mean distance in pixels");
     for (uint32_t k = 0; k < keypoint_count(&score->form); k++) {
         const struct sums *s = sums_of(score, k);
@@ -290,7 +305,7 @@ static void print(const struct score *score, const char *const *names)
 static void describe(const struct score *score, const char *const *names, cJSON *object)
 {
     const struct sums all = sum_all(score);
-    char name[NAME_MAX_LENGTH];
+    char name[TASK_PART_NAME];
     cJSON *keypoints = cJSON_AddArrayToObject(object, "keypoints");
     for (uint32_t k = 0; k < keypoint_count(&score->form); k++) {
         const struct sums *s = sums_of(score, k);
@@ -332,7 +347,7 @@ static bool judge(const struct score *score, const float *found,
 static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *names,
                    struct remark *r)
 {
-    char name[NAME_MAX_LENGTH];
+    char name[TASK_PART_NAME];
     snprintf(r->said, sizeof r->said, "%.150s is %.1f pixels away",
              name_of(names, (uint32_t)numbers[0], name), numbers[1]);
 }
@@ -352,7 +367,7 @@ static void add_point(cJSON *points, const char *name, const double place[2], fl
 static void tell(const struct answer *a)
 {
     const uint32_t size[2] = {a->width, a->height};
-    char name[NAME_MAX_LENGTH];
+    char name[TASK_PART_NAME];
     cJSON *points = a->object ? cJSON_AddArrayToObject(a->object, "keypoints") : NULL;
     for (uint32_t k = 0; k < keypoint_count(a->form); k++) {
         float confidence;
@@ -401,6 +416,7 @@ const struct task task_keypoints = {
     .measured = measured,
     .print = print,
     .describe = describe,
+    .parts = &parts,
     .explains =
         "the share of keypoints that are found less than a twentieth of the picture's longer "
         "side from where they are",

@@ -130,15 +130,15 @@ static size_t sums(const struct form *form)
     return form->classes * (sizeof(struct sums) / sizeof(double));
 }
 
-static void add_bits(struct sums *s, float wanted)
+static void add_bits(struct score *score, struct sums *s, float wanted)
 {
     uint32_t bits;
     wanted = wanted == 0 ? 0 : wanted; /* not -0 */
     memcpy(&bits, &wanted, sizeof bits);
     for (int i = 0; i < WORDS; i++) {
         const double w = bits >> 16 * i & 0xffff;
-        s->words[i] += w;
-        s->word_squares[i] += w * w;
+        score_count(score, &s->words[i], w);
+        score_count(score, &s->word_squares[i], w * w);
     }
 }
 
@@ -165,11 +165,11 @@ static void add(struct score *score, const float *found, const struct glcnn_data
         const double w = (double)wanted[k], wrong = (double)found[k] - w;
         const double unit = score->units ? (double)score->units[k] : 1;
         const double moved = w - (score->units ? (double)score->units[count + k] : 0);
-        add_bits(s, wanted[k]);
-        s->wanted += moved;
-        s->wanted_squares += moved * moved;
-        s->squares += wrong * wrong;
-        s->absolute += fabs(wrong);
+        add_bits(score, s, wanted[k]);
+        score_count(score, &s->wanted, moved);
+        score_count(score, &s->wanted_squares, moved * moved);
+        score_count(score, &s->squares, wrong * wrong);
+        score_count(score, &s->absolute, fabs(wrong));
         loss += wrong / unit * (wrong / unit);
     }
     score->loss += loss / count;
@@ -195,6 +195,21 @@ static double measured(const struct score *score)
     }
     return count > 0 ? sum / count : NAN;
 }
+
+static bool measure_numbers(const struct score *score, double *measures, double *counts)
+{
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        measures[k] = r2_of(score, k);
+        counts[k] = (double)score->count;
+    }
+    return true;
+}
+
+static const struct task_parts parts = {.name = "number",
+                                        .measure = "R2",
+                                        .counted = "pictures",
+                                        .count = task_count_classes,
+                                        .measured = measure_numbers};
 
 static double mean_absolute(const struct score *score, size_t number)
 {
@@ -318,6 +333,7 @@ const struct task task_regress = {.name = "regress",
                                   .doubts = doubts,
                                   .print = print,
                                   .describe = describe,
+                                  .parts = &parts,
                                   .explains = "1 where all numbers are right, 0 where they are no "
                                               "better than the mean of all pictures",
                                   .judge = judge,

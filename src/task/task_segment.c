@@ -138,13 +138,21 @@ static void add(struct score *score, const float *found, const struct glcnn_data
     const struct form *form = &score->form;
     const size_t pixels = (size_t)form->width * form->height, classes = form->classes;
     const uint8_t *mask = batch->masks + n * pixels;
-    double loss = 0;
+    double loss = 0, length = 0; /* of a run of pixels of one cell of the matrix */
+    double *cell = score->sums;
     for (size_t i = 0; i < pixels; i++, found += classes) {
         if (mask[i] == GLCNN_DATA_NO_CLASS)
             continue;
+        double *of = &score->sums[mask[i] * classes + network_best(found, form->classes)];
         loss += score_cross_entropy(found[mask[i]]);
-        score->sums[mask[i] * classes + network_best(found, form->classes)]++;
+        if (of != cell) {
+            score_count(score, cell, length);
+            cell = of;
+            length = 0;
+        }
+        length++;
     }
+    score_count(score, cell, length);
     score->loss += loss / (double)pixels;
 }
 
@@ -183,6 +191,35 @@ static double measured(const struct score *score)
     }
     return count > 0 ? sum / count : NAN;
 }
+
+/* Of all pixels taken for the class that has the most. */
+static double chance(const struct score *score)
+{
+    double most = 0, all = 0;
+    uint32_t classes = 0;
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        const double are = tally_of(score, k).are;
+        most = fmax(most, are);
+        all += are;
+        classes += are > 0;
+    }
+    return all > 0 ? most / all / classes : 0;
+}
+
+static bool measure_classes(const struct score *score, double *measures, double *counts)
+{
+    for (uint32_t k = 0; k < score->form.classes; k++) {
+        counts[k] = tally_of(score, k).are;
+        measures[k] = counts[k] > 0 ? iou_of(score, k) : NAN;
+    }
+    return true;
+}
+
+static const struct task_parts parts = {.name = "class",
+                                        .measure = "IoU",
+                                        .counted = "pixels",
+                                        .count = task_count_classes,
+                                        .measured = measure_classes};
 
 static double pixel_accuracy(const struct score *score)
 {
@@ -331,8 +368,10 @@ const struct task task_segment = {
     .add = add,
     .pictures = pictures,
     .measured = measured,
+    .chance = chance,
     .print = print,
     .describe = describe,
+    .parts = &parts,
     .explains = "how well the areas that are found cover the true "
                 "ones: common pixels to those of either, the mean "
                 "over classes",

@@ -230,6 +230,31 @@ bool ranks_sum(struct ranks *ranks, double *values, size_t count, char error[GLC
     return !ranks->mpi || ranks->library.sum(ranks->mpi, values, count, error) == GLCNN_SUCCESS;
 }
 
+bool ranks_gather(struct ranks *ranks, void *of, size_t count,
+                  void (*write)(const void *of, double *numbers),
+                  bool (*read)(void *of, const double *numbers, size_t count),
+                  char error[GLCNN_ERROR_LENGTH])
+{
+    if (!ranks->mpi)
+        return true;
+    size_t all = 0, before = 0;
+    double *counts = calloc(ranks->size, sizeof *counts), *numbers = NULL;
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    bool good = counts && count > 0 && gather(ranks, (double)count, counts, error);
+    for (uint32_t r = 0; good && r < ranks->size; r++) {
+        before += r < ranks->rank ? (size_t)counts[r] : 0;
+        all += (size_t)counts[r];
+    }
+    if (good && (numbers = calloc(all + 1, sizeof *numbers)))
+        write(of, numbers + before);
+    if (good && !numbers)
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    good = good && numbers && ranks_sum(ranks, numbers, all, error) && read(of, numbers, all);
+    free(counts);
+    free(numbers);
+    return good;
+}
+
 static bool are_same(const struct ranks *ranks, const double *parts, const char *what,
                      char error[GLCNN_ERROR_LENGTH])
 {

@@ -57,6 +57,12 @@ bool ranks_share_batch(struct ranks *ranks, uint32_t batch, double speed,
 
 /* Replaces values by their sums over all ranks. */
 bool ranks_sum(struct ranks *ranks, double *values, size_t count, char error[GLCNN_ERROR_LENGTH]);
+/* What each rank has as numbers, `count` of them, which `write` writes; `read` takes those of all, in the order of
+ * the ranks. `count` 0 where this rank has no memory for them. Of one process nothing is written. */
+bool ranks_gather(struct ranks *ranks, void *of, size_t count,
+                  void (*write)(const void *of, double *numbers),
+                  bool (*read)(void *of, const double *numbers, size_t count),
+                  char error[GLCNN_ERROR_LENGTH]);
 /* Have all ranks the same? `what` they must have in common. False, and a message that names the
  * first rank that differs from this one. */
 bool ranks_agree(struct ranks *ranks, uint64_t digest, const char *what,

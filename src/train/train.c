@@ -499,7 +499,7 @@ static void print_exchange(const struct session *s)
 static int conclude(struct session *s)
 {
     char best[TASK_MEASURED];
-    int status = s->ends ? EXIT_GOOD : session_test(s);
+    int status = s->ends ? EXIT_GOOD : session_conclude(s);
     if (has_lost_patience(s))
         output("\nstopped: no better %s in %" PRIu64 " epochs", s->settings.task->measure,
                s->settings.patience);

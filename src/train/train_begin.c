@@ -280,6 +280,7 @@ void session_end(struct session *s)
     train_curves_free(&s->curves);
     score_free(&s->score);
     findings_free(&s->findings);
+    tallies_free(&s->tallies);
     free(s->scores);
     free(s->tests);
     free(s->losses);

@@ -52,6 +52,7 @@ struct session {
     struct score score;       /* of the images to validate with, or, at the end, to test with */
     size_t scored;            /* by the network that had made so many steps; 0: none */
     struct findings findings; /* of the same images, where there is a report */
+    struct tallies tallies;   /* of the same */
     struct train_curves curves;
     struct train_log log;
     struct event_file events;
@@ -65,6 +66,7 @@ struct session {
     size_t timed_from;        /* the step after it */
     uint64_t fitting_epochs;  /* that the last step found to fit --time; 0: none */
     bool is_timed;            /* how long the run takes was printed */
+    uint64_t asked_time;      /* seconds of --time that the epochs were made to fit; 0: none */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
     unsigned left_out;   /* a bit for each observer that failed */
@@ -227,6 +229,16 @@ int session_validate_trained(struct session *s, glcnn_data_loader *loader);
 /* What the network makes of the test images, printed; where these are those to validate with, what
  * the last epoch found is what it makes of them still. */
 int session_test(struct session *s);
+
+/* ---- The conclusion (train_conclusion.c) ---- */
+
+/* Of the session's score; the seed is the run's. False: not enough memory. */
+bool session_interval(const struct session *s, struct interval *interval);
+/* ", 95 % interval 0.70 to 0.80"; of none nothing. */
+void session_print_interval(const struct interval *interval);
+/* How good the network is at the end, and what would help: session_test, and the same of the images to validate
+ * with, of which it says what was learned least. */
+int session_conclude(struct session *s);
 
 /* ---- The report (train_report.c) ---- */
 

@@ -53,6 +53,7 @@ uint64_t session_fitting_epochs(const struct session *s)
 
 void session_set_epochs(struct session *s, uint64_t epochs)
 {
+    s->asked_time = s->settings.time;
     settings_settle_time(&s->settings, epochs);
     s->total = s->steps * (size_t)epochs;
 }

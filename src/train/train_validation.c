@@ -5,37 +5,36 @@
 #include "task/evaluate.h"
 #include "train_session.h"
 
-/* What all ranks have, one behind another. */
-static bool gather(struct session *s, const double *counts, char error[GLCNN_ERROR_LENGTH])
+static void write_kept(const void *score, double *numbers)
 {
-    size_t all = 0, before = 0;
-    for (uint32_t r = 0; r < s->ranks.size; r++) {
-        before += r < s->ranks.rank ? (size_t)counts[r] : 0;
-        all += (size_t)counts[r];
-    }
-    double *numbers = calloc(all + 1, sizeof *numbers);
-    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    if (numbers)
-        s->settings.task->write_kept(&s->score, numbers + before);
-    bool good = numbers && ranks_sum(&s->ranks, numbers, all, error) &&
-                s->settings.task->read_kept(&s->score, numbers, all);
-    free(numbers);
-    return good;
+    const struct score *of = score;
+    of->task->write_kept(of, numbers);
+}
+
+static bool read_kept(void *score, const double *numbers, size_t count)
+{
+    struct score *of = score;
+    return of->task->read_kept(of, numbers, count);
+}
+
+static void write_tallies(const void *tallies, double *numbers)
+{
+    tallies_write(tallies, numbers);
+}
+
+static bool read_tallies(void *tallies, const double *numbers, size_t count)
+{
+    return tallies_read(tallies, numbers, count);
 }
 
 /* Where sums do not do. */
-static bool gather_kept(struct session *s, char error[GLCNN_ERROR_LENGTH])
+static bool gather(struct session *s, char error[GLCNN_ERROR_LENGTH])
 {
-    if (!s->ranks.mpi || !s->settings.task->kept_numbers)
-        return true;
-    double *counts = calloc(s->ranks.size, sizeof *counts);
-    if (counts)
-        counts[s->ranks.rank] = (double)s->settings.task->kept_numbers(&s->score);
-    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    bool good = counts && counts[s->ranks.rank] > 0 &&
-                ranks_sum(&s->ranks, counts, s->ranks.size, error) && gather(s, counts, error);
-    free(counts);
-    return good;
+    const struct task *task = s->settings.task;
+    return (!task->kept_numbers || ranks_gather(&s->ranks, &s->score, task->kept_numbers(&s->score),
+                                                write_kept, read_kept, error)) &&
+           ranks_gather(&s->ranks, &s->tallies, tallies_numbers(&s->tallies), write_tallies,
+                        read_tallies, error);
 }
 
 /* Each rank has seen its share. */
@@ -68,10 +67,12 @@ static int validate(struct session *s, glcnn_data_loader *loader, bool by_averag
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
-    bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model) &&
-                session_begin_findings(s, error) && session_average_statistics(s, error) &&
-                evaluate(s, loader, by_averages, error) && sum_score(s, error) &&
-                gather_kept(s, error) && session_sum_findings(s, error);
+    tallies_clear(&s->tallies);
+    bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model);
+    s->score.tallies = &s->tallies;
+    good = good && session_begin_findings(s, error) && session_average_statistics(s, error) &&
+           evaluate(s, loader, by_averages, error) && sum_score(s, error) && gather(s, error) &&
+           session_sum_findings(s, error);
     pictures_tell_skipped(&s->pictures, s->command);
     return good ? EXIT_GOOD : session_fail(s, error);
 }
@@ -103,6 +104,7 @@ static int test_others(struct session *s)
 int session_test(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
+    struct interval interval;
     bool is_other = s->pictures.test != s->pictures.validation;
     int status = is_other               ? test_others(s)
                  : s->scored == s->step ? EXIT_GOOD
@@ -112,10 +114,15 @@ int session_test(struct session *s)
     if (!evaluate_is_finite(&s->score, &s->pictures, s->pictures.test, error))
         return session_fail(s, error);
     score_print(&s->score, s->described.names);
-    if (is_other)
-        output("\ntest: loss %.4f, %s %s on %u images\n", score_loss(&s->score),
-               s->settings.task->measure,
-               task_write(s->settings.task, score_measure(&s->score), measured),
-               session_images(s, s->pictures.test));
+    if (!is_other)
+        return EXIT_GOOD;
+    output("\ntest: loss %.4f, %s %s on %u images", score_loss(&s->score),
+           s->settings.task->measure,
+           task_write(s->settings.task, score_measure(&s->score), measured),
+           session_images(s, s->pictures.test));
+    if (!session_interval(s, &interval))
+        return session_fail(s, "not enough memory");
+    session_print_interval(&interval);
+    output("\n");
     return EXIT_GOOD;
 }
