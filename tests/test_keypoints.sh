@@ -134,8 +134,11 @@ awk -v pck="$pck" -v mean="$(number mean_distance)" -v again="$again" 'BEGIN {
 
 # ---- Resuming ----
 
+# Keypoints that are called left and right change places in mirrored pictures, in a resumed run too.
+cp -r shapes sides
+sed -i '1s/.*/file,disc_left_x,disc_left_y,disc_right_x,disc_right_y/' sides/list.csv
 for run in 'whole 2' 'pieces 1'; do
-    "$glcnn" train --task keypoints --data shapes --size 16 --epochs "${run#* }" \
+    "$glcnn" train --task keypoints --data sides --size 16 --epochs "${run#* }" \
         --schedule constant --augment flip,rotate=20 --out "${run% *}.safetensors" >log 2>&1 ||
         fail "$run: does not train"
 done
@@ -146,6 +149,23 @@ for file in whole pieces; do
         fail "$file predicts nothing"
 done
 cmp whole.found pieces.found || fail 'a resumed run differs'
+
+# ---- Left and right ----
+
+"$glcnn" train --task keypoints --data sides --size 16 --epochs 1 >log 2>&1 || fail 'sides'
+grep -q '^augmentation: flip; ' log || fail 'keypoints with sides are not mirrored'
+grep -q '^mirrored pictures: 1 pair of keypoints, called left and right, changes places$' log ||
+    fail 'that sides change places is not said'
+"$glcnn" train --task keypoints --data shapes --size 16 --epochs 1 --augment flip >log 2>&1 || fail 'no sides'
+grep -q '^mirrored pictures: no keypoint is called left or right, so none change places$' log ||
+    fail 'that nothing changes places is not said'
+sed -i '1s/right/far/g' sides/list.csv
+"$glcnn" train --task keypoints --data sides --size 16 --epochs 1 >log 2>&1 || fail 'a lone side'
+grep -q '^augmentation: ' log && fail 'a left without a right is mirrored'
+grep -q '^pictures are not mirrored: keypoint "disc_left" has no counterpart on the right' log ||
+    fail 'why pictures are not mirrored is not said'
+refuses 2 'flip,crop=2 mirrors pictures, and keypoint "disc_left" has no counterpart on the right' \
+    train --task keypoints --data sides --size 16 --epochs 1 --augment flip,crop=2
 
 # ---- What is refused ----
 

@@ -64,6 +64,24 @@ static void each_task_has_its_words(void)
     check_words(&data, "");
 }
 
+static void check_keypoints(const char *const *names, uint32_t count, const char *expected)
+{
+    const struct glcnn_data_info info = {.bytes = true, .class_count = count, .class_names = names};
+    struct recipe_data data = data_of("keypoints", &info);
+    data.passes = 1;
+    check_words(&data, expected);
+}
+
+static void keypoints_are_mirrored_where_all_sides_have_partners(void)
+{
+    static const char *const names[] = {"nose_x",      "nose_y",      "left_eye_x", "left_eye_y",
+                                        "right_eye_x", "right_eye_y", "l_ear_x",    "l_ear_y"};
+    check_keypoints(names, 6, "flip");
+    check_keypoints(names, 2, "");
+    check_keypoints(names, 4, "");
+    check_keypoints(names, 8, "");
+}
+
 static void nothing_changes_that_is_no_picture_or_is_kept(void)
 {
     static const char *const names[] = {"apple", "banana"};
@@ -104,6 +122,8 @@ static void letters_digits_and_sides_are_not_mirrored(void)
                 {{"class_0", "class_1", "class_2"}, false},
                 {{"turn_left", "stop", "go"}, false},
                 {{"Right-Hand", "stop", "go"}, false},
+                {{"hand_l", "stop", "go"}, false},
+                {{"turnLeft", "stop", "go"}, false},
                 {{"bright", "leftover", "go"}, true},
                 {{"", "x", "dog"}, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -139,6 +159,7 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {
         UNIT_TEST(batch_and_epochs_follow_from_the_number_of_images),
         UNIT_TEST(each_task_has_its_words),
+        UNIT_TEST(keypoints_are_mirrored_where_all_sides_have_partners),
         UNIT_TEST(nothing_changes_that_is_no_picture_or_is_kept),
         UNIT_TEST(letters_digits_and_sides_are_not_mirrored),
         UNIT_TEST(software_gets_small_networks),

@@ -143,7 +143,9 @@ struct runner {
     struct input input;             /* of runner_take */
     /* Of runner_set_targets, for classifiers; NULL: labels are classes. */
     const struct targets *targets;
-    float *rows;           /* [batch][classes] */
+    float *rows; /* [batch][classes] */
+    const uint32_t
+        *partners; /* of keypoints: which ones change places in a mirrored picture; NULL: none */
     const struct mix *mix; /* that pictures come by; NULL: they are not mixed */
     /* Of runner_take_from: where images of a batch come from. */
     runner_finder find;

@@ -180,8 +180,8 @@ struct task {
     "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: quality or ciou\n"             \
     "  keypoints  places in pictures, of a CSV that names these, in columns\n"                     \
     "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"              \
-    "             where it is not seen; mirroring swaps no names of left and right:\n"             \
-    "             squared\n"
+    "             where it is not seen: squared. Where a picture is mirrored those change\n"       \
+    "             places that are called left and right: left_eye, right_eye; l_hand\n"
 /* clang-format on */
 
 #define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */

@@ -9,6 +9,7 @@
 #include "decoder.h"
 #include "detection_draw.h"
 #include "keypoint_map.h"
+#include "keypoint_sides.h"
 #include "model.h"
 #include "score.h"
 #include "tool/tool.h"
@@ -47,15 +48,6 @@ static bool check(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LEN
              i < info->class_count ? info->class_names[i] : "",
              i + 1 < info->class_count ? info->class_names[i + 1] : "no column");
     return false;
-}
-
-/* Of keypoint number k, without the ending; gives `text`. */
-static const char *name_of(const char *const *names, uint32_t k, char text[TASK_PART_NAME])
-{
-    const char *x = names[2 * k];
-    const size_t length = stem(x, x_ending);
-    snprintf(text, TASK_PART_NAME, "%.*s", (int)(length > 0 ? length : strlen(x)), x);
-    return text;
 }
 
 /* ---- The network ---- */
@@ -147,6 +139,11 @@ static bool find_matrix(const struct runner *runner, const struct glcnn_data_bat
     return true;
 }
 
+static bool is_mirrored(const double matrix[6])
+{
+    return matrix[0] * matrix[4] - matrix[1] * matrix[3] < 0;
+}
+
 /* `heat` and `weights` are zero, and of a picture. */
 static void draw_map(const struct form *form, const struct keypoint *point, uint32_t k,
                      uint8_t *heat, uint8_t *weights)
@@ -169,11 +166,12 @@ static void draw_maps(const struct runner *runner, const struct glcnn_data_batch
     for (uint32_t n = 0; n < runner->batch; n++) {
         double matrix[6];
         const bool moves = find_matrix(runner, batch, n, matrix);
+        const uint32_t *partners = moves && is_mirrored(matrix) ? runner->partners : NULL;
         for (uint32_t k = 0; k < keypoint_count(form); k++) {
             struct keypoint point = keypoint_of(form, batch, n, k);
             if (moves)
                 keypoint_move(form, matrix, &point);
-            draw_map(form, &point, k, heat + n * each, weights + n * each);
+            draw_map(form, &point, partners ? partners[k] : k, heat + n * each, weights + n * each);
         }
     }
 }
@@ -285,7 +283,7 @@ static const struct task_parts parts = {.name = "keypoint",
                                         .counted = "pictures",
                                         .count = keypoint_count,
                                         .measured = measure_keypoints,
-                                        .name_of = name_of};
+                                        .name_of = keypoint_name};
 
 static void print(const struct score *score, const char *const *names)
 {
@@ -293,7 +291,7 @@ static void print(const struct score *score, const char *const *names)
     output("\n%-24s %8s  %10s  %s\n", "keypoint", "seen", "PCK@0.05", "mean distance in pixels");
     for (uint32_t k = 0; k < keypoint_count(&score->form); k++) {
         const struct sums *s = sums_of(score, k);
-        output("%-24.24s %8.0f  ", name_of(names, k, name), s->seen);
+        output("%-24.24s %8.0f  ", keypoint_name(names, k, name), s->seen);
         if (s->seen > 0)
             output("%10s  %.2f\n", task_write(score->task, s->near / s->seen, share),
                    s->distance / s->seen);
@@ -310,7 +308,7 @@ static void describe(const struct score *score, const char *const *names, cJSON 
     for (uint32_t k = 0; k < keypoint_count(&score->form); k++) {
         const struct sums *s = sums_of(score, k);
         cJSON *entry = cJSON_CreateObject();
-        cJSON_AddStringToObject(entry, "name", name_of(names, k, name));
+        cJSON_AddStringToObject(entry, "name", keypoint_name(names, k, name));
         cJSON_AddNumberToObject(entry, "seen", s->seen);
         cJSON_AddNumberToObject(entry, "pck_005", s->near / s->seen);
         cJSON_AddNumberToObject(entry, "mean_distance", s->distance / s->seen);
@@ -349,7 +347,7 @@ static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *nam
 {
     char name[TASK_PART_NAME];
     snprintf(r->said, sizeof r->said, "%.150s is %.1f pixels away",
-             name_of(names, (uint32_t)numbers[0], name), numbers[1]);
+             keypoint_name(names, (uint32_t)numbers[0], name), numbers[1]);
 }
 
 /* ---- Answers ---- */
@@ -375,9 +373,9 @@ static void tell(const struct answer *a)
         const struct keypoint found = keypoint_find(a->form, a->values, k, &confidence);
         keypoint_restore(a->form, size, &found, place);
         if (points)
-            add_point(points, name_of(a->names, k, name), place, confidence);
+            add_point(points, keypoint_name(a->names, k, name), place, confidence);
         else
-            output("%s %s %.1f %.1f %.4f\n", a->picture, name_of(a->names, k, name), place[0],
+            output("%s %s %.1f %.1f %.4f\n", a->picture, keypoint_name(a->names, k, name), place[0],
                    place[1], (double)confidence);
     }
 }

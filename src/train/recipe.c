@@ -4,8 +4,11 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "keypoint_sides.h"
 
 /* ---- How long ---- */
 
@@ -36,7 +39,7 @@ uint64_t recipe_epochs(uint32_t images)
 /* How far pictures of a task may be changed; all zero: not at all. Sides are shares of the shorter
  * side. */
 struct changes {
-    bool flips; /* where the names of classes allow it */
+    bool flips; /* where the names of classes and keypoints allow it */
     double crop, rotate, scale, cutout;
     bool reflects; /* what lies outside, where no object can be doubled without its label */
 };
@@ -48,23 +51,7 @@ static const struct {
 } tables[] = {{"classify", {true, 0.1, 15, 0.2, 0.25, true}},
               {"segment", {true, 0.125, 15, 0.25, 0, true}},
               {"detect", {true, 0.25, 0, 0.4, 0, false}},
-              {"keypoints", {false, 0.1, 20, 0.2, 0, false}}};
-
-static bool is_separator(char c)
-{
-    return c == '_' || c == '-' || c == ' ' || c == '.';
-}
-
-/* True if the name has the word between separators, whatever its case. */
-static bool has_word(const char *name, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = name; *at; at++)
-        if ((at == name || is_separator(at[-1])) && strncasecmp(at, word, length) == 0 &&
-            (!at[length] || is_separator(at[length])))
-            return true;
-    return false;
-}
+              {"keypoints", {true, 0.1, 20, 0.2, 0, false}}};
 
 /* "7", "letter_a", "U0041_A" and "seven" */
 static bool is_character(const char *name)
@@ -73,7 +60,7 @@ static bool is_character(const char *name)
                                          "five", "six", "seven", "eight", "nine"};
     const size_t length = strlen(name);
     if (length > 0 && isalnum((unsigned char)name[length - 1]) &&
-        (length == 1 || is_separator(name[length - 2])))
+        (length == 1 || side_separates(name[length - 2])))
         return true;
     for (size_t i = 0; i < sizeof digits / sizeof *digits; i++)
         if (strcasecmp(name, digits[i]) == 0)
@@ -87,11 +74,27 @@ static bool classes_keep(const struct glcnn_data_info *info)
     uint32_t characters = 0;
     for (uint32_t k = 0; k < info->class_count; k++) {
         const char *name = info->class_names[k];
-        if (has_word(name, "left") || has_word(name, "right"))
+        if (side_of(name) != SIDE_NONE)
             return false;
         characters += is_character(name);
     }
     return 2 * characters <= info->class_count;
+}
+
+/* Keypoints that have sides change places, where all of them can. Others may have sides that no name tells. */
+static bool keypoints_keep(const struct glcnn_data_info *info)
+{
+    uint32_t *partners;
+    char why[GLCNN_ERROR_LENGTH];
+    const bool good =
+        keypoint_sides(info->class_names, info->class_count, &partners, why) && partners;
+    free(partners);
+    return good;
+}
+
+static bool labels_keep(const struct recipe_data *d)
+{
+    return d->task == &task_keypoints ? keypoints_keep(d->info) : classes_keep(d->info);
 }
 
 static void add(char words[RECIPE_WORDS], const char *name, double value)
@@ -141,7 +144,7 @@ void recipe_augment(const struct recipe_data *d, char words[RECIPE_WORDS])
             c = &tables[i].changes;
     if (!c || !d->info->bytes || !d->trains_all)
         return;
-    if (c->flips && classes_keep(d->info))
+    if (c->flips && labels_keep(d))
         add(words, "flip", FLAG);
     if (d->passes < FEW_PASSES)
         return;

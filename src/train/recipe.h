@@ -35,8 +35,8 @@ struct recipe_data {
 /* The words of --augment that suit the data: none for values that are no pictures, for features that
  * are kept and for tasks whose answer the change would alter. Pictures that are seen in fewer than 10
  * epochs are mirrored at most, since a network cannot learn them by heart. Pictures are mirrored where
- * the names of the classes do not speak of left and right, of letters or of digits; those of keypoints
- * never, since mirroring swaps no names. */
+ * the names of the classes do not speak of left and right, of letters or of digits; those of keypoints where
+ * names speak of left and right, and each left has its right. */
 #define RECIPE_WORDS 256
 void recipe_augment(const struct recipe_data *data, char words[RECIPE_WORDS]);
 

@@ -143,6 +143,7 @@ static int describe(struct session *s)
         output("network: %s\n", s->settings.net_reason);
     if (s->settings.is_augment_chosen)
         output("augmentation: %s; --augment none turns it off\n", s->settings.augment_words);
+    session_print_sides(s);
     describe_numbers(s);
     describe_schedule(s);
     describe_layers(s);
@@ -244,6 +245,7 @@ int session_begin(struct session *s)
 {
     static int (*const parts[])(struct session *) = {session_open_data,
                                                      session_open_targets,
+                                                     session_open_sides,
                                                      balance,
                                                      session_open_loaders,
                                                      allocate,
@@ -285,5 +287,6 @@ void session_end(struct session *s)
     free(s->tests);
     free(s->losses);
     targets_free(&s->targets);
+    free(s->partners);
     claims_release(&s->claims);
 }

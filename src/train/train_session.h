@@ -43,6 +43,7 @@ struct session {
     struct layers layers;     /* those of it that train */
     struct frozen frozen;     /* the others, where they can be run separately */
     struct targets targets;   /* that it learns */
+    uint32_t *partners;       /* of keypoints, as the runner has them */
     struct class_match match; /* of --model and the data, where they are for one task */
     struct ema ema;           /* averages, which are what is validated and saved */
     struct runner trainer, tester;
@@ -161,6 +162,14 @@ int session_unfreeze(struct session *s);
 int session_open_targets(struct session *s);
 /* Lets a runner that trains learn them. False: not enough memory. */
 bool session_set_targets(const struct session *s, struct runner *runner);
+
+/* ---- Keypoints called left and right (train_sides.c) ---- */
+
+/* Those that change places where --augment mirrors pictures. Where one has no counterpart the user's flip is
+ * refused. */
+int session_open_sides(struct session *s);
+/* How they are treated, where there are any. */
+void session_print_sides(const struct session *s);
 
 /* ---- Files (train_outputs.c) ---- */
 

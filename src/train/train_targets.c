@@ -71,6 +71,7 @@ int session_open_targets(struct session *s)
 
 bool session_set_targets(const struct session *s, struct runner *runner)
 {
+    runner->partners = s->partners;
     return (targets_are_plain(&s->targets) && !augment_mixes(&s->settings.augment)) ||
            runner_set_targets(runner, &s->targets);
 }
