@@ -65,8 +65,10 @@ static glcnn_image_node *sum_pixels(glcnn_image_node *image)
     return glcnn_reduce_column_sum_node(glcnn_reduce_row_sum_node(image));
 }
 
-/* The mean over classes of 1 - (2 sum p t + 1) / (sum p + sum t + 1), sums over a picture's pixels
- * (Milletari et al. 2016). Pixels without a class count in none of them. */
+/* The sum over the classes that a picture has of 1 - (2 sum p t + 1) / (sum p + sum t + 1), sums over its pixels
+ * (Milletari et al. 2016), divided by the number of all classes. Pixels without a class count in none of them. A
+ * class that the picture has not has no term, as in segmentation_models_pytorch: 1 / (sum p + 1) is near 0 until hardly
+ * a pixel's probability is left, and there it is much steeper than the terms of the classes that are to be found. */
 static bool add_dice(struct model *model, uint32_t batch)
 {
     glcnn_image_node *labels = add_fixed_labels(model);
@@ -79,15 +81,18 @@ static bool add_dice(struct model *model, uint32_t batch)
     glcnn_image_node *any = sum_pixels(glcnn_add_node(p, labels));
     glcnn_image_node *dice = glcnn_divide_node(glcnn_neuron_linear_node(both, 2, 1),
                                                glcnn_neuron_linear_node(any, 1, 1));
-    glcnn_image_node *wanted = glcnn_neuron_linear_node(sum_pixels(labels), 0, 1);
+    glcnn_image_node *pixels = sum_pixels(labels);
+    glcnn_image_node *wanted = glcnn_neuron_linear_node(pixels, 0, 1),
+                     *is_there = glcnn_neuron_relun_node(pixels, 0, 1);
     glcnn_image_node_set_stop_gradient(wanted, true);
-    return model_add_loss(model, dice, wanted, NULL, GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR,
+    glcnn_image_node_set_stop_gradient(is_there, true);
+    return model_add_loss(model, dice, wanted, is_there, GLCNN_LOSS_TYPE_MEAN_ABSOLUTE_ERROR,
                           1.0 / batch / model->form.classes);
 }
 
 static const struct task_loss losses[] = {
     {"cross-entropy", "of the soft max of each pixel", add_cross_entropy},
-    {"dice", "1 - Dice's coefficient, the mean over classes", add_dice},
+    {"dice", "1 - Dice's coefficient of each class in the picture", add_dice},
     {"focal", "cross-entropy times (1 - p)^2", add_focal},
     {NULL, NULL, NULL}};
 
