@@ -243,20 +243,13 @@ static int compare_ranks(struct session *s)
 
 int session_begin(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {session_open_data,
-                                                     session_open_targets,
-                                                     session_open_sides,
-                                                     balance,
-                                                     session_open_loaders,
-                                                     allocate,
-                                                     session_open_model,
-                                                     session_load_checkpoint,
-                                                     session_open_runners,
-                                                     session_join_ranks,
-                                                     compare_ranks,
-                                                     describe,
-                                                     session_save_first,
-                                                     open_log};
+    static int (*const parts[])(struct session *) = {session_open_data,    session_open_targets,
+                                                     session_open_sides,   balance,
+                                                     session_open_loaders, allocate,
+                                                     session_open_model,   session_load_checkpoint,
+                                                     session_open_runners, session_join_ranks,
+                                                     compare_ranks,        describe,
+                                                     session_save_first,   open_log};
     name_files(s);
     name_features(s);
     int status = session_claim_files(s);
