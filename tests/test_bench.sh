@@ -218,6 +218,39 @@ says err 'prints text'
 # ---- PyTorch -------------------------------------------------------------------------------------
 
 # The networks and the batches of torch_twin.py are ours.
+# The loader's pictures a second beside those of a step on pictures of the same form.
+mkdir -p pictures/light pictures/dark
+cat >paint.c <<'END_OF_C'
+#include <png.h>
+#include <stdio.h>
+int main(void)
+{
+    for (int n = 0; n < 64; n++) {
+        unsigned char pixels[24 * 20 * 3];
+        char path[64];
+        png_image image = {.version = PNG_IMAGE_VERSION, .width = 24, .height = 20, .format = PNG_FORMAT_RGB};
+        for (unsigned i = 0; i < sizeof pixels; i++)
+            pixels[i] = (unsigned char)(n % 2 * 128 + i * (unsigned)n % 97);
+        snprintf(path, sizeof path, "pictures/%s/%02d.png", n % 2 ? "light" : "dark", n);
+        if (!png_image_write_to_file(&image, path, 0, pixels, 0, NULL))
+            return 1;
+    }
+    return 0;
+}
+END_OF_C
+$cc -o paint paint.c $($pkg_config --cflags --libs libpng) && ./paint || fail 'there are no pictures'
+gives 0 --quick --data pictures --shape 'loader, batch 64'
+grep -q '^loader, batch 64  *64x3x20x24$' out || fail 'the loader has no row'
+awk '/^loader/ { getline; exit !($9 > 0 && $8 == "-") }' out || fail 'the loader has no pictures a second'
+gives 0 --quick --data pictures --shape 'step of small, batch 64' --json
+grep -q '"images_per_second":	[0-9]' out || fail 'a step has no pictures a second'
+tr -d '\n\t ' <out | grep -q '"shape":\[64,3,20,24\]' || fail 'the step is not of the form of the pictures'
+rm pictures/*/6*
+gives 0 --quick --data pictures --shape 'loader, batch 64'
+grep -q 'left out: there are 60 pictures to train with' out || fail 'too few pictures are not left out'
+gives 1 --data nowhere --shape loader
+grep -q 'nowhere' err || fail 'pictures that are not there are not named'
+
 "$tool" bench --list | sed -n 's/^step of //p' >names
 for net in $(sed -n "s/^    '\([^']*\)': lambda.*/\1/p" "$top/tests/bench/torch_twin.py"); do
     for batch in $(sed -n 's/.*steps(report, layout, (\([^)]*\)).*/\1/p' "$top/tests/bench/torch_twin.py"); do

@@ -12,7 +12,7 @@
 
 #define ROWS 400 /* at most */
 
-enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_FORCE };
+enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_DATA, OPTION_FORCE };
 
 static const struct tool_option options[] = {
     {'k', "kernel", "NAME", "only the rows of this kernel"},
@@ -23,6 +23,7 @@ static const struct tool_option options[] = {
     {OPTION_JSON, "json", NULL, "print JSON; null means not known"},
     {OPTION_COMPARE, "compare", READS "OLD.json", "compare with the rows of this report"},
     {OPTION_TRACE, "trace", WRITES "FILE", "write the passes as a Chrome trace"},
+    {OPTION_DATA, "data", READS "PATH", "also load these pictures, and take steps on their size"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,
     {0}};
@@ -38,6 +39,10 @@ static const char details[] =
     "which are measured first\n"
     "  passes   of one call or step, and the dispatches (calls) that they are split into\n"
     "  CPU us   processor time of this thread to issue a step\n"
+    "  images/s of a step, and of the loader\n"
+    "With --data, which takes what --data of \"glcnn train\" takes, the loader has the processors to itself, "
+    "and steps are of pictures of the same size: a network waits for data where the loader has fewer images/s. "
+    "As in training, pictures that fit in 256 MiB are decoded once and then kept.\n"
     "Software rasterisers and --quick take a 16th of the images of a kernel and only the smallest "
     "batch of a step. No row fills more than a quarter of the machine's memory.\n\n"
     "Times of passes are timestamps of the GPU if the driver has GL_EXT_disjoint_timer_query, "
@@ -79,12 +84,17 @@ static size_t add_shape(const struct bench_shape *shape, struct bench_row *rows)
     return count;
 }
 
-static size_t list_rows(struct bench_row rows[ROWS])
+static size_t list_rows(const struct bench_request *request, struct bench_row rows[ROWS])
 {
     static const uint32_t batches[] = {64, 512, 4096};
     size_t count = 0;
     for (const struct bench_shape *shape = bench_shapes; shape->name; shape++)
         count += add_shape(shape, &rows[count]);
+    for (size_t b = 0; request->data && b < sizeof batches / sizeof *batches; b++) {
+        struct bench_row *row = &rows[count++];
+        *row = (struct bench_row){.batch = batches[b]};
+        snprintf(row->name, sizeof row->name, "loader, batch %u", row->batch);
+    }
     for (size_t n = 0; net_at(n); n++)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
             struct bench_row *row = &rows[count++];
@@ -155,8 +165,10 @@ static void run_rows(struct bench_report *report, const struct bench_row *rows, 
             bench_run_kernel(report, &rows[i], &result);
         else if (report->small && rows[i].batch > 64)
             continue;
-        else
+        else if (rows[i].net)
             bench_run_step(report, &rows[i], &result);
+        else
+            bench_run_loading(report, &rows[i], &result);
         bench_add_result(report, &rows[i], &result);
     }
 }
@@ -177,8 +189,8 @@ static int finish(const struct tool_command *command, struct bench_report *repor
     return status;
 }
 
-static int run_all(const struct tool_command *command, struct bench_request *request,
-                   const struct bench_row *rows, size_t count)
+static int run_on(const struct tool_command *command, struct bench_request *request,
+                  const struct pictures *pictures, const struct bench_row *rows, size_t count)
 {
     cJSON *old_report = request->compare ? bench_read(command, request->compare) : NULL;
     if (request->compare && !old_report)
@@ -190,6 +202,8 @@ static int run_all(const struct tool_command *command, struct bench_request *req
     }
     struct bench_report report = {.request = request,
                                   .device = glcnn_device_info(request->tool.device),
+                                  .form = pictures ? bench_form_of(pictures) : bench_form,
+                                  .pictures = pictures,
                                   .rows = cJSON_CreateArray(),
                                   .events = request->trace ? cJSON_CreateArray() : NULL};
     report.small = request->quick || report.device->software;
@@ -203,6 +217,21 @@ static int run_all(const struct tool_command *command, struct bench_request *req
     return status == EXIT_GOOD ? written : status;
 }
 
+/* With the pictures of --data. */
+static int run_all(const struct tool_command *command, struct bench_request *request,
+                   const struct bench_row *rows, size_t count)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct pictures pictures = {.set = NULL};
+    if (!request->data)
+        return run_on(command, request, NULL, rows, count);
+    int status = bench_open_data(request->data, &pictures, error)
+                     ? run_on(command, request, &pictures, rows, count)
+                     : complain(command, EXIT_FAILED, "%s", error);
+    pictures_close(&pictures);
+    return status;
+}
+
 /* With the file of the trace claimed. */
 static int run_claimed(const struct tool_command *command, struct bench_request *request,
                        const struct bench_row *rows, size_t count)
@@ -210,6 +239,7 @@ static int run_claimed(const struct tool_command *command, struct bench_request 
     char error[GLCNN_ERROR_LENGTH];
     struct claims claims = {.force = request->force};
     claims_read(&claims, request->compare);
+    claims_read(&claims, request->data);
     claims_write(&claims, &(struct claim_output){.option = "--trace",
                                                  .path = request->trace,
                                                  .mark = &claim_trace,
@@ -228,7 +258,7 @@ static int bench(const struct tool_command *command, struct bench_request *reque
     if (!rows)
         return complain(command, EXIT_FAILED, "not enough memory");
     int status = EXIT_GOOD;
-    size_t count = choose_rows(request, rows, list_rows(rows));
+    size_t count = choose_rows(request, rows, list_rows(request, rows));
     if (count == 0)
         status =
             complain(command, EXIT_USAGE,
@@ -272,6 +302,8 @@ static bool read_option(struct bench_request *r, int letter)
         return r->force = true;
     case OPTION_SHAPE:
         return (r->shape = optarg) != NULL;
+    case OPTION_DATA:
+        return (r->data = optarg) != NULL;
     case OPTION_COMPARE:
         return (r->compare = optarg) != NULL;
     case OPTION_TRACE:

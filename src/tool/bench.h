@@ -5,6 +5,7 @@
 #ifndef GLCNN_TOOL_BENCH_H
 #define GLCNN_TOOL_BENCH_H
 
+#include "pictures.h"
 #include "tool.h"
 
 /* ---- Rows ---- */
@@ -38,11 +39,18 @@ enum bench_part { BENCH_FORWARD, BENCH_GRADIENT, BENCH_DATA, BENCH_WEIGHTS, BENC
 struct bench_row {
     char name[96];
     const char *kernels[2];          /* kernels[1] is measured with its statistics, if it has any */
-    const struct bench_shape *shape; /* NULL: a step of `net` */
+    const struct bench_shape *shape; /* NULL: a step of `net`, or without that the loader */
     enum bench_part part;
     const char *net;
     uint32_t batch;
 };
+
+/* ---- Data (bench_load.c) ---- */
+
+/* Close with pictures_close, after a failure too. False, and a message: there are none to train with. */
+bool bench_open_data(const char *path, struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
+/* That of networks that classify such pictures. */
+struct form bench_form_of(const struct pictures *pictures);
 
 /* ---- Passes (bench_passes.c) ---- */
 
@@ -66,7 +74,7 @@ void bench_passes_free(struct bench_passes *passes);
 /* ---- Reports ---- */
 
 struct bench_request {
-    const char *kernel, *shape, *compare, *trace; /* NULL: not given */
+    const char *kernel, *shape, *compare, *trace, *data; /* NULL: not given */
     bool quick, json, list, force;
     glcnn_channel_format format;
     struct tool_device tool;
@@ -88,8 +96,10 @@ struct bench_result {
 struct bench_report {
     const struct bench_request *request;
     const struct glcnn_device_properties *device;
-    bool small;       /* batches of kernels are scaled down */
-    double copy_rate; /* bytes per second, the best seen; 0: not measured */
+    bool small;                      /* batches of kernels are scaled down */
+    struct form form;                /* of the pictures of steps */
+    const struct pictures *pictures; /* of --data; NULL: none */
+    double copy_rate;                /* bytes per second, the best seen; 0: not measured */
     cJSON *rows;
     cJSON *events;     /* of the trace; NULL: none is written */
     double trace_time; /* microseconds: where the next row starts in the trace */
@@ -97,11 +107,16 @@ struct bench_report {
     size_t failed;
 };
 
+/* The form of pictures of steps without --data. */
+extern const struct form bench_form;
+
 /* Run one row. What fails is told in result->error. */
 void bench_run_kernel(struct bench_report *report, const struct bench_row *row,
                       struct bench_result *result);
 void bench_run_step(struct bench_report *report, const struct bench_row *row,
                     struct bench_result *result);
+void bench_run_loading(struct bench_report *report, const struct bench_row *row,
+                       struct bench_result *result);
 /* Sets the median and the spread; sorts the samples. */
 void bench_set_times(struct bench_result *result, double *samples, size_t count);
 /* Says that a row failed, or was left out, with the message that it has or the device's. */

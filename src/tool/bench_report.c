@@ -38,8 +38,8 @@ void bench_print_head(const struct bench_report *report)
            report->device->gl_version);
     if (report->small)
         output("Batches are small, for a quick look: rates are those of caches.\n");
-    output("\n%-48s %18s\n%12s %6s %8s %8s %7s %6s %6s %8s\n", "row", "shape", "ms", "+-%", "GB/s",
-           "GFLOP/s", "x floor", "passes", "calls", "CPU us");
+    output("\n%-48s %18s\n%12s %6s %8s %8s %7s %6s %6s %8s %9s\n", "row", "shape", "ms", "+-%",
+           "GB/s", "GFLOP/s", "x floor", "passes", "calls", "CPU us", "images/s");
 }
 
 static void format_number(const char *format, double value, char text[16])
@@ -61,19 +61,26 @@ static double per_second(double amount, const struct bench_result *result)
     return result->seconds > 0 ? 1e-9 * amount / result->seconds : 0;
 }
 
+/* 0: of a kernel. */
+static double images_per_second(const struct bench_row *row, const struct bench_result *result)
+{
+    return row->shape ? 0 : 1e9 * per_second(row->batch, result);
+}
+
 static void print_result(const struct bench_report *report, const struct bench_row *row,
                          const struct bench_result *r)
 {
-    char bytes[16], operations[16], ratio[16], cpu[16], shape[48];
+    char bytes[16], operations[16], ratio[16], cpu[16], images[16], shape[48];
     format_number("%.1f", per_second(r->bytes, r), bytes);
     format_number("%.1f", per_second(r->operations, r), operations);
     format_number("%.2f", times_floor(report, r), ratio);
     format_number("%.1f", 1e6 * r->commit_cpu, cpu);
+    format_number("%.0f", images_per_second(row, r), images);
     snprintf(shape, sizeof shape, "%ux%ux%ux%u", r->size[0], r->size[1], r->size[2], r->size[3]);
     output("%-48s %18s\n", row->name, shape);
     if (r->seconds > 0)
-        output("%12.4f %6.1f %8s %8s %7s %6u %6u %8s\n", 1e3 * r->seconds, 50 * r->spread, bytes,
-               operations, ratio, r->passes, r->dispatches, cpu);
+        output("%12.4f %6.1f %8s %8s %7s %6u %6u %8s %9s\n", 1e3 * r->seconds, 50 * r->spread,
+               bytes, operations, ratio, r->passes, r->dispatches, cpu, images);
     if (r->error[0])
         output("  %s: %s\n", r->left_out ? "left out" : "FAILED", r->error);
     fflush(stdout); /* it takes a while: rows are seen as they come */
@@ -112,6 +119,7 @@ static cJSON *json_of_result(const struct bench_report *report, const struct ben
     cJSON_AddNumberToObject(object, "passes", r->passes);
     cJSON_AddNumberToObject(object, "dispatches", r->dispatches);
     add_known(object, "commit_cpu_microseconds", 1e6 * r->commit_cpu);
+    add_known(object, "images_per_second", images_per_second(row, r));
     cJSON_AddBoolToObject(object, "left_out", r->left_out);
     json_add_text(object, "error", r->error[0] ? r->error : NULL);
     return object;

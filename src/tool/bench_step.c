@@ -24,12 +24,13 @@ struct effort {
 static const struct effort thorough = {0.5, 0.03, 1}, quick = {0, 0.01, 0.3};
 
 /* The form of Fashion-MNIST. */
-static const struct form form = {28, 28, 1, 10, 0, 0};
+const struct form bench_form = {28, 28, 1, 10, 0, 0};
 
 struct step {
+    struct form form;
     struct model model;
     struct runner runner;
-    float *images;    /* [batch][28][28] */
+    float *images;    /* [batch][height][width][channels] */
     uint32_t *labels; /* [batch] */
     float *losses;    /* [batch] */
 };
@@ -39,7 +40,7 @@ struct step {
 static bool make_batch(struct step *s, uint32_t batch)
 {
     uint64_t seed = SEED;
-    size_t pixels = (size_t)batch * form.width * form.height;
+    size_t pixels = (size_t)batch * s->form.width * s->form.height * s->form.channels;
     s->images = malloc(pixels * sizeof *s->images);
     s->labels = malloc(batch * sizeof *s->labels);
     s->losses = malloc(batch * sizeof *s->losses);
@@ -48,7 +49,7 @@ static bool make_batch(struct step *s, uint32_t batch)
     for (size_t i = 0; i < pixels; i++)
         s->images[i] = (float)(random_next(&seed) >> 40) / (float)(1 << 24);
     for (size_t i = 0; i < batch; i++)
-        s->labels[i] = (uint32_t)(random_next(&seed) % form.classes);
+        s->labels[i] = (uint32_t)(random_next(&seed) % s->form.classes);
     return true;
 }
 
@@ -81,7 +82,7 @@ static bool prepare(struct step *s, glcnn_device *device, const struct bench_row
                     struct bench_result *result)
 {
     return make_batch(s, row->batch) &&
-           model_create(device, net_find(row->net), &form, row->batch, &s->model) &&
+           model_create(device, net_find(row->net), &s->form, row->batch, &s->model) &&
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
            runner_create_training(&s->model, row->batch, NULL, &s->runner) &&
@@ -161,10 +162,17 @@ static bool record_step(struct bench_report *report, struct runner *runner,
 void bench_run_step(struct bench_report *report, const struct bench_row *row,
                     struct bench_result *result)
 {
-    struct step s = {.images = NULL};
+    struct step s = {.form = report->form};
+    const struct form *form = &s.form;
     glcnn_device *device = report->request->tool.device;
-    const uint32_t size[4] = {row->batch, form.channels, form.height, form.width};
+    const uint32_t size[4] = {row->batch, form->channels, form->height, form->width};
     memcpy(result->size, size, sizeof size);
+    if (!net_fits(net_find(row->net), form)) {
+        result->left_out = true;
+        snprintf(result->error, sizeof result->error, "pictures of %ux%u are too small for it",
+                 form->width, form->height);
+        return;
+    }
     if (!prepare(&s, device, row, result) || !time_step(report, &s.runner, result) ||
         !record_step(report, &s.runner, row, result) || !check_step(&s, row->batch, result))
         bench_fail(result, device, GLCNN_INVALID_STATE);
