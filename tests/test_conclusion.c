@@ -223,6 +223,7 @@ static struct advice_facts facts_of(const double *losses, size_t epochs)
                                  .epochs = epochs,
                                  .step_losses = flat,
                                  .steps = 10,
+                                 .all_steps = 500,
                                  .measure = 0.6,
                                  .low = 0.5,
                                  .chance = 0.1,
@@ -267,6 +268,9 @@ static void chance_points_at_the_labels(void)
     f.measure = 0.12;
     f.low = 0.09;
     CU_ASSERT_EQUAL(advice_find(&f), ADVICE_LABELS);
+    f.all_steps = 499;
+    CU_ASSERT_EQUAL(advice_find(&f), ADVICE_STEPS);
+    f.all_steps = 500;
     f.training_measure = 1; /* it has learned them by heart */
     CU_ASSERT_EQUAL(advice_find(&f), ADVICE_LABELS);
     f = facts_of(flat, 10);

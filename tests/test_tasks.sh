@@ -150,6 +150,10 @@ mkdir -p bars/images shapes/images shapes/masks
 grep -q '^task: regress' log || fail 'a list with numbers for pictures is not taken for regression'
 grep -q '24x24x1 to train with, 40 to validate with, 2 numbers' log || fail 'numbers are not counted'
 head -n 1 bars.csv | grep -q ',loss,R2,validation_loss,validation_R2$' || fail 'the log has no R2'
+grep -q '^validation: R2 [0-9.]* on 40 images, 95 % interval [0-9.-]* to [0-9.]*$' log ||
+    fail 'the measure has no interval'
+grep -q '^learned least: number \(angle\|length\), R2 [0-9.-]* on 40 pictures$' log ||
+    fail 'what is learned least is not named'
 "$glcnn" evaluate --json bars.safetensors bars >evaluation 2>log || fail 'evaluate fails'
 r2=$(sed -n 's/^\t"R2":[^0-9-]*\([-0-9.e]*\).*/\1/p' evaluation)
 at_least "$r2" 0.6 || fail "R2 is $r2 after 12 epochs; expected 0.6 at least"

@@ -7,6 +7,7 @@
 #define FIFTH         5
 #define FALL          0.05
 #define STEPS_LEAST   (2 * FIFTH)
+#define STEPS_FEW     500
 #define MEASURE_AHEAD 0.1
 #define LOSS_AHEAD    2
 
@@ -58,8 +59,9 @@ enum advice advice_find(const struct advice_facts *f)
 {
     if (!(f->measure < GOOD_ENOUGH))
         return ADVICE_NONE;
-    return still_falls(f)    ? ADVICE_TIME
-           : is_at_chance(f) ? ADVICE_LABELS
-           : is_far_ahead(f) ? ADVICE_PICTURES
-                             : ADVICE_NONE;
+    if (still_falls(f))
+        return ADVICE_TIME;
+    if (is_at_chance(f))
+        return f->all_steps < STEPS_FEW ? ADVICE_STEPS : ADVICE_LABELS;
+    return is_far_ahead(f) ? ADVICE_PICTURES : ADVICE_NONE;
 }

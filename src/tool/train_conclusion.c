@@ -93,6 +93,7 @@ static void find_advice(const struct session *s, struct conclusion *c)
                                        .epochs = validation->count,
                                        .step_losses = training->loss,
                                        .steps = training->count,
+                                       .all_steps = s->step,
                                        .measure = c->measure,
                                        .low = c->interval.draws > 0 ? c->interval.low : c->measure,
                                        .chance = c->chance,
@@ -120,9 +121,13 @@ static void print_validation(const struct session *s, const struct conclusion *c
 }
 
 /* Twice as much as this run had. */
-static void print_time(const struct session *s)
+static void print_time(const struct session *s, bool falls)
 {
-    output("advice: the loss still fell at the end: more time would help, ");
+    if (falls)
+        output("advice: the loss still fell at the end: ");
+    else
+        output("advice: %zu steps are few to learn from: ", s->step);
+    output("more time would help, ");
     if (s->asked_time > 0)
         output("--time %" PRIu64 "\n", 2 * s->asked_time);
     else
@@ -144,8 +149,8 @@ static void print_pictures(const struct session *s, const struct conclusion *c)
 
 static void print_advice(const struct session *s, const struct conclusion *c)
 {
-    if (c->advice == ADVICE_TIME)
-        print_time(s);
+    if (c->advice == ADVICE_TIME || c->advice == ADVICE_STEPS)
+        print_time(s, c->advice == ADVICE_TIME);
     else if (c->advice == ADVICE_PICTURES)
         print_pictures(s, c);
     else if (c->advice == ADVICE_LABELS)
