@@ -1,13 +1,13 @@
 /* How good a network is at the end of its training: intervals, what is learned least, and advice. Expected
- * values are written out from the rules in tool/interval.h, tool/least.h and tool/advice.h. */
+ * values are written out from the rules in task/interval.h, task/least.h and train/advice.h. */
 #include "tests/fixture.h"
 #include "tests/unit.h"
 
-#include "tool/advice.h"
-#include "tool/interval.h"
-#include "tool/least.h"
-#include "tool/score.h"
-#include "tool/tallies.h"
+#include "train/advice.h"
+#include "task/interval.h"
+#include "task/least.h"
+#include "task/score.h"
+#include "task/tallies.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* Names of left and right, and keypoints that change places where a picture is mirrored. */
 #include "tests/fixture.h"
-#include "tool/keypoint_map.h"
-#include "tool/keypoint_sides.h"
-#include "tool/model.h"
+#include "task/keypoint_map.h"
+#include "task/keypoint_sides.h"
+#include "task/model.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef GLCNN_TOOL_BENCH_H
 #define GLCNN_TOOL_BENCH_H
 
-#include "pictures.h"
+#include "task/pictures.h"
 #include "tool.h"
 
 /* ---- Rows ---- */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "keypoint_sides.h"
+#include "task/keypoint_sides.h"
 
 /* ---- How long ---- */
 

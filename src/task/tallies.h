@@ -1,7 +1,7 @@
 /* What each picture adds to the sums of a score, so that the sums of pictures that are drawn anew need no
  * network. Most sums get nothing of a picture: only those that do are kept. */
-#ifndef GLCNN_TOOL_TALLIES_H
-#define GLCNN_TOOL_TALLIES_H
+#ifndef GLCNN_TASK_TALLIES_H
+#define GLCNN_TASK_TALLIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

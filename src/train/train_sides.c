@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "keypoint_sides.h"
+#include "task/keypoint_sides.h"
 #include "train_session.h"
 
 static bool mirrors(const struct session *s)

@@ -1,7 +1,7 @@
 /* Names that speak of left and right: left_eye, EyeRight, l_hand, hand-r. What they name changes places with
  * what is called so on the other side where a picture is mirrored. */
-#ifndef GLCNN_TOOL_SIDES_H
-#define GLCNN_TOOL_SIDES_H
+#ifndef GLCNN_TASK_SIDES_H
+#define GLCNN_TASK_SIDES_H
 
 #include <stdbool.h>
 #include <stddef.h>

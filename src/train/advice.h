@@ -1,6 +1,6 @@
 /* What would help a network that was trained, by how its losses went. */
-#ifndef GLCNN_TOOL_ADVICE_H
-#define GLCNN_TOOL_ADVICE_H
+#ifndef GLCNN_TRAIN_ADVICE_H
+#define GLCNN_TRAIN_ADVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

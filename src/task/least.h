@@ -1,6 +1,6 @@
 /* Which part of what a network learns, a class or a keypoint, it has learned least. */
-#ifndef GLCNN_TOOL_LEAST_H
-#define GLCNN_TOOL_LEAST_H
+#ifndef GLCNN_TASK_LEAST_H
+#define GLCNN_TASK_LEAST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "advice.h"
-#include "least.h"
+#include "task/least.h"
 #include "train_session.h"
 
 bool session_interval(const struct session *s, struct interval *interval)

@@ -4,8 +4,8 @@
  *
  * A measure that all draws agree on at 0 or 1 has the rule of three for its other end: what was not seen in
  * n pictures may still have a share of 3 / n (Hanley, Lippman-Hand 1983). */
-#ifndef GLCNN_TOOL_INTERVAL_H
-#define GLCNN_TOOL_INTERVAL_H
+#ifndef GLCNN_TASK_INTERVAL_H
+#define GLCNN_TASK_INTERVAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

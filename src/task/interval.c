@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/random.h"
+#include "base/random.h"
 
 #define WORK        3e8 /* numbers that all draws go through */
 #define DRAWS_MOST  1000

@@ -1,6 +1,6 @@
 /* Keypoints that change places where a picture is mirrored: those of which the names say left and right. */
-#ifndef GLCNN_TOOL_KEYPOINT_SIDES_H
-#define GLCNN_TOOL_KEYPOINT_SIDES_H
+#ifndef GLCNN_TASK_KEYPOINT_SIDES_H
+#define GLCNN_TASK_KEYPOINT_SIDES_H
 
 #include <glcnn/status.h>
 
