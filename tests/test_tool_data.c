@@ -364,7 +364,7 @@ static void test_pictures_are_left_for_the_end(void)
     expect_words(
         "54 images of 8x8x1 to train with, 6 to validate with, 60 to test with, 3 classes");
     expect_words("\ntest: loss ");
-    expect_words("on 60 images\n");
+    expect_words("on 60 images, 95 % interval 0.");
     expect(glcnn("evaluate parts.safetensors parts"), 0);
     expect_words("on 60 images of the test part\n");
     expect_no_words("trained on");
