@@ -225,6 +225,43 @@ awk '/^ *[0-9]/ { if (rows++ && $1 <= last) exit 1; last = $1; if (rows == 1 || 
 train --lr "$(sed -n 's/.*--lr //p' "$work.found1")" --epochs 4
 rm -f "$work".*
 
+# ---- The rate of layers before the head ------------------------------------------------------------
+
+# values FILE NAME: the bytes of a tensor of a .safetensors file, as a sum.
+values() {
+    size=$(od -An -tu8 -N8 "$1" | tr -d ' ')
+    range=$(tail -c +9 "$1" | head -c "$size" | tr '{' '\n' | grep -A1 "\"$2\":\$" | tail -n 1 |
+        sed -n 's/.*"data_offsets":\[\([0-9]*\),\([0-9]*\)\].*/\1 \2/p')
+    [ -n "$range" ] || fail "$1 has no $2"
+    tail -c +$((9 + size + ${range% *})) "$1" | head -c $((${range#* } - ${range% *})) | cksum
+}
+# After a step of sgd the head has the weights of a run by the whole rate, the layers before it those of a
+# run by half of it.
+net=
+for run in 'whole --lr 0.5' 'half --lr 0.25' 'both --lr 0.5 --backbone-lr 0.5'; do
+    train --model "$work/plain" --limit 32 --epochs 1 ${run#* } --out "$work/${run%% *}"
+done
+grep -q '^learning rate: of the 4 layers before the head 0.5 of it' "$work/log" || fail 'nobody says how fast layers learn'
+for layer in convolution_0 convolution_1 fully_connected_0 fully_connected_1 fully_connected_2; do
+    like=half
+    [ $layer != fully_connected_2 ] || like=whole
+    for vector in weights biases; do
+        [ "$(values "$work/both" $layer.$vector)" = "$(values "$work/$like" $layer.$vector)" ] ||
+            fail "--backbone-lr 0.5: $layer.$vector is not as by the $like rate"
+        [ "$(values "$work/whole" $layer.$vector)" != "$(values "$work/half" $layer.$vector)" ] ||
+            fail "$layer.$vector does not follow the rate"
+    done
+done
+# A resumed run has the rate that the file keeps.
+net="--model $work/plain"
+changes slow --backbone-lr 0.3
+changes slow_adam --optimizer adam --weight-decay 0.1 --backbone-lr 0.01
+grep -q 'before the head 0.01 of it' "$work/log" || fail 'a resumed run does not say how fast layers learn'
+net='--net lenet'
+refused 2 '--backbone-lr needs --model or --load-matching' --net lenet --backbone-lr 0.1
+refused 2 'none of them trains' --model "$work/plain" --train last --backbone-lr 0.1
+refused 2 '--backbone-lr is "0"; it must be a number above 0 and at most 1' --model "$work/plain" --backbone-lr 0
+
 # ---- Unfreezing ------------------------------------------------------------------------------------
 
 # unfreeze NAME ARGUMENT...: three epochs of a network of a file, of which the last trains all layers;

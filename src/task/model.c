@@ -459,13 +459,14 @@ bool model_drops(const struct model *model)
     return false;
 }
 
-void model_set_learning_rate(struct model *model, float rate)
+void model_set_learning_rates(const struct model *model, size_t head,
+                              const struct learning_rates *rates)
 {
     glcnn_filter_node *node;
     for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++) {
         glcnn_kernel *optimizer = glcnn_kernel_optimizer(glcnn_filter_node_kernel(node));
         if (optimizer)
-            glcnn_optimizer(optimizer)->learning_rate = rate;
+            glcnn_optimizer(optimizer)->learning_rate = i < head ? rates->backbone : rates->head;
     }
 }
 

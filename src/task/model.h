@@ -110,8 +110,13 @@ bool model_create_part(const struct model *whole, const struct model_part *what,
 /* Has it a dropout? Inference is then a part that does without. */
 bool model_drops(const struct model *model);
 
-/* The learning rate of all layers from the next step on. */
-void model_set_learning_rate(struct model *model, float rate);
+/* Learning rates from the next step on: that of the filters from number `head` on, and that of those before
+ * it. */
+struct learning_rates {
+    float head, backbone;
+};
+void model_set_learning_rates(const struct model *model, size_t head,
+                              const struct learning_rates *rates);
 
 /* Replaces a number by its sum over all that train on parts of a batch. False: a message in `error`. */
 typedef bool (*runner_summer)(void *user, double *number, char error[GLCNN_ERROR_LENGTH]);

@@ -315,10 +315,11 @@ static bool train_channels(const struct choosing *c, const struct mark *mark,
     return false;
 }
 
-static bool settle(struct choosing *c, struct layers *layers, char error[GLCNN_ERROR_LENGTH])
+static bool settle(struct choosing *c, size_t head, struct layers *layers,
+                   char error[GLCNN_ERROR_LENGTH])
 {
     bool good = true;
-    *layers = (struct layers){.cut = NULL};
+    *layers = (struct layers){.head = head};
     for (size_t i = 0; i < c->count && good; i++) {
         const struct mark *m = &c->marks[i];
         if (m->counts && m->layer && !m->chosen)
@@ -327,9 +328,28 @@ static bool settle(struct choosing *c, struct layers *layers, char error[GLCNN_E
             good = train_channels(c, m, error);
         layers->count += m->counts && m->layer;
         layers->trained += m->chosen;
+        layers->backbone += m->chosen && i < head;
     }
     stop_gradients(c, layers);
     return good;
+}
+
+/* *head is the number of the first filter that "last" chooses, or behind all of them where it chooses none. False:
+ * not enough memory. */
+static bool find_head(const struct choosing *c, size_t *head)
+{
+    struct choosing last = *c;
+    char unused[GLCNN_ERROR_LENGTH];
+    *head = c->count;
+    last.marks = malloc((c->count + 1) * sizeof *last.marks);
+    if (!last.marks)
+        return false;
+    memcpy(last.marks, c->marks, c->count * sizeof *last.marks);
+    choose(&last, "last", unused);
+    for (size_t i = c->count; i-- > 0;)
+        *head = last.marks[i].chosen ? i : *head;
+    free(last.marks);
+    return true;
 }
 
 bool layers_choose(struct model *model, const char *words, struct layers *layers,
@@ -337,13 +357,14 @@ bool layers_choose(struct model *model, const char *words, struct layers *layers
 {
     struct choosing c = {.model = model};
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    bool good = begin(&c) && choose(&c, words, error);
+    size_t head;
+    bool good = begin(&c) && find_head(&c, &head) && choose(&c, words, error);
     if (good) {
         spread(&c);
         good = keep_dropouts(&c);
     }
     if (good)
-        good = settle(&c, layers, error);
+        good = settle(&c, head, layers, error);
     free(c.marks);
     return good;
 }

@@ -14,6 +14,8 @@
 
 struct layers {
     uint32_t trained, count; /* filters with weights */
+    size_t head;             /* the number of the first filter of the head, which "last" chooses */
+    uint32_t backbone;       /* those before it that train */
     /* The one image of frozen layers that those behind it read, where there is one: what comes
      * before depends only on the picture. A dropout in front of the first trained layer lies behind
      * it. NULL: nothing is frozen, or several images are read. */

@@ -7,10 +7,11 @@
 
 #include "task/task.h"
 
-#define RECIPE_OPTIMIZER    "adam"
-#define RECIPE_CLIP_NORM    10
-#define RECIPE_WARMUP_SHARE 0.05 /* of the epochs */
-#define RECIPE_WARMUP_MOST  5.0  /* epochs */
+#define RECIPE_OPTIMIZER     "adam"
+#define RECIPE_CLIP_NORM     10
+#define RECIPE_BACKBONE_RATE 0.1  /* of the rate, for layers of a file before a new head */
+#define RECIPE_WARMUP_SHARE  0.05 /* of the epochs */
+#define RECIPE_WARMUP_MOST   5.0  /* epochs */
 
 /* The batch and the epochs of a run over so many images, by the formula
  *

@@ -13,6 +13,7 @@
 #include "tool/interrupt.h"
 #include "support/progress.h"
 #include "base/clock.h"
+#include "train_optimizer.h"
 #include "train_session.h"
 
 #define SAVE_PERIOD 60 /* seconds between checkpoints */
@@ -192,7 +193,7 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
     double sum = 0;
     uint32_t count = 0;
     bool counts = right && tells_right(s), good = true;
-    model_set_learning_rate(model, learning_rate(s, step));
+    train_optimizer_set_rate(&s->settings, model, &s->layers, learning_rate(s, step));
     for (uint64_t i = 0; i < s->settings.accumulate && good; i++)
         good = run_batch(s, runner, loader, &sum, counts ? &count : NULL, error);
     return good && sum_up(s, sum, count, loss, counts ? right : NULL, error);

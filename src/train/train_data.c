@@ -278,11 +278,24 @@ static int remember_pictures(struct session *s)
     return EXIT_GOOD;
 }
 
+/* Has the file of --model a head that nothing of the data's is in: one for another task, of classes that only
+ * have numbers, or of other names? */
+static bool has_new_head(const struct session *s)
+{
+    const struct class_match *match = &s->match;
+    if (!s->settings.model || s->settings.keeps_classes)
+        return false;
+    return s->base.form.task != s->pictures.form.task || match->is_numbered ||
+           (match->rows && match->kept == 0);
+}
+
 /* Ranks have shares alike until somebody measures them. */
 static int fit_settings(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     settings_fit(&s->settings, session_images(s, GLCNN_DATA_PART_TRAINING));
+    if (has_new_head(s))
+        settings_fit_backbone(&s->settings);
     settings_fit_augment(&s->settings, s->pictures.info, &s->pictures.form);
     return ranks_share_batch(&s->ranks, (uint32_t)s->settings.batch, 1, error)
                ? EXIT_GOOD

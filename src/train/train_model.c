@@ -119,10 +119,22 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     if (!layers_choose(model, session_layers(s), layers, error))
         return false;
     part_masks(s, model);
-    if (set_units(s, tells, model) && train_optimizer_set(t, model))
+    if (set_units(s, tells, model) && train_optimizer_set(t, model, layers))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
     return false;
+}
+
+/* --backbone-lr is of no layer where the head alone trains. */
+static int check_backbone(const struct session *s)
+{
+    const struct settings *t = &s->settings;
+    if (!t->is_backbone_rate_set || t->unfreeze_after > 0 || s->layers.backbone > 0)
+        return EXIT_GOOD;
+    return complain(s->command, EXIT_USAGE,
+                    "--backbone-lr is for layers before the head, and by --train %s none of them "
+                    "trains: leave it out, or --train",
+                    t->train);
 }
 
 int session_open_model(struct session *s)
@@ -131,8 +143,9 @@ int session_open_model(struct session *s)
     if (status != EXIT_GOOD)
         return status;
     char error[GLCNN_ERROR_LENGTH];
-    return session_make_model(s, true, &s->model, &s->layers, error) ? EXIT_GOOD
-                                                                     : session_fail(s, error);
+    if (!session_make_model(s, true, &s->model, &s->layers, error))
+        return session_fail(s, error);
+    return check_backbone(s);
 }
 
 /* How the graph that trains is to be, but for its memory. */

@@ -14,7 +14,16 @@ static void set_parameters(const struct settings *s, struct glcnn_optimizer_para
     }
 }
 
-bool train_optimizer_set(const struct settings *settings, const struct model *model)
+void train_optimizer_set_rate(const struct settings *settings, const struct model *model,
+                              const struct layers *layers, float rate)
+{
+    const struct learning_rates rates = {.head = rate,
+                                         .backbone = rate * (float)settings->backbone_rate};
+    model_set_learning_rates(model, layers->head, &rates);
+}
+
+bool train_optimizer_set(const struct settings *settings, const struct model *model,
+                         const struct layers *layers)
 {
     struct glcnn_training_descriptor descriptor = {NULL};
     if (settings->optimizer->create(model->device, 0, &descriptor.optimizer) != GLCNN_SUCCESS)
@@ -22,5 +31,7 @@ bool train_optimizer_set(const struct settings *settings, const struct model *mo
     set_parameters(settings, glcnn_optimizer(descriptor.optimizer));
     glcnn_status status = glcnn_network_set_training(model->network, &descriptor);
     glcnn_kernel_destroy(&descriptor.optimizer);
+    if (status == GLCNN_SUCCESS)
+        train_optimizer_set_rate(settings, model, layers, (float)settings->rate);
     return status == GLCNN_SUCCESS;
 }

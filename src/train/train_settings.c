@@ -34,6 +34,7 @@ enum {
     OPTION_LIMIT,
     OPTION_SEED,
     OPTION_RATE,
+    OPTION_BACKBONE_RATE,
     OPTION_DECAY,
     OPTION_FIND,
     OPTION_SCHEDULE,
@@ -107,6 +108,9 @@ const struct tool_option train_options[] = {
     {OPTION_SEED, "seed", "N", "seed of weights and order (default 1)"},
     {OPTION_RATE, "lr", "RATE",
      "learning rate at the start (default: adam 0.002, sgd 0.05, rmsprop 0.001)"},
+    {OPTION_BACKBONE_RATE, "backbone-lr", "FACTOR",
+     "with --model: layers before the head have FACTOR times the learning rate (default 0.1 if the "
+     "head is new, else 1)"},
     {OPTION_FIND, "find-lr", NULL, "suggest a learning rate, and write nothing"},
     {OPTION_SCHEDULE, "schedule", "NAME", "cosine, exponential, step or constant (default cosine)"},
     {OPTION_DECAY, "decay", "FACTOR", "exponential: factor of the learning rate per epoch"},
@@ -196,6 +200,8 @@ static const struct number numbers[] = {
     {OPTION_SEED, FIELD(seed), 0, UINT64_MAX, 1, WHOLE, true, true},
     {OPTION_RATE, "lr", offsetof(struct settings, rate), 0, 1000000000, 0, REAL, true, false,
      .above = true},
+    {OPTION_BACKBONE_RATE, "backbone-lr", offsetof(struct settings, backbone_rate), 0, 1, 1, REAL,
+     true, false, true, .above = true},
     {OPTION_DECAY, FIELD(decay), 0, 1, 0, REAL, true, false, .above = true},
     {OPTION_WARMUP, FIELD(warmup), 0, 10000, 0, REAL, true, false},
     {OPTION_CLIP, FIELD(clip), 0, 1000000000, 0, REAL, true, false},
@@ -732,6 +738,10 @@ static int check_origin(const struct tool_command *command, const struct setting
                         "--model and --load-matching cannot be given with --resume");
     if (s->model && s->net)
         return complain(command, EXIT_USAGE, "--net and --model cannot be given together");
+    if (s->is_backbone_rate_set && !s->model && !s->matching && !s->resume)
+        return complain(command, EXIT_USAGE,
+                        "--backbone-lr needs --model or --load-matching: a new network has no "
+                        "layers that have learned anything, and --lr is the rate of all");
     if (s->time > 0 && is_given(s, OPTION_EPOCHS))
         return complain(command, EXIT_USAGE,
                         "--time and --epochs cannot be given together: --time chooses the epochs");
@@ -1007,6 +1017,12 @@ void settings_fit(struct settings *s, uint32_t images)
         s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
 }
 
+void settings_fit_backbone(struct settings *s)
+{
+    if (!is_given(s, OPTION_BACKBONE_RATE))
+        s->backbone_rate = RECIPE_BACKBONE_RATE;
+}
+
 void settings_settle_time(struct settings *s, uint64_t epochs)
 {
     const uint64_t most = find_number(OPTION_EPOCHS)->high;
@@ -1072,6 +1088,7 @@ int settings_read(const struct tool_command *command, int argc, char *argv[],
             return status;
     }
     status = expect_no_arguments(command, argc, argv);
+    settings->is_backbone_rate_set = is_given(settings, OPTION_BACKBONE_RATE);
     if (status == EXIT_GOOD)
         status = check_texts(command, settings);
     if (status == EXIT_GOOD)

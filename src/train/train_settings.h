@@ -76,9 +76,11 @@ struct settings {
     bool is_augment_chosen;         /* by the recipe, from the data */
     char net_reason[RECIPE_REASON]; /* why the default network is not the best; "": it is */
     double rate, decay, warmup;
-    bool fits_warmup;       /* it is a share of the epochs */
-    double clip, clip_norm; /* 0: none */
-    double weight_decay;    /* decoupled, of weights; 0: none */
+    double backbone_rate;      /* factor of the rate, for layers before the head */
+    bool is_backbone_rate_set; /* by the command line */
+    bool fits_warmup;          /* it is a share of the epochs */
+    double clip, clip_norm;    /* 0: none */
+    double weight_decay;       /* decoupled, of weights; 0: none */
     bool nesterov;
     bool finds_rate;         /* and trains nothing */
     double ema;              /* decay of averages; 0: there are none */
@@ -107,6 +109,10 @@ void settings_fit(struct settings *settings, uint32_t images);
 /* Has the recipe choose the augmentation, unless the user or a checkpoint gave it. */
 void settings_fit_augment(struct settings *settings, const struct glcnn_data_info *info,
                           const struct form *form);
+
+/* The run begins with a network of a file and a head that has learned nothing: what the file has learned changes
+ * slowly, unless the user set how fast. */
+void settings_fit_backbone(struct settings *settings);
 
 /* The run has so many epochs, since they fit --time, which is no setting any more. */
 void settings_settle_time(struct settings *settings, uint64_t epochs);
