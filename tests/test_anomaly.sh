@@ -312,7 +312,7 @@ grep -q 'is not a classifier' log || fail 'predict does not say why'
 
 [ -n "$GLCNN_TEST_FULL" ] || exit 0
 cd "$top" || exit 1
-if ! GLCNN=$glcnn sh examples/pretrained.sh --backbone "$work/backbone.glcnn" >"$work/log" 2>&1; then
+if ! GLCNN=$glcnn sh examples/pretrained.sh "$work/backbone.glcnn" --size 192 >"$work/log" 2>&1; then
     cd "$work" || exit 1
     grep -q 'npm could not fetch\|npm is missing' log || fail 'the network is not imported'
     echo 'the network cannot be fetched here'

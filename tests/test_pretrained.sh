@@ -1,17 +1,24 @@
 #!/bin/sh
-# examples/pretrained.sh: what it refuses, and with GLCNN_TEST_FULL the whole round on made pictures of
-# three shapes, where npm can fetch the network.
+# examples/pretrained.sh: what it refuses; that a network of TensorFlow.js computes here what it computes
+# there, by vectors of golden/make_tfjs.js; and with GLCNN_TEST_FULL the same of the network that npm
+# fetches, which then learns made pictures of three shapes.
 #
-# Runs from the top of the tree, after a build in $O. CC and PKG_CONFIG may be given.
+# Runs from the top of the tree, after a build in $O. CC, PKG_CONFIG and PYTHON may be given.
 
 set -e
-cc=${CC:-cc} out=${O:-build} pkg_config=${PKG_CONFIG:-pkg-config}
+cc=${CC:-cc} out=${O:-build} pkg_config=${PKG_CONFIG:-pkg-config} python=${PYTHON:-python3}
+glcnn=$out/glcnn golden=tests/golden/tfjs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+export PYTHONDONTWRITEBYTECODE=1
 
 fail() {
     echo "test_pretrained: $*" >&2
     exit 1
+}
+command -v "$python" >/dev/null || {
+    echo 'there is no python3'
+    exit 77
 }
 
 # refused WORDS ARGUMENT...
@@ -21,16 +28,61 @@ refused() {
     ! sh examples/pretrained.sh "$@" >"$work/log" 2>&1 || fail "$* is not refused"
     grep -qF "$words" "$work/log" || fail "$* is refused without \"$words\": $(cat "$work/log")"
 }
-mkdir -p "$work/one/apple" "$work/two/apple" "$work/two/pear" "$work/cache/glcnn"
-refused 'usage: sh examples/pretrained.sh PICTURES OUT.glcnn' "$work/two"
-refused 'nowhere: not a folder' "$work/nowhere" "$work/out.glcnn"
-refused 'one: has 1 folders; expected one for each of at least two classes' "$work/one" "$work/out.glcnn"
+mkdir -p "$work/cache/glcnn"
+refused 'usage: sh examples/pretrained.sh OUT.glcnn'
+refused 'usage: sh examples/pretrained.sh OUT.glcnn' --size 96
 archive=$(sed -n 's/^package=\(.*\) version=\(.*\)/\1-\2.tgz/p' examples/pretrained.sh)
 echo damaged >"$work/cache/glcnn/$archive"
 XDG_CACHE_HOME=$work/cache
 export XDG_CACHE_HOME
-refused 'not the file that was expected' "$work/two" "$work/out.glcnn"
+refused 'not the file that was expected' "$work/out.glcnn"
+[ ! -e "$work/out.glcnn" ] || fail 'what is refused leaves a file'
+
+# ---- Like TensorFlow.js --------------------------------------------------------------------------
+
+# agrees PACKAGE SIDE VECTOR: the means of the last layer of the package's network, whose soft max predict
+# prints, are those that TensorFlow.js computed of the same picture.
+agrees() {
+    "$python" examples/pretrained.py "$1" "$work/net.onnx" || fail "$1 is not converted"
+    "$glcnn" import "$work/net.onnx" -o "$work/net.glcnn" --force --size "$2" --mean 0.5,0.5,0.5 \
+        --deviation 0.5,0.5,0.5 >"$work/log" 2>&1 || fail "$1: $(cat "$work/log")"
+    "$python" - "$work/picture.npy" "$2" <<'END'
+import struct, sys
+side = int(sys.argv[2])
+header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1, %d, %d, 3), }" % (side, side)
+header += ' ' * (-(len(header) + 11) % 64) + '\n'
+with open(sys.argv[1], 'wb') as file:
+    file.write(b'\x93NUMPY\1\0' + struct.pack('<H', len(header)) + header.encode())
+    file.write(bytes((x * 7 + y * 13 + c * 29 + x * y % 23 * 5) % 256
+                     for y in range(side) for x in range(side) for c in range(3)))
+END
+    "$glcnn" predict --json "$work/net.glcnn" "$work/picture.npy" >"$work/said" 2>"$work/log" ||
+        fail "$1: $(cat "$work/log")"
+    "$python" - "$work/said" "$golden/$3" <<'END' || fail "$1: other values than TensorFlow.js has"
+import json, math, sys
+with open(sys.argv[1]) as file:
+    said = [math.log(p) for p in json.load(file)[0]['probabilities'].values()]
+with open(sys.argv[2]) as file:
+    means = [float(line) for line in file]
+off = max(abs((a - said[0]) - (b - means[0])) for a, b in zip(said, means))
+print('row %d means, at most %.1e off, the largest %.2f' % (len(means), off, max(means)))
+sys.exit(len(said) != len(means) or off > 1e-4)
+END
+}
+agrees $golden 32 small.txt
 [ -n "$GLCNN_TEST_FULL" ] || exit 0
+
+rm "$work/cache/glcnn/$archive"
+if ! GLCNN=$glcnn sh examples/pretrained.sh "$work/mobile.glcnn" --size 64 >"$work/log" 2>&1; then
+    grep -q 'npm could not fetch\|npm is missing' "$work/log" || fail "$(tail -n 5 "$work/log")"
+    echo 'the network cannot be fetched here'
+    exit 77
+fi
+grep -q 'MIT License' "$work/mobile.glcnn.LICENSE" || fail 'no license is written'
+tar xzf "$work/cache/glcnn/$archive" -C "$work"
+agrees "$work/package" 64 mobilenet_v2.txt
+
+# ---- Learning ------------------------------------------------------------------------------------
 
 # shapes FOLDER: 30 pictures each of circles, squares and triangles, of any colour, size and place.
 cat >"$work/shapes.c" <<'END_OF_C'
@@ -84,12 +136,11 @@ END_OF_C
 $cc -D_DEFAULT_SOURCE -o "$work/shapes" "$work/shapes.c" $($pkg_config --cflags --libs libpng)
 mkdir "$work/shapes.d"
 "$work/shapes" "$work/shapes.d" || fail 'no pictures are made'
-rm "$work/cache/glcnn/$archive"
-if ! GLCNN=$out/glcnn sh examples/pretrained.sh "$work/shapes.d" "$work/out.glcnn" >"$work/log" 2>&1; then
-    grep -q 'npm could not fetch\|npm is missing' "$work/log" || fail "$(tail -n 5 "$work/log")"
-    echo 'the network cannot be fetched here'
-    exit 77
-fi
+"$glcnn" train --model "$work/mobile.glcnn" --data "$work/shapes.d" --epochs 12 --out "$work/out.glcnn" \
+    >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
+grep -q '^learning rate: of the 104 layers before the head 0.1 of it' "$work/log" ||
+    fail 'layers that others trained learn as fast as a new head'
+"$glcnn" evaluate "$work/out.glcnn" "$work/shapes.d" >"$work/log" 2>&1 || fail "$(tail -n 5 "$work/log")"
 accuracy=$(sed -n 's/^accuracy \([0-9.]*\), .* on 90 images.*/\1/p' "$work/log")
 echo "row accuracy $accuracy on 90 pictures of three shapes"
 awk -v a="$accuracy" 'BEGIN { exit !(a >= 0.95) }' || fail "accuracy $accuracy, not 0.95"

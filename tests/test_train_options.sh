@@ -105,7 +105,7 @@ refused 2 '--decay is "0"; it must be a number above 0 and at most 1' --decay 0
 refused 2 '--label-smoothing is "1"; it must be a number at least 0 and below 1' --label-smoothing 1
 refused 2 '--validation is "1"; it must be a number at least 0 and below 1' --validation 1
 refused 2 '--augment cutout=56 covers all of a picture of 28x28' --augment cutout=56
-refused 2 '--weight-decay 50 times the learning rate of 0.02 is 1: a step would take all' --weight-decay 50
+refused 2 '--weight-decay 50 times the learning rate of 0.02 is 1: a step would take all' --optimizer sgd --lr 0.02 --weight-decay 50
 # A file without what trains goes on from its averages.
 sed 's/glcnn\.crc64/glcnn.crc00/; 1s/"glcnn\.trained"/"glcnn.trainex"/' "$work/ema" >"$work/old"
 train --resume "$work/old" --epochs 3

@@ -71,7 +71,7 @@ static const char details[] =
     "\n"
     "  glcnn import net.onnx -o net.glcnn --mean 0.485,0.456,0.406 --deviation 0.229,0.224,0.225 "
     "--resize 256\n"
-    "  glcnn train --model net.glcnn --data fruit --train last --out fruit.glcnn\n";
+    "  glcnn train --model net.glcnn --data fruit --out fruit.glcnn\n";
 
 struct import {
     const struct tool_command *command;

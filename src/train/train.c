@@ -99,7 +99,7 @@ static const char details[] =
     "\n"
     "  glcnn train --net resnet8 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
     "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n"
-    "  glcnn train --model resnet8.safetensors --data fruit --train last --out fruit.safetensors\n"
+    "  glcnn train --model resnet8.safetensors --data fruit --out fruit.safetensors\n"
     "  mpirun -n 4 --bind-to none glcnn train --net resnet8 --batch 256 --out resnet8.safetensors\n";
 
 /* Nothing is saved after a failure: what a checkpoint has is good. */
