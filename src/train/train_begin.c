@@ -124,6 +124,7 @@ static void describe_schedule(const struct session *s)
 /* What will run where, the memory that it takes, and where it is kept. */
 static int describe(struct session *s)
 {
+    char sides[GLCNN_ERROR_LENGTH];
     struct glcnn_memory_plan m;
     const struct form *form = &s->pictures.form;
     if (!runner_memory(&s->trainer, &m))
@@ -147,7 +148,9 @@ static int describe(struct session *s)
         output("network: %s\n", s->settings.net_reason);
     if (s->settings.is_augment_chosen)
         output("augmentation: %s; --augment none turns it off\n", s->settings.augment_words);
-    session_print_sides(s);
+    session_describe_sides(s, sides);
+    if (*sides)
+        output("%s\n", sides);
     describe_numbers(s);
     describe_schedule(s);
     describe_layers(s);

@@ -7,6 +7,7 @@
 
 #include <glcnn/io.h>
 
+#include "advice.h"
 #include "claim.h"
 #include "ema.h"
 #include "report/event_file.h"
@@ -160,16 +161,18 @@ int session_unfreeze(struct session *s);
 /* ---- Targets (train_targets.c) ---- */
 
 int session_open_targets(struct session *s);
+/* Refuses to mirror keypoints of which one has no counterpart. */
+int session_open_sides(struct session *s);
 /* Lets a runner that trains learn them. False: not enough memory. */
 bool session_set_targets(const struct session *s, struct runner *runner);
 
 /* ---- Keypoints called left and right (train_sides.c) ---- */
 
-/* Those that change places where --augment mirrors pictures. Where one has no counterpart the user's flip is
- * refused. */
-int session_open_sides(struct session *s);
-/* How they are treated, where there are any. */
-void session_print_sides(const struct session *s);
+/* Those that change places where --augment mirrors pictures. False, and a message: one has no counterpart, so
+ * that the user's flip would teach what is not so, or there is not enough memory. */
+bool session_find_sides(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+/* How they are treated, a line without its end; "": there are no keypoints. */
+void session_describe_sides(const struct session *s, char text[GLCNN_ERROR_LENGTH]);
 
 /* ---- Files (train_outputs.c) ---- */
 
@@ -238,16 +241,27 @@ int session_validate_trained(struct session *s, glcnn_data_loader *loader);
 /* What the network makes of the test images, printed; where these are those to validate with, what
  * the last epoch found is what it makes of them still. */
 int session_test(struct session *s);
+/* The same, and the conclusion of the images to validate with. */
+int session_conclude(struct session *s);
 
 /* ---- The conclusion (train_conclusion.c) ---- */
 
+/* How good the network is by the session's score of the images to validate with, what it has learned least, and
+ * what would help. */
+struct conclusion {
+    double measure;
+    struct interval interval;
+    bool has_least;
+    char least[TASK_PART_NAME]; /* the part's name */
+    double least_measure, least_count;
+    char sizes[TASK_PART_NAME]; /* "": there is nothing to say */
+    enum advice advice;
+    double chance, training_measure, training_loss, validation_loss; /* as struct advice_facts */
+};
+/* False: not enough memory. */
+bool session_find_conclusion(const struct session *s, struct conclusion *conclusion);
 /* Of the session's score; the seed is the run's. False: not enough memory. */
 bool session_interval(const struct session *s, struct interval *interval);
-/* ", 95 % interval 0.70 to 0.80"; of none nothing. */
-void session_print_interval(const struct interval *interval);
-/* How good the network is at the end, and what would help: session_test, and the same of the images to validate
- * with, of which it says what was learned least. */
-int session_conclude(struct session *s);
 
 /* ---- The report (train_report.c) ---- */
 

@@ -18,18 +18,17 @@ static bool find(const struct session *s, uint32_t **partners, char why[GLCNN_ER
     return keypoint_sides(info->class_names, info->class_count, partners, why);
 }
 
-int session_open_sides(struct session *s)
+bool session_find_sides(struct session *s, char error[GLCNN_ERROR_LENGTH])
 {
-    char why[GLCNN_ERROR_LENGTH];
+    char why[GLCNN_ERROR_LENGTH] = "";
     if (s->settings.task != &task_keypoints || !mirrors(s))
-        return EXIT_GOOD;
+        return true;
     if (!find(s, &s->partners, why))
-        return session_fail(s, "not enough memory");
-    return *why ? complain(
-                      s->command, EXIT_USAGE,
-                      "--augment %s mirrors pictures, and %s: leave flip out, or rename the column",
-                      s->settings.augment_words, why)
-                : EXIT_GOOD;
+        snprintf(why, sizeof why, "there is not enough memory");
+    snprintf(error, GLCNN_ERROR_LENGTH,
+             "--augment %.200s mirrors pictures, and %.150s: leave flip out, or rename the column",
+             s->settings.augment_words, why);
+    return !*why;
 }
 
 static bool is_left_to_recipe(const struct session *s)
@@ -45,20 +44,24 @@ static uint32_t count_pairs(const struct session *s)
     return count;
 }
 
-void session_print_sides(const struct session *s)
+void session_describe_sides(const struct session *s, char text[GLCNN_ERROR_LENGTH])
 {
     char why[GLCNN_ERROR_LENGTH] = "";
     uint32_t *partners = NULL;
+    *text = 0;
     if (s->settings.task != &task_keypoints)
         return;
     if (s->partners && count_pairs(s) == 1)
-        output("mirrored pictures: 1 pair of keypoints, called left and right, changes places\n");
+        snprintf(text, GLCNN_ERROR_LENGTH,
+                 "mirrored pictures: 1 pair of keypoints, called left and right, changes places");
     else if (s->partners)
-        output("mirrored pictures: %u pairs of keypoints, called left and right, change places\n",
-               count_pairs(s));
+        snprintf(text, GLCNN_ERROR_LENGTH,
+                 "mirrored pictures: %u pairs of keypoints, called left and right, change places",
+                 count_pairs(s));
     else if (mirrors(s))
-        output("mirrored pictures: no keypoint is called left or right, so none change places\n");
+        snprintf(text, GLCNN_ERROR_LENGTH,
+                 "mirrored pictures: no keypoint is called left or right, so none change places");
     else if (is_left_to_recipe(s) && find(s, &partners, why) && *why)
-        output("pictures are not mirrored: %s\n", why);
+        snprintf(text, GLCNN_ERROR_LENGTH, "pictures are not mirrored: %.300s", why);
     free(partners);
 }

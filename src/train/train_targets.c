@@ -69,6 +69,12 @@ int session_open_targets(struct session *s)
     return strcmp(t->class_weights, "balanced") == 0 ? balance(s) : read_weights(s);
 }
 
+int session_open_sides(struct session *s)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    return session_find_sides(s, error) ? EXIT_GOOD : complain(s->command, EXIT_USAGE, "%s", error);
+}
+
 bool session_set_targets(const struct session *s, struct runner *runner)
 {
     runner->partners = s->partners;
