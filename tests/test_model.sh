@@ -77,6 +77,12 @@ cut -d , -f 2- three.csv >images.csv
 tune --train all --out all.glcnn
 says '^head:'
 ! grep -q '^features' log || fail 'there is nothing frozen'
+! grep -q 'before the head' log || fail 'layers before a head that is known learn more slowly'
+sed 's/^0,/x,/; s/^1,/y,/; s/^2,/z,/' three.csv >named.csv
+must_train --model base.glcnn --data named.csv --epochs 1
+says '^learning rate: of the 14 layers before the head 0.1 of it; --backbone-lr sets that$'
+must_train --model base.glcnn --data named.csv --epochs 2 --train last --unfreeze-after 1
+says '^learning rate: of the 14 layers before the head 0.1 of it'
 must_train --model base.glcnn --data five.csv --train last:2 --out same.glcnn
 ! grep -q '^head' log || fail 'a head of as many classes has new weights'
 says '^layers: 3 of 15 train$'

@@ -76,10 +76,7 @@ static void describe_numbers(const struct session *s)
 static void describe_layers(const struct session *s)
 {
     const struct frozen *f = &s->frozen;
-    if (s->settings.backbone_rate < 1 && s->layers.backbone > 0)
-        output(
-            "learning rate: of the %u layers before the head %g of it; --backbone-lr sets that\n",
-            s->layers.backbone, s->settings.backbone_rate);
+    session_print_backbone_rate(s);
     if (s->layers.trained == s->layers.count)
         return;
     output("layers: %u of %u train\n", s->layers.trained, s->layers.count);

@@ -125,6 +125,14 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     return false;
 }
 
+void session_print_backbone_rate(const struct session *s)
+{
+    if (s->settings.backbone_rate < 1 && s->layers.backbone > 0)
+        output(
+            "learning rate: of the %u layers before the head %g of it; --backbone-lr sets that\n",
+            s->layers.backbone, s->settings.backbone_rate);
+}
+
 /* --backbone-lr is of no layer where the head alone trains. */
 static int check_backbone(const struct session *s)
 {

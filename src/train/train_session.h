@@ -132,6 +132,9 @@ int session_open_device(struct session *s);
 /* Device and model. */
 int session_open_model(struct session *s);
 
+/* Prints the share of the learning rate that layers before the head have, where it is not all of it. */
+void session_print_backbone_rate(const struct session *s);
+
 /* The runners that train and validate; frozen layers separately where that helps. */
 int session_open_runners(struct session *s);
 

@@ -103,7 +103,9 @@ int session_unfreeze(struct session *s)
     int status = session_open_runners(s);
     if (status == EXIT_GOOD)
         status = session_join_ranks(s);
-    if (status == EXIT_GOOD)
-        output("layers: all %u train from now on\n", s->layers.count);
-    return status;
+    if (status != EXIT_GOOD)
+        return status;
+    output("layers: all %u train from now on\n", s->layers.count);
+    session_print_backbone_rate(s);
+    return EXIT_GOOD;
 }

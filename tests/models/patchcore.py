@@ -1,11 +1,11 @@
 """AUROC of "glcnn anomaly" beside that of a plain PatchCore on the same layers, for sets with MVTec's folders.
 
-    PYTHONPATH=... GLCNN_TOOL=build/glcnn python3 tests/models/patchcore.py MODEL.glcnn SIDE SET...
+    PYTHONPATH=... GLCNN_TOOL=build/glcnn python3 tests/models/patchcore.py MODEL.glcnn SIDE SET... [OPTION of fit...]
 
 SIDE is that of the model's pictures, in pixels. The plain one is NumPy: patches are means over 3x3 pixels, the
 smaller map enlarged to the larger one, the bank has all patches of all normal pictures, and a picture's score is
-the largest distance of a patch from the nearest of them. The tool keeps a tenth of the patches of three quarters of the pictures. Needs NumPy, Pillow, the
-Python package and a build.
+the largest distance of a patch from the nearest of them. The tool keeps a tenth of the patches of three quarters
+of the pictures. Needs NumPy, Pillow, the Python package and a build.
 """
 import os
 import re
@@ -31,11 +31,11 @@ def describe(name, scores, kinds):
                               ' '.join('%s %.2f' % (k, auroc(scores[kinds == k], normal)) for k in kind_names))
 
 
-def run_tool(model, folder):
+def run_tool(model, folder, options):
     """{name of a test picture: score}, and the layers that were chosen."""
     with tempfile.TemporaryDirectory() as work:
         out = work + '/bank.glcnn'
-        fit = subprocess.run([TOOL, 'anomaly', 'fit', folder, '--model', model, '-o', out],
+        fit = subprocess.run([TOOL, 'anomaly', 'fit', folder, '--model', model, '-o', out, *options],
                              capture_output=True, text=True, check=True).stdout
         said = subprocess.run([TOOL, 'anomaly', 'score', out, folder],
                               capture_output=True, text=True, check=True).stdout
@@ -95,9 +95,10 @@ def plain(network, layers, side, folder, names):
     return numpy.array([nearest(p, bank).max() for p in patches(network, layers, side, names)])
 
 
-def main(model, side, folders):
-    for folder in folders:
-        scores, layers = run_tool(model, folder)
+def main(model, side, rest):
+    options = [word for word in rest if word.startswith('--')]  # --output=LAYER
+    for folder in (word for word in rest if word not in options):
+        scores, layers = run_tool(model, folder, options)
         names = sorted(scores)
         kinds = numpy.array([os.path.basename(os.path.dirname(name)) for name in names])
         network = glcnn.load(model)
