@@ -20,7 +20,7 @@ static void make(struct model *model, struct runner *runner)
     static const struct form form = {12, 12, 1, 3};
     const struct settings settings = {.optimizer = &descent};
     good(model_create(device, net_find("small"), &form, 2, model));
-    good(train_optimizer_set(&settings, model));
+    good(train_optimizer_set(&settings, model, &(struct layers){.head = 0}));
     GOOD_FATAL(glcnn_network_initialise(model->network, 1));
     good(runner_create_training(model, 2, NULL, runner));
     static float images[2 * 144], losses[2];

@@ -155,12 +155,13 @@ static void train_as_pytorch(const char *option, const struct settings *settings
     static const struct form form = {SIDE, SIDE, 1, CLASSES};
     const uint32_t accumulate = settings->accumulate > 0 ? (uint32_t)settings->accumulate : 1;
     const struct glcnn_graph_descriptor descriptor = {.accumulate = accumulate};
+    static const struct layers all = {.head = 0};
     struct model model;
     struct runner runner;
     struct ema ema;
     good(model_create(device, net_find("small"), &form, BATCH, &model));
-    good(train_optimizer_set(settings, &model));
-    model_set_learning_rate(&model, RATE);
+    good(train_optimizer_set(settings, &model, &all));
+    train_optimizer_set_rate(settings, &model, &all, RATE);
     GOOD_FATAL(glcnn_network_initialise(model.network, SEED));
     good(runner_create_training(&model, BATCH, &descriptor, &runner));
     const struct input_parameters input = {

@@ -78,7 +78,9 @@ static void train(struct model *model, uint32_t steps)
     CU_ASSERT_TRUE_FATAL(runner_create_training(model, BATCH, NULL, &runner));
     for (uint32_t i = 0; i < steps; i++) {
         const struct glcnn_data_batch batch = draw_batch(&shapes, &seed);
-        model_set_learning_rate(model, 0.002f * (1 + cosf(3.1416f * (float)i / (float)steps)));
+        const struct learning_rates rates = {.head = 0.002f *
+                                                     (1 + cosf(3.1416f * (float)i / (float)steps))};
+        model_set_learning_rates(model, 0, &rates);
         CU_ASSERT_TRUE_FATAL(runner_run(&runner, shapes.pixels[0], &batch, losses));
     }
     CU_ASSERT(isfinite(losses[0]));
