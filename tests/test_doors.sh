@@ -122,7 +122,10 @@ base() {
 inputs() {
     case $1.$2 in
     run.*) echo in/x.npy run pooling_max -p kernel_width=3 --reference -i source_image=in/x.npy ;;
-    bench.*) echo in/old.json bench -q --kernel transpose --compare in/old.json ;;
+    bench.*)
+        echo in/old.json bench -q --kernel transpose --compare in/old.json
+        echo in/one.csv bench -q --kernel transpose --data in/one.csv
+        ;;
     train.*)
         echo in/cl/train.csv $train --net small
         echo in/one.csv train --data in/one.csv --net small
@@ -446,6 +449,7 @@ anomaly fit in/seg/images --model=$1 -o made/x.glcnn
 anomaly fit $1 --model in/seg.safetensors -o made/x.glcnn
 anomaly score $1 in/seg/images
 anomaly score in/bank.glcnn $1
+bench -q --kernel transpose --data=$1
 bench --compare=$1 in/old.json
 bench --compare in/old.json $1
 run pooling_max -p kernel_width=3 --reference --input=source_image=$1
