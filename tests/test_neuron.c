@@ -5,8 +5,13 @@
 #include <float.h>
 #include <math.h>
 
+#include <glcnn/kernels/loss.h>
+#include <glcnn/kernels/batch_normalization.h>
+#include <glcnn/kernels/optimizer.h>
+
 #include "reference/neuron.h"
-#include "tests/fixture.h"
+#include "tests/graphs.h"
+#include "tool/model.h"
 
 #define COUNT 512
 #define BOUND 2e-6 /* relative to max(1, |f|) */
@@ -206,6 +211,16 @@ static void test_derivatives_at_kinks(void)
         {{GLCNN_NEURON_TYPE_SELU, 2, 3, 0}, 0, 3},
         {{GLCNN_NEURON_TYPE_CELU, 2, 0, 0}, 0, 1},
         {{GLCNN_NEURON_TYPE_THRESHOLDED_RELU, 0.5f, 0, 0}, 0.5, 0},
+        {{GLCNN_NEURON_TYPE_RELU, 0, 0, 1}, 0, 0}, /* those of the left */
+        {{GLCNN_NEURON_TYPE_RELU, 0.25f, 0, 1}, 0, 0.25},
+        {{GLCNN_NEURON_TYPE_RELU, 0.25f, 0, 1}, 1e-30, 1},
+        {{GLCNN_NEURON_TYPE_RELU, 0.25f, 0, 1}, -1e-30, 0.25},
+        {{GLCNN_NEURON_TYPE_ELU, 2, 0, 1}, 0, 2},
+        {{GLCNN_NEURON_TYPE_SELU, 2, 3, 1}, 0, 6},
+        {{GLCNN_NEURON_TYPE_PRELU, 0, 0, 1}, 0, 0.5},
+        {{GLCNN_NEURON_TYPE_RELUN, 0, 6, 1}, 0, 0},
+        {{GLCNN_NEURON_TYPE_RELUN, 0.5f, 6, 1}, 0, 0.5},
+        {{GLCNN_NEURON_TYPE_RELUN, 0.5f, 6, 1}, 3, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         float x[COUNT], y[COUNT];
@@ -217,6 +232,75 @@ static void test_derivatives_at_kinks(void)
         CU_ASSERT_EQUAL((double)y[0], rows[i].derivative);
         glcnn_kernel_destroy(&kernel);
     }
+}
+
+/* The beta that a step leaves of a batch normalisation whose results, before its ReLU, are 0. */
+static float trained_beta(float c)
+{
+    glcnn_network *net = make_network();
+    glcnn_image_node *x = make_input(net, "x"), *labels = make_input(net, "labels");
+    glcnn_image_node *y = glcnn_batch_normalization_node(
+        x, 1e-5f, &(struct glcnn_neuron_descriptor){GLCNN_NEURON_TYPE_RELU, 0, 0, c}, NULL);
+    glcnn_filter_node *loss = glcnn_loss_node(y, labels, NULL, GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR,
+                                              GLCNN_REDUCTION_TYPE_SUM);
+    glcnn_kernel *optimizer = NULL;
+    glcnn_graph *graph = NULL;
+    glcnn_image *images[2];
+    float beta = NAN;
+    GOOD_FATAL(glcnn_network_status(net));
+    GOOD_FATAL(glcnn_optimizer_stochastic_gradient_descent_create(device, 0.125f, &optimizer));
+    GOOD_FATAL(
+        glcnn_training_graph_create(loss, optimizer, &(struct glcnn_graph_descriptor){0}, &graph));
+    for (size_t i = 0; i < 2; i++) {
+        images[i] = make_image(2, 1, 2, 2);
+        fill_constant(images[i], glcnn_graph_source(graph, i) == x ? 3 : 1);
+    }
+    run_graph(graph, images);
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel_of(y), "beta"), 0, sizeof beta, &beta));
+    destroy_images(images, 2);
+    glcnn_kernel_destroy(&optimizer);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&net);
+    return beta;
+}
+
+/* 8 values with a gradient of -2 each; MPS's ReLU passes them on. */
+static void test_a_fused_neuron_has_the_same_kink(void)
+{
+    CU_ASSERT_EQUAL(trained_beta(0), 0.125f * 2 * 8);
+    CU_ASSERT_EQUAL(trained_beta(1), 0);
+}
+
+/* Networks of the tool have a ReLU as other frameworks do; the library's own is MPS's. */
+static void test_networks_of_the_tool_take_the_left(void)
+{
+    static const struct form form = {64, 64, 3, 4};
+    glcnn_filter_node *filter;
+    glcnn_network *net = make_network();
+    glcnn_kernel *own = kernel_of(glcnn_neuron_relu_node(make_input(net, "x"), 0));
+    CU_ASSERT_EQUAL(glcnn_neuron(own)->neuron.c, 0);
+    glcnn_network_destroy(&net);
+    for (size_t i = 0; net_at(i); i++)
+        for (size_t task = 0; task_at(task); task++) {
+            struct model model;
+            struct form of = form;
+            size_t count = 0;
+            double type, c;
+            of.task = task_number(task_at(task));
+            CU_ASSERT_TRUE_FATAL(model_create(device, net_at(i), &of, 2, &model));
+            for (size_t k = 0; (filter = glcnn_network_filter(model.network, k)) != NULL; k++) {
+                const glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
+                if (glcnn_kernel_get(kernel, "neuron_type", &type) == GLCNN_SUCCESS &&
+                    type == GLCNN_NEURON_TYPE_RELU) {
+                    GOOD(glcnn_kernel_get(kernel, "neuron_c", &c));
+                    CU_ASSERT_EQUAL(c, 1);
+                    count++;
+                }
+            }
+            CU_ASSERT(count > 0);
+            model_destroy(&model);
+        }
+    fixture_forget_error(device);
 }
 
 /* A branch that is not taken has no infinity times 0, and no clamp hides a NaN. */
@@ -541,6 +625,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(test_no_type_is_left_out),
                                         UNIT_TEST(test_small_results_keep_their_digits),
                                         UNIT_TEST(test_derivatives_at_kinks),
+                                        UNIT_TEST(test_a_fused_neuron_has_the_same_kink),
+                                        UNIT_TEST(test_networks_of_the_tool_take_the_left),
                                         UNIT_TEST(test_what_is_not_finite),
                                         UNIT_TEST(test_names_and_defaults),
                                         UNIT_TEST(test_defaults_of_no_type),

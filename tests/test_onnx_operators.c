@@ -718,6 +718,30 @@ static void slopes_are_of_any_shape(void)
     expect_graph(&g, from, expected);
 }
 
+/* As PyTorch and ONNX Runtime train them; MPS's own have 1 there. */
+static void rectifiers_take_the_left_at_0(void)
+{
+    static const char *const operators[] = {"Relu", "LeakyRelu", "Elu", "Selu", "PRelu"};
+    const float slopes[] = {0.25f};
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        struct graph_writer g = begin_graph();
+        glcnn_filter_node *filter;
+        size_t count = 0;
+        double c = 0;
+        constant_of(&g, "slope", 1, 1, slopes);
+        node_of(&g, operators[i], "result", "image", i == 4 ? "slope" : NULL);
+        struct model m = end_model(&g.w, g.model);
+        for (size_t k = 0; (filter = glcnn_network_filter(m.network, k)) != NULL; k++)
+            if (glcnn_kernel_get(glcnn_filter_node_kernel(filter), "neuron_c", &c) ==
+                GLCNN_SUCCESS) {
+                CU_ASSERT_EQUAL(c, 1);
+                count++;
+            }
+        CU_ASSERT_EQUAL(count, 1);
+        unload(&m);
+    }
+}
+
 /* One slope is that of every number: of (1, N) too, which has the batch last. */
 static void one_slope_is_of_all(void)
 {
@@ -821,8 +845,8 @@ static void numbers_move_before_they_are_joined(void)
     node_of(&g, "Reshape", "parts", "image", "sizes");
     node_of(&g, "Max", "larger", "parts", "least");
     node_of(&g, "Reshape", "result", "larger", "again");
-    for (size_t i = 0; i < ALL; i++)
-        expected[i] = fmaxf(from[i], least[i / 9 % 10]);
+    UNIT_TEST(rectifiers_take_the_left_at_0),
+        for (size_t i = 0; i < ALL; i++) expected[i] = fmaxf(from[i], least[i / 9 % 10]);
     expect_graph(&g, from, expected);
 }
 
@@ -845,6 +869,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(axes_that_cannot_be_resized_have_a_message),
                                         UNIT_TEST(what_repeats_on_both_sides_repeats_in_the_result),
                                         UNIT_TEST(slopes_are_of_any_shape),
+                                        UNIT_TEST(rectifiers_take_the_left_at_0),
                                         UNIT_TEST(one_slope_is_of_all),
                                         UNIT_TEST(channels_are_padded_by_themselves),
                                         UNIT_TEST(results_have_the_batch_anywhere),

@@ -5,7 +5,7 @@
 // with uniforms neuron_a, neuron_b and neuron_c for a, b and c; `slope` holds those of the four
 // channels, for whose gradient types with slopes have
 //   vec4 neuron_by_slope(vec4 x, vec4 g)         g df/dslope(x)
-// At a kink the branch for greater x holds. All are finite wherever the exact value is a
+// At a kink the branch for greater x holds, at 0 that for smaller x where neuron_left is 1. All are finite wherever the exact value is a
 // float, and NaN where x is one, but for a derivative that does not depend on x.
 // Mali's older GPUs (T8xx: 16 registers) spill up to 10 values where the derivative of a neuron
 // with an exponential or a power, or PReLU's slopes, stand beside what a normalisation keeps: all
@@ -25,4 +25,12 @@ vec4 neuron_slope(int slice) { return vec4(0.0); }
 // x >= 0 ? above : below; the NaN where x is one
 vec4 by_sign(vec4 x, vec4 below, vec4 above) {
     return or_nan(mix(below, above, greaterThanEqual(x, vec4(0.0))), x);
+}
+
+// A derivative with a kink at 0: by_sign, or with `left`, a constant, x > 0 ? above : below
+vec4 by_kink(vec4 x, vec4 below, vec4 above, int left) {
+    bvec4 over = greaterThanEqual(x, vec4(0.0));
+    if (left != 0)
+        over = greaterThan(x, vec4(0.0));
+    return or_nan(mix(below, above, over), x);
 }

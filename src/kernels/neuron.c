@@ -60,25 +60,26 @@ bool glcnn_neuron_has_slopes(glcnn_neuron_type type)
 /* ---- Fused neurons ---- */
 
 static void pass_type(struct pass *pass, const struct glcnn_neuron_descriptor *neuron,
-                      const char *name, const char *const numbers[3])
+                      const char *name, const char *const numbers[4])
 {
     pass_library(pass, "neuron/neuron.glsl");
     pass_template(pass, types[neuron->type].shader, name);
     pass_float(pass, numbers[0], neuron->a);
     pass_float(pass, numbers[1], neuron->b);
     pass_float(pass, numbers[2], neuron->c);
+    pass_define(pass, numbers[3], neuron_takes_left(neuron));
 }
 
 void pass_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
 {
-    static const char *const numbers[] = {"neuron_a", "neuron_b", "neuron_c"};
+    static const char *const numbers[] = {"neuron_a", "neuron_b", "neuron_c", "neuron_left"};
     pass_type(pass, neuron, "neuron", numbers);
 }
 
 void pass_normalized_neuron(struct pass *pass, const struct glcnn_neuron_descriptor *neuron)
 {
     static const char *const numbers[] = {"normalized_neuron_a", "normalized_neuron_b",
-                                          "normalized_neuron_c"};
+                                          "normalized_neuron_c", "normalized_neuron_left"};
     pass_type(pass, neuron, "normalized_neuron", numbers);
 }
 
@@ -86,7 +87,7 @@ void pass_fused_neuron(struct pass *pass, struct fused_name *name,
                        const struct glcnn_neuron_descriptor *neuron)
 {
     const char *const numbers[] = {fused_name(name, "_neuron_a"), fused_name(name, "_neuron_b"),
-                                   fused_name(name, "_neuron_c")};
+                                   fused_name(name, "_neuron_c"), fused_name(name, "_neuron_left")};
     pass_type(pass, neuron, fused_name(name, "_neuron"), numbers);
 }
 

@@ -29,6 +29,20 @@ static inline double by_sign(double x, double below, double above)
     return isnan(x) ? x : x >= 0 ? above : below;
 }
 
+/* Has the derivative at 0 that of smaller x? Of types that use c otherwise, or have no kink there, it is
+ * not asked. */
+static inline bool neuron_takes_left(const struct glcnn_neuron_descriptor *n)
+{
+    return n->c != 0;
+}
+
+/* A derivative with a kink at 0. */
+static inline double by_kink(const struct glcnn_neuron_descriptor *n, double x, double below,
+                             double above)
+{
+    return x == 0 && neuron_takes_left(n) ? below : by_sign(x, below, above);
+}
+
 static inline double relun_inner(const struct glcnn_neuron_descriptor *n, double x)
 {
     return x >= 0 ? x : times((double)n->a, x);
@@ -36,7 +50,7 @@ static inline double relun_inner(const struct glcnn_neuron_descriptor *n, double
 
 static inline double relun_slope(const struct glcnn_neuron_descriptor *n, double x)
 {
-    return by_sign(x, relun_inner(n, x) < (double)n->b ? (double)n->a : 0, x < (double)n->b);
+    return by_kink(n, x, relun_inner(n, x) < (double)n->b ? (double)n->a : 0, x < (double)n->b);
 }
 
 /* At a base of 0, where it may be infinite, it is a number: a gradient of 0 then passes on 0. */
@@ -126,7 +140,7 @@ static inline double normal_density(double x)
 
 #define TYPES_TO_EXPONENTIAL(ROW)                                                                  \
     ROW(none, NONE, 0, 0, 0, x, 1)                                                                 \
-    ROW(relu, RELU, 0, 0, 0, x >= 0 ? x : times(A, x), by_sign(x, A, 1))                           \
+    ROW(relu, RELU, 0, 0, 0, x >= 0 ? x : times(A, x), by_kink(n, x, A, 1))                        \
     ROW(linear, LINEAR, 1, 0, 0, affine(n, x), A)                                                  \
     ROW(sigmoid, SIGMOID, 0, 0, 0, logistic(x), logistic_slope(x))                                 \
     ROW(hard_sigmoid, HARD_SIGMOID, 0.2, 0.5, 0,                                                   \
@@ -135,8 +149,8 @@ static inline double normal_density(double x)
     ROW(absolute, ABSOLUTE, 0, 0, 0, fabs(x), sign_of(x))                                          \
     ROW(soft_plus, SOFT_PLUS, 1, 1, 0, A * softened(B * x), A * B / (1 + exp(-B * x)))             \
     ROW(soft_sign, SOFT_SIGN, 0, 0, 0, x / (1 + fabs(x)), 1 / pow(1 + fabs(x), 2))                 \
-    ROW(elu, ELU, 1, 0, 0, x >= 0 ? x : A * expm1(x), by_sign(x, A * exp(x), 1))                   \
-    ROW(prelu, PRELU, 0, 0, 0, x >= 0 ? x : times(slope, x), by_sign(x, slope, 1))                 \
+    ROW(elu, ELU, 1, 0, 0, x >= 0 ? x : A * expm1(x), by_kink(n, x, A * exp(x), 1))                \
+    ROW(prelu, PRELU, 0, 0, 0, x >= 0 ? x : times(slope, x), by_kink(n, x, slope, 1))              \
     ROW(relun, RELUN, 1, 6, 0, at_most(relun_inner(n, x), B), relun_slope(n, x))                   \
     ROW(power, POWER, 1, 0, 1, pow(affine(n, x), C), power_slope(n, x))                            \
     ROW(exponential, EXPONENTIAL, 1, 0, -1, base_power(n, x), A * base_log(n) * base_power(n, x))
@@ -158,7 +172,7 @@ static inline double normal_density(double x)
         times(logistic_slope(tanh_argument(x)), x * tanh_argument_slope(x)))                       \
     ROW(mish, MISH, 0, 0, 0, times(mish_share(x), x), mish_share(x) + times(mish_slope(x), x))     \
     ROW(selu, SELU, 1.67326324, 1.05070099, 0, B * (x >= 0 ? x : A * expm1(x)),                    \
-        B * by_sign(x, A * exp(x), 1))                                                             \
+        B * by_kink(n, x, A * exp(x), 1))                                                          \
     ROW(celu, CELU, 1, 0, 0, x >= 0 ? x : A * expm1(x / A), by_sign(x, exp(x / A), 1))             \
     ROW(thresholded_relu, THRESHOLDED_RELU, 1, 0, 0, beyond(x, A, x), beyond(x, A, 1))             \
     ROW(erf, ERF, 0, 0, 0, erf(x), M_2_SQRTPI * exp(-x * x))                                       \

@@ -53,16 +53,22 @@ enum kind {
     SIGN,
 };
 
+/* The derivative at 0 is that of the left, as ONNX Runtime and PyTorch train it. */
+#define LEFT                                                                                       \
+    {                                                                                              \
+        NULL, 1                                                                                    \
+    }
+
 /* Numbers that a row leaves out are 0. */
 static const struct function {
     glcnn_neuron_type type;
     struct number a, b, c;
 } functions[] = {
-    [RELU] = {GLCNN_NEURON_TYPE_RELU, {0}},
-    [LEAKY_RELU] = {GLCNN_NEURON_TYPE_RELU, {"alpha", 0.01f}},
+    [RELU] = {GLCNN_NEURON_TYPE_RELU, {0}, {0}, LEFT},
+    [LEAKY_RELU] = {GLCNN_NEURON_TYPE_RELU, {"alpha", 0.01f}, {0}, LEFT},
     [SIGMOID] = {GLCNN_NEURON_TYPE_SIGMOID, {0}},
     [TANH] = {GLCNN_NEURON_TYPE_TANH, {NULL, 1}, {NULL, 1}},
-    [ELU] = {GLCNN_NEURON_TYPE_ELU, {"alpha", 1}},
+    [ELU] = {GLCNN_NEURON_TYPE_ELU, {"alpha", 1}, {0}, LEFT},
     [SOFTPLUS] = {GLCNN_NEURON_TYPE_SOFT_PLUS, {NULL, 1}, {NULL, 1}},
     [SOFTSIGN] = {GLCNN_NEURON_TYPE_SOFT_SIGN, {0}},
     [HARD_SIGMOID] = {GLCNN_NEURON_TYPE_HARD_SIGMOID, {"alpha", 0.2f}, {"beta", 0.5f}},
@@ -75,7 +81,7 @@ static const struct function {
     [HARD_SWISH] = {GLCNN_NEURON_TYPE_HARD_SWISH, {NULL, 1.0f / 6}, {NULL, 0.5f}},
     [MISH] = {GLCNN_NEURON_TYPE_MISH, {0}},
     [SWISH] = {GLCNN_NEURON_TYPE_SWISH, {"alpha", 1}},
-    [SELU] = {GLCNN_NEURON_TYPE_SELU, {"alpha", 1.67326319f}, {"gamma", 1.05070102f}},
+    [SELU] = {GLCNN_NEURON_TYPE_SELU, {"alpha", 1.67326319f}, {"gamma", 1.05070102f}, LEFT},
     [CELU] = {GLCNN_NEURON_TYPE_CELU, {"alpha", 1}},
     [THRESHOLDED_RELU] = {GLCNN_NEURON_TYPE_THRESHOLDED_RELU, {"alpha", 1}},
     [ERF] = {GLCNN_NEURON_TYPE_ERF, {0}},
@@ -125,7 +131,9 @@ glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron
             op_made(call, again, NULL) && vector_note(call, again, "neuron_data", value, &layout);
         return noted ? again : NULL;
     }
-    glcnn_image_node *node = glcnn_neuron_node(x, &(struct glcnn_neuron_descriptor){.type = type});
+    const float left = type == GLCNN_NEURON_TYPE_PRELU; /* at 0 its derivative is the slope */
+    glcnn_image_node *node =
+        glcnn_neuron_node(x, &(struct glcnn_neuron_descriptor){.type = type, .c = left});
     if (!op_made(call, node, NULL))
         return NULL;
     glcnn_neuron(glcnn_filter_node_kernel(glcnn_image_node_filter(node)))->shares_data = count == 1;

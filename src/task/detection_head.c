@@ -18,7 +18,8 @@ static glcnn_image_node *convolve(glcnn_image_node *source, uint32_t size, uint3
 
 static glcnn_image_node *normalise(glcnn_image_node *source)
 {
-    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU};
+    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU,
+                                                             .c = 1};
     return glcnn_batch_normalization_node(source, 1e-5f, &rectifier, NULL);
 }
 

@@ -71,15 +71,17 @@ static glcnn_image_node *shrink(glcnn_image_node *source, struct extent *size, u
     return pool_average(source, window);
 }
 
+/* With a derivative of 0 at 0, as other frameworks have it. */
+static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU, .c = 1};
+
 static glcnn_image_node *rectify(glcnn_image_node *source)
 {
-    return glcnn_neuron_relu_node(source, 0);
+    return glcnn_neuron_node(source, &rectifier);
 }
 
 /* Convolution and batch normalisation, with a ReLU behind it or none. */
 static glcnn_image_node *normalised(glcnn_image_node *source, struct convolution c, bool relu)
 {
-    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU};
     return glcnn_batch_normalization_node(convolve(source, c), 1e-5f, relu ? &rectifier : NULL,
                                           NULL);
 }

@@ -59,8 +59,9 @@
  *
  * Where a MPS client may differ (spec 12.12 to 12.14): the derivative of hard_sigmoid is a
  * where a x + b is in 0 .. 1, both included; the text of MPS asks for x itself. That of relun is 0
- * from b on, where the text has b. At 0 relu, prelu and elu have the slope 1, as in MPS; PyTorch
- * takes that of the left.
+ * from b on, where the text has b. At exactly 0 relu, prelu, relun, elu and selu have the slope of the
+ * right, as in MPS, 1 for relu. With c other than 0, which f does not use, they have that of the left,
+ * 0 for relu, as PyTorch, TensorFlow and ONNX Runtime: networks of ONNX models and of the tool.
  *
  * A descriptor says what its four fields say: a field that is left out is 0, which suits relu,
  * none, sigmoid, absolute, soft_sign, prelu and those without numbers; glcnn_neuron_descriptor_default gives the

@@ -159,8 +159,12 @@ def _convolve(x: ImageNode, size: int, outputs: int, stride: int = 1) -> ImageNo
                          stride_in_pixels_x=stride, stride_in_pixels_y=stride)
 
 
-def _normalise(x: ImageNode) -> ImageNode:
-    return x.batch_normalization(1e-5).neuron_relu()
+def normalise(x: ImageNode) -> ImageNode:
+    """Batch normalisation and a ReLU whose derivative at 0 is 0, as in the tool's networks."""
+    x = x.batch_normalization(1e-5).neuron_relu()
+    if x.filter:
+        x.filter["neuron_c"] = 1
+    return x
 
 
 def _fit(x: ImageNode, grid: Grid) -> ImageNode:
@@ -169,7 +173,7 @@ def _fit(x: ImageNode, grid: Grid) -> ImageNode:
     while -(-height // 2) >= grid.rows and -(-width // 2) >= grid.columns and (
             height > grid.rows or width > grid.columns):
         channels = 2 * channels if channels < 32 else max(channels, 64)
-        x = _normalise(_convolve(x, 3, channels, 2))
+        x = normalise(_convolve(x, 3, channels, 2))
         height, width = -(-height // 2), -(-width // 2)
     return x if (height, width) == (grid.rows, grid.columns) else x.resize_linear(
         resized_width=grid.columns, resized_height=grid.rows)
@@ -196,7 +200,7 @@ def _pyramid(layout: Layout, levels: List[ImageNode]) -> List[ImageNode]:
 
 def _predictions(x: ImageNode, scale: int, classes: int) -> ImageNode:
     for _ in range(2):
-        x = _normalise(_convolve(x, 3, CHANNELS))
+        x = normalise(_convolve(x, 3, CHANNELS))
     scores = _convolve(x, 1, classes).set(label="detection_scores_%d" % scale)
     if scores.filter:  # or the many locations without an object would be all of the first steps
         scores.filter.set_vector("biases", numpy.full(classes, -numpy.log(99)))

@@ -189,7 +189,7 @@ class Segment(Task):
             x = x.resize_linear(resized_width=width, resized_height=height).concatenation(finer)
             x = x.convolution(kernel_width=3, kernel_height=3,
                               output_feature_channels=max(channels, 16))
-            x = x.batch_normalization(1e-5).neuron_relu()
+            x = detection.normalise(x)
         x = x.convolution(kernel_width=1, kernel_height=1,
                           output_feature_channels=len(data.classes))
         _, height, width = data.shape
