@@ -34,7 +34,8 @@ static struct detection_layout layout_of(const struct form *form)
 /* Half of the size, rounded up, and twice the channels, at most 64. */
 static struct feature halve(struct feature f)
 {
-    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU, .c = 1};
+    static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU,
+                                                             .c = 1};
     const struct feature half = {.width = (f.width + 1) / 2,
                                  .height = (f.height + 1) / 2,
                                  .channels = f.channels < 32 ? 2 * f.channels : 64};
