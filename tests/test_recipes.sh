@@ -225,8 +225,8 @@ learn() {
     }
 }
 
-# By the defaults 0.83, 0.67, 0.55 and 0.99. Without augmentation the first has 0.56; with a tenth of the learning rate
-# the first two have 0.57 and 0.14; with a tenth of the epochs the first has 0.53.
+# By the defaults these have 0.83, 0.67, 0.55 and 0.99. Without augmentation the first has 0.53; with a tenth of the
+# learning rate the first three have 0.57, 0.14 and 0.21; with a tenth of the epochs the first has 0.55.
 status=0
 learn classify 96 240 32 0.74 || status=1
 learn detect 72 48 48 0.55 --epochs 40 || status=1
