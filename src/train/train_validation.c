@@ -162,8 +162,10 @@ static void print_time(const struct session *s, bool falls)
     else
         output("advice: %zu steps are few to learn from: ", s->step);
     output("more time would help, ");
-    if (s->asked_time > 0)
-        output("--time %" PRIu64 "\n", 2 * s->asked_time);
+    if (s->asked_time > 0 && s->asked_time % 30 == 0)
+        output("--time %" PRIu64 "m\n", s->asked_time / 30);
+    else if (s->asked_time > 0)
+        output("--time %" PRIu64 "s\n", 2 * s->asked_time);
     else
         output("--epochs %" PRIu64 "\n", 2 * s->settings.epochs);
 }
