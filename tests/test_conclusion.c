@@ -226,6 +226,7 @@ static struct advice_facts facts_of(const double *losses, size_t epochs)
                                  .all_steps = 500,
                                  .measure = 0.6,
                                  .low = 0.5,
+                                 .high = 0.68,
                                  .chance = 0.1,
                                  .training_measure = 0.65,
                                  .training_loss = 1,
@@ -285,6 +286,8 @@ static void training_far_ahead_wants_pictures(void)
     struct advice_facts f = facts_of(flat, 10);
     f.training_measure = 0.71;
     CU_ASSERT_EQUAL(advice_find(&f), ADVICE_PICTURES);
+    f.high = 0.72; /* it may be chance */
+    CU_ASSERT_EQUAL(advice_find(&f), ADVICE_NONE);
     f.training_measure = NAN;
     CU_ASSERT_EQUAL(advice_find(&f), ADVICE_PICTURES);
     f.validation_loss = 2;

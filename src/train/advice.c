@@ -51,7 +51,7 @@ static bool is_at_chance(const struct advice_facts *f)
 static bool is_far_ahead(const struct advice_facts *f)
 {
     if (!isnan(f->training_measure))
-        return f->training_measure - f->measure > MEASURE_AHEAD;
+        return f->training_measure > fmax(f->measure + MEASURE_AHEAD, f->high);
     return f->validation_loss > LOSS_AHEAD * f->training_loss;
 }
 

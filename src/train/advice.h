@@ -20,7 +20,8 @@ struct advice_facts {
     size_t steps;
     size_t all_steps;        /* with those of runs that this one went on with */
     double measure;          /* of validation; NaN: it is not defined */
-    double low;              /* the end of its interval */
+    double high;             /* the upper end of its interval */
+    double low;              /* the lower one */
     double chance;           /* what the best answer that is the same for all pictures has */
     double training_measure; /* at the end; NaN: it is not measured */
     double training_loss, validation_loss; /* at the end; of different kinds: NaN */
@@ -34,7 +35,7 @@ struct advice_facts {
  *   STEPS     the interval reaches down to chance, and the measure is nearer to chance than to 1, after fewer
  *             than 500 steps
  *   LABELS    the same after more steps
- *   PICTURES  the measure is 0.1 higher in training; where it is not measured there, the loss of validation
+ *   PICTURES  the measure is 0.1 higher in training, and above the interval; where it is not measured there, the loss of validation
  *             is more than twice that of training */
 enum advice advice_find(const struct advice_facts *facts);
 

@@ -75,6 +75,8 @@ static void find_advice(const struct session *s, struct conclusion *c)
                                        .all_steps = s->step,
                                        .measure = c->measure,
                                        .low = c->interval.draws > 0 ? c->interval.low : c->measure,
+                                       .high =
+                                           c->interval.draws > 0 ? c->interval.high : c->measure,
                                        .chance = c->chance,
                                        .training_measure = c->training_measure,
                                        .training_loss = c->training_loss,
