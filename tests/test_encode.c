@@ -1125,6 +1125,7 @@ static const struct {
     {"strided_view", "size_5", 1},
     {"upsampling", "scale_factor_x", 1},
     {"upsampling", "scale_factor_y", 1},
+    {"box_loss", "reduction_type", GLCNN_REDUCTION_TYPE_SUM},
     {"yolo_loss", "xy_loss_type", GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR},
     {"yolo_loss", "wh_loss_type", GLCNN_LOSS_TYPE_HUBER},
     {"yolo_loss", "confidence_loss_type", GLCNN_LOSS_TYPE_SIGMOID_CROSS_ENTROPY},

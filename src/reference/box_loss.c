@@ -181,6 +181,13 @@ static const struct check_case iou_cases[] = {
     {"primary_offset_x=1 secondary_offset_y=-1 secondary_edge_mode=clamp", {1, 4, 6, 5}},
     {"clip_rect_origin_x=1 clip_rect_size_width=3 clip_rect_origin_z=1 clip_rect_size_depth=1",
      {3, 4, 4, 6}},
+    {"", {1, 4, 1, 1}},
+    {"primary_offset_y=2 primary_edge_mode=clamp", {2, 4, 9, 10}},
+    {"secondary_offset_x=-3", {3, 4, 6, 7}},
+    {"primary_offset_x=-1 primary_offset_y=1 secondary_offset_x=1", {5, 4, 5, 3}},
+    {"clip_rect_origin_x=2 clip_rect_origin_y=1 clip_rect_size_width=4 clip_rect_size_height=2",
+     {2, 4, 4, 8}},
+    {"", {8, 4, 70, 67}, {0}, true},
     {0}};
 
 const struct glcnn_reference glcnn_reference_box_iou = {box_iou_reference, iou_cases};

@@ -298,7 +298,11 @@ class FilterNode(_Node):
         if loss:
             is_one = (address(loss) == address(image.pointer)
                       and self["reduction_type"] != _c.ReductionType.NONE)
-            return (1, 1, 1) if is_one else shapes[0]
+            if is_one:
+                return 1, 1, 1
+            # A place has one loss, whatever the four channels of its box.
+            has_one = address(loss) == address(image.pointer) and self.name == "box_loss"
+            return (1,) + shapes[0][1:] if has_one else shapes[0]
         if self.name == "concatenation":  # each but the last fills slices of four channels
             channels = sum(-(-s[0] // 4) * 4 for s in shapes[:-1]) + shapes[-1][0]
             return channels, shapes[0][1], shapes[0][2]
