@@ -9,7 +9,7 @@ MODULES_core  = egl
 endif
 MODULES_interchange := libcjson libcbor liblzma
 MODULES_onnx := libprotobuf-c
-MODULES_data := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson
+MODULES_data := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson yaml-0.1
 APP_MODULES  := libzip libcjson
 MODULES_tool := $(MODULES_interchange) $(MODULES_onnx) $(MODULES_data) $(APP_MODULES)
 BUILD_MODULES = $(sort $(MODULES_core) glesv2 $(MODULES_tool))

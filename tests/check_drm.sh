@@ -44,7 +44,7 @@ END_OF_ARCHITECTURES
 # What the guest runs on, and what the tool is compiled with.
 packages='busybox-static,dash,coreutils,libegl1,libgles2,libgbm1,libegl-mesa0,libgl1-mesa-dri'
 packages=$packages,libc6-dev,libegl-dev,libgles-dev,libgbm-dev,libdrm-dev,zlib1g-dev,libpng-dev
-packages=$packages,libjpeg-dev,libwebp-dev,libtiff-dev,libzip-dev,libexpat1-dev,libcjson-dev,libcbor-dev,liblzma-dev,libprotobuf-c-dev
+packages=$packages,libjpeg-dev,libwebp-dev,libtiff-dev,libzip-dev,libexpat1-dev,libcjson-dev,libyaml-dev,libcbor-dev,liblzma-dev,libprotobuf-c-dev
 packages=$packages,dataset-fashion-mnist
 
 modules='virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio

@@ -503,3 +503,49 @@ struct glcnn_data_batch data_next(glcnn_data_loader *loader)
     CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
     return batch;
 }
+
+/* ---- What was read ---- */
+
+const char *data_describe_boxes(const glcnn_data_set *data, glcnn_data_part part)
+{
+    static char text[2048];
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    char *to = text;
+    *to = 0;
+    for (uint32_t i = 0; i < info->counts[part]; i++) {
+        char name[256];
+        uint32_t count;
+        const struct glcnn_data_box *box = glcnn_data_set_boxes(data, part, i, &count);
+        glcnn_data_set_name(data, part, i, name, sizeof name);
+        to +=
+            sprintf(to, "%s%s", i ? "; " : "", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
+        for (uint32_t k = 0; k < count; k++, box++)
+            to += sprintf(to, "%s%s%s%s %.4g %.4g %.4g %.4g", k ? ", " : ": ",
+                          info->class_names[box->label], box->is_crowd ? " crowd" : "",
+                          box->is_difficult ? " difficult" : "", (double)box->left,
+                          (double)box->top, (double)box->right, (double)box->bottom);
+    }
+    return text;
+}
+
+const char *data_describe_classes(const glcnn_data_set *data)
+{
+    static char text[1024];
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    char *to = text;
+    *to = 0;
+    for (uint32_t i = 0; i < info->class_count; i++)
+        to += sprintf(to, "%s%s", i ? " " : "", info->class_names[i]);
+    return text;
+}
+
+bool data_says(const glcnn_data_set *data, const char *(*message)(const glcnn_data_set *, uint32_t),
+               const char *phrase)
+{
+    for (uint32_t i = 0; message(data, i); i++)
+        if (strstr(message(data, i), phrase))
+            return true;
+    printf("\n    nothing says \"%s\", but \"%s\"", phrase,
+           message(data, 0) ? message(data, 0) : "nothing");
+    return false;
+}

@@ -97,4 +97,13 @@ glcnn_data_loader *data_load(glcnn_data_set *data,
 /* The next batch, expected to be there. */
 struct glcnn_data_batch data_next(glcnn_data_loader *loader);
 
+/* "a.png: cat 0.1 0.2 0.5 0.6, dog ..; b.png": names without their folders; the text lives until the next
+ * call. */
+const char *data_describe_boxes(const glcnn_data_set *data, glcnn_data_part part);
+/* "cat dog", alike. */
+const char *data_describe_classes(const glcnn_data_set *data);
+/* Whether one of the notes or decisions has the phrase; prints the first otherwise. */
+bool data_says(const glcnn_data_set *data, const char *(*message)(const glcnn_data_set *, uint32_t),
+               const char *phrase);
+
 #endif

@@ -36,7 +36,7 @@ done
 mkdir "$work/brought"
 for name in cjson cbor cbor.h lzma lzma.h protobuf-c png.h pngconf.h pnglibconf.h jpeglib.h jmorecfg.h \
     jerror.h jconfig.h webp tiff.h tiffio.h tiffvers.h tiffconf.h zip.h zipconf.h zlib.h zconf.h expat.h \
-    expat_config.h expat_external.h; do
+    expat_config.h expat_external.h yaml.h; do
     for folder in /usr/include "/usr/include/$(cc -print-multiarch)"; do
         if [ -e "$folder/$name" ]; then ln -s "$folder/$name" "$work/brought/$name"; fi
     done

@@ -60,58 +60,13 @@ static const char *voc(const char *objects)
 
 /* ---- What was read ---- */
 
-/* "a.png: cat 0.1 0.2 0.5 0.6, dog ..; b.png; ": names without their folders. */
-static const char *describe(const glcnn_data_set *data, glcnn_data_part part)
-{
-    static char text[2048];
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
-    char *to = text;
-    *to = 0;
-    for (uint32_t i = 0; i < info->counts[part]; i++) {
-        char name[256];
-        uint32_t count;
-        const struct glcnn_data_box *box = glcnn_data_set_boxes(data, part, i, &count);
-        glcnn_data_set_name(data, part, i, name, sizeof name);
-        to +=
-            sprintf(to, "%s%s", i ? "; " : "", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
-        for (uint32_t k = 0; k < count; k++, box++)
-            to += sprintf(to, "%s%s%s%s %.4g %.4g %.4g %.4g", k ? ", " : ": ",
-                          info->class_names[box->label], box->is_crowd ? " crowd" : "",
-                          box->is_difficult ? " difficult" : "", (double)box->left,
-                          (double)box->top, (double)box->right, (double)box->bottom);
-    }
-    return text;
-}
-
-static const char *classes_of(const glcnn_data_set *data)
-{
-    static char text[1024];
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
-    char *to = text;
-    *to = 0;
-    for (uint32_t i = 0; i < info->class_count; i++)
-        to += sprintf(to, "%s%s", i ? " " : "", info->class_names[i]);
-    return text;
-}
-
-static bool any_says(const glcnn_data_set *data,
-                     const char *(*message)(const glcnn_data_set *, uint32_t), const char *phrase)
-{
-    for (uint32_t i = 0; message(data, i); i++)
-        if (strstr(message(data, i), phrase))
-            return true;
-    printf("\n    nothing says \"%s\", but \"%s\"", phrase,
-           message(data, 0) ? message(data, 0) : "nothing");
-    return false;
-}
-
 /* Opens, and compares the training part with what is expected. */
 static glcnn_data_set *open_as(const char *name, const struct glcnn_data_parameters *p,
                                const char *format, const char *training)
 {
     glcnn_data_set *data = data_open(name, p);
     CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, format);
-    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING), training);
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING), training);
     return data;
 }
 
@@ -125,7 +80,7 @@ static void check(const char *name, const char *format, const char *training)
 static void check_part(const char *name, glcnn_data_part part, const char *expected)
 {
     glcnn_data_set *data = data_open(name, &boxes);
-    CU_ASSERT_STRING_EQUAL(describe(data, part), expected);
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, part), expected);
     glcnn_data_set_close(&data);
 }
 
@@ -275,14 +230,16 @@ static void data_yaml_names_the_classes(void)
         "names: {1: \"dog\",\n  0: 'cat',\n}\nval: x",
         "names:\n  [cat, # one\n   dog]",
         "\xef\xbb\xbfnames:\n  1: dog\n  0: cat\n",
-        "---\ndownload: |\n  names: no\nnames: [ cat , dog ]\n"};
+        "---\ndownload: |\n  names: no\nnames: [ cat , dog ]\n",
+        "all: &list [cat, \"d\\x6fg\"]\nnames: *list\n",
+        "names:\n  0: &x cat\n  1: >-\n    dog\n"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         write_named(same[i]);
         check("named", "yolo", dog);
     }
     write_named("names: ['it''s: a \"cat\"', \"a \\\"b\\\" \\\\ c\", d#e, f:g]");
     glcnn_data_set *data = data_open("named", &boxes);
-    CU_ASSERT_STRING_EQUAL(classes_of(data), "it's: a \"cat\" a \"b\" \\ c d#e f:g");
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "it's: a \"cat\" a \"b\" \\ c d#e f:g");
     glcnn_data_set_close(&data);
 }
 
@@ -290,22 +247,22 @@ static void data_yaml_that_is_not_understood(void)
 {
     static const char *const rows[][2] = {
         {"train: images\n", "has no names; expected \"names:\""},
-        {"names:\nnc: 2\n", "lists no class"},
+        {"names:\nnc: 2\n", "line 1, of names: \"\"; expected a list of the classes"},
         {"names: []\n", "lists no class"},
-        {"names: *list\n", "line 1, of names: \"*list\" is not understood"},
-        {"names: cat\n", "expected a list in brackets"},
-        {"\nnames: [cat, dog\nnc: 2\n",
-         "line 3, of names: \"nc: 2\" is not understood; expected a "},
-        {"names: [cat dog", "expected a comma or ]"},
-        {"names: [[cat], dog]", "\"[cat], dog]\" is not understood; expected a name"},
-        {"names: [\"\\u0041\", dog]", "no escapes but"},
-        {"names: ['cat, dog]", "quotes around up to 255 bytes"},
-        {"names:\n  a: cat\n",
-         "line 2, of names: \"a: cat\" is not understood; expected the number"},
-        {"names:\n  0: &x cat\n", "\"&x cat\" is not understood; expected a name"},
-        {"names:\n  - name: cat\n", "\": cat\" is not understood; expected the end of the line"},
-        {"names:\n  - - cat\n", "\"- cat\" is not understood"},
-        {"names:\n  - cat\n  1: dog\n", "expected hyphens before all names"},
+        {"names: *list\n", "line 1: found undefined alias"},
+        {"names: cat\n", "of names: \"cat\"; expected a list of the classes"},
+        {"\nnames: [cat, dog\nnc: 2\n", "line 3: did not find expected ',' or ']'"},
+        {"names: [cat dog", "did not find expected ',' or ']'"},
+        {"names: [[cat], dog]", "line 1, of names: a list; expected a name"},
+        {"names: [\"\\q\", dog]", "found unknown escape character"},
+        {"names: ['cat, dog]", "found unexpected end of stream"},
+        {"names:\n  a: cat\n", "line 2, of names: \"a\"; expected the number of a class"},
+        {"names: [\xe9]\n", "line 1: invalid trailing UTF-8 octet; expected YAML"},
+        {"- cat\n", "is no map; expected \"names:\""},
+        {"names: [cat]\ntrain: {a: b}\n", "line 2, of a part: a map; expected a folder"},
+        {"names:\n  - name: cat\n", "line 2, of names: a map; expected a name"},
+        {"names:\n  - - cat\n", "line 2, of names: a list; expected a name"},
+        {"names:\n  - cat\n  1: dog\n", "did not find expected '-' indicator"},
         {"names:\n  0: cat\n  0: dog\n", "line 3: class 0 is named twice; the first is \"cat\""},
         {"names:\n  0: cat\n  2: dog\n", "has class 2 and none of number 1"},
         {"names:\n  65536: cat\n", "expected at most 65536 classes"},
@@ -337,10 +294,10 @@ static void classes_without_names_are_counted(void)
     write_in("counted/labels", "a.txt", "10 0.5 0.5 0.5 0.5\n2 0.5 0.5 1 1\n");
     glcnn_data_set *data =
         open_as("counted", &boxes, "yolo", "a.png: 10 0.25 0.25 0.75 0.75, 2 0 0 1 1");
-    CU_ASSERT_STRING_EQUAL(classes_of(data), "0 1 2 3 4 5 6 7 8 9 10");
-    CU_ASSERT(any_says(data, glcnn_data_set_decision, "so classes are named 0 to 10"));
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0 1 2 3 4 5 6 7 8 9 10");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision, "so classes are named 0 to 10"));
     CU_ASSERT(
-        any_says(data, glcnn_data_set_decision, "has no box of the class \"0\"; and so 8 more"));
+        data_says(data, glcnn_data_set_decision, "has no box of the class \"0\"; and so 8 more"));
     glcnn_data_set_close(&data);
 }
 
@@ -360,7 +317,7 @@ static void given_names_are_the_classes(void)
         p.class_names = given;
         p.class_count = 3;
         glcnn_data_set *data = data_open(sets[i], &p);
-        CU_ASSERT_STRING_EQUAL(classes_of(data), "dog bird cat");
+        CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "dog bird cat");
         CU_ASSERT_EQUAL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count)->label, 0);
         glcnn_data_set_close(&data);
         p.class_names = few;
@@ -370,7 +327,7 @@ static void given_names_are_the_classes(void)
     write_pictures("numbers/images", "a");
     write_in("numbers/labels", "a.txt", line);
     glcnn_data_set *data = data_open("numbers", &p);
-    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING),
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING),
                            "a.png: cat 0.25 0.25 0.75 0.75");
     glcnn_data_set_close(&data);
 }
@@ -381,17 +338,17 @@ static void classes_follow_from_the_data(void)
     write_pictures("bytes/JPEGImages", "ab");
     write_in("bytes/Annotations", "a.xml", voc(VOC_BOX("dog", "6", "3", "15", "7", "")));
     glcnn_data_set *data = data_open("bytes", &boxes);
-    CU_ASSERT_STRING_EQUAL(classes_of(data), "dog");
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "dog");
     glcnn_data_set_close(&data);
     write_in("bytes/Annotations", "b.xml", voc(VOC_BOX("cat", "6", "3", "15", "7", "")));
     data = data_open("bytes", &boxes);
-    CU_ASSERT_STRING_EQUAL(classes_of(data), "cat dog");
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "cat dog");
     glcnn_data_set_close(&data);
     write_in("c6", "a.json", coco("a.png", bbox));
     write_pictures("c6", "a");
     data = data_open("c6", &boxes);
-    CU_ASSERT_STRING_EQUAL(classes_of(data), "cat dog");
-    CU_ASSERT(any_says(data, glcnn_data_set_decision, "has no box of the class \"cat\""));
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "cat dog");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision, "has no box of the class \"cat\""));
     glcnn_data_set_close(&data);
 }
 
@@ -401,9 +358,9 @@ static void classes_follow_from_the_data(void)
 static void check_left_out(const char *name, const char *whole, const char *phrase)
 {
     glcnn_data_set *data = data_open(name, &boxes);
-    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING), whole);
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING), whole);
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
-    CU_ASSERT(any_says(data, glcnn_data_set_note, phrase));
+    CU_ASSERT(data_says(data, glcnn_data_set_note, phrase));
     glcnn_data_set_close(&data);
     data_refuses(name, &strict, GLCNN_MALFORMED_DATA, phrase);
 }
@@ -608,8 +565,8 @@ static void images_that_come_twice(void)
 static void check_told(const char *name, const char *training, const char *phrase)
 {
     glcnn_data_set *data = data_open(name, &boxes);
-    CU_ASSERT_STRING_EQUAL(describe(data, GLCNN_DATA_PART_TRAINING), training);
-    CU_ASSERT(any_says(data, glcnn_data_set_note, phrase));
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING), training);
+    CU_ASSERT(data_says(data, glcnn_data_set_note, phrase));
     CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
     CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 1));
     glcnn_data_set_close(&data);
@@ -669,8 +626,8 @@ static void pictures_without_annotation_have_no_boxes(void)
     for (int i = 0; i < 2; i++) {
         glcnn_data_set *data = open_as("bare", i ? &strict : &boxes, "yolo",
                                        "a.png: dog 0.25 0.25 0.75 0.75; b.png; c.png");
-        CU_ASSERT(any_says(data, glcnn_data_set_decision,
-                           "b.png: has no annotation .txt, and so no boxes; and so 1 more"));
+        CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                            "b.png: has no annotation .txt, and so no boxes; and so 1 more"));
         CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 0));
         glcnn_data_set_close(&data);
     }
@@ -680,7 +637,8 @@ static void pictures_without_annotation_have_no_boxes(void)
     write_pictures("test/images/test", "b");
     write_in("test/labels/train", "a.txt", line);
     glcnn_data_set *data = data_open("test", &boxes);
-    CU_ASSERT(any_says(data, glcnn_data_set_note, "/images/test: is left out: there is no folder"));
+    CU_ASSERT(
+        data_says(data, glcnn_data_set_note, "/images/test: is left out: there is no folder"));
     CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 0);
     glcnn_data_set_close(&data);
     data_refuses("test", &strict, GLCNN_MALFORMED_DATA, "is left out: there is no folder");
@@ -769,7 +727,7 @@ static void boxes_outside_of_the_middle_are_dropped(void)
     write_in("middle", "data.yaml", names);
     glcnn_data_set *data =
         open_as("middle", &p, "yolo", "a.png: dog 0 0.25 0.5 0.75; b.png: dog 0 0.25 1 0.75");
-    CU_ASSERT(any_says(data, glcnn_data_set_decision, "2 of 4 boxes lie outside of the middle"));
+    CU_ASSERT(data_says(data, glcnn_data_set_decision, "2 of 4 boxes lie outside of the middle"));
     glcnn_data_set_close(&data);
 }
 

@@ -48,6 +48,7 @@ for module in $modules; do
     [ $module != zlib ] || package=zlib1g-dev
     [ $module != libtiff-4 ] || package=libtiff-dev
     [ $module != expat ] || package=libexpat1-dev
+    [ $module != yaml-0.1 ] || package=libyaml-dev
     [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = 2 ] ||
         fail "debian/control has $package not twice: to build, and for libglcnn-dev"
 done
@@ -184,7 +185,7 @@ buildroot() { # PART... -- TARGET
 depends_on() {
     for module in $(modules_of $1); do
         name=$(echo $module | sed 's/^libjpeg$/jpeg/; s/^libtiff-4$/tiff/; s/^libwebp$/webp/; s/^libcjson$/cjson/
-            s/^liblzma$/xz/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
+            s/^liblzma$/xz/; s/^yaml-0\.1$/libyaml/; s/^libprotobuf/protobuf/; s/^\(egl\|gbm\)$/lib\1/')
         case " $2 " in *" $name "*) ;; *) fail "glcnn.mk does not depend on $name for $1" ;; esac
         name=$(echo $name | sed 's/^libegl$/virtual\/egl/; s/^webp$/libwebp/; s/^libgbm$/virtual\/libgbm/')
         grep "^\(PACKAGECONFIG\[$1\]\|$([ $1 = core ] && echo DEPENDS || echo no)\) =" $recipe |

@@ -120,11 +120,18 @@
  *                 "class x y width height" for each box of images/a.jpg, in shares of the picture, x
  *                 and y of the box's middle. Classes are the `names` of data.yaml, or of the only
  *                 .yaml, or else the lines of classes.txt or obj.names, in the folder, in that of
- *                 labels, or beside the parts. Of YAML is read a list or a map of names by number; the
- *                 path may be that of the .yaml too. Without names classes count from 0.
+ *                 labels, or beside the parts, in any case of letters. `names` is a list, or a map by
+ *                 number. Where the .yaml says train, that and val and test are the parts: each a folder,
+ *                 whose folders are read too, a file that lists pictures, or several of these, below
+ *                 `path` or the .yaml's folder. As Ultralytics has it "labels" stands for the last
+ *                 "images" of a picture's path, otherwise labels lie beside their pictures; "../" is left
+ *                 out where the path is not there. What is not there is named by a message, and a part
+ *                 that is the training part too is read for that alone. An obj.data of Darknet, as CVAT
+ *                 writes it, says the same in its words. The path may be that of the .yaml too. Without
+ *                 names classes count from 0.
  *   Pascal VOC    Annotations/a.xml for JPEGImages/a.jpg (or images/a.jpg), or beside each other, in
  *                 one folder or in one for each part. In ImageSets/Main the files train.txt, or
- *                 trainval.txt, val.txt and test.txt list the pictures of parts; those that are in
+ *                 trainval.txt, val.txt and test.txt list the pictures of parts, by names or paths; those that are in
  *                 none are not read. Pixels count from 1, and xmin to xmax are in the box. Names of
  *                 classes are ordered by their bytes. Boxes of an object's parts are not read.
  *   COCO          a .json with images, annotations and categories, in the folder, in "annotations" or

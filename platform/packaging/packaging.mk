@@ -5,7 +5,7 @@
 # GPU, and its data when it is given none. libzip's .pc asks for bz2, lzma, zstd and ssl of those who
 # link statically, and its package does not bring them.
 TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev zlib1g-dev libpng-dev \
-                libjpeg-dev libwebp-dev libtiff-dev libzip-dev libexpat1-dev libcjson-dev \
+                libjpeg-dev libwebp-dev libtiff-dev libzip-dev libexpat1-dev libcjson-dev libyaml-dev \
                 libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libegl1 libgl1-mesa-dri \
                 dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \

@@ -59,12 +59,18 @@ glcnn_status boxes_tally(struct glcnn_data_set *set, struct tally *tally, const 
 struct pairs {
     const char *pictures, *annotations; /* folders */
     const char *ending;                 /* of annotations: ".txt" */
-    const struct listing *wanted;       /* names without ending; NULL: all */
+    const struct listing *wanted;       /* names, with or without ending; NULL: all */
+    bool passes_folders;                /* folders among the pictures are read by themselves */
     /* Fills in what a->path says; after a failure but GLCNN_OUT_OF_MEMORY the picture is left out. */
     glcnn_status (*read)(struct glcnn_data_set *set, struct annotation *a, char *error);
 };
 glcnn_status boxes_add_pairs(struct glcnn_data_set *set, glcnn_data_part part,
                              const struct pairs *pairs, char *error);
+
+/* Reads the names or paths of pictures that a file lists, sorted and each once; to be released, after a
+ * failure too. `is_bare`: without the folders that stand before a name. */
+glcnn_status boxes_read_list(struct glcnn_data_set *set, const char *path, bool is_bare,
+                             struct listing *names, char *error);
 
 /* The readers of `pairs`. */
 glcnn_status yolo_read(struct glcnn_data_set *set, struct annotation *a, char *error);

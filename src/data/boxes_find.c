@@ -5,10 +5,12 @@
 #include <strings.h>
 
 #include "boxes_place.h"
+#include "data_yaml.h"
 #include "message.h"
 
 /* The first of these that a folder has is what it is. */
-static place_layout *const whole[] = {yolo_add_folders, voc_add_folders, coco_add_files, NULL},
+static place_layout *const whole[] = {yolo_add_lists, yolo_add_folders, voc_add_folders,
+                                      coco_add_files, NULL},
                            *const beside[] = {voc_add_beside, yolo_add_beside, NULL};
 
 static glcnn_status add_first(const struct place *p, place_layout *const *layouts, bool *found)
@@ -63,11 +65,13 @@ static glcnn_status add_parts(const struct place *p)
     return status == GLCNN_SUCCESS && !any ? add_one(p) : status;
 }
 
-static glcnn_status add_folder(glcnn_data_set *set, const char *path, char *error)
+/* `yaml`: the file that names the folder; NULL: none does. */
+static glcnn_status add_folder(glcnn_data_set *set, const char *path, const char *yaml, char *error)
 {
     struct place p;
     bool found;
     glcnn_status status = place_open(&p, NULL, set, path, error);
+    p.yaml = yaml;
     if (status == GLCNN_SUCCESS)
         status = add_first(&p, whole, &found);
     if (status == GLCNN_SUCCESS && !found)
@@ -107,13 +111,8 @@ static glcnn_status add_json_file(glcnn_data_set *set, const char *path, char *e
 static glcnn_status add_yaml_file(glcnn_data_set *set, const char *path, char *error)
 {
     char *folder = folder_of(path);
-    struct names names;
     glcnn_status status =
-        folder ? class_list_read(path, &names, error) : data_no_memory(error, path);
-    if (status == GLCNN_SUCCESS)
-        boxes_take_classes(set, &names);
-    if (status == GLCNN_SUCCESS)
-        status = add_folder(set, folder, error);
+        folder ? add_folder(set, folder, path, error) : data_no_memory(error, path);
     free(folder);
     return status;
 }
@@ -121,10 +120,10 @@ static glcnn_status add_yaml_file(glcnn_data_set *set, const char *path, char *e
 static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
 {
     if (path_is_folder(path))
-        return add_folder(set, path, error);
+        return add_folder(set, path, NULL, error);
     if (place_has_ending(path, ".json"))
         return add_json_file(set, path, error);
-    if (place_has_ending(path, ".yaml") || place_has_ending(path, ".yml"))
+    if (data_yaml_is(path))
         return add_yaml_file(set, path, error);
     return data_fail(error, GLCNN_MALFORMED_DATA,
                      "%.300s: is not a folder; expected one with pictures and boxes, the .json of "

@@ -1,6 +1,7 @@
 /* Pictures and annotations that are paired by name. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "message.h"
 #include "set.h"
@@ -17,10 +18,11 @@ struct pairing {
     char *error;
 };
 
+/* In any case of letters. */
 static bool has_ending(const char *name, const char *ending)
 {
     size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcmp(name + length - part, ending) == 0;
+    return length > part && strcasecmp(name + length - part, ending) == 0;
 }
 
 static size_t stem_length(const char *name)
@@ -103,35 +105,52 @@ static glcnn_status add(struct pairing *p, const char *picture, uint32_t number)
     return GLCNN_SUCCESS;
 }
 
-/* The number of its annotation; UINT32_MAX: it has none. False: the picture is not wanted. */
-static bool find_annotation(struct pairing *p, const char *name, uint32_t *number)
+/* The annotation of a picture, whose ending may be in any case; UINT32_MAX: it has none. */
+static uint32_t find_beside(const struct pairing *p, const char *picture)
+{
+    const struct listing *l = &p->annotations;
+    const size_t stem = stem_length(picture);
+    uint32_t low = 0, high = l->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (strncmp(l->names[middle], picture, stem) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < l->count && strncmp(l->names[low], picture, stem) == 0; low++)
+        if (strcasecmp(l->names[low] + stem, p->pairs->ending) == 0)
+            return low;
+    return UINT32_MAX;
+}
+
+/* Marks the picture as met where the part lists it, with or without its ending. */
+static bool is_wanted(struct pairing *p, const char *name)
 {
     char text[512];
     const struct listing *wanted = p->pairs->wanted;
+    if (!wanted)
+        return true;
+    uint32_t at = find_name(wanted, name);
     snprintf(text, sizeof text, "%.*s", (int)stem_length(name), name);
-    uint32_t at = wanted ? find_name(wanted, text) : 0;
-    if (at == UINT32_MAX)
-        return false;
-    if (wanted)
+    at = at == UINT32_MAX ? find_name(wanted, text) : at;
+    if (at != UINT32_MAX)
         p->met[at] = 1;
-    snprintf(text, sizeof text, "%.*s%s", (int)stem_length(name), name, p->pairs->ending);
-    *number = find_name(&p->annotations, text);
-    return true;
+    return at != UINT32_MAX;
 }
 
 static glcnn_status add_named(struct pairing *p, const char *name)
 {
-    uint32_t number;
-    if (!find_annotation(p, name, &number))
+    if (!is_wanted(p, name))
         return GLCNN_SUCCESS;
     char *picture = path_join(p->pairs->pictures, name);
     if (!picture)
         return data_no_memory(p->error, p->pairs->pictures);
     glcnn_status status = GLCNN_SUCCESS;
-    if (path_is_folder(picture))
+    if (!path_is_folder(picture))
+        status = add(p, picture, find_beside(p, name));
+    else if (!p->pairs->passes_folders)
         set_pass_over(p->set, picture);
-    else
-        status = add(p, picture, number);
     free(picture);
     return status;
 }
@@ -140,7 +159,7 @@ static glcnn_status add_named(struct pairing *p, const char *name)
 
 static bool is_class_list(const char *name)
 {
-    return strcmp(name, "classes.txt") == 0;
+    return strcasecmp(name, "classes.txt") == 0;
 }
 
 static glcnn_status tell_unused(struct pairing *p)

@@ -10,6 +10,7 @@ struct place {
     const struct place *up; /* whose part it is; NULL: none */
     const char *folder;
     struct listing listing;
+    const char *yaml;     /* the file that the caller named; NULL: none */
     glcnn_data_part part; /* of what is found without a part */
     char *error;
 };
@@ -35,11 +36,18 @@ glcnn_status place_refuse_two(const struct place *p, const char *one, const char
 /* Adds what the folder has, where it has this layout: *found. */
 typedef glcnn_status place_layout(const struct place *p, bool *found);
 
+/* Parts that a data.yaml or an obj.data lists. */
+place_layout yolo_add_lists;
 /* images and labels, Annotations and JPEGImages, .json; below a root of parts. */
 place_layout yolo_add_folders, voc_add_folders, coco_add_files;
 /* Annotations beside their pictures. */
 place_layout yolo_add_beside, voc_add_beside;
 
+/* The pictures of a folder, or those of it that are wanted, and their labels. */
+glcnn_status yolo_add_pair(const struct place *p, glcnn_data_part part, const struct pairs *pairs);
+/* The data.yaml of a folder, or else its only YAML, whatever the case of letters; *name NULL: there is
+ * none. */
+glcnn_status yolo_find_yaml(const struct place *p, const char **name);
 /* The classes of YOLO: data.yaml, classes.txt or obj.names of the folder, of that whose part it is, or
  * of the folder of labels. */
 glcnn_status yolo_find_classes(const struct place *p, const char *labels);

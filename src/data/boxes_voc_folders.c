@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "boxes_place.h"
-#include "bytes.h"
 #include "message.h"
-
-#define MAX_LIST ((size_t)64 << 20) /* bytes of a list of pictures */
 
 static glcnn_status add_pair(const struct place *p, glcnn_data_part part, const char *pictures,
                              const char *annotations, const struct listing *wanted)
@@ -20,55 +17,6 @@ static glcnn_status add_pair(const struct place *p, glcnn_data_part part, const 
     return boxes_add_pairs(p->set, part, &pairs, p->error);
 }
 
-/* A name on each line, and what may stand behind a blank. */
-static bool cut_names(char *text, struct listing *names)
-{
-    for (char *line; (line = bytes_line(&text)) != NULL;) {
-        line += strspn(line, " \t\r");
-        line[strcspn(line, " \t\r")] = 0;
-        if (*line && !listing_add(names, line))
-            return false;
-    }
-    return true;
-}
-
-static void drop_repeats(glcnn_data_set *set, const char *path, struct listing *names)
-{
-    char message[GLCNN_ERROR_LENGTH];
-    struct tally repeats = {0};
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < names->count; i++) {
-        if (kept == 0 || strcmp(names->names[kept - 1], names->names[i]) != 0) {
-            names->names[kept++] = names->names[i];
-            continue;
-        }
-        if (repeats.count++ == 0)
-            snprintf(repeats.first, sizeof repeats.first, "%.100s", names->names[i]);
-        free(names->names[i]);
-    }
-    names->count = kept;
-    snprintf(message, sizeof message,
-             "%.250s: %u names are repeated, and count once: %.100s is the first", path,
-             repeats.count, repeats.first);
-    if (repeats.count > 0)
-        set_decide(set, message);
-}
-
-static glcnn_status read_list(glcnn_data_set *set, const char *path, struct listing *names,
-                              char *error)
-{
-    struct bytes bytes;
-    char *text;
-    *names = (struct listing){0};
-    glcnn_status status = bytes_read_text(&bytes, path, MAX_LIST, &text, error);
-    if (status == GLCNN_SUCCESS && !cut_names(text, names))
-        status = data_no_memory(error, path);
-    bytes_free(&bytes);
-    listing_sort(names);
-    drop_repeats(set, path, names);
-    return status;
-}
-
 /* The part that ImageSets/Main/NAME.txt lists, if it is there. */
 static glcnn_status add_list(const struct place *p, const char *name, glcnn_data_part part,
                              const char *pictures, const char *annotations, bool *any)
@@ -80,7 +28,7 @@ static glcnn_status add_list(const struct place *p, const char *name, glcnn_data
     glcnn_status status = GLCNN_SUCCESS;
     if (path_exists(path)) {
         *any = true;
-        status = read_list(p->set, path, &names, p->error);
+        status = boxes_read_list(p->set, path, true, &names, p->error);
         if (status == GLCNN_SUCCESS)
             status = add_pair(p, part, pictures, annotations, &names);
         listing_free(&names);

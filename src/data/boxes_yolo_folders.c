@@ -1,6 +1,7 @@
 /* Folders as YOLO has them: pictures, labels and a list of the classes. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "boxes_place.h"
 #include "message.h"
@@ -20,7 +21,7 @@ static const char *find_list(const struct listing *listing, const struct list *l
     const char *found = NULL;
     *other = NULL;
     for (uint32_t i = 0; i < listing->count; i++)
-        if (strcmp(listing->names[i], list->name) == 0)
+        if (strcasecmp(listing->names[i], list->name) == 0)
             return listing->names[i];
     for (uint32_t i = 0; list->ending && i < listing->count; i++) {
         const char *at = listing->names[i];
@@ -31,6 +32,13 @@ static const char *find_list(const struct listing *listing, const struct list *l
         found = found ? found : at;
     }
     return found;
+}
+
+glcnn_status yolo_find_yaml(const struct place *p, const char **name)
+{
+    const char *other;
+    *name = find_list(&p->listing, &lists[0], &other);
+    return *name && other ? place_refuse_two(p, *name, other) : GLCNN_SUCCESS;
 }
 
 static glcnn_status take_list(glcnn_data_set *set, const char *path, char *error)
@@ -76,20 +84,27 @@ glcnn_status yolo_find_classes(const struct place *p, const char *labels)
 
 /* ---- Pictures and labels ---- */
 
+glcnn_status yolo_add_pair(const struct place *p, glcnn_data_part part, const struct pairs *pairs)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    struct pairs whole = *pairs;
+    whole.ending = ".txt";
+    whole.read = yolo_read;
+    p->set->info.format = "yolo";
+    if (!path_is_folder(whole.annotations)) {
+        snprintf(message, sizeof message,
+                 "%.200s: is left out: there is no folder %.200s with its boxes", whole.pictures,
+                 whole.annotations);
+        return set_complain(p->set, 0, message, p->error);
+    }
+    glcnn_status status = yolo_find_classes(p, whole.annotations);
+    return status == GLCNN_SUCCESS ? boxes_add_pairs(p->set, part, &whole, p->error) : status;
+}
+
 static glcnn_status add_pair(const struct place *p, glcnn_data_part part, const char *images,
                              const char *labels)
 {
-    char message[GLCNN_ERROR_LENGTH];
-    const struct pairs pairs = {
-        .pictures = images, .annotations = labels, .ending = ".txt", .read = yolo_read};
-    p->set->info.format = "yolo";
-    if (!path_is_folder(labels)) {
-        snprintf(message, sizeof message,
-                 "%.200s: is left out: there is no folder %.200s with its boxes", images, labels);
-        return set_complain(p->set, 0, message, p->error);
-    }
-    glcnn_status status = yolo_find_classes(p, labels);
-    return status == GLCNN_SUCCESS ? boxes_add_pairs(p->set, part, &pairs, p->error) : status;
+    return yolo_add_pair(p, part, &(struct pairs){.pictures = images, .annotations = labels});
 }
 
 /* images/train and labels/train. */

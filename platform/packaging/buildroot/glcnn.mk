@@ -16,7 +16,7 @@ GLCNN_PARTS = core
 
 ifeq ($(BR2_PACKAGE_GLCNN_DATA),y)
 GLCNN_PARTS += data
-GLCNN_DEPENDENCIES += cjson expat jpeg libpng libzip tiff webp zlib
+GLCNN_DEPENDENCIES += cjson expat jpeg libpng libyaml libzip tiff webp zlib
 endif
 
 ifeq ($(BR2_PACKAGE_GLCNN_ONNX),y)

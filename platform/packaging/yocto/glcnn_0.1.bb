@@ -14,7 +14,7 @@ DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm"
 # The parts that are built beside libglcnn; the tool is built of the three others. These recipes, but for
 # those of openembedded-core, are meta-oe's.
 PACKAGECONFIG ??= ""
-PACKAGECONFIG[data] = ",,cjson expat jpeg libpng libwebp libzip tiff zlib"
+PACKAGECONFIG[data] = ",,cjson expat jpeg libpng libwebp libyaml libzip tiff zlib"
 PACKAGECONFIG[interchange] = ",,cjson libcbor xz"
 PACKAGECONFIG[onnx] = ",,protobuf-c protobuf-c-native"
 PACKAGECONFIG[tool] = ",,"

@@ -1,0 +1,22 @@
+/* What the data.yaml of YOLO says, or the obj.data of Darknet. */
+#ifndef GLCNN_DATA_DATA_YAML_H
+#define GLCNN_DATA_DATA_YAML_H
+
+#include <glcnn/data.h>
+
+#include "folder.h"
+#include "names.h"
+
+struct data_yaml {
+    struct names names;                     /* of the classes; none: it lists none */
+    char *root;                             /* `path`, which the parts are below; NULL: not said */
+    struct listing parts[GLCNN_DATA_PARTS]; /* folders, or lists of pictures */
+};
+
+/* Whether the file is YAML by its name, in any case of letters. */
+bool data_yaml_is(const char *path);
+/* *yaml is to be released, after a failure too. */
+glcnn_status data_yaml_read(const char *path, struct data_yaml *yaml, char *error);
+void data_yaml_free(struct data_yaml *yaml);
+
+#endif

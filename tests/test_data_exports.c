@@ -1,0 +1,238 @@
+/* Folders as tools for labelling write them, each made here after the tool's documentation or source,
+ * and read without an option: targets, parts, classes and boxes as that says. */
+#include "tests/data_files.h"
+
+#include <string.h>
+
+#include "tests/unit.h"
+
+/* A file of a folder; without a text it is a picture of 20 x 10. */
+struct file {
+    const char *name, *text;
+};
+
+struct export
+{
+    const char *folder;
+    struct file files[16];
+    const char *open; /* what is opened below the folder; NULL: that itself */
+    const char *format, *classes;
+    const char *parts[GLCNN_DATA_PARTS];
+    const char *decision; /* what one says; NULL: none is asked for */
+    const char *note;     /* NULL: there is none */
+};
+
+static uint32_t grey(uint32_t x, uint32_t y, uint32_t c)
+{
+    return (x * 7 + y * 13 + c) % 256;
+}
+
+static const char *write_folder(const char *folder, const struct file *files)
+{
+    static char path[256];
+    for (; files->name; files++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files->name);
+        if (files->text)
+            data_write_text(path, files->text);
+        else
+            data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = grey});
+    }
+    return folder;
+}
+
+static const char *opened(const struct export *e)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s%s%s", e->folder, e->open ? "/" : "", e->open ? e->open : "");
+    return path;
+}
+
+static void check(const struct export *e)
+{
+    write_folder(e->folder, e->files);
+    glcnn_data_set *data =
+        data_open(opened(e), &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
+    if (!data)
+        return;
+    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, e->format);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), e->classes);
+    for (int part = 0; part < GLCNN_DATA_PARTS; part++) {
+        const char *expected = e->parts[part] ? e->parts[part] : "",
+                   *found = data_describe_boxes(data, (glcnn_data_part)part);
+        CU_ASSERT_STRING_EQUAL(found, expected);
+        if (strcmp(found, expected) != 0)
+            printf("\n    %s: part %d: \"%s\", expected \"%s\"\n", e->folder, part, found,
+                   expected);
+    }
+    if (e->decision)
+        CU_ASSERT(data_says(data, glcnn_data_set_decision, e->decision));
+    const char *note = glcnn_data_set_note(data, 0);
+    CU_ASSERT(e->note ? data_says(data, glcnn_data_set_note, e->note) : !note);
+    if (!e->note && note)
+        printf("\n    %s: %s\n", e->folder, note);
+    glcnn_data_set_close(&data);
+}
+
+static void check_all(const struct export *e, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check(&e[i]);
+}
+
+#define CHECK_ALL(exports) check_all(exports, sizeof exports / sizeof *exports)
+
+/* ---- YOLO ---- */
+
+#define CAT  "0 0.5 0.5 0.5 0.5\n"
+#define DOG  "1 0.5 0.5 0.5 0.5\n"
+#define A    "a.png: cat 0.25 0.25 0.75 0.75"
+#define B    "b.png: dog 0.25 0.25 0.75 0.75"
+#define C    "c.png: cat 0.25 0.25 0.75 0.75"
+#define BOTH "names: [cat, dog]\n"
+
+/* https://docs.ultralytics.com/datasets/detect/: path, train, val and test, each a folder, a list of
+ * folders or a list file; check_det_dataset and img2label_paths of ultralytics/data/utils.py. */
+static void ultralytics(void)
+{
+    static const struct export exports[] = {
+        {.folder = "lists",
+         .files = {{"images/a.png", NULL},
+                   {"images/b.png", NULL},
+                   {"images/c.png", NULL},
+                   {"labels/a.txt", CAT},
+                   {"labels/b.txt", DOG},
+                   {"labels/c.txt", CAT},
+                   {"data.yaml", "path: .\ntrain: train.txt\nval: val.txt\n" BOTH},
+                   {"train.txt", "./images/c.png\n./images/a.png\n"},
+                   {"val.txt", "./images/b.png\r\n"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A "; " C, B}},
+        {.folder = "folders",
+         .files = {{"pictures/one/images/a.png", NULL},
+                   {"pictures/one/labels/a.txt", CAT},
+                   {"pictures/two/c.png", NULL},
+                   {"pictures/two/c.txt", CAT},
+                   {"held back/images/day/b.png", NULL},
+                   {"held back/labels/day/b.txt", DOG},
+                   {"data.yaml", "train:\n- pictures/one/images\n- pictures/two\nval: held back\n"
+                                 "names: {1: dog, 0: cat}\n"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A "; " C, B}},
+        {.folder = "capitals",
+         .files = {{"images/a.png", NULL}, {"labels/a.TXT", CAT}, {"DATA.YAML", BOTH}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A}},
+        {.folder = "elsewhere",
+         .files = {{"images/train/a.png", NULL},
+                   {"labels/train/a.txt", CAT},
+                   {"images/val/b.png", NULL},
+                   {"labels/val/b.txt", DOG},
+                   {"coco8.yaml", "path: ../datasets/coco8\ntrain: images/train\nval: images/val\n"
+                                  "test: # none\n" BOTH}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A, B},
+         .decision = "path: \"../datasets/coco8\" is no folder here, so paths begin at that of"},
+        {.folder = "below",
+         .files = {{"set/images/train/a.png", NULL},
+                   {"set/labels/train/a.txt", CAT},
+                   {"here/data.yaml", "path: ../set\ntrain: images/train\nval: images/val\n" BOTH}},
+         .open = "here/data.yaml",
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A},
+         .decision = "val: \"images/val\" is not there, and is not read"},
+        {.folder = "gone",
+         .files = {{"images/train/a.png", NULL},
+                   {"labels/train/a.txt", CAT},
+                   {"data.yaml", "train: pictures\n" BOTH}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A},
+         .decision = "train: \"pictures\" is not there, so parts are those that folders are named"},
+        {.folder = "same", /* as coco128.yaml */
+         .files = {{"images/train2017/a.png", NULL},
+                   {"labels/train2017/a.txt", CAT},
+                   {"data.yaml", "train: images/train2017\nval: images/train2017\n" BOTH}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A},
+         .decision = "val: \"images/train2017\" is of the training part too, and is read for that"},
+        {.folder = "missing",
+         .files = {{"images/a.png", NULL},
+                   {"labels/a.txt", CAT},
+                   {"data.yaml", "train: train.txt\n" BOTH},
+                   {"train.txt", "images/a.png\nimages/b.png\n/home/me/set/images/c.png\n"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A},
+         .note = "lists /home/me/set/images/c.png, and no picture is called so; and so 1 more"}};
+    CHECK_ALL(exports);
+}
+
+/* https://docs.roboflow.com, export "YOLOv8": data.yaml has paths as from a folder beside the data. */
+static void roboflow_yolo(void)
+{
+    static const struct export export = {
+        .folder = "roboflow",
+        .files = {{"train/images/a.png", NULL},
+                  {"train/labels/a.txt", CAT},
+                  {"valid/images/b.png", NULL},
+                  {"valid/labels/b.txt", DOG},
+                  {"test/images/c.png", NULL},
+                  {"test/labels/c.txt", CAT},
+                  {"README.roboflow.txt", "one"},
+                  {"data.yaml", "train: ../train/images\nval: ../valid/images\n"
+                                "test: ../test/images\n\nnc: 2\nnames: ['cat', 'dog']\n\n"
+                                "roboflow:\n  workspace: one\n  version: 1\n"}},
+        .format = "yolo",
+        .classes = "cat dog",
+        .parts = {A, B, C}};
+    check(&export);
+}
+
+/* https://docs.cvat.ai/docs/dataset_management/formats/format-yolo/ and format-yolo-ultralytics/ */
+static void cvat_yolo(void)
+{
+    static const struct export exports[] = {
+        {.folder = "cvat11",
+         .files = {{"obj.data", "classes = 2\ntrain = data/train.txt\nvalid = data/valid.txt\n"
+                                "names = data/obj.names\nbackup = backup/\n"},
+                   {"obj.names", "cat\ndog\n"},
+                   {"train.txt", "data/obj_train_data/a.png\ndata/obj_train_data/c.png\n"},
+                   {"valid.txt", "data/obj_valid_data/b.png\n"},
+                   {"obj_train_data/a.png", NULL},
+                   {"obj_train_data/a.txt", CAT},
+                   {"obj_train_data/c.png", NULL},
+                   {"obj_train_data/c.txt", CAT},
+                   {"obj_valid_data/b.png", NULL},
+                   {"obj_valid_data/b.txt", DOG}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A "; " C, B}},
+        {.folder = "cvat_ultralytics",
+         .files = {{"data.yaml", "names:\n  0: cat\n  1: dog\npath: .\ntrain: train.txt\n"},
+                   {"train.txt", "data/images/train/a.png\n"},
+                   {"images/train/a.png", NULL},
+                   {"labels/train/a.txt", CAT}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A}}};
+    CHECK_ALL(exports);
+}
+
+int main(int argc, char **argv)
+{
+    CU_TestInfo tests[] = {
+        UNIT_TEST(ultralytics),
+        UNIT_TEST(roboflow_yolo),
+        UNIT_TEST(cvat_yolo),
+        CU_TEST_INFO_NULL,
+    };
+    int status = unit_run("data exports", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
