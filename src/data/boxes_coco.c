@@ -6,13 +6,17 @@
 
 #include "bytes.h"
 #include "message.h"
+#include "outline.h"
 #include "set.h"
 
 #define MAX_WHOLE 9007199254740992.0 /* 2^53: up to it a double has every whole number */
 
 struct category {
     double id;
+    const char *text; /* an id that is a text and no number; NULL: it is a number */
     const char *name;
+    uint32_t objects;
+    bool is_spare; /* no object is of it, and another has its name */
 };
 
 struct image {
@@ -22,6 +26,7 @@ struct image {
     uint32_t number;       /* in the list */
     uint32_t first, count; /* of `order` */
     bool is_twice;         /* an image before it has the same file, or the same id */
+    bool has_namesake;     /* the file of another has the same name in another folder */
 };
 
 struct coco {
@@ -66,9 +71,23 @@ static const char *end_of_value(const char *at, const char *end)
     return at;
 }
 
-/* Outlines of objects take most of a file, and nothing reads them: "segmentation": [..] becomes 0,
- * and lines stay lines. */
-static void drop_outlines(char *text, size_t size)
+/* Quotes within become ', which no outline has. */
+static void quote(char *from, char *last)
+{
+    for (char *at = from + 1; at < last; at++) {
+        const bool is_escape = *at == '\\';
+        if (is_escape && at[1] == '"')
+            at[0] = at[1] = '?';
+        if (*at == '"')
+            *at = '\'';
+        at += is_escape;
+    }
+    *from = *last = '"';
+}
+
+/* Outlines of objects take most of a file, and few are read: "segmentation": [..] becomes a text, which
+ * takes no more than its letters. */
+static void quote_outlines(char *text, size_t size)
 {
     static const char key[] = "\"segmentation\"", blanks[] = " \t\r\n";
     const char *end = text + size, *next;
@@ -85,10 +104,43 @@ static void drop_outlines(char *text, size_t size)
             continue;
         char *value = text + (next - text);
         next = end_of_value(next, end);
-        for (char *to = value; to < next; to++)
-            *to = *to == '\n' ? '\n' : ' ';
-        *value = '0';
+        char *last = text + (next - text) - 1;
+        if (*last == ']' || *last == '}')
+            quote(value, last);
     }
+}
+
+/* A key of the outermost object is followed by a colon. */
+static bool is_key(const char *at, const char *next, const char *key)
+{
+    const size_t length = strlen(key);
+    return (size_t)(next - at) == length + 2 && strncmp(at + 1, key, length) == 0 &&
+           next[strspn(next, " \t\r\n")] == ':';
+}
+
+static bool has_keys(const char *text, size_t size)
+{
+    const char *end = text + size, *next;
+    bool has[2] = {false, false};
+    text += strspn(text, " \t\r\n");
+    if (*text != '{')
+        return false;
+    for (const char *at = text + 1; at < end && !(has[0] && has[1]); at = next) {
+        next = end_of_value(at, end);
+        for (int i = 0; i < 2 && *at == '"'; i++)
+            has[i] = has[i] || is_key(at, next, list_names[i]);
+    }
+    return has[0] && has[1];
+}
+
+bool coco_is(const char *path)
+{
+    char *text, error[GLCNN_ERROR_LENGTH];
+    struct bytes bytes;
+    bool found = bytes_read_text(&bytes, path, BYTES_MAX, &text, error) == GLCNN_SUCCESS &&
+                 has_keys(text, bytes.size - (size_t)(text - (char *)bytes.data));
+    bytes_free(&bytes);
+    return found;
 }
 
 static glcnn_status refuse_json(const struct coco *c, const char *text, const char *at)
@@ -106,7 +158,7 @@ static glcnn_status refuse_json(const struct coco *c, const char *text, const ch
 static glcnn_status parse(struct coco *c, char *text, size_t size)
 {
     const char *at = text;
-    drop_outlines(text, size);
+    quote_outlines(text, size);
     c->json = cJSON_ParseWithLengthOpts(text, size + 1, &at, true);
     return c->json ? GLCNN_SUCCESS : refuse_json(c, text, at);
 }
@@ -157,6 +209,27 @@ static bool read_whole(const cJSON *json, double *value)
     return fabs(*value) <= MAX_WHOLE && *value == floor(*value);
 }
 
+/* Texts that are no numbers are told apart by 51 bits of their digest, as numbers that are not whole. */
+static double digest_of(const char *text)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++)
+        digest = (digest ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return -(double)(digest >> 13) - 0.5;
+}
+
+/* An id is a whole number, its digits as a text, or another text. */
+static bool read_id(const cJSON *json, double *id)
+{
+    const char *text = cJSON_GetStringValue(json);
+    if (!text)
+        return read_whole(json, id);
+    const size_t length = strlen(text);
+    const bool is_number = length > 0 && length <= 15 && strspn(text, "0123456789") == length;
+    *id = is_number ? strtod(text, NULL) : digest_of(text);
+    return length > 0;
+}
+
 static glcnn_status refuse_entry(const struct coco *c, int list, uint32_t number, const char *name,
                                  const char *expected)
 {
@@ -167,10 +240,24 @@ static glcnn_status refuse_entry(const struct coco *c, int list, uint32_t number
 static int by_category(const void *a, const void *b)
 {
     const struct category *x = a, *y = b;
+    if (x->text && y->text)
+        return strcmp(x->text, y->text);
+    if (x->text || y->text)
+        return x->text ? 1 : -1;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* In the order of their ids. */
+static bool read_category_id(const cJSON *json, struct category *category)
+{
+    category->text = NULL;
+    if (!read_id(json, &category->id))
+        return false;
+    if (category->id != floor(category->id))
+        category->text = cJSON_GetStringValue(json);
+    return true;
+}
+
+/* In the order of their ids, numbers first. */
 static glcnn_status read_categories(struct coco *c)
 {
     const cJSON *json;
@@ -179,8 +266,8 @@ static glcnn_status read_categories(struct coco *c)
     {
         struct category *category = &c->categories[i];
         category->name = cJSON_GetStringValue(member(json, "name"));
-        if (!read_whole(member(json, "id"), &category->id))
-            return refuse_entry(c, CATEGORIES, i, "id", "a whole number");
+        if (!read_category_id(member(json, "id"), category))
+            return refuse_entry(c, CATEGORIES, i, "id", "a whole number or a text");
         if (!category->name)
             return refuse_entry(c, CATEGORIES, i, "name", "a text");
         i++;
@@ -189,17 +276,64 @@ static glcnn_status read_categories(struct coco *c)
     return GLCNN_SUCCESS;
 }
 
+static struct category *find_category(const struct coco *c, const cJSON *json)
+{
+    struct category key = {0};
+    return read_category_id(json, &key)
+               ? bsearch(&key, c->categories, c->counts[CATEGORIES], sizeof key, by_category)
+               : NULL;
+}
+
+static void count_objects(struct coco *c)
+{
+    const cJSON *json;
+    cJSON_ArrayForEach(json, c->lists[ANNOTATIONS])
+    {
+        struct category *category = find_category(c, member(json, "category_id"));
+        if (category)
+            category->objects++;
+    }
+}
+
+static int by_name_and_objects(const void *a, const void *b)
+{
+    const struct category *x = *(struct category *const *)a, *y = *(struct category *const *)b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : (x->objects < y->objects) - (x->objects > y->objects);
+}
+
+/* Roboflow has a root of all categories, which may have the name of one. */
+static glcnn_status find_spare(struct coco *c)
+{
+    const uint32_t count = c->counts[CATEGORIES];
+    struct category **order = malloc((count + (size_t)1) * sizeof *order);
+    if (!order)
+        return data_no_memory(c->error, c->path);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = &c->categories[i];
+    qsort(order, count, sizeof *order, by_name_and_objects);
+    for (uint32_t i = 1; i < count; i++)
+        order[i]->is_spare =
+            strcmp(order[i]->name, order[i - 1]->name) == 0 && order[i]->objects == 0;
+    free(order);
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status name_categories(struct coco *c)
 {
     struct names names = {0};
-    glcnn_status status = GLCNN_SUCCESS;
+    count_objects(c);
+    glcnn_status status = find_spare(c);
     for (uint32_t i = 0; i < c->counts[CATEGORIES] && status == GLCNN_SUCCESS; i++) {
         const struct category *category = &c->categories[i];
+        const uint32_t expected = names.count;
         uint32_t number;
+        bool is_twice = i > 0 && by_category(&category[-1], category) == 0;
+        if (category->is_spare && !is_twice)
+            continue;
         status =
             names_add(&names, category->name, strlen(category->name), c->path, &number, c->error);
-        bool is_twice = i > 0 && category[-1].id == category->id;
-        if (status == GLCNN_SUCCESS && (number != i || is_twice))
+        if (status == GLCNN_SUCCESS && (number != expected || is_twice))
             status = data_fail(c->error, GLCNN_MALFORMED_DATA,
                                "%.250s: has two categories of the %s; \"%.100s\" with id %.0f is "
                                "the second",
@@ -232,6 +366,28 @@ static int by_name(const void *a, const void *b)
     return order ? order : by_number(a, b);
 }
 
+/* Behind its folders. */
+static const char *base_of(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        name = *at == '/' || *at == '\\' ? at + 1 : name;
+    return name;
+}
+
+static int by_base(const void *a, const void *b)
+{
+    const struct image *x = a, *y = b;
+    return strcmp(base_of(x->name), base_of(y->name));
+}
+
+static void mark_namesakes(struct image *images, uint32_t count)
+{
+    qsort(images, count, sizeof *images, by_base);
+    for (uint32_t i = 1; i < count; i++)
+        if (by_base(&images[i], &images[i - 1]) == 0)
+            images[i].has_namesake = images[i - 1].has_namesake = true;
+}
+
 static void mark_twice(struct image *images, uint32_t count)
 {
     qsort(images, count, sizeof *images, by_name);
@@ -251,12 +407,13 @@ static glcnn_status read_images(struct coco *c)
         struct image *image = &c->images[count];
         *image = (struct image){
             .json = json, .number = count, .name = cJSON_GetStringValue(member(json, "file_name"))};
-        if (!read_whole(member(json, "id"), &image->id))
-            return refuse_entry(c, IMAGES, count, "id", "a whole number");
+        if (!read_id(member(json, "id"), &image->id))
+            return refuse_entry(c, IMAGES, count, "id", "a whole number or a text");
         if (!image->name)
             return refuse_entry(c, IMAGES, count, "file_name", "a text");
         count++;
     }
+    mark_namesakes(c->images, count);
     mark_twice(c->images, count);
     for (uint32_t i = 0; i < count; i++)
         c->by_number[c->images[i].number] = i;
@@ -286,8 +443,8 @@ static glcnn_status find_images(struct coco *c)
     glcnn_status status = GLCNN_SUCCESS;
     cJSON_ArrayForEach(json, c->lists[ANNOTATIONS])
     {
-        if (!read_whole(member(json, "image_id"), &id))
-            return refuse_entry(c, ANNOTATIONS, i, "image_id", "a whole number");
+        if (!read_id(member(json, "image_id"), &id))
+            return refuse_entry(c, ANNOTATIONS, i, "image_id", "a whole number or a text");
         snprintf(message, sizeof message,
                  "%.250s: annotations[%u].image_id is %.0f, which no image has for its id", c->path,
                  i, id);
@@ -335,17 +492,49 @@ static bool read_bbox(const cJSON *json, double values[4])
     return cJSON_IsArray(json) && count == 4;
 }
 
-static const struct category *find_category(const struct coco *c, const cJSON *json)
+/* The box around the outline, of an object that has no box, or one of no size. */
+static bool find_around(const cJSON *json, struct raw_box *box)
 {
-    struct category key = {0};
-    return read_whole(json, &key.id)
-               ? bsearch(&key, c->categories, c->counts[CATEGORIES], sizeof key, by_category)
-               : NULL;
+    double v[4];
+    struct outline outline;
+    const char *text = cJSON_GetStringValue(member(json, "segmentation"));
+    if (!text)
+        return false;
+    bool found = outline_read(text, &outline) && outline_box(&outline, v);
+    outline_free(&outline);
+    if (!found)
+        return false;
+    box->left = v[0];
+    box->top = v[1];
+    box->right = v[2];
+    box->bottom = v[3];
+    return true;
+}
+
+static glcnn_status read_place(const struct coco *c, uint32_t number, struct raw_box *box,
+                               char *error)
+{
+    double v[4] = {0};
+    const cJSON *json = c->annotations[number], *bbox = member(json, "bbox");
+    const bool has_box = read_bbox(bbox, v),
+               may_lack = !bbox || cJSON_IsNull(bbox) || cJSON_GetArraySize(bbox) == 0;
+    box->left = v[0];
+    box->top = v[1];
+    box->right = v[0] + v[2];
+    box->bottom = v[1] + v[3];
+    const bool is_empty = has_box && !(v[2] > 0 && v[3] > 0);
+    if ((may_lack || is_empty) && find_around(json, box))
+        return GLCNN_SUCCESS;
+    return has_box
+               ? GLCNN_SUCCESS
+               : data_fail(error, GLCNN_MALFORMED_DATA,
+                           "%.250s: annotations[%u].bbox is missing or not four finite numbers: "
+                           "x, y, width, height; and there is no outline in its place",
+                           c->path, number);
 }
 
 static glcnn_status read_box(struct coco *c, uint32_t number, char *error)
 {
-    double v[4];
     const cJSON *json = c->annotations[number], *crowd = member(json, "iscrowd");
     const struct category *category = find_category(c, member(json, "category_id"));
     struct raw_box box = {.place = number};
@@ -354,18 +543,12 @@ static glcnn_status read_box(struct coco *c, uint32_t number, char *error)
                          "%.250s: annotations[%u].category_id is missing, or is not the id of a "
                          "category",
                          c->path, number);
-    if (!read_bbox(member(json, "bbox"), v))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
-                         "%.250s: annotations[%u].bbox is missing or not four finite numbers: x, "
-                         "y, width, height",
-                         c->path, number);
-    box.left = v[0];
-    box.top = v[1];
-    box.right = v[0] + v[2];
-    box.bottom = v[1] + v[3];
+    glcnn_status status = read_place(c, number, &box, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
     box.is_crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
-    glcnn_status status = names_add(&c->set->names, category->name, strlen(category->name), c->path,
-                                    &box.label, error);
+    status = names_add(&c->set->names, category->name, strlen(category->name), c->path, &box.label,
+                       error);
     if (status == GLCNN_SUCCESS && !annotation_add(&c->annotation, &box))
         status = data_no_memory(error, c->path);
     return status;
@@ -387,16 +570,34 @@ static bool leads_out(const char *name)
     return false;
 }
 
-/* The file in the first folder that has it, otherwise in the first. */
-static char *find_file(const struct coco *c, const char *name)
+/* The file in the first folder that has it; NULL: none has, or memory is short. */
+static char *find_in_folders(const struct coco *c, const char *name)
 {
-    for (uint32_t i = 0; i < c->folders->count; i++) {
+    for (uint32_t i = 0; i < c->folders->count && !leads_out(name); i++) {
         char *path = path_join(c->folders->names[i], name);
         if (!path || path_exists(path))
             return path;
         free(path);
     }
-    return path_join(c->folders->names[0], name);
+    return NULL;
+}
+
+/* The name as it is, or else with slashes where Windows has backslashes, or else without the folders of
+ * the machine that wrote it. Where none is there the path in the first folder. */
+static char *find_file(const struct coco *c, const struct image *image)
+{
+    const char *name = image->name;
+    char *path = find_in_folders(c, name), *copy = path ? NULL : strdup(name);
+    for (char *at = copy; at && *at; at++)
+        *at = *at == '\\' ? '/' : *at;
+    if (copy)
+        path = find_in_folders(c, copy);
+    if (copy && !path && !image->has_namesake)
+        path = find_in_folders(c, base_of(copy));
+    if (copy && !path)
+        path = path_join(c->folders->names[0], copy);
+    free(copy);
+    return path;
 }
 
 static void read_size(const cJSON *json, uint32_t *size)
@@ -420,14 +621,19 @@ static glcnn_status read_annotation(struct coco *c, const struct image *image, c
                          "%.200s: images[%u] has the id, %.0f, or the file_name, %.100s, of an "
                          "image before it; expected each once",
                          c->path, image->number, image->id, name);
-    if (leads_out(name))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
-                         "%.200s: images[%u].file_name is \"%.150s\"; expected a path below the "
-                         "folder of the pictures",
-                         c->path, image->number, name);
     for (uint32_t i = 0; i < image->count && status == GLCNN_SUCCESS; i++)
         status = read_box(c, c->order[image->first + i], error);
     return status;
+}
+
+static glcnn_status refuse_name(struct coco *c, const struct image *image)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    snprintf(message, sizeof message,
+             "%.200s: images[%u].file_name is \"%.150s\"; expected a path below the folder of the "
+             "pictures",
+             c->path, image->number, image->name);
+    return set_complain(c->set, 1, message, c->error);
 }
 
 /* Left out where what is said of it cannot be understood. */
@@ -439,7 +645,11 @@ static glcnn_status add_image(struct coco *c, const struct image *image)
         return data_fail(c->error, status, "%s", message);
     if (status != GLCNN_SUCCESS)
         return set_complain(c->set, 1, message, c->error);
-    char *path = find_file(c, image->name);
+    char *path = find_file(c, image);
+    if (path && leads_out(image->name) && !path_exists(path)) {
+        free(path);
+        return refuse_name(c, image);
+    }
     const uint32_t before = c->set->file_count;
     status = path ? set_add_picture(c->set, c->part, path, 0, false, c->error)
                   : data_no_memory(c->error, c->path);

@@ -38,7 +38,29 @@ static glcnn_status add_folders(const struct place *p, const char *folder, glcnn
     return status;
 }
 
-/* Pictures are in train, images/train, images, in the folder itself or beside the file. */
+/* Adds the folders in that of the pictures, as CVAT has one for each subset. What the file is named for
+ * comes first: "default" of instances_default.json. */
+static glcnn_status add_subsets(const struct place *p, const char *images, const char *name,
+                                struct listing *folders)
+{
+    struct place below;
+    glcnn_status status = images ? place_open(&below, p, p->set, images, p->error) : GLCNN_SUCCESS;
+    for (int pass = 0; pass < 2 && images && status == GLCNN_SUCCESS; pass++)
+        for (uint32_t i = 0; i < below.listing.count && status == GLCNN_SUCCESS; i++) {
+            const char *at = below.listing.names[i];
+            char *path = path_join(images, at);
+            if (!path || ((strstr(name, at) != NULL) == (pass == 0) && path_is_folder(path) &&
+                          !listing_add(folders, path)))
+                status = data_no_memory(p->error, images);
+            free(path);
+        }
+    if (images)
+        listing_free(&below.listing);
+    return status;
+}
+
+/* Pictures are in train, images/train, images, in the folder itself, beside the file, or in a folder
+ * below images. */
 glcnn_status coco_add_file(const struct place *p, glcnn_data_part part, const char *folder,
                            const char *name)
 {
@@ -49,6 +71,8 @@ glcnn_status coco_add_file(const struct place *p, glcnn_data_part part, const ch
         status = add_folders(p, p->folder, part, &folders);
     if (status == GLCNN_SUCCESS && (!path || !listing_add(&folders, folder)))
         status = data_no_memory(p->error, folder);
+    if (status == GLCNN_SUCCESS)
+        status = add_subsets(p, images, name, &folders);
     p->set->info.format = "coco";
     if (status == GLCNN_SUCCESS)
         status = coco_add(p->set, part, path, &folders, p->error);
@@ -68,6 +92,23 @@ static bool is_wanted(const struct listing *listing, const char *name)
         if (strncmp(listing->names[i], objects, sizeof objects - 1) == 0)
             return strncmp(name, objects, sizeof objects - 1) == 0;
     return true;
+}
+
+/* Files that lie beside data, and are no annotations, are left out of the listing. */
+static void keep_annotations(struct place *files)
+{
+    struct listing *l = &files->listing;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->count; i++) {
+        char *path =
+            place_has_ending(l->names[i], ".json") ? path_join(files->folder, l->names[i]) : NULL;
+        if (path && coco_is(path))
+            l->names[kept++] = l->names[i];
+        else
+            free(l->names[i]);
+        free(path);
+    }
+    l->count = kept;
 }
 
 /* The file of a part, or with `part` NULL the only one; *name NULL: there is none. */
@@ -107,16 +148,26 @@ static glcnn_status add_jsons(const struct place *p, const struct place *files)
 
 glcnn_status coco_add_files(const struct place *p, bool *found)
 {
-    struct place below = {0};
+    struct place below = {0}, beside = {0};
     char *annotations = place_find_folder(p, "annotations", "annotations");
-    glcnn_status status = GLCNN_SUCCESS;
-    if (annotations)
+    glcnn_status status = place_open(&beside, p, p->set, p->folder, p->error);
+    if (status == GLCNN_SUCCESS && annotations)
         status = place_open(&below, p, p->set, annotations, p->error);
-    const struct place *files = place_any_has_ending(&below, ".json") ? &below : p;
-    *found = place_any_has_ending(files, ".json");
-    if (status == GLCNN_SUCCESS && *found)
+    keep_annotations(&below);
+    keep_annotations(&beside);
+    const struct place *files = below.listing.count > 0 ? &below : &beside;
+    *found = files->listing.count > 0;
+    if (status == GLCNN_SUCCESS && *found && p->set)
         status = add_jsons(p, files);
     listing_free(&below.listing);
+    listing_free(&beside.listing);
     free(annotations);
     return status;
+}
+
+/* A .json that is nothing else may be a damaged one of COCO, and says why. */
+glcnn_status coco_add_damaged(const struct place *p, bool *found)
+{
+    *found = place_any_has_ending(p, ".json") && p->set;
+    return *found ? add_jsons(p, p) : GLCNN_SUCCESS;
 }

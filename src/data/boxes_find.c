@@ -11,7 +11,8 @@
 /* The first of these that a folder has is what it is. */
 static place_layout *const whole[] = {yolo_add_lists, yolo_add_folders, voc_add_folders,
                                       coco_add_files, NULL},
-                           *const beside[] = {voc_add_beside, yolo_add_beside, NULL};
+                           *const beside[] = {voc_add_beside, yolo_add_beside, coco_add_damaged,
+                                              NULL};
 
 static glcnn_status add_first(const struct place *p, place_layout *const *layouts, bool *found)
 {

@@ -42,6 +42,8 @@ place_layout yolo_add_lists;
 place_layout yolo_add_folders, voc_add_folders, coco_add_files;
 /* Annotations beside their pictures. */
 place_layout yolo_add_beside, voc_add_beside;
+/* What is left of .json files. */
+place_layout coco_add_damaged;
 
 /* The pictures of a folder, or those of it that are wanted, and their labels. */
 glcnn_status yolo_add_pair(const struct place *p, glcnn_data_part part, const struct pairs *pairs);

@@ -1,6 +1,7 @@
 /* Boxes as Pascal VOC writes them: an XML file for each picture. */
 #include <expat.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bytes.h"
 #include "columns.h"
@@ -27,6 +28,7 @@ struct voc {
     char place[128]; /* "/annotation/object": the elements that are open */
     char text[256];  /* of the element that was opened last; a 0 stands behind it */
     size_t length;   /* of all of its text */
+    size_t passed;   /* elements within one whose names do not fit in, which is passed over */
     float values[FIELDS];
     bool has[FIELDS], has_label;
     struct raw_box box;
@@ -73,6 +75,18 @@ static void take_number(struct voc *v, enum field field)
         refuse_text(v, "a number");
     else
         v->has[field] = true;
+}
+
+/* "Unspecified", as Make Sense writes it, an empty element and "False" say that it is not; an empty size
+ * says nothing. */
+static void take_field(struct voc *v, enum field field)
+{
+    if (field == DIFFICULT && !columns_number(v->text, &v->values[field])) {
+        v->has[field] = strcasecmp(v->text, "true") == 0 || strcasecmp(v->text, "yes") == 0;
+        v->values[field] = 1;
+    } else if (field > HEIGHT || *v->text) {
+        take_number(v, field);
+    }
 }
 
 static void take_name(struct voc *v)
@@ -125,11 +139,11 @@ static void open_element(void *user, const XML_Char *name, const XML_Char **attr
     (void)attributes;
     if (v->status != GLCNN_SUCCESS)
         return;
-    if ((size_t)snprintf(v->place + length, room, "/%s", name) >= room) {
-        refuse(v, "elements are nested too deep, or have long names",
-               "annotation, object, bndbox and what stands in them");
+    if (v->passed > 0 || strlen(name) + 2 > room) {
+        v->passed++;
         return;
     }
+    snprintf(v->place + length, room, "/%s", name);
     if (length == 0 && strcmp(v->place, root_place) != 0)
         refuse_text(v, "<annotation> as the outermost element");
     if (strcmp(v->place, object_place) == 0)
@@ -155,10 +169,14 @@ static void close_element(void *user, const XML_Char *name)
     (void)name;
     if (v->status != GLCNN_SUCCESS)
         return;
+    if (v->passed > 0) {
+        v->passed--;
+        return;
+    }
     trim(v);
     for (enum field i = 0; i < FIELDS; i++)
         if (strcmp(v->place, places[i]) == 0)
-            take_number(v, i);
+            take_field(v, i);
     if (strcmp(v->place, name_place) == 0)
         take_name(v);
     if (strcmp(v->place, object_place) == 0)
@@ -171,7 +189,7 @@ static void close_element(void *user, const XML_Char *name)
 static void take_text(void *user, const XML_Char *text, int length)
 {
     struct voc *v = user;
-    for (int i = 0; i < length; i++, v->length++)
+    for (int i = 0; i < length && v->passed == 0; i++, v->length++)
         if (v->length + 1 < sizeof v->text) {
             v->text[v->length] = text[i];
             v->text[v->length + 1] = 0;

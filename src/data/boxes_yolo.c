@@ -1,4 +1,6 @@
 /* Boxes as YOLO writes them: a line "class x y width height" for each, in shares of the picture. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -8,23 +10,39 @@
 
 #define MAX_BYTES ((size_t)16 << 20) /* of the boxes of one picture */
 #define FIELDS    5
-#define LARGEST   1.01f /* rounding may lead beyond 1 */
+/* Rounding may lead beyond the picture, as far as Ultralytics takes it. */
+#define LEAST   (-0.01f)
+#define LARGEST 1.01f
 
 struct line {
-    char *fields[FIELDS];
-    size_t count, number;
+    char **fields;
+    size_t count, capacity, number;
 };
 
-/* Cuts the text at blanks, in place; fields beyond FIELDS are only counted. */
-static void cut_fields(char *text, struct line *line)
+static bool make_room(struct line *line)
+{
+    const size_t capacity = line->capacity ? line->capacity * 2 : 16;
+    char **fields = line->count < line->capacity ? line->fields
+                                                 : realloc(line->fields, capacity * sizeof *fields);
+    if (fields && line->count == line->capacity)
+        line->capacity = capacity;
+    line->fields = fields ? fields : line->fields;
+    return fields != NULL;
+}
+
+/* Cuts the text at blanks, in place; false: not enough memory. */
+static bool cut_fields(char *text, struct line *line)
 {
     static const char blanks[] = " \t\r";
     char *rest;
     line->count = 0;
     for (char *field = strtok_r(text, blanks, &rest); field;
-         field = strtok_r(NULL, blanks, &rest), line->count++)
-        if (line->count < FIELDS)
-            line->fields[line->count] = field;
+         field = strtok_r(NULL, blanks, &rest)) {
+        if (!make_room(line))
+            return false;
+        line->fields[line->count++] = field;
+    }
+    return true;
 }
 
 static glcnn_status read_class(const glcnn_data_set *set, const struct annotation *a,
@@ -42,16 +60,57 @@ static glcnn_status read_class(const glcnn_data_set *set, const struct annotatio
                                 a->path, line->number, line->fields[0], limit - 1);
 }
 
-static glcnn_status read_shares(const struct annotation *a, const struct line *line,
-                                float shares[FIELDS], char *error)
+static glcnn_status read_share(const struct annotation *a, const struct line *line, size_t number,
+                               float *share, char *error)
 {
     static const char *const names[FIELDS] = {"class", "x", "y", "width", "height"};
-    for (uint32_t i = 1; i < FIELDS; i++)
-        if (!columns_number(line->fields[i], &shares[i]) || shares[i] < 0 || shares[i] > LARGEST)
-            return data_fail(
-                error, GLCNN_MALFORMED_DATA,
-                "%.200s: line %zu: %s is %.40s; expected a share of the picture, 0 to 1", a->path,
-                line->number, names[i], line->fields[i]);
+    const bool is_box = line->count == FIELDS;
+    if (columns_number(line->fields[number], share) && *share >= LEAST && *share <= LARGEST)
+        return GLCNN_SUCCESS;
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.200s: line %zu: %s is %.40s; expected a share of the picture, 0 to 1",
+                     a->path, line->number,
+                     is_box            ? names[number]
+                     : number % 2 == 1 ? "an x of the outline"
+                                       : "a y of the outline",
+                     line->fields[number]);
+}
+
+/* x and y of the middle, width, height. */
+static glcnn_status read_middle(const struct annotation *a, const struct line *line,
+                                struct raw_box *box, char *error)
+{
+    float s[FIELDS];
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 1; i < FIELDS && status == GLCNN_SUCCESS; i++)
+        status = read_share(a, line, i, &s[i], error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    box->left = (double)s[1] - (double)s[3] / 2;
+    box->right = (double)s[1] + (double)s[3] / 2;
+    box->top = (double)s[2] - (double)s[4] / 2;
+    box->bottom = (double)s[2] + (double)s[4] / 2;
+    return status;
+}
+
+/* The points of an outline: the box is around them. */
+static glcnn_status read_outline(const struct annotation *a, const struct line *line,
+                                 struct raw_box *box, char *error)
+{
+    float x, y;
+    box->left = box->top = LARGEST;
+    box->right = box->bottom = LEAST;
+    for (size_t i = 1; i + 1 < line->count; i += 2) {
+        glcnn_status status = read_share(a, line, i, &x, error);
+        if (status == GLCNN_SUCCESS)
+            status = read_share(a, line, i + 1, &y, error);
+        if (status != GLCNN_SUCCESS)
+            return status;
+        box->left = fmin(box->left, (double)x);
+        box->right = fmax(box->right, (double)x);
+        box->top = fmin(box->top, (double)y);
+        box->bottom = fmax(box->bottom, (double)y);
+    }
     return GLCNN_SUCCESS;
 }
 
@@ -59,24 +118,21 @@ static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const st
                              char *error)
 {
     uint32_t class;
-    float s[FIELDS];
     struct raw_box box = {.place = line->number};
-    if (line->count != FIELDS)
+    const bool is_box = line->count == FIELDS, is_outline = line->count > 6 && line->count % 2 == 1;
+    if (!is_box && !is_outline)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.200s: line %zu: has %zu fields; expected %d: class, x and y of the "
-                         "box's middle, width, height",
+                         "box's middle, width, height; or a class and x and y of three points or "
+                         "more of an outline",
                          a->path, line->number, line->count, FIELDS);
     glcnn_status status = read_class(set, a, line, &class, error);
     if (status == GLCNN_SUCCESS)
-        status = read_shares(a, line, s, error);
+        status = is_box ? read_middle(a, line, &box, error) : read_outline(a, line, &box, error);
     if (status == GLCNN_SUCCESS)
         status = boxes_label(set, class, a->path, &box.label, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    box.left = (double)s[1] - (double)s[3] / 2;
-    box.right = (double)s[1] + (double)s[3] / 2;
-    box.top = (double)s[2] - (double)s[4] / 2;
-    box.bottom = (double)s[2] + (double)s[4] / 2;
     return annotation_add(a, &box) ? GLCNN_SUCCESS : data_no_memory(error, a->path);
 }
 
@@ -86,10 +142,12 @@ static glcnn_status read_text(glcnn_data_set *set, struct annotation *a, char *r
     glcnn_status status = GLCNN_SUCCESS;
     for (char *at; status == GLCNN_SUCCESS && (at = bytes_line(&rest)) != NULL;) {
         line.number++;
-        cut_fields(at, &line);
-        if (line.count > 0)
+        if (!cut_fields(at, &line))
+            status = data_no_memory(error, a->path);
+        else if (line.count > 0)
             status = read_box(set, a, &line, error);
     }
+    free(line.fields);
     return status;
 }
 
