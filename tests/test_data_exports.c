@@ -47,9 +47,19 @@ static const char *opened(const struct export *e)
     return path;
 }
 
+static void expect_guess(const char *name, glcnn_data_targets targets)
+{
+    const glcnn_data_targets guess = glcnn_data_guess_targets(data_path(name));
+    CU_ASSERT_EQUAL(guess, targets);
+    if (guess != targets)
+        printf("\n    %s: %d\n", name, (int)guess);
+}
+
+/* Reads the folder, whose targets are found without being asked for. */
 static void check(const struct export *e)
 {
     write_folder(e->folder, e->files);
+    expect_guess(opened(e), GLCNN_DATA_TARGETS_BOXES);
     glcnn_data_set *data =
         data_open(opened(e), &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
     if (!data)
@@ -373,12 +383,97 @@ static void coco(void)
     CHECK_ALL(exports);
 }
 
+/* ---- Masks, classes and boxes ---- */
+
+static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y, (void)c;
+    return x < 10 ? 0 : 255;
+}
+
+static void write_masks(const char *folder, const char *names)
+{
+    char path[256];
+    for (; *names; names++) {
+        snprintf(path, sizeof path, "%s/%c.png", folder, *names);
+        data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = halves});
+    }
+}
+
+static void write_pictures(const char *folder, const char *names)
+{
+    for (char name[] = "a.png"; *names; names++) {
+        name[0] = *names;
+        write_folder(folder, (const struct file[]){{name, NULL}, {NULL, NULL}});
+    }
+}
+
+/* Pictures against masks would be learned as two classes. */
+static void pictures_and_masks_are_no_classes(void)
+{
+    static const char *const pairs[][2] = {
+        {"image", "mask"},         {"Images", "Masks"}, {"JPEGImages", "SegmentationClass"},
+        {"images", "annotations"}, {"img", "label"},    {"train/image", "train/mask"}};
+    char folder[64], pictures[128], masks[128];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        snprintf(folder, sizeof folder, "pair%zu", i);
+        snprintf(pictures, sizeof pictures, "%s/%s", folder, pairs[i][0]);
+        snprintf(masks, sizeof masks, "%s/%s", folder, pairs[i][1]);
+        write_pictures(pictures, "ab");
+        write_masks(masks, "ab");
+        expect_guess(folder, GLCNN_DATA_TARGETS_MASKS);
+        glcnn_data_set *data =
+            data_open(folder, &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_MASKS});
+        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TRAINING], 2);
+        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 2);
+        glcnn_data_set_close(&data);
+        data_refuses(folder, NULL, GLCNN_MALFORMED_DATA,
+                     "are no classes, but pictures and what is said of them; masks are read as "
+                     "targets that are masks (--task segment)");
+    }
+}
+
+static void what_fits_two_things_is_a_question(void)
+{
+    write_pictures("voc2012/JPEGImages", "ab");
+    write_masks("voc2012/SegmentationClass", "ab");
+    data_write_text("voc2012/Annotations/a.xml", VOC("", "cat", ""));
+    expect_guess("voc2012", GLCNN_DATA_TARGETS_CLASSES);
+    data_refuses(
+        "voc2012", NULL, GLCNN_MALFORMED_DATA,
+        "it is not clear which are meant: --task segment reads masks, --task detect boxes");
+    write_pictures("unknown/images", "ab");
+    write_pictures("unknown/ground", "ab");
+    write_pictures("unknown/annotations", "ab");
+    data_write_text("unknown/annotations/a.txt", "a cat");
+    expect_guess("unknown", GLCNN_DATA_TARGETS_CLASSES);
+    data_refuses("unknown", NULL, GLCNN_MALFORMED_DATA, "are no classes, but pictures and what is");
+    /* Folders that are called so because of what their pictures show. */
+    write_pictures("faces/mask", "ab");
+    write_pictures("faces/no_mask", "ab");
+    expect_guess("faces", GLCNN_DATA_TARGETS_CLASSES);
+    glcnn_data_set *data = data_open("faces", NULL);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "mask no_mask");
+    glcnn_data_set_close(&data);
+    /* Texts beside pictures of classes are no boxes. */
+    write_pictures("texts_beside/cat", "ab");
+    write_pictures("texts_beside/dog", "ab");
+    data_write_text("texts_beside/README.txt", "1 2 3");
+    data_write_text("texts_beside/cat/a.txt", "a cat");
+    expect_guess("texts_beside", GLCNN_DATA_TARGETS_CLASSES);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
-        UNIT_TEST(ultralytics), UNIT_TEST(roboflow_yolo),
-        UNIT_TEST(cvat_yolo),   UNIT_TEST(one_odd_field_costs_itself),
-        UNIT_TEST(coco),        CU_TEST_INFO_NULL,
+        UNIT_TEST(ultralytics),
+        UNIT_TEST(roboflow_yolo),
+        UNIT_TEST(cvat_yolo),
+        UNIT_TEST(one_odd_field_costs_itself),
+        UNIT_TEST(coco),
+        UNIT_TEST(pictures_and_masks_are_no_classes),
+        UNIT_TEST(what_fits_two_things_is_a_question),
+        CU_TEST_INFO_NULL,
     };
     int status = unit_run("data exports", tests, argc, argv);
     data_remove_folder();

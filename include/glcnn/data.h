@@ -36,7 +36,9 @@
  *                 x height, by the mean over areas where it shrinks and linearly where it grows,
  *                 and its middle is taken. All of this in whole numbers: the same bytes on every
  *                 machine. A JPEG that is much larger is reduced by 2, 4 or 8 while it is decoded.
- *                 Hidden files, files that are no picture, and folders within classes are ignored
+ *                 A folder of pictures (images, JPEGImages ...) beside one of masks, labels or
+ *                 annotations is no class: these are refused, and the message names the targets that
+ *                 read them. Hidden files, files that are no picture, and folders within classes are ignored
  *                 and counted; a message tells of those that are not hidden
  *                 (glcnn_data_set_decision). Pictures of formats that are not read, as GIF, HEIC and
  *                 AVIF, are skipped like broken ones; one note for each class has their number.
@@ -92,8 +94,10 @@
  *             picture of no line is left out with a note, as is a line whose picture is broken; a
  *             picture of two lines, or that is not there, and a field that is no finite number are
  *             errors.
- *   masks     the class of each pixel: in a folder, or in that of a part, the folders "images" and
- *             "masks" (or "labels"), which may have folders of parts in turn, have files of the same
+ *   masks     the class of each pixel: in a folder, or in that of a part, a folder of
+ *             pictures (images, image, imgs, img, JPEGImages) and one of masks (masks, mask,
+ *             SegmentationClass; labels, label or annotations where these have PNG and no other
+ *             annotations), in any case, which may have folders of parts in turn, have files of the same
  *             names but for the endings. A mask is a PNG of 8 bits or fewer, palette or grey, of the
  *             size of its picture; its values are those of the palette's numbers or of the grey
  *             levels. Where class names are given, or "classes.txt" is in the folder with one name on
@@ -225,12 +229,11 @@ typedef enum glcnn_data_targets {
     GLCNN_DATA_TARGETS_FORCE32 = 0x7fffffff
 } glcnn_data_targets;
 
-/* The targets that a path looks as if it had, by names and the first lines of files, none of which is
- * read to its end: masks where "images" lie beside "masks", or beside "labels" that are PNG; boxes where
- * YOLO's, Pascal VOC's or COCO's annotations are; numbers where a CSV names pictures that are there, and
+/* The targets that a path has: masks and boxes where opening with these would find them, by the same
+ * code, up to the first picture; numbers where a CSV names pictures that are there, and
  * all its other columns have numbers, unless there is but one, called label, class, target or y, of
- * whole numbers, which may be classes. Otherwise classes, also where nothing can be read:
- * glcnn_data_set_open says why. */
+ * whole numbers, which may be classes. Otherwise classes, also where nothing can be read, or where both
+ * masks and boxes are there: glcnn_data_set_open says why, or asks which of them. */
 GLCNN_API glcnn_data_targets glcnn_data_guess_targets(const char *path);
 
 /* What the values of .npy, .npz and CSV are. */

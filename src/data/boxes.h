@@ -98,6 +98,8 @@ glcnn_status class_list_read(const char *path, struct names *names, char *error)
 
 /* ---- For sets ---- */
 
+/* Whether a folder has boxes: it is looked at as it is read, up to the first picture. */
+bool boxes_are_in(const char *path);
 /* Finds what a path has, and adds it. */
 glcnn_status boxes_add_path(struct glcnn_data_set *set, const char *path, char *error);
 /* Labels become classes, once everything is added. */

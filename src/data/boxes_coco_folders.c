@@ -94,21 +94,25 @@ static bool is_wanted(const struct listing *listing, const char *name)
     return true;
 }
 
-/* Files that lie beside data, and are no annotations, are left out of the listing. */
-static void keep_annotations(struct place *files)
+/* Files that lie beside annotations, and are none, are left out of the listing; false: all are. */
+static bool keep_annotations(struct place *files)
 {
     struct listing *l = &files->listing;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         char *path =
             place_has_ending(l->names[i], ".json") ? path_join(files->folder, l->names[i]) : NULL;
-        if (path && coco_is(path))
-            l->names[kept++] = l->names[i];
-        else
-            free(l->names[i]);
+        char *name = l->names[i];
+        if (path && coco_is(path)) {
+            l->names[i] = l->names[kept];
+            l->names[kept++] = name;
+        }
         free(path);
     }
-    l->count = kept;
+    for (uint32_t i = kept; i < l->count && kept > 0; i++)
+        free(l->names[i]);
+    l->count = kept > 0 ? kept : l->count;
+    return kept > 0;
 }
 
 /* The file of a part, or with `part` NULL the only one; *name NULL: there is none. */
@@ -153,10 +157,9 @@ glcnn_status coco_add_files(const struct place *p, bool *found)
     glcnn_status status = place_open(&beside, p, p->set, p->folder, p->error);
     if (status == GLCNN_SUCCESS && annotations)
         status = place_open(&below, p, p->set, annotations, p->error);
-    keep_annotations(&below);
-    keep_annotations(&beside);
-    const struct place *files = below.listing.count > 0 ? &below : &beside;
-    *found = files->listing.count > 0;
+    const bool has_any = keep_annotations(&below);
+    const struct place *files = keep_annotations(&beside) && !has_any ? &beside : &below;
+    *found = has_any || files == &beside || place_any_has_ending(&below, ".json");
     if (status == GLCNN_SUCCESS && *found && p->set)
         status = add_jsons(p, files);
     listing_free(&below.listing);

@@ -70,7 +70,7 @@ static glcnn_status add_parts(const struct place *p)
 static glcnn_status add_folder(glcnn_data_set *set, const char *path, const char *yaml, char *error)
 {
     struct place p;
-    bool found;
+    bool found = false;
     glcnn_status status = place_open(&p, NULL, set, path, error);
     p.yaml = yaml;
     if (status == GLCNN_SUCCESS)
@@ -130,6 +130,12 @@ static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
                      "%.300s: is not a folder; expected one with pictures and boxes, the .json of "
                      "COCO, or the data.yaml of YOLO",
                      path);
+}
+
+bool boxes_are_in(const char *path)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    return path_is_folder(path) && add_folder(NULL, path, NULL, error) == GLCNN_SUCCESS;
 }
 
 /* The decimal point is the C locale's, only for this thread. */

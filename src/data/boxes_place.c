@@ -29,6 +29,53 @@ bool place_any_has_ending(const struct place *p, const char *ending)
     return false;
 }
 
+bool place_is_paired(const struct place *p, uint32_t number, const char *ending)
+{
+    const char *name = p->listing.names[number];
+    if (!place_has_ending(name, ending))
+        return false;
+    const size_t stem = strlen(name) - strlen(ending);
+    for (uint32_t i = number; i-- > 0 && strncmp(p->listing.names[i], name, stem) == 0;)
+        if (p->listing.names[i][stem] == '.' && !strchr(p->listing.names[i] + stem + 1, '.'))
+            return true;
+    for (uint32_t i = number + 1;
+         i < p->listing.count && strncmp(p->listing.names[i], name, stem) == 0; i++)
+        if (p->listing.names[i][stem] == '.' && !strchr(p->listing.names[i] + stem + 1, '.'))
+            return true;
+    return false;
+}
+
+bool place_any_has_pair(const struct place *p, const char *ending)
+{
+    for (uint32_t i = 0; i < p->listing.count; i++)
+        if (place_is_paired(p, i, ending))
+            return true;
+    return false;
+}
+
+/* Files of the folder, and of the folders of parts in it, that have the ending. */
+static bool has_files(const char *folder, const char *ending)
+{
+    struct place p;
+    char error[GLCNN_ERROR_LENGTH];
+    bool found = place_open(&p, NULL, NULL, folder, error) == GLCNN_SUCCESS &&
+                 place_any_has_ending(&p, ending);
+    for (int part = 0; part < GLCNN_DATA_PARTS && !found; part++) {
+        char *below = NULL;
+        found = place_find_part(&p, (glcnn_data_part)part, &below) == GLCNN_SUCCESS && below &&
+                has_files(below, ending);
+        free(below);
+    }
+    listing_free(&p.listing);
+    return found;
+}
+
+bool place_has_masks(const char *folder)
+{
+    return has_files(folder, ".png") && !has_files(folder, ".txt") && !has_files(folder, ".xml") &&
+           !has_files(folder, ".json");
+}
+
 char *place_find_folder(const struct place *p, const char *name, const char *other)
 {
     for (uint32_t i = 0; i < p->listing.count; i++) {

@@ -67,7 +67,7 @@ glcnn_status voc_add_folders(const struct place *p, bool *found)
     if (annotations && pictures)
         status = place_open(&below, p, p->set, annotations, p->error);
     *found = place_any_has_ending(&below, ".xml");
-    if (status == GLCNN_SUCCESS && *found)
+    if (status == GLCNN_SUCCESS && *found && p->set)
         status = p->up ? add_pair(p, p->part, pictures, annotations, NULL)
                        : add_lists(p, pictures, annotations);
     listing_free(&below.listing);
@@ -78,6 +78,6 @@ glcnn_status voc_add_folders(const struct place *p, bool *found)
 
 glcnn_status voc_add_beside(const struct place *p, bool *found)
 {
-    *found = place_any_has_ending(p, ".xml");
-    return *found ? add_pair(p, p->part, p->folder, p->folder, NULL) : GLCNN_SUCCESS;
+    *found = place_any_has_pair(p, ".xml");
+    return *found && p->set ? add_pair(p, p->part, p->folder, p->folder, NULL) : GLCNN_SUCCESS;
 }

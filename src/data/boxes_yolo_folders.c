@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "boxes_place.h"
+#include "bytes.h"
 #include "message.h"
 
 /* ---- Classes ---- */
@@ -140,16 +141,32 @@ glcnn_status yolo_add_folders(const struct place *p, bool *found)
     char *images = place_find_folder(p, "images", "images"),
          *labels = place_find_folder(p, "labels", "labels");
     glcnn_status status = GLCNN_SUCCESS;
-    *found = images && labels;
-    if (*found)
+    *found = images && labels && !place_has_masks(labels);
+    if (*found && p->set)
         status = add_root(p, images, labels);
     free(images);
     free(labels);
     return status;
 }
 
+/* Texts beside pictures may be anything: these are numbers. */
+static bool is_label(const char *folder, const char *name)
+{
+    char *path = path_join(folder, name), error[GLCNN_ERROR_LENGTH];
+    struct bytes head = {0};
+    bool is = path && bytes_read_head(&head, path, 256, error) == GLCNN_SUCCESS;
+    for (size_t i = 0; is && i < head.size; i++)
+        is = strchr("0123456789.-+eE \t\r\n", head.data[i]) != NULL;
+    bytes_free(&head);
+    free(path);
+    return is;
+}
+
 glcnn_status yolo_add_beside(const struct place *p, bool *found)
 {
-    *found = place_any_has_ending(p, ".txt");
-    return *found ? add_pair(p, p->part, p->folder, p->folder) : GLCNN_SUCCESS;
+    *found = false;
+    for (uint32_t i = 0; i < p->listing.count && !*found; i++)
+        *found = place_is_paired(p, i, ".txt") && is_label(p->folder, p->listing.names[i]);
+    *found = *found || (p->set && place_any_has_pair(p, ".txt"));
+    return *found && p->set ? add_pair(p, p->part, p->folder, p->folder) : GLCNN_SUCCESS;
 }

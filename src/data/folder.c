@@ -12,6 +12,7 @@
 
 #include "message.h"
 #include "set.h"
+#include "words.h"
 
 /* ---- Listings ---- */
 
@@ -340,11 +341,42 @@ static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const c
     return set_complain(set, 0, message, error);
 }
 
+/* Pictures in one folder and masks or labels in another are no two classes. */
+static glcnn_status refuse_pairs(const glcnn_data_set *set, const char *path,
+                                 const struct listing *listing, char *error)
+{
+    static const char *const questions[] = {
+        "expected folders of classes; which annotations these are is not known",
+        "masks are read as targets that are masks (--task segment)",
+        "boxes are read as targets that are boxes (--task detect)",
+        "it has masks and boxes, and it is not clear which are meant: --task segment reads masks, "
+        "--task detect boxes"};
+    const char *pictures = NULL, *other = NULL;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (word_is_picture_folder(listing->names[i]))
+            pictures = listing->names[i];
+        if (word_is_target_folder(listing->names[i]))
+            other = listing->names[i];
+    }
+    if (!pictures || !other)
+        return GLCNN_SUCCESS;
+    const uint32_t targets = set_targets_in(set->path);
+    const uint32_t question =
+        (targets >> GLCNN_DATA_TARGETS_MASKS & 1) | (targets >> GLCNN_DATA_TARGETS_BOXES & 1) << 1;
+    return data_fail(
+        error, GLCNN_MALFORMED_DATA,
+        "%.250s: %.60s and %.60s are no classes, but pictures and what is said of them; "
+        "%s",
+        path, pictures, other, questions[question]);
+}
+
 glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
                              char *error)
 {
     struct listing listing;
     glcnn_status status = listing_read(path, &listing, error);
+    if (status == GLCNN_SUCCESS)
+        status = refuse_pairs(set, path, &listing, error);
     set->info.ignored += listing.hidden;
     for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
         char *folder = path_join(path, listing.names[i]);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boxes.h"
+#include "boxes_place.h"
 #include "folder.h"
 #include "message.h"
 #include "scale.h"
@@ -207,16 +207,38 @@ static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const c
 
 /* ---- Folders ---- */
 
-/* FOLDER/images and FOLDER/masks or FOLDER/labels; NULL: there are none such. */
+/* Folders named masks have these, whatever is in them; others do where they have PNG alone. */
+static bool may_be_masks(const char *folder, const char *name)
+{
+    if (word_is_mask_folder(name))
+        return true;
+    char *path = word_is_target_folder(name) ? path_join(folder, name) : NULL;
+    const bool may = path && place_has_masks(path);
+    free(path);
+    return may;
+}
+
+/* The folder of pictures and that of their masks; NULL: there are none such. */
 static bool find_pair(const char *folder, char **pictures, char **masks)
 {
-    *pictures = path_join(folder, "images");
-    *masks = path_join(folder, "masks");
-    if (*masks && !path_is_folder(*masks)) {
-        free(*masks);
-        *masks = path_join(folder, "labels");
+    struct listing listing;
+    char error[GLCNN_ERROR_LENGTH];
+    *pictures = *masks = NULL;
+    if (listing_read(folder, &listing, error) != GLCNN_SUCCESS)
+        return false;
+    for (uint32_t i = 0; i < listing.count; i++) {
+        const char *name = listing.names[i];
+        char **found = word_is_picture_folder(name) ? pictures
+                       : may_be_masks(folder, name) ? masks
+                                                    : NULL;
+        char *path = found && !*found ? path_join(folder, name) : NULL;
+        if (path && path_is_folder(path))
+            *found = path;
+        else
+            free(path);
     }
-    if (*pictures && *masks && path_is_folder(*pictures) && path_is_folder(*masks))
+    listing_free(&listing);
+    if (*pictures && *masks)
         return true;
     free(*pictures);
     free(*masks);
@@ -280,6 +302,32 @@ static glcnn_status take_both(glcnn_data_set *set, const char *pictures, const c
     return status != GLCNN_SUCCESS || found
                ? status
                : add_pairs(set, GLCNN_DATA_PART_TRAINING, pictures, masks, error);
+}
+
+/* A folder of a part, which is only found. */
+static glcnn_status find_in_part(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+                                 const char *masks, char *error)
+{
+    char *pictures, *beside;
+    (void)set, (void)part, (void)masks;
+    if (!find_pair(folder, &pictures, &beside))
+        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has no masks", folder);
+    free(pictures);
+    free(beside);
+    return GLCNN_SUCCESS;
+}
+
+bool masks_are_in(const char *path)
+{
+    char *pictures, *masks, error[GLCNN_ERROR_LENGTH];
+    bool found = path_is_folder(path) && find_pair(path, &pictures, &masks);
+    if (found) {
+        free(pictures);
+        free(masks);
+        return true;
+    }
+    return path_is_folder(path) &&
+           take_parts(NULL, path, NULL, find_in_part, &found, error) == GLCNN_SUCCESS && found;
 }
 
 /* ---- Names ---- */

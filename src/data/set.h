@@ -122,6 +122,9 @@ glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error);
 /* Adds one file without labels, or a folder's. */
 glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error);
 
+/* The targets that a folder has beside its pictures, 1 << GLCNN_DATA_TARGETS_MASKS and _BOXES; several:
+ * it is not clear which are meant. */
+uint32_t set_targets_in(const char *path);
 /* Adds folders of classes to a part. */
 glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
                              char *error);
@@ -161,6 +164,8 @@ glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char 
 
 /* ---- Masks ---- */
 
+/* Whether a folder has masks: it is looked at as it is read. */
+bool masks_are_in(const char *path);
 /* Adds pictures with masks from what a folder has. */
 glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error);
 /* Classes of pixels, once all masks are known. */

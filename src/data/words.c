@@ -58,6 +58,27 @@ bool word_is_labels(const char *word, size_t length)
     return is_one_of(word, length, known);
 }
 
+bool word_is_picture_folder(const char *name)
+{
+    static const char *const known[] = {"images", "image", "imgs", "img", "JPEGImages", NULL};
+    return is_one_of(name, strlen(name), known);
+}
+
+bool word_is_mask_folder(const char *name)
+{
+    static const char *const known[] = {"masks", "mask", "SegmentationClass", NULL};
+    return is_one_of(name, strlen(name), known);
+}
+
+bool word_is_target_folder(const char *name)
+{
+    static const char *const known[] = {
+        "labels",      "label",     "annotations",        "annotation",
+        "annots",      "ImageSets", "SegmentationObject", "targets",
+        "groundtruth", NULL};
+    return word_is_mask_folder(name) || is_one_of(name, strlen(name), known);
+}
+
 /* What a name is without its marks: "filename" for "File_Name". */
 static void reduce(const char *name, char *word, size_t size)
 {

@@ -14,6 +14,11 @@ bool word_is_numbered_part(const char *name, size_t length, glcnn_data_part *par
 /* In any case: images, labels. */
 bool word_is_images(const char *word, size_t length);
 bool word_is_labels(const char *word, size_t length);
+/* In any case: a folder of pictures that others say something of, and one of masks. */
+bool word_is_picture_folder(const char *name);
+bool word_is_mask_folder(const char *name);
+/* Also what else lies beside such pictures: labels, annotations. */
+bool word_is_target_folder(const char *name);
 /* In any case, with or without spaces, hyphens and underscores: a column that numbers or names the
  * rows of a table. */
 bool word_is_row(const char *name);
