@@ -383,6 +383,36 @@ static void coco(void)
     CHECK_ALL(exports);
 }
 
+/* Whoever has 120 files that are not read is to hear what they are, and why. */
+static void refusals_say_why(void)
+{
+    static const struct glcnn_data_parameters boxes = {.targets = GLCNN_DATA_TARGETS_BOXES};
+    write_folder("why", (const struct file[]){{"images/a.png", NULL},
+                                              {"images/b.png", NULL},
+                                              {"labels/a.txt", "0 0.5 0.5 0.5 320\n"},
+                                              {"labels/b.txt", "0 0.5 0.5 0.5 320\n"},
+                                              {NULL, NULL}});
+    data_refuses("why", &boxes, GLCNN_MALFORMED_DATA, "(2 pictures were skipped, 0 other files");
+    data_refuses("why", &boxes, GLCNN_MALFORMED_DATA,
+                 "a.txt: line 1: height is 320; expected a share of the picture, 0 to 1");
+    data_write_text("why/labels/b.txt", "");
+    data_refuses("why", &boxes, GLCNN_MALFORMED_DATA,
+                 "no picture has a box (1 pictures were skipped); expected some to train on: ");
+    write_folder("only_texts", (const struct file[]){{"cat/a.txt", "a"},
+                                                     {"cat/b.txt", "b"},
+                                                     {"cat/c.json", "{}"},
+                                                     {"cat/d", "d"},
+                                                     {NULL, NULL}});
+    data_refuses(
+        "only_texts", NULL, GLCNN_MALFORMED_DATA,
+        "4 other files ignored (2 .txt, 1 .json, 1 without an ending)); expected a folder");
+    write_folder("only_boxes", (const struct file[]){{"annotations/instances_train.json",
+                                                      COCO("a.png", OBJECT(BOX), CATEGORY)},
+                                                     {"train/a.png", NULL},
+                                                     {NULL, NULL}});
+    data_refuses("only_boxes", NULL, GLCNN_MALFORMED_DATA, "boxes (--task detect) are there");
+}
+
 /* ---- Masks, classes and boxes ---- */
 
 static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
@@ -433,6 +463,18 @@ static void pictures_and_masks_are_no_classes(void)
     }
 }
 
+/* What JPEG rounds is no value of a mask any more. */
+static void masks_of_jpeg_are_refused_by_name(void)
+{
+    static const struct glcnn_data_parameters masks = {.targets = GLCNN_DATA_TARGETS_MASKS};
+    write_pictures("jpegs/images", "a");
+    data_write_jpeg(
+        "jpegs/masks/a.jpg",
+        &(struct data_jpeg){.width = 20, .height = 10, .components = 1, .value = halves});
+    data_refuses("jpegs", &masks, GLCNN_MALFORMED_DATA,
+                 "jpegs/masks/a.jpg: masks are PNG, and JPEG does not keep their values");
+}
+
 static void what_fits_two_things_is_a_question(void)
 {
     write_pictures("voc2012/JPEGImages", "ab");
@@ -471,7 +513,9 @@ int main(int argc, char **argv)
         UNIT_TEST(cvat_yolo),
         UNIT_TEST(one_odd_field_costs_itself),
         UNIT_TEST(coco),
+        UNIT_TEST(refusals_say_why),
         UNIT_TEST(pictures_and_masks_are_no_classes),
+        UNIT_TEST(masks_of_jpeg_are_refused_by_name),
         UNIT_TEST(what_fits_two_things_is_a_question),
         CU_TEST_INFO_NULL,
     };

@@ -961,7 +961,7 @@ static void pictures_that_are_not_read_are_counted_and_named(void)
     data_write("lost/a/1.gif", "GIF89a", 6);
     data_write("lost/b/1.gif", "GIF89a", 6);
     data_refuses("lost", NULL, GLCNN_MALFORMED_DATA,
-                 "(2 pictures were skipped, 0 other files ignored): ");
+                 "(2 pictures were skipped, 0 other files ignored); expected a folder");
 }
 
 static void other_files_are_ignored_and_counted(void)

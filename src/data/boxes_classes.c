@@ -70,9 +70,14 @@ static glcnn_status take_classes(glcnn_data_set *set, bool is_listed, char *erro
 {
     char ***from = is_listed ? &set->boxes.classes : &set->names.texts;
     uint32_t *count = is_listed ? &set->boxes.class_count : &set->names.count;
+    char reason[GLCNN_ERROR_LENGTH];
+    set_first_reason(set, reason, sizeof reason);
     if (*count == 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
-                         "%.300s: no picture has a box; expected some to train on", set->path);
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.150s: no picture has a box (%u pictures were skipped); expected some to "
+            "train on%s",
+            set->path, set->skipped, reason);
     set->class_names = *from;
     set->info.class_count = *count;
     *from = NULL;
@@ -136,10 +141,13 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
     if (count > 0)
         tell_unseen(set, seen);
     free(seen);
+    char reason[GLCNN_ERROR_LENGTH];
+    set_first_reason(set, reason, sizeof reason);
     return count > 0 ? GLCNN_SUCCESS
                      : data_fail(error, GLCNN_MALFORMED_DATA,
-                                 "%.300s: no picture of the training part has a box; expected some",
-                                 set->path);
+                                 "%.150s: no picture of the training part has a box (%u pictures "
+                                 "were skipped); expected some%s",
+                                 set->path, set->skipped, reason);
 }
 
 glcnn_status boxes_finish(glcnn_data_set *set, char *error)

@@ -197,6 +197,55 @@ static glcnn_status size_tables(glcnn_data_set *set, char *error)
 
 /* ---- All ---- */
 
+void set_first_reason(const glcnn_data_set *set, char *text, size_t size)
+{
+    *text = 0;
+    if (set->notes.count > 0)
+        snprintf(text, size, ": %s", set->notes.texts[0]);
+}
+
+/* " (100 .txt, 20 .json)" */
+static void describe_ignored(const glcnn_data_set *set, char *text, size_t size)
+{
+    const uint32_t last = sizeof set->passed_kinds / sizeof *set->passed_kinds - 1;
+    size_t length = 0;
+    *text = 0;
+    for (uint32_t i = 0; i <= last && set->passed_kinds[i].count > 0 && length < size; i++) {
+        const char *ending = set->passed_kinds[i].ending;
+        length += (size_t)snprintf(text + length, size - length, "%s%u %s", i ? ", " : " (",
+                                   set->passed_kinds[i].count,
+                                   i == last ? "others"
+                                   : *ending ? ending
+                                             : "without an ending");
+    }
+    if (length > 0 && length < size)
+        snprintf(text + length, size - length, ")");
+}
+
+/* What would read a folder in which there is nothing for these targets. */
+static const char *advice(const glcnn_data_set *set)
+{
+    const uint32_t targets = set_targets_in(set->path) & ~(1u << set->parameters.targets);
+    return targets & 1u << GLCNN_DATA_TARGETS_BOXES
+               ? "; targets that are boxes (--task detect) are there"
+           : targets & 1u << GLCNN_DATA_TARGETS_MASKS
+               ? "; targets that are masks (--task segment) are there"
+               : "";
+}
+
+/* The reason comes whole, as far as there is room behind the rest. */
+static glcnn_status refuse_empty(const glcnn_data_set *set, const char *expected, char *error)
+{
+    char reason[GLCNN_ERROR_LENGTH], ignored[128];
+    set_first_reason(set, reason, sizeof reason);
+    describe_ignored(set, ignored, sizeof ignored);
+    return data_fail(error, GLCNN_MALFORMED_DATA,
+                     "%.120s: has no image to train on (%u pictures were skipped, %u other files "
+                     "ignored%s); expected %s%s%s",
+                     set->path, set->skipped, set->info.ignored, ignored, expected, advice(set),
+                     reason);
+}
+
 static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *error)
 {
     const char *expected = set->parameters.targets == GLCNN_DATA_TARGETS_BOXES
@@ -206,12 +255,7 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         has_table |= set->tables[p].count > 0;
     if (labelled && set->parts[GLCNN_DATA_PART_TRAINING].count == 0)
-        return data_fail(
-            error, GLCNN_MALFORMED_DATA,
-            "%.300s: has no image to train on (%u pictures were skipped, %u other files "
-            "ignored)%s%.150s; expected %s",
-            set->path, set->skipped, set->info.ignored, set->notes.count ? ": " : "",
-            set->notes.count ? set->notes.texts[0] : "", expected);
+        return refuse_empty(set, expected, error);
     if (has_table && set->file_count > 0)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.300s: one part is pictures and another a table; expected one kind",

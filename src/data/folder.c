@@ -137,8 +137,25 @@ static glcnn_status look(const char *path, struct picture_file *file, const char
     return status;
 }
 
+static void count_kind(glcnn_data_set *set, const char *path)
+{
+    const uint32_t last = sizeof set->passed_kinds / sizeof *set->passed_kinds - 1;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+               *dot = strrchr(name, '.'),
+               *ending = path_is_folder(path) ? "folders"
+                         : dot                ? dot
+                                              : "";
+    uint32_t i = 0;
+    while (i < last && set->passed_kinds[i].count > 0 &&
+           strcmp(set->passed_kinds[i].ending, ending) != 0)
+        i++;
+    if (set->passed_kinds[i].count++ == 0)
+        snprintf(set->passed_kinds[i].ending, sizeof set->passed_kinds[i].ending, "%.11s", ending);
+}
+
 void set_pass_over(glcnn_data_set *set, const char *path)
 {
+    count_kind(set, path);
     path += strncmp(path, set->path, set->root) == 0 ? set->root : 0;
     set->info.ignored++;
     if (set->passed_over++ == 0)

@@ -32,6 +32,22 @@ static glcnn_status read_values(FILE *stream, const char *path, struct picture_v
                                    : data_fail(error, status, "%.250s: %.250s", path, reason);
 }
 
+/* A mask that is not there may be there as JPEG, which keeps no values. */
+static glcnn_status refuse_missing(const char *path, char *error)
+{
+    static const char *const endings[] = {".jpg", ".jpeg", ".JPG", ".JPEG"};
+    const int stem = (int)(strlen(path) - strlen(".png")), missing = errno;
+    char name[GLCNN_ERROR_LENGTH];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings && missing == ENOENT; i++) {
+        snprintf(name, sizeof name, "%.*s%s", stem, path, endings[i]);
+        if (path_exists(name))
+            return data_fail(error, GLCNN_MALFORMED_DATA,
+                             "%.300s: masks are PNG, and JPEG does not keep their values", name);
+    }
+    errno = missing;
+    return data_fail_errno(error, path, "cannot be opened");
+}
+
 static glcnn_status open_mask(const char *path, struct picture_file *file,
                               struct picture_values *values, char *error)
 {
@@ -39,7 +55,7 @@ static glcnn_status open_mask(const char *path, struct picture_file *file,
     FILE *stream = open_picture(path, file);
     if (!stream)
         return errno
-                   ? data_fail_errno(error, path, "cannot be opened")
+                   ? refuse_missing(path, error)
                    : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
     glcnn_status status = read_values(stream, path, values, error);
     fclose(stream);

@@ -100,6 +100,10 @@ struct glcnn_data_set {
     struct messages decisions;
     struct unread unread; /* of the folder that is being added */
     uint32_t passed_over; /* of info.ignored those that are not hidden */
+    struct {
+        char ending[12]; /* ".txt"; "folders", or "" for names without */
+        uint32_t count;
+    } passed_kinds[6]; /* in the order in which they were met; the last counts all others */
     char passed_first[256];
     /* Below the mutex. */
     struct messages notes;
@@ -139,6 +143,8 @@ void set_remove_picture(glcnn_data_set *set, glcnn_data_part part);
 void set_tell_unread(glcnn_data_set *set, const char *folder);
 /* Counts what is no picture, for a message. */
 void set_pass_over(glcnn_data_set *set, const char *path);
+/* ": " and the first reason for which something was left out, or "". */
+void set_first_reason(const glcnn_data_set *set, char *text, size_t size);
 /* Takes a table over; *content is all zero then. */
 glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
                              char *error);
