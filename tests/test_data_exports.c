@@ -383,6 +383,46 @@ static void coco(void)
     CHECK_ALL(exports);
 }
 
+/* https://docs.roboflow.com and https://labelstud.io/guide/export: COCO and VOC in a folder of each part,
+ * YOLO and COCO with notes.json, as label-studio-sdk's converter writes them. */
+static void roboflow_and_label_studio(void)
+{
+    static const struct export exports[] = {
+        {.folder = "roboflow_coco",
+         .files = {{"train/a.png", NULL},
+                   {"train/_annotations.coco.json", COCO("a.png", OBJECT(BOX), CATEGORY)},
+                   {"valid/b.png", NULL},
+                   {"valid/_annotations.coco.json", COCO("b.png", OBJECT(BOX), CATEGORY)},
+                   {"README.roboflow.txt", "one"}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A, "b.png: cat 0.25 0.25 0.75 0.75"}},
+        {.folder = "roboflow_voc",
+         .files = {{"train/a.png", NULL},
+                   {"train/a.xml", VOC("<pose>Unspecified</pose>", "cat", "")},
+                   {"test/b.png", NULL},
+                   {"test/b.xml", VOC("<occluded>0</occluded>", "cat", "")},
+                   {"README.dataset.txt", "one"}},
+         .format = "voc",
+         .classes = "cat",
+         .parts = {"a.png: cat " AT, NULL, "b.png: cat " AT}},
+        {.folder = "studio_yolo",
+         .files = {{"images/a.png", NULL},
+                   {"labels/a.txt", CAT},
+                   {"classes.txt", "cat\ndog\n"},
+                   {"notes.json", "{\"categories\": [" CATEGORY "], \"info\": {}}"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A}},
+        {.folder = "studio_coco",
+         .files = {{"images/a.png", NULL},
+                   {"result.json", COCO("images/a.png", OBJECT(BOX), CATEGORY)}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A}}};
+    CHECK_ALL(exports);
+}
+
 /* Whoever has 120 files that are not read is to hear what they are, and why. */
 static void refusals_say_why(void)
 {
@@ -513,6 +553,7 @@ int main(int argc, char **argv)
         UNIT_TEST(cvat_yolo),
         UNIT_TEST(one_odd_field_costs_itself),
         UNIT_TEST(coco),
+        UNIT_TEST(roboflow_and_label_studio),
         UNIT_TEST(refusals_say_why),
         UNIT_TEST(pictures_and_masks_are_no_classes),
         UNIT_TEST(masks_of_jpeg_are_refused_by_name),

@@ -1,5 +1,5 @@
 /* Fuzz target of libFuzzer: a letter, and any bytes that become one file of pictures with boxes: l for
- * the labels of YOLO, y for its data.yaml, c for classes.txt, x for an annotation of Pascal VOC, s for
+ * the labels of YOLO, y for its data.yaml, p for a list of pictures, o for the obj.data of Darknet, c for classes.txt, x for an annotation of Pascal VOC, s for
  * its list of pictures, j for the file of COCO. "make fuzz" runs it.
  *
  * What fails has a message. What succeeds has boxes within their images, of known classes.
@@ -17,12 +17,15 @@ static const struct kind {
     const char *folder, *file;
 } kinds[] = {{'l', "yolo", "labels/a.txt"},
              {'y', "named", "data.yaml"},
+             {'p', "parts", "train.txt"},
+             {'o', "darknet", "obj.data"},
              {'c', "lines", "classes.txt"},
              {'x', "voc", "Annotations/a.xml"},
              {'s', "lists", "ImageSets/Main/train.txt"},
              {'j', "coco", "a.json"}};
 
-static const char label[] = "1 0.5 0.5 0.5 0.5\n",
+static const char label[] = "1 0.5 0.5 0.5 0.5\n", yaml[] = "train: train.txt\nnames: [a, b]\n",
+                  list[] = "images/a.png\n",
                   object[] =
                       "<annotation><object><name>a</name><bndbox><xmin>1</xmin><ymin>1</ymin>"
                       "<xmax>2</xmax><ymax>2</ymax></bndbox></object></annotation>";
@@ -32,6 +35,12 @@ static const struct root_file files[] = {{"yolo/images/a.png", picture, sizeof p
                                          {"yolo/labels/b.txt", label, sizeof label - 1},
                                          {"named/images/a.png", picture, sizeof picture},
                                          {"named/labels/a.txt", label, sizeof label - 1},
+                                         {"parts/images/a.png", picture, sizeof picture},
+                                         {"parts/labels/a.txt", label, sizeof label - 1},
+                                         {"parts/data.yaml", yaml, sizeof yaml - 1},
+                                         {"darknet/images/a.png", picture, sizeof picture},
+                                         {"darknet/labels/a.txt", label, sizeof label - 1},
+                                         {"darknet/train.txt", list, sizeof list - 1},
                                          {"lines/images/a.png", picture, sizeof picture},
                                          {"lines/labels/a.txt", label, sizeof label - 1},
                                          {"voc/JPEGImages/a.png", picture, sizeof picture},
