@@ -513,6 +513,7 @@ static void masks_of_jpeg_are_refused_by_name(void)
         &(struct data_jpeg){.width = 20, .height = 10, .components = 1, .value = halves});
     data_refuses("jpegs", &masks, GLCNN_MALFORMED_DATA,
                  "jpegs/masks/a.jpg: masks are PNG, and JPEG does not keep their values");
+    data_refuses("jpegs", &masks, GLCNN_MALFORMED_DATA, "expected pictures with masks: ");
 }
 
 static void what_fits_two_things_is_a_question(void)

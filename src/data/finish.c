@@ -250,6 +250,8 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
 {
     const char *expected = set->parameters.targets == GLCNN_DATA_TARGETS_BOXES
                                ? "pictures with boxes"
+                           : set->parameters.targets == GLCNN_DATA_TARGETS_MASKS
+                               ? "pictures with masks"
                                : "a folder of pictures for each class, .npz, .npy, CSV or IDX";
     bool has_table = false;
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
