@@ -18,6 +18,7 @@ struct boxes {
     uint32_t count, capacity;
     char **classes; /* that the data lists, in their order; NULL: it lists none */
     uint32_t class_count;
+    bool has_keypoints;     /* behind the box of a line of YOLO stand its points */
     struct tally unboxed;   /* pictures without annotation */
     struct tally empty;     /* boxes outside of their picture, or without size */
     struct tally unmatched; /* annotations without picture, names without file */

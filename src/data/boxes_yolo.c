@@ -60,11 +60,10 @@ static glcnn_status read_class(const glcnn_data_set *set, const struct annotatio
                                 a->path, line->number, line->fields[0], limit - 1);
 }
 
-static glcnn_status read_share(const struct annotation *a, const struct line *line, size_t number,
-                               float *share, char *error)
+static glcnn_status read_share(const struct annotation *a, const struct line *line, bool is_box,
+                               size_t number, float *share, char *error)
 {
     static const char *const names[FIELDS] = {"class", "x", "y", "width", "height"};
-    const bool is_box = line->count == FIELDS;
     if (columns_number(line->fields[number], share) && *share >= LEAST && *share <= LARGEST)
         return GLCNN_SUCCESS;
     return data_fail(error, GLCNN_MALFORMED_DATA,
@@ -83,7 +82,7 @@ static glcnn_status read_middle(const struct annotation *a, const struct line *l
     float s[FIELDS];
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 1; i < FIELDS && status == GLCNN_SUCCESS; i++)
-        status = read_share(a, line, i, &s[i], error);
+        status = read_share(a, line, true, i, &s[i], error);
     if (status != GLCNN_SUCCESS)
         return status;
     box->left = (double)s[1] - (double)s[3] / 2;
@@ -101,9 +100,9 @@ static glcnn_status read_outline(const struct annotation *a, const struct line *
     box->left = box->top = LARGEST;
     box->right = box->bottom = LEAST;
     for (size_t i = 1; i + 1 < line->count; i += 2) {
-        glcnn_status status = read_share(a, line, i, &x, error);
+        glcnn_status status = read_share(a, line, false, i, &x, error);
         if (status == GLCNN_SUCCESS)
-            status = read_share(a, line, i + 1, &y, error);
+            status = read_share(a, line, false, i + 1, &y, error);
         if (status != GLCNN_SUCCESS)
             return status;
         box->left = fmin(box->left, (double)x);
@@ -119,7 +118,8 @@ static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const st
 {
     uint32_t class;
     struct raw_box box = {.place = line->number};
-    const bool is_box = line->count == FIELDS, is_outline = line->count > 6 && line->count % 2 == 1;
+    const bool is_box = line->count == FIELDS || (set->boxes.has_keypoints && line->count > FIELDS),
+               is_outline = line->count > 6 && line->count % 2 == 1;
     if (!is_box && !is_outline)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.200s: line %zu: has %zu fields; expected %d: class, x and y of the "

@@ -395,6 +395,8 @@ static glcnn_status use_yaml(const struct place *p, const char *path, bool *foun
 {
     struct data_yaml yaml;
     glcnn_status status = data_yaml_read(path, &yaml, p->error);
+    if (p->set && yaml.has_keypoints)
+        p->set->boxes.has_keypoints = true;
     if (status == GLCNN_SUCCESS)
         status = use(p, path, &yaml, found);
     data_yaml_free(&yaml);

@@ -185,6 +185,7 @@ static glcnn_status read_entry(struct reading_yaml *y, const char *key, const ya
         return read_names(y, value);
     if (word_is_part(key, strlen(key), &part))
         return read_part(y, value, part);
+    y->yaml->has_keypoints |= strcmp(key, "kpt_shape") == 0;
     if (strcmp(key, "path") == 0 && text && *text && !y->yaml->root) {
         y->yaml->root = strdup(text);
         return y->yaml->root ? GLCNN_SUCCESS : data_no_memory(y->error, y->path);

@@ -11,6 +11,7 @@ struct data_yaml {
     struct names names;                     /* of the classes; none: it lists none */
     char *root;                             /* `path`, which the parts are below; NULL: not said */
     struct listing parts[GLCNN_DATA_PARTS]; /* folders, or lists of pictures */
+    bool has_keypoints; /* `kpt_shape`: behind the box of a line stand its points */
 };
 
 /* Whether the file is YAML by its name, in any case of letters. */
