@@ -11,7 +11,7 @@
 
 #include "reference/neuron.h"
 #include "tests/graphs.h"
-#include "tool/model.h"
+#include "task/model.h"
 
 #define COUNT 512
 #define BOUND 2e-6 /* relative to max(1, |f|) */
