@@ -289,7 +289,7 @@ static void test_networks_of_the_tool_take_the_left(void)
             of.task = task_number(task_at(task));
             CU_ASSERT_TRUE_FATAL(model_create(device, net_at(i), &of, 2, &model));
             for (size_t k = 0; (filter = glcnn_network_filter(model.network, k)) != NULL; k++) {
-                const glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
+                glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
                 if (glcnn_kernel_get(kernel, "neuron_type", &type) == GLCNN_SUCCESS &&
                     type == GLCNN_NEURON_TYPE_RELU) {
                     GOOD(glcnn_kernel_get(kernel, "neuron_c", &c));
