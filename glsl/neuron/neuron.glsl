@@ -27,10 +27,10 @@ vec4 by_sign(vec4 x, vec4 below, vec4 above) {
     return or_nan(mix(below, above, greaterThanEqual(x, vec4(0.0))), x);
 }
 
-// A derivative with a kink at 0: by_sign, or with `left`, a constant, x > 0 ? above : below
-vec4 by_kink(vec4 x, vec4 below, vec4 above, int left) {
+// A derivative with a kink at 0: by_sign, or with `kink`, a constant that is not 0, x > 0 ? above : below
+vec4 by_kink(vec4 x, vec4 below, vec4 above, int kink) {
     bvec4 over = greaterThanEqual(x, vec4(0.0));
-    if (left != 0)
+    if (kink != 0)
         over = greaterThan(x, vec4(0.0));
     return or_nan(mix(below, above, over), x);
 }
