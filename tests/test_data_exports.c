@@ -554,6 +554,12 @@ static void what_fits_two_things_is_a_question(void)
     data_write_text("texts_beside/README.txt", "1 2 3");
     data_write_text("texts_beside/cat/a.txt", "a cat");
     expect_guess("texts_beside", GLCNN_DATA_TARGETS_CLASSES);
+    /* Nor are texts, or annotations, of the name of another file that is no picture. */
+    write_pictures("no_pictures_beside", "a");
+    data_write_text("no_pictures_beside/run.txt", "0 0.5 0.5 0.5 0.5");
+    data_write_text("no_pictures_beside/run.csv", "step,loss");
+    data_write_text("no_pictures_beside/run.xml", "<annotation/>");
+    expect_guess("no_pictures_beside", GLCNN_DATA_TARGETS_CLASSES);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "message.h"
+#include "picture.h"
 #include "words.h"
 
 glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set *set,
@@ -29,6 +30,12 @@ bool place_any_has_ending(const struct place *p, const char *ending)
     return false;
 }
 
+/* A picture by its ending that has as many bytes of a name before it. */
+static bool is_picture_of(const char *name, size_t stem)
+{
+    return name[stem] == '.' && !strchr(name + stem + 1, '.') && picture_has_ending(name);
+}
+
 bool place_is_paired(const struct place *p, uint32_t number, const char *ending)
 {
     const char *name = p->listing.names[number];
@@ -36,11 +43,11 @@ bool place_is_paired(const struct place *p, uint32_t number, const char *ending)
         return false;
     const size_t stem = strlen(name) - strlen(ending);
     for (uint32_t i = number; i-- > 0 && strncmp(p->listing.names[i], name, stem) == 0;)
-        if (p->listing.names[i][stem] == '.' && !strchr(p->listing.names[i] + stem + 1, '.'))
+        if (is_picture_of(p->listing.names[i], stem))
             return true;
     for (uint32_t i = number + 1;
          i < p->listing.count && strncmp(p->listing.names[i], name, stem) == 0; i++)
-        if (p->listing.names[i][stem] == '.' && !strchr(p->listing.names[i] + stem + 1, '.'))
+        if (is_picture_of(p->listing.names[i], stem))
             return true;
     return false;
 }
