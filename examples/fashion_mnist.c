@@ -20,7 +20,7 @@
 
 #include <glcnn/glcnn.h>
 
-#include "support/fashion.h"
+#include "task/fashion.h"
 #include "support/npz.h"
 #include "base/option.h"
 #include "report/plot.h"

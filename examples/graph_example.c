@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/fashion.h"
+#include "task/fashion.h"
 #include "task/network.h"
 #include "base/option.h"
 

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "examples/support/fashion.h"
+#include "task/fashion.h"
 #include "task/network.h"
 #include "base/random.h"
 #include "device/device.h"

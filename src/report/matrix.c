@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 
 #include "base/escape.h"
@@ -109,4 +110,40 @@ void matrix_embed(FILE *f, const struct matrix *m, const char *label)
     const struct picture p = lay_out(m);
     const struct svg svg = svg_of(&p);
     svg_embed(f, &svg, label);
+}
+
+/* ---- Of a score ---- */
+
+/* NULL: not enough memory. */
+static uint64_t *copy_counts(const struct score *score)
+{
+    const size_t cells = (size_t)score->form.classes * score->form.classes;
+    uint64_t *counts = malloc(cells * sizeof *counts);
+    for (size_t i = 0; counts && i < cells; i++)
+        counts[i] = (uint64_t)score->sums[i];
+    return counts;
+}
+
+bool matrix_write_score(const struct score *score, const char *const *names, const char *path,
+                        char error[GLCNN_ERROR_LENGTH])
+{
+    char title[64];
+    uint64_t *counts = copy_counts(score);
+    snprintf(title, sizeof title, "%s %.4f on %" PRIu64 " images", score->task->measure,
+             score_measure(score), score->count);
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    bool good =
+        counts &&
+        matrix_write(path, &(struct matrix){title, names, score->form.classes, counts}, error);
+    free(counts);
+    return good;
+}
+
+void matrix_embed_score(FILE *f, const struct score *score, const char *const *names,
+                        const char *label)
+{
+    uint64_t *counts = copy_counts(score);
+    if (counts)
+        matrix_embed(f, &(struct matrix){NULL, names, score->form.classes, counts}, label);
+    free(counts);
 }

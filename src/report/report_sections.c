@@ -6,6 +6,7 @@
 
 #include "task/confusion.h"
 #include "report_page.h"
+#include "matrix.h"
 #include "plot.h"
 #include "svg.h"
 
@@ -304,7 +305,6 @@ static void draw_matrix(FILE *f, const struct report *r)
 {
     char label[128];
     const uint32_t classes = r->score->form.classes;
-    const struct confusion confusion = {classes, r->score->sums};
     snprintf(label, sizeof label,
              "Confusion matrix of %u classes, %s by their true and their "
              "predicted class",
@@ -313,7 +313,7 @@ static void draw_matrix(FILE *f, const struct report *r)
                "cells, from the upper left to the lower right, are right answers; orange ones are "
                "mistakes. The stronger the colour of a cell, the larger its share of the row.</p>\n"
                "<figure class=\"wide\">");
-    confusion_embed(f, &confusion, r->names, label);
+    matrix_embed_score(f, r->score, r->names, label);
     fprintf(f, "</figure>\n");
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/tool.h"
+#include "task/json_text.h"
 
 enum { ROW_STEP, ROW_PHASE, ROW_BUCKETS };
 

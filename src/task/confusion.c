@@ -1,16 +1,13 @@
-/* Confusion matrices, printed and drawn. */
+/* Confusion matrices as text. */
 #include "confusion.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "tool/print.h"
+#include "base/show.h"
 #include "base/escape.h"
-#include "report/matrix.h"
-#include "tool/tool.h"
 
 #define WORST    10 /* confusions that are told of more classes than a matrix has room for */
 #define NAME_MAX 16 /* columns of a name */
@@ -49,9 +46,9 @@ static int columns(const char *name)
     return count < NAME_MAX ? (int)count : NAME_MAX;
 }
 
-static void print_name(const char *name, int width)
+static void print_name(struct text *text, const char *name, int width)
 {
-    output("%-*.*s", width, width, name);
+    text_show(text, "%-*.*s", width, width, name);
 }
 
 static int widest(const char *const *names, uint32_t count)
@@ -62,24 +59,24 @@ static int widest(const char *const *names, uint32_t count)
     return width;
 }
 
-static void print_share(const struct confusion *c, uint32_t of)
+static void print_share(struct text *text, const struct confusion *c, uint32_t of)
 {
     uint64_t all = confusion_count(c, of);
     if (all > 0)
-        output("  %8.4f", (double)cell(c, of, of) / (double)all);
+        text_show(text, "  %8.4f", (double)cell(c, of, of) / (double)all);
     else
-        output("  %8s", "none");
+        text_show(text, "  %8s", "none");
 }
 
 /* A zero is a dot: what is not there is not to be read. */
-static void print_row(const struct confusion *c, uint32_t of, int width)
+static void print_row(struct text *text, const struct confusion *c, uint32_t of, int width)
 {
     for (uint32_t as = 0; as < c->classes; as++)
         if (cell(c, of, as) > 0)
-            output(" %*" PRIu64, width, cell(c, of, as));
+            text_show(text, " %*" PRIu64, width, cell(c, of, as));
         else
-            output(" %*s", width, ".");
-    output("\n");
+            text_show(text, " %*s", width, ".");
+    text_show(text, "\n");
 }
 
 /* Characters of the widest cell, and of a column's number. */
@@ -103,19 +100,20 @@ static int matrix_width(const struct confusion *c, int width)
     return width < room ? width : (int)room;
 }
 
-static void print_matrix(const struct confusion *c, const char *const *names, int width)
+static void print_matrix(struct text *text, const struct confusion *c, const char *const *names,
+                         int width)
 {
     int cells = cell_width(c);
-    output("\n%*s  accuracy    predicted\n%*s", width + 4, "", width + 17, "");
+    text_show(text, "\n%*s  accuracy    predicted\n%*s", width + 4, "", width + 17, "");
     for (uint32_t as = 0; as < c->classes; as++)
-        output(" %*u", cells, as);
-    output("\n");
+        text_show(text, " %*u", cells, as);
+    text_show(text, "\n");
     for (uint32_t of = 0; of < c->classes; of++) {
-        output("%3u ", of);
-        print_name(names[of], width);
-        print_share(c, of);
-        output("   ");
-        print_row(c, of, cells);
+        text_show(text, "%3u ", of);
+        print_name(text, names[of], width);
+        print_share(text, c, of);
+        text_show(text, "   ");
+        print_row(text, c, of, cells);
     }
 }
 
@@ -141,63 +139,34 @@ static bool next_worst(const struct confusion *c, const struct mistake *before,
     return worst->count > 0;
 }
 
-static void print_worst(const struct confusion *c, const char *const *names, int width)
+static void print_worst(struct text *text, const struct confusion *c, const char *const *names,
+                        int width)
 {
     struct mistake before = {.count = UINT64_MAX}, at;
-    output("\n%*s  accuracy\n", width, "");
+    text_show(text, "\n%*s  accuracy\n", width, "");
     for (uint32_t of = 0; of < c->classes; of++) {
-        print_name(names[of], width);
-        print_share(c, of);
-        output("\n");
+        print_name(text, names[of], width);
+        print_share(text, c, of);
+        text_show(text, "\n");
     }
-    output("\n");
+    text_show(text, "\n");
     for (unsigned i = 0; i < WORST && next_worst(c, &before, &at); i++) {
-        print_name(names[at.of], width);
-        output("  predicted as ");
-        print_name(names[at.as], width);
-        output("  %" PRIu64 " of %" PRIu64 "\n", at.count, confusion_count(c, at.of));
+        print_name(text, names[at.of], width);
+        text_show(text, "  predicted as ");
+        print_name(text, names[at.as], width);
+        text_show(text, "  %" PRIu64 " of %" PRIu64 "\n", at.count, confusion_count(c, at.of));
         before = at;
     }
 }
 
-void confusion_print(const struct confusion *c, const char *const *names)
+void confusion_print(const struct confusion *c, const char *const *names, struct text *text)
 {
     int width = widest(names, c->classes);
     int narrow = matrix_width(c, width);
     if (narrow > 0)
-        print_matrix(c, names, narrow);
+        print_matrix(text, c, names, narrow);
     else
-        print_worst(c, names, width);
-}
-
-/* NULL: not enough memory. */
-static uint64_t *copy_counts(const struct confusion *c)
-{
-    const size_t cells = (size_t)c->classes * c->classes;
-    uint64_t *counts = malloc(cells * sizeof *counts);
-    for (size_t i = 0; counts && i < cells; i++)
-        counts[i] = (uint64_t)c->counts[i];
-    return counts;
-}
-
-bool confusion_draw(const struct confusion *c, const char *const *names, const char *title,
-                    const char *path, char error[GLCNN_ERROR_LENGTH])
-{
-    uint64_t *counts = copy_counts(c);
-    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    bool good =
-        counts && matrix_write(path, &(struct matrix){title, names, c->classes, counts}, error);
-    free(counts);
-    return good;
-}
-
-void confusion_embed(FILE *f, const struct confusion *c, const char *const *names,
-                     const char *label)
-{
-    uint64_t *counts = copy_counts(c);
-    if (counts)
-        matrix_embed(f, &(struct matrix){NULL, names, c->classes, counts}, label);
-    free(counts);
+        print_worst(text, c, names, width);
 }
 
 /* ---- For programs ---- */

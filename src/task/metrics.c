@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "tool/print.h"
 #include "base/escape.h"
+#include "base/show.h"
 #include "network.h"
 
 /* ---- Pictures ---- */
@@ -103,23 +103,24 @@ static int widest(const char *const *names, uint32_t count)
     return width < NAME_MAX ? (int)width : NAME_MAX;
 }
 
-static void print_row(const char *name, int width, struct class_metrics m)
+static void print_row(struct text *text, const char *name, int width, struct class_metrics m)
 {
-    output("%-*.*s  %9.4f  %6.4f  %6.4f\n", width, width, name, m.precision, m.recall, m.f1);
+    text_show(text, "%-*.*s  %9.4f  %6.4f  %6.4f\n", width, width, name, m.precision, m.recall,
+              m.f1);
 }
 
 void metrics_print(const double sums[METRICS_SUMS], const struct confusion *confusion,
-                   const char *const *names)
+                   const char *const *names, struct text *text)
 {
     const int width = widest(names, confusion->classes);
-    output("\n%-*s  precision  recall      F1\n", width, "");
+    text_show(text, "\n%-*s  precision  recall      F1\n", width, "");
     for (uint32_t k = 0; k < confusion->classes; k++)
-        print_row(names[k], width, metrics_of_class(confusion, k));
-    print_row("mean", width, metrics_mean(confusion));
-    output("\n");
+        print_row(text, names[k], width, metrics_of_class(confusion, k));
+    print_row(text, "mean", width, metrics_mean(confusion));
+    text_show(text, "\n");
     if (confusion->classes > METRICS_TOP)
-        output("top-%d accuracy %.4f\n", METRICS_TOP, metrics_top(sums));
-    output("calibration error %.4f\n", metrics_calibration_error(sums));
+        text_show(text, "top-%d accuracy %.4f\n", METRICS_TOP, metrics_top(sums));
+    text_show(text, "calibration error %.4f\n", metrics_calibration_error(sums));
 }
 
 static void add_class(cJSON *json, struct class_metrics m)

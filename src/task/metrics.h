@@ -34,9 +34,9 @@ struct class_metrics {
 struct class_metrics metrics_of_class(const struct confusion *confusion, uint32_t k);
 struct class_metrics metrics_mean(const struct confusion *confusion);
 
-/* Prints all of them, for people. */
+/* Adds all of them to a text, for people. */
 void metrics_print(const double sums[METRICS_SUMS], const struct confusion *confusion,
-                   const char *const *names);
+                   const char *const *names, struct text *text);
 /* Adds them to an object, and those of classes to the objects of its array "classes". */
 void metrics_add_json(const double sums[METRICS_SUMS], const struct confusion *confusion,
                       cJSON *json);

@@ -1,7 +1,7 @@
 /* Weights of networks to begin with, and the images that their graphs take. */
 #include "network.h"
 
-#include "support/fashion.h"
+#include "fashion.h"
 
 struct glcnn_image_descriptor network_images(uint32_t batch)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/fashion.h"
+#include "fashion.h"
 
 #define SHARE    0.1 /* for validation, where the data has none */
 #define TOLD_MAX 20  /* notes that are printed */
@@ -154,11 +154,11 @@ void pictures_close(struct pictures *p)
     glcnn_data_set_close(&p->set);
 }
 
-void pictures_tell_decisions(const struct pictures *p, void (*print)(const char *format, ...))
+void pictures_describe_decisions(const struct pictures *p, struct text *text)
 {
     const char *decision;
     for (uint32_t i = 0; (decision = glcnn_data_set_decision(p->set, i)); i++)
-        print("data: %s\n", decision);
+        text_show(text, "data: %s\n", decision);
 }
 
 #define KINDS_MAX 5 /* sizes that are told */
@@ -203,33 +203,29 @@ static void count_kinds(const struct pictures *p, glcnn_data_part part,
     }
 }
 
-void pictures_tell_middle(const struct pictures *p, glcnn_data_part part,
-                          const struct tool_command *command)
+void pictures_describe_middle(const struct pictures *p, glcnn_data_part part, struct text *text)
 {
     struct kind kinds[KINDS_MAX + 1] = {{0, 0, 0}};
     count_kinds(p, part, kinds);
     for (uint32_t k = 0; k < KINDS_MAX && kinds[k].count > 0; k++) {
         double seen[2];
         find_middle(&p->form, &kinds[k], seen);
-        print_error(
-            "glcnn %s: of %u picture%s of %ux%u the network sees the middle %.0fx%.0f alone\n",
-            command->name, kinds[k].count, kinds[k].count == 1 ? "" : "s", kinds[k].width,
-            kinds[k].height, seen[0], seen[1]);
+        text_show(text, "of %u picture%s of %ux%u the network sees the middle %.0fx%.0f alone\n",
+                  kinds[k].count, kinds[k].count == 1 ? "" : "s", kinds[k].width, kinds[k].height,
+                  seen[0], seen[1]);
     }
     if (kinds[KINDS_MAX].count > 0)
-        print_error("glcnn %s: so it does of %u pictures of other sizes\n", command->name,
-                    kinds[KINDS_MAX].count);
+        text_show(text, "so it does of %u pictures of other sizes\n", kinds[KINDS_MAX].count);
 }
 
-void pictures_tell_skipped(struct pictures *p, const struct tool_command *command)
+void pictures_describe_skipped(struct pictures *p, struct text *text)
 {
     const char *note;
     const uint32_t last = p->passed + TOLD_MAX;
     for (; p->told < last && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
-        print_error("glcnn %s: left out: %s\n", command->name, note);
+        text_show(text, "left out: %s\n", note);
     if (p->told == last && glcnn_data_set_note(p->set, p->told)) {
-        print_error("glcnn %s: left out: more, %u so far\n", command->name,
-                    glcnn_data_set_skipped(p->set));
+        text_show(text, "left out: more, %u so far\n", glcnn_data_set_skipped(p->set));
         p->told++;
     }
 }

@@ -1,4 +1,4 @@
-/* Labelled pictures: how the tool opens glcnn/data.h, and which part of the data is for what. */
+/* Labelled pictures: how glcnn/data.h is opened, and which part of the data is for what. */
 #ifndef GLCNN_TASK_PICTURES_H
 #define GLCNN_TASK_PICTURES_H
 
@@ -6,7 +6,7 @@
 
 #include "model.h"
 #include "saved.h"
-#include "tool/tool.h"
+#include "base/text.h"
 
 /* What is read where no data given: Fashion-MNIST, of Debian's dataset-fashion-mnist. */
 #define PICTURES_DEFAULT "/usr/share/datasets/fashion-mnist"
@@ -35,7 +35,7 @@ struct pictures {
     struct form form;
     glcnn_data_part validation; /* never the test part, which no choice is made by */
     glcnn_data_part test; /* the validation part where there is none, or else the training part */
-    uint32_t told;        /* notes that were printed, or passed over */
+    uint32_t told;        /* notes that were described, or passed over */
     uint32_t passed;      /* of these passed over */
 };
 
@@ -47,15 +47,14 @@ bool pictures_open(const struct pictures_options *options, struct pictures *pict
 bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
                          struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
 void pictures_close(struct pictures *pictures);
-/* Prints what opening decided, a line each, by output or print_error. */
-void pictures_tell_decisions(const struct pictures *pictures,
-                             void (*print)(const char *format, ...));
-/* Prints on standard error of which pictures of a part the network sees the middle alone, a line for each size. */
-void pictures_tell_middle(const struct pictures *pictures, glcnn_data_part part,
-                          const struct tool_command *command);
-/* Prints what was skipped since the last call, on standard error. */
-void pictures_tell_skipped(struct pictures *pictures, const struct tool_command *command);
-/* The same without a word: another process prints them. */
+/* Adds what opening decided to a text, a line each. */
+void pictures_describe_decisions(const struct pictures *pictures, struct text *text);
+/* Adds of which pictures of a part the network sees the middle alone, a line for each size. */
+void pictures_describe_middle(const struct pictures *pictures, glcnn_data_part part,
+                              struct text *text);
+/* Adds what was skipped since the last call, a line each. */
+void pictures_describe_skipped(struct pictures *pictures, struct text *text);
+/* Passes over what was skipped so far: another process reports it. */
 void pictures_pass_skipped(struct pictures *pictures);
 
 /* A loader of interleaved values as the data has them, bytes or float32. */

@@ -134,15 +134,9 @@ double score_loss(const struct score *score)
     return pictures > 0 ? score->loss / pictures : score->loss;
 }
 
-void score_print(const struct score *score, const char *const *names)
+void score_print(const struct score *score, const char *const *names, struct text *text)
 {
-    score->task->print(score, names);
-}
-
-bool score_draw(const struct score *score, const char *const *names, const char *path,
-                char error[GLCNN_ERROR_LENGTH])
-{
-    return score->task->draw(score, names, path, error);
+    score->task->print(score, names, text);
 }
 
 cJSON *score_json(const struct score *score, const char *const *names)

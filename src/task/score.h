@@ -48,11 +48,8 @@ bool score_interval(const struct score *score, uint64_t seed, struct interval *i
 /* The mean over pictures; of masks over pixels that have a class, 0 where none has. NaN: of no picture. */
 double score_loss(const struct score *score);
 
-/* For people. */
-void score_print(const struct score *score, const char *const *names);
-/* Of a task that has something to draw, as SVG. False, with a message, if the file cannot be written. */
-bool score_draw(const struct score *score, const char *const *names, const char *path,
-                char error[GLCNN_ERROR_LENGTH]);
+/* For people: adds lines to a text. */
+void score_print(const struct score *score, const char *const *names, struct text *text);
 /* For programs: all of it. */
 cJSON *score_json(const struct score *score, const char *const *names);
 

@@ -3,7 +3,7 @@
  * the list in task.c.
  *
  * Room: What networks are for: models, tasks, their targets, losses, answers and measures, and model
- * files. Includes public headers and base/. What of it still prints is listed in tests/rooms.txt. */
+ * files. Includes public headers and base/. */
 #ifndef GLCNN_TASK_TASK_H
 #define GLCNN_TASK_TASK_H
 
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/show.h"
 #include "nets.h"
 
 struct model;
@@ -26,8 +27,9 @@ struct answer {
     const float *values;      /* task->values of them */
     const char *const *names; /* of classes */
     const struct form *form;
-    uint32_t top;  /* classes that are told, where a task has several answers */
-    cJSON *object; /* for programs: gets the answer; NULL: it is printed */
+    uint32_t top;      /* classes that are told, where a task has several answers */
+    cJSON *object;     /* for programs: gets the answer; NULL: `text` does */
+    struct text *text; /* for people: lines are added to it */
 };
 
 /* A loss of a task. */
@@ -137,12 +139,10 @@ struct task {
     /* Why a score may say nothing, in a sentence; false: there is no doubt. NULL: there is none ever. */
     bool (*doubts)(const struct score *score, const char *const *names,
                    char text[GLCNN_ERROR_LENGTH]);
-    void (*print)(const struct score *score, const char *const *names);
+    void (*print)(const struct score *score, const char *const *names, struct text *text);
     void (*describe)(const struct score *score, const char *const *names, cJSON *object);
     const struct task_parts *parts;
-    /* NULL: there is nothing to draw. */
-    bool (*draw)(const struct score *score, const char *const *names, const char *path,
-                 char error[GLCNN_ERROR_LENGTH]);
+    bool draws_matrix; /* the score is worth a drawing: its confusion matrix */
 
     /* ---- Reports ---- */
 

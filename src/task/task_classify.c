@@ -1,5 +1,4 @@
 /* Classify: one class for each picture. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -8,7 +7,6 @@
 #include "model.h"
 #include "score.h"
 #include "network.h"
-#include "tool/tool.h"
 
 /* ---- The network ---- */
 
@@ -83,11 +81,11 @@ static struct confusion confusion_of(const struct score *score)
     return (struct confusion){score->form.classes, score->sums};
 }
 
-static void print(const struct score *score, const char *const *names)
+static void print(const struct score *score, const char *const *names, struct text *text)
 {
     const struct confusion c = confusion_of(score);
-    confusion_print(&c, names);
-    metrics_print(metrics_of(score), &c, names);
+    confusion_print(&c, names, text);
+    metrics_print(metrics_of(score), &c, names, text);
 }
 
 /* The share of the class that has the most pictures. */
@@ -116,16 +114,6 @@ static const struct task_parts parts = {.name = "class",
                                         .counted = "pictures",
                                         .count = task_count_classes,
                                         .measured = measure_classes};
-
-static bool draw(const struct score *score, const char *const *names, const char *path,
-                 char error[GLCNN_ERROR_LENGTH])
-{
-    const struct confusion c = confusion_of(score);
-    char title[64];
-    snprintf(title, sizeof title, "accuracy %.4f on %" PRIu64 " images", score_measure(score),
-             score->count);
-    return confusion_draw(&c, names, title, path, error);
-}
 
 static void describe(const struct score *score, const char *const *names, cJSON *object)
 {
@@ -184,7 +172,7 @@ static void print_lines(const struct answer *a)
 {
     for (uint32_t n = 0, k = UINT32_MAX; n < a->top; n++) {
         k = next_best(a->values, a->form->classes, k);
-        output("%s %u %s %.4f\n", a->picture, k, a->names[k], (double)a->values[k]);
+        text_show(a->text, "%s %u %s %.4f\n", a->picture, k, a->names[k], (double)a->values[k]);
     }
 }
 
@@ -241,7 +229,7 @@ const struct task task_classify = {
     .print = print,
     .describe = describe,
     .parts = &parts,
-    .draw = draw,
+    .draws_matrix = true,
     .explains = "the share of pictures whose class is found",
     .counted = "pictures",
     .judge = judge,

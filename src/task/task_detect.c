@@ -14,7 +14,6 @@
 #include "detection_targets.h"
 #include "model.h"
 #include "score.h"
-#include "tool/tool.h"
 
 #define HEAD_LABELS   "detection_"
 #define HEAD_CHANNELS 32
@@ -552,18 +551,18 @@ static struct detection_precision result_by_class(const struct score *score, dou
     return result_of(score, *of_classes);
 }
 
-static void print(const struct score *score, const char *const *names)
+static void print(const struct score *score, const char *const *names, struct text *text)
 {
     double *of_classes;
     const struct detection_precision p = result_by_class(score, &of_classes);
     char all[TASK_MEASURED];
-    output("\nmAP@0.5:0.95 %s\n\n%-24s %10s\n", task_write(score->task, p.at_all, all), "class",
-           "AP@0.5");
+    text_show(text, "\nmAP@0.5:0.95 %s\n\n%-24s %10s\n", task_write(score->task, p.at_all, all),
+              "class", "AP@0.5");
     for (uint32_t k = 0; of_classes && k < score->form.classes; k++)
         if (isnan(of_classes[k]))
-            output("%-24.24s %10s\n", names[k], "none");
+            text_show(text, "%-24.24s %10s\n", names[k], "none");
         else
-            output("%-24.24s %10.4f\n", names[k], of_classes[k]);
+            text_show(text, "%-24.24s %10.4f\n", names[k], of_classes[k]);
     free(of_classes);
 }
 
@@ -633,8 +632,8 @@ static void tell(const struct answer *a)
         if (boxes)
             add_box(boxes, d, edges, a->names[d->label]);
         else
-            output("%s %u %s %.4f %.1f %.1f %.1f %.1f\n", a->picture, d->label, a->names[d->label],
-                   (double)d->score, edges[0], edges[1], edges[2], edges[3]);
+            text_show(a->text, "%s %u %s %.4f %.1f %.1f %.1f %.1f\n", a->picture, d->label,
+                      a->names[d->label], (double)d->score, edges[0], edges[1], edges[2], edges[3]);
     }
 }
 

@@ -12,7 +12,6 @@
 #include "keypoint_sides.h"
 #include "model.h"
 #include "score.h"
-#include "tool/tool.h"
 
 #define NEAR        0.05 /* of the picture's longer side: what is right */
 #define LEAST_SHOWN 0.3f
@@ -285,18 +284,19 @@ static const struct task_parts parts = {.name = "keypoint",
                                         .measured = measure_keypoints,
                                         .name_of = keypoint_name};
 
-static void print(const struct score *score, const char *const *names)
+static void print(const struct score *score, const char *const *names, struct text *text)
 {
     char name[TASK_PART_NAME], share[TASK_MEASURED];
-    output("\n%-24s %8s  %10s  %s\n", "keypoint", "seen", "PCK@0.05", "mean distance in pixels");
+    text_show(text, "\n%-24s %8s  %10s  %s\n", "keypoint", "seen", "PCK@0.05",
+              "mean distance in pixels");
     for (uint32_t k = 0; k < keypoint_count(&score->form); k++) {
         const struct sums *s = sums_of(score, k);
-        output("%-24.24s %8.0f  ", keypoint_name(names, k, name), s->seen);
+        text_show(text, "%-24.24s %8.0f  ", keypoint_name(names, k, name), s->seen);
         if (s->seen > 0)
-            output("%10s  %.2f\n", task_write(score->task, s->near / s->seen, share),
-                   s->distance / s->seen);
+            text_show(text, "%10s  %.2f\n", task_write(score->task, s->near / s->seen, share),
+                      s->distance / s->seen);
         else
-            output("%10s  %s\n", "none", "none");
+            text_show(text, "%10s  %s\n", "none", "none");
     }
 }
 
@@ -375,8 +375,8 @@ static void tell(const struct answer *a)
         if (points)
             add_point(points, keypoint_name(a->names, k, name), place, confidence);
         else
-            output("%s %s %.1f %.1f %.4f\n", a->picture, keypoint_name(a->names, k, name), place[0],
-                   place[1], (double)confidence);
+            text_show(a->text, "%s %s %.1f %.1f %.4f\n", a->picture,
+                      keypoint_name(a->names, k, name), place[0], place[1], (double)confidence);
     }
 }
 

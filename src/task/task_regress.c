@@ -9,9 +9,7 @@
 
 #include "class_match.h"
 #include "model.h"
-#include "tool/print.h"
 #include "score.h"
-#include "tool/tool.h"
 
 /* ---- The network ---- */
 
@@ -238,18 +236,19 @@ static bool doubts(const struct score *score, const char *const *names,
     return false;
 }
 
-static void print(const struct score *score, const char *const *names)
+static void print(const struct score *score, const char *const *names, struct text *text)
 {
     uint32_t constant = 0;
-    output("\n%-24s %10s  %s\n", "number", "R2", "mean absolute error");
+    text_show(text, "\n%-24s %10s  %s\n", "number", "R2", "mean absolute error");
     for (uint32_t k = 0; k < score->form.classes; k++) {
         char r2[TASK_MEASURED];
-        output("%-24.24s %10s  %.6g\n", names[k], task_write(score->task, r2_of(score, k), r2),
-               mean_absolute(score, k));
+        text_show(text, "%-24.24s %10s  %.6g\n", names[k],
+                  task_write(score->task, r2_of(score, k), r2), mean_absolute(score, k));
         constant += isnan(r2_of(score, k)) ? 1 : 0;
     }
     if (constant > 0)
-        output(
+        text_show(
+            text,
             "\nno spread: a number that is the same for all pictures has no R2, and counts in no "
             "mean\n");
 }
@@ -310,7 +309,7 @@ static void tell(const struct answer *a)
         if (numbers)
             cJSON_AddNumberToObject(numbers, a->names[k], (double)a->values[k]);
         else
-            output("%s %s %.6g\n", a->picture, a->names[k], (double)a->values[k]);
+            text_show(a->text, "%s %s %.6g\n", a->picture, a->names[k], (double)a->values[k]);
 }
 
 const struct task task_regress = {.name = "regress",

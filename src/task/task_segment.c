@@ -10,7 +10,6 @@
 #include "model.h"
 #include "score.h"
 #include "network.h"
-#include "tool/tool.h"
 
 /* ---- The network ---- */
 
@@ -246,16 +245,16 @@ static const char *write_share(double share, char text[16])
     return text;
 }
 
-static void print(const struct score *score, const char *const *names)
+static void print(const struct score *score, const char *const *names, struct text *text)
 {
     char accuracy[TASK_MEASURED];
-    output("\npixel accuracy %s\n\n%-24s %8s  %8s\n",
-           task_write(score->task, pixel_accuracy(score), accuracy), "class", "IoU", "accuracy");
+    text_show(text, "\npixel accuracy %s\n\n%-24s %8s  %8s\n",
+              task_write(score->task, pixel_accuracy(score), accuracy), "class", "IoU", "accuracy");
     for (uint32_t k = 0; k < score->form.classes; k++) {
         const struct confusion_tally t = tally_of(score, k);
         char iou[16], accuracy_of[16];
-        output("%-24.24s %8s  %8s\n", names[k], write_share(iou_of(score, k), iou),
-               write_share(t.right / t.are, accuracy_of));
+        text_show(text, "%-24.24s %8s  %8s\n", names[k], write_share(iou_of(score, k), iou),
+                  write_share(t.right / t.are, accuracy_of));
     }
 }
 
@@ -348,7 +347,7 @@ static void tell(const struct answer *a)
         if (shares)
             cJSON_AddNumberToObject(shares, a->names[k], share);
         else if (share > 0)
-            output("%s %u %s %.4f\n", a->picture, k, a->names[k], share);
+            text_show(a->text, "%s %u %s %.4f\n", a->picture, k, a->names[k], share);
     }
 }
 

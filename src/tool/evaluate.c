@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "train/claim.h"
+#include "report/matrix.h"
 #include "report/report_collect.h"
 #include "task/saved.h"
 #include "train/seen.h"
@@ -101,16 +102,18 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     char error[GLCNN_ERROR_LENGTH];
     struct pictures_options what = {.path = data, .like = &e->saved};
     struct glcnn_data_loader_parameters loader = {.batch = BATCH};
+    struct text text = {0};
     if (!saved_read(model, &e->saved, error))
         return fail(e, error);
     what.task = task_of(&e->saved.form);
-    if (e->plot && !what.task->draw)
+    if (e->plot && !what.task->draws_matrix)
         return complain(e->command, EXIT_USAGE,
                         "the task %s has nothing for --plot; --report writes a page on its result",
                         what.task->name);
     if (!pictures_open(&what, &e->pictures, error))
         return fail(e, error);
-    pictures_tell_decisions(&e->pictures, print_error); /* standard output may be JSON */
+    pictures_describe_decisions(&e->pictures, &text);
+    print_error_shown(&text); /* standard output may be JSON */
     loader.part = e->pictures.test;
     count_seen(e);
     return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
@@ -119,10 +122,12 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
 static int load(struct evaluation *e, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
+    struct text text = {0};
     int status = device_open(&e->tool);
     if (status != EXIT_GOOD)
         return complain(e->command, status, "%s", e->tool.error);
-    pictures_tell_middle(&e->pictures, e->pictures.test, e->command);
+    pictures_describe_middle(&e->pictures, e->pictures.test, &text);
+    print_remarks(e->command, &text);
     const size_t each = task_of(&e->saved.form)->values(&e->saved.form);
     e->values = calloc(BATCH * each, sizeof *e->values);
     if (!e->values)
@@ -141,7 +146,8 @@ static int load(struct evaluation *e, const char *path)
         return fail(e, error);
     if (!evaluate_epoch(&e->runner, &e->flip, e->loader, e->values, &e->score, error))
         return fail(e, error);
-    pictures_tell_skipped(&e->pictures, e->command);
+    pictures_describe_skipped(&e->pictures, &text);
+    print_remarks(e->command, &text);
     if (!evaluate_is_finite(&e->score, &e->pictures, e->pictures.test, error))
         return fail(e, error);
     return EXIT_GOOD;
@@ -204,7 +210,7 @@ static int answer(const struct evaluation *e)
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
     if (e->score.task->doubts && e->score.task->doubts(&e->score, e->saved.names, error))
         print_error("glcnn evaluate: %s\n", error);
-    if (e->plot && !score_draw(&e->score, e->saved.names, e->plot, error))
+    if (e->plot && !matrix_write_score(&e->score, e->saved.names, e->plot, error))
         return fail(e, error);
     if (e->report && !write_report(e, error))
         return fail(e, error);
@@ -218,8 +224,9 @@ static int answer(const struct evaluation *e)
         output("%s%u of these %u images were trained on: new ones may have a worse result\n",
                e->is_exact ? "" : "about ", e->trained_on,
                e->pictures.info->counts[e->pictures.test]);
-    score_print(&e->score, e->saved.names);
-    return EXIT_GOOD;
+    struct text text = {0};
+    score_print(&e->score, e->saved.names, &text);
+    return output_shown(&text) ? EXIT_GOOD : fail(e, "not enough memory");
 }
 
 static void release(struct evaluation *e)

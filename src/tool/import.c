@@ -422,7 +422,9 @@ static int write_model(struct import *i)
     if (!saved_write(&all, &i->model, i->out, NULL, 0, error))
         return fail(i, error);
     tell(i);
-    return parameters_print(i->model.network, i->record, i->lists_all)
+    struct text text = {0};
+    return parameters_describe(i->model.network, i->record, i->lists_all, &text) &&
+                   output_shown(&text)
                ? EXIT_GOOD
                : fail(i, "not enough memory");
 }

@@ -178,6 +178,16 @@ int complain(const struct tool_command *command, int status, const char *format,
     return status;
 }
 
+void print_remarks(const struct tool_command *command, struct text *text)
+{
+    char *line = text->bytes, *end;
+    for (; line && (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = 0;
+        print_error("glcnn %s: %s\n", command->name, line);
+    }
+    text_free(text);
+}
+
 int complain_of_name(const struct tool_command *command, const char *what, const char *word,
                      const char *const *names, size_t count)
 {

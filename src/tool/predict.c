@@ -200,19 +200,25 @@ static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batc
     name_picture(p, index, name, sizeof name);
     uint32_t width, height;
     glcnn_data_set_size(p->pictures.set, GLCNN_DATA_PART_TEST, index, &width, &height);
+    struct text text = {0};
     struct answer answer = {.picture = name,
                             .width = width,
                             .height = height,
                             .values = values,
                             .names = p->saved.names,
                             .form = &p->saved.form,
-                            .top = p->top};
+                            .top = p->top,
+                            .text = &text};
     if (p->json) {
         answer.object = cJSON_CreateObject();
         cJSON_AddStringToObject(answer.object, "image", name);
         cJSON_AddItemToArray(p->json, answer.object);
     }
     task->tell(&answer);
+    if (!output_shown(&text)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+        return false;
+    }
     return (!p->draw && !p->masks) || write_files(p, &answer, batch, n, error);
 }
 
@@ -278,10 +284,13 @@ static int open_files(struct prediction *p, char *const *files)
                                                         .batch = BATCH};
     bool good = pictures_open_files((const char *const *)files, count_files(files), &p->saved,
                                     &p->pictures, error);
-    if (good)
-        pictures_tell_decisions(&p->pictures, print_error); /* standard output has the answers */
-    if (good)
-        pictures_tell_middle(&p->pictures, GLCNN_DATA_PART_TEST, p->command);
+    struct text text = {0};
+    if (good) {
+        pictures_describe_decisions(&p->pictures, &text);
+        print_error_shown(&text); /* standard output has the answers */
+        pictures_describe_middle(&p->pictures, GLCNN_DATA_PART_TEST, &text);
+        print_remarks(p->command, &text);
+    }
     return good && pictures_load(&p->pictures, &loader, &p->loader, error)
                ? EXIT_GOOD
                : complain(p->command, EXIT_FAILED, "%s", error);
@@ -349,7 +358,9 @@ static int predict(struct prediction *p, const char *model, char *const *files)
     }
     if (status != EXIT_GOOD)
         return status;
-    pictures_tell_skipped(&p->pictures, p->command);
+    struct text text = {0};
+    pictures_describe_skipped(&p->pictures, &text);
+    print_remarks(p->command, &text);
     status = tell_not_finite(p);
     return glcnn_data_set_skipped(p->pictures.set) > 0 ? EXIT_FAILED : status;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/show.h"
 
 #define INDENT 2
 #define OWN    SIZE_MAX
@@ -93,176 +94,34 @@ static void put(struct stream *s, const char *text)
 /* ---- Formats ---- */
 
 /* What a call prints, gathered so that words are whole when they come to the stream. */
-struct text {
+struct line {
     struct stream *stream;
     char bytes[4096];
     size_t used;
 };
 
-static void flush(struct text *t)
+static void flush(struct line *line)
 {
-    t->bytes[t->used] = 0;
-    put(t->stream, t->bytes);
-    t->used = 0;
+    line->bytes[line->used] = 0;
+    put(line->stream, line->bytes);
+    line->used = 0;
 }
 
-static void add(struct text *t, const char *text, size_t length)
+static void add(void *user, const char *text, size_t length)
 {
+    struct line *line = user;
     for (size_t i = 0; i < length; i++) {
-        t->bytes[t->used++] = text[i];
-        if (t->used == sizeof t->bytes - 1)
-            flush(t);
-    }
-}
-
-/* A conversion: "%", flags, a width, a precision, a length and the letter. */
-struct conversion {
-    char flags[8];
-    int width, precision; /* -1: none */
-    char length[3];
-    char letter;
-};
-
-static int read_count(const char **at, va_list *arguments)
-{
-    int count = 0;
-    if (**at == '*') {
-        (*at)++;
-        return va_arg(*arguments, int);
-    }
-    for (; **at >= '0' && **at <= '9'; (*at)++)
-        count = 10 * count + (**at - '0');
-    return count;
-}
-
-/* Reads one behind its "%"; returns what stands behind it. */
-static const char *read_conversion(const char *at, va_list *arguments, struct conversion *c)
-{
-    *c = (struct conversion){.precision = -1};
-    for (size_t n = 0; strchr("-+ #0", *at) && n < sizeof c->flags - 1; at++)
-        c->flags[n++] = *at;
-    c->width = read_count(&at, arguments);
-    if (*at == '.') {
-        at++;
-        c->precision = read_count(&at, arguments);
-    }
-    for (size_t n = 0; strchr("hlzjt", *at) && n < sizeof c->length - 1; at++)
-        c->length[n++] = *at;
-    c->letter = *at;
-    return at + 1;
-}
-
-static intmax_t take_signed(const char *length, va_list *arguments)
-{
-    switch (length[0]) {
-    case 'l':
-        return length[1] ? va_arg(*arguments, long long) : va_arg(*arguments, long);
-    case 'z':
-    case 't':
-        return va_arg(*arguments, ptrdiff_t);
-    case 'j':
-        return va_arg(*arguments, intmax_t);
-    default:
-        return va_arg(*arguments, int);
-    }
-}
-
-static uintmax_t take_unsigned(const char *length, va_list *arguments)
-{
-    switch (length[0]) {
-    case 'l':
-        return length[1] ? va_arg(*arguments, unsigned long long)
-                         : va_arg(*arguments, unsigned long);
-    case 'z':
-    case 't':
-        return va_arg(*arguments, size_t);
-    case 'j':
-        return va_arg(*arguments, uintmax_t);
-    default:
-        return va_arg(*arguments, unsigned);
-    }
-}
-
-static void add_number(struct text *t, const struct conversion *c, va_list *arguments)
-{
-    char format[32], text[512];
-    bool is_real = strchr("aefgAEFG", c->letter), is_signed = strchr("di", c->letter);
-    snprintf(format, sizeof format, "%%%s*.*%s%c", c->flags, is_real ? "" : "j", c->letter);
-    if (is_real)
-        snprintf(text, sizeof text, format, c->width, c->precision, va_arg(*arguments, double));
-    else if (is_signed)
-        snprintf(text, sizeof text, format, c->width, c->precision,
-                 take_signed(c->length, arguments));
-    else
-        snprintf(text, sizeof text, format, c->width, c->precision,
-                 take_unsigned(c->length, arguments));
-    add(t, text, strlen(text));
-}
-
-static void add_blanks(struct text *t, size_t count)
-{
-    while (count-- > 0)
-        add(t, " ", 1);
-}
-
-/* Columns of what the precision leaves of a text, and where that ends. */
-static size_t fitting(const char *text, int precision, const char **end)
-{
-    size_t columns = 0;
-    for (*end = text; **end;) {
-        struct character c = character_at(*end);
-        if (precision >= 0 && columns + c.columns > (size_t)precision)
-            break;
-        columns += c.columns;
-        *end += c.length;
-    }
-    return columns;
-}
-
-static void add_escaped(struct text *t, const struct conversion *c, const char *text)
-{
-    const char *end;
-    size_t columns = fitting(text, c->precision, &end), width = (size_t)abs(c->width);
-    size_t blanks = width > columns ? width - columns : 0;
-    bool to_left = c->width < 0 || strchr(c->flags, '-');
-    add_blanks(t, to_left ? 0 : blanks);
-    while (text < end) {
-        char shown[ESCAPE_MAX];
-        text += escape_character(text, shown).length;
-        add(t, shown, strlen(shown));
-    }
-    add_blanks(t, to_left ? blanks : 0);
-}
-
-static void add_conversion(struct text *t, const struct conversion *c, va_list *arguments)
-{
-    char one[2] = "";
-    if (c->letter == '%') {
-        add(t, "%", 1);
-    } else if (c->letter == 's') {
-        add_escaped(t, c, va_arg(*arguments, const char *));
-    } else if (c->letter == 'c') {
-        one[0] = (char)va_arg(*arguments, int);
-        add_escaped(t, c, one);
-    } else {
-        add_number(t, c, arguments);
+        line->bytes[line->used++] = text[i];
+        if (line->used == sizeof line->bytes - 1)
+            flush(line);
     }
 }
 
 static void print(struct stream *s, const char *format, va_list *arguments)
 {
-    struct text text = {.stream = s};
-    while (*format) {
-        struct conversion c;
-        size_t length = strcspn(format, "%");
-        add(&text, format, length);
-        format += length;
-        if (*format) {
-            format = read_conversion(format + 1, arguments, &c);
-            add_conversion(&text, &c, arguments);
-        }
-    }
-    flush(&text);
+    struct line line = {.stream = s};
+    show_format(add, &line, format, arguments);
+    flush(&line);
 }
 
 /* ---- The two streams ---- */
@@ -320,4 +179,24 @@ bool output_wraps(bool wraps)
 void output_text(const char *text)
 {
     fputs(text, stdout);
+}
+
+bool output_shown(struct text *text)
+{
+    bool good = !text->failed;
+    if (text->bytes)
+        put(stream_of(stdout), text->bytes);
+    text_free(text);
+    return good;
+}
+
+bool print_error_shown(struct text *text)
+{
+    bool good = !text->failed;
+    fflush(stdout);
+    if (text->bytes)
+        put(stream_of(stderr), text->bytes);
+    fflush(stderr);
+    text_free(text);
+    return good;
 }

@@ -1,12 +1,12 @@
 /* How the tool prints: nothing that was not made by us reaches a terminal raw. Formats are ours, what
- * %s and %c stand for may be anybody's and is escaped (support/escape.h). */
+ * %s and %c stand for may be anybody's and is escaped (base/show.h). */
 #ifndef GLCNN_TOOL_PRINT_H
 #define GLCNN_TOOL_PRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PRINT_COLUMNS 80
+#include "base/show.h"
 
 /* As printf, on standard output and on standard error. The width and the precision of %s count
  * columns of a terminal, of text as it is shown. On a terminal a line that is longer than
@@ -22,5 +22,10 @@ bool output_wraps(bool wraps);
 
 /* Prints a text that needs no escaping, as it is. */
 void output_text(const char *text);
+/* Prints a text that text_show made, and frees it, on standard output. False: there was not enough memory for it, and nothing is
+ * printed. */
+bool output_shown(struct text *text);
+/* The same on standard error. */
+bool print_error_shown(struct text *text);
 
 #endif

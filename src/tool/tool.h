@@ -10,6 +10,7 @@
 #include <glcnn/glcnn.h>
 
 #include "print.h"
+#include "task/json_text.h"
 
 /* Exit statuses. */
 enum {
@@ -64,6 +65,8 @@ void print_files(const struct tool_command *command);
 /* Prints the message as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
 int complain(const struct tool_command *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Prints each line of a text that text_show made as "glcnn COMMAND: ..." on standard error, and frees the text. */
+void print_remarks(const struct tool_command *command, struct text *text);
 /* Has complaints begin with a name, of one of several processes; it must live on. */
 void complain_as(const char *name);
 /* The message of the last complaint, "" before the first. */
@@ -115,9 +118,6 @@ int device_open(struct tool_device *tool);
 
 /* A string, or null for NULL. */
 void json_add_text(cJSON *object, const char *name, const char *text);
-/* Deletes it and returns its text, to be freed, which holds nothing that a terminal would obey; NULL:
- * not enough memory. */
-char *json_text(cJSON *json, bool formatted);
 /* Prints and deletes it. Returns an exit status. */
 int json_print(const struct tool_command *command, cJSON *json);
 

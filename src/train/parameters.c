@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/print.h"
+#include "base/show.h"
 
 #define MOST_LINES  16 /* of layers and their parameters, where not all are wanted */
 #define MOST_FROZEN 8
@@ -127,48 +127,51 @@ static bool gather(const glcnn_network *network, const struct glcnn_onnx_record 
 
 /* ---- Lines ---- */
 
-static void print_parameter(const struct glcnn_onnx_parameter *p)
+static void print_parameter(struct text *text, const struct glcnn_onnx_parameter *p)
 {
     char shape[SHAPE] = "1";
     for (uint32_t i = 0, length = 0; i < p->rank; i++)
         length += (uint32_t)snprintf(shape + length, sizeof shape - length, "%s%lld", i ? "x" : "",
                                      (long long)p->dimensions[i]);
-    output("  %-44s %18s %12llu\n", p->name, shape, count_of(p));
+    text_show(text, "  %-44s %18s %12llu\n", p->name, shape, count_of(p));
 }
 
 /* Returns how many lines. */
-static size_t print_layer(const struct glcnn_onnx_record *record, const struct layer *layer)
+static size_t print_layer(struct text *text, const struct glcnn_onnx_record *record,
+                          const struct layer *layer)
 {
     struct sum sum = sum_of(record, layer);
-    output("layer %s: %llu\n", glcnn_filter_node_label(layer->filter), sum.numbers);
+    text_show(text, "layer %s: %llu\n", glcnn_filter_node_label(layer->filter), sum.numbers);
     for (size_t i = layer->first; i < layer->end; i++)
         if (is_trained(&record->parameters[i]))
-            print_parameter(&record->parameters[i]);
+            print_parameter(text, &record->parameters[i]);
     return sum.parameters + 1;
 }
 
-static void print_layers(const struct glcnn_onnx_record *record, const struct layers *layers,
-                         bool all)
+static void print_layers(struct text *text, const struct glcnn_onnx_record *record,
+                         const struct layers *layers, bool all)
 {
     size_t told = 0;
     for (size_t lines = 0; told < layers->count && (all || lines < MOST_LINES); told++)
-        lines += print_layer(record, &layers->all[told]);
+        lines += print_layer(text, record, &layers->all[told]);
     if (told < layers->count)
-        output("and %zu more layers that train: --parameters lists all\n", layers->count - told);
+        text_show(text, "and %zu more layers that train: --parameters lists all\n",
+                  layers->count - told);
 }
 
-void parameters_print_frozen(const struct glcnn_onnx_record *record, bool all)
+void parameters_describe_frozen(const struct glcnn_onnx_record *record, bool all, struct text *text)
 {
     size_t count = record->frozen_count;
     size_t told = all || count <= MOST_FROZEN ? count : MOST_FROZEN;
     for (size_t i = 0; i < told; i++)
-        output("frozen: %s (%s)\n", record->frozen[i].name, record->frozen[i].reason);
+        text_show(text, "frozen: %s (%s)\n", record->frozen[i].name, record->frozen[i].reason);
     if (told < count)
-        output("and %zu more that do not train: glcnn import --parameters lists all\n",
-               count - told);
+        text_show(text, "and %zu more that do not train: glcnn import --parameters lists all\n",
+                  count - told);
 }
 
-static void print_totals(const struct glcnn_onnx_record *record, const struct layers *layers)
+static void print_totals(struct text *text, const struct glcnn_onnx_record *record,
+                         const struct layers *layers)
 {
     struct sum total = {0, 0};
     for (size_t i = 0; i < layers->count; i++) {
@@ -176,19 +179,20 @@ static void print_totals(const struct glcnn_onnx_record *record, const struct la
         total.parameters += sum.parameters;
         total.numbers += sum.numbers;
     }
-    output("trainable: %llu numbers, %zu parameters of %zu layers; %zu parameters are frozen\n",
-           total.numbers, total.parameters, layers->count, record->frozen_count);
+    text_show(text,
+              "trainable: %llu numbers, %zu parameters of %zu layers; %zu parameters are frozen\n",
+              total.numbers, total.parameters, layers->count, record->frozen_count);
 }
 
-bool parameters_print(const glcnn_network *network, const struct glcnn_onnx_record *record,
-                      bool all)
+bool parameters_describe(const glcnn_network *network, const struct glcnn_onnx_record *record,
+                         bool all, struct text *text)
 {
     struct layers layers;
     bool good = gather(network, record, &layers);
     if (good) {
-        print_layers(record, &layers, all);
-        parameters_print_frozen(record, all);
-        print_totals(record, &layers);
+        print_layers(text, record, &layers, all);
+        parameters_describe_frozen(record, all, text);
+        print_totals(text, record, &layers);
     }
     free(layers.all);
     return good;

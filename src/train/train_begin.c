@@ -66,10 +66,12 @@ static void say_not_kept(const struct session *s)
 static void describe_numbers(const struct session *s)
 {
     const struct glcnn_checkpoint_bytes *text = &s->described.bytes[SAVED_RECORD];
+    struct text lines = {0};
     struct glcnn_onnx_record *record =
         text->bytes ? onnx_record_parse((const char *)text->bytes, text->size, NULL, 0) : NULL;
     if (record)
-        parameters_print_frozen(record, false);
+        parameters_describe_frozen(record, false, &lines);
+    output_shown(&lines);
     onnx_record_free(record);
 }
 

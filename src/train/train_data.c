@@ -254,10 +254,13 @@ static int open_set(struct session *s)
                               "%s; the run began with this data: give its new place with --data",
                               error)
                    : session_fail(s, error);
-    pictures_tell_decisions(&s->pictures, output);
-    if (ranks_leads(&s->ranks))
-        pictures_tell_skipped(&s->pictures, s->command);
-    else
+    struct text text = {0};
+    pictures_describe_decisions(&s->pictures, &text);
+    output_shown(&text);
+    if (ranks_leads(&s->ranks)) {
+        pictures_describe_skipped(&s->pictures, &text);
+        print_remarks(s->command, &text);
+    } else
         pictures_pass_skipped(&s->pictures);
     return EXIT_GOOD;
 }

@@ -75,7 +75,9 @@ static int validate(struct session *s, glcnn_data_loader *loader, bool by_averag
     good = good && session_begin_findings(s, error) && session_average_statistics(s, error) &&
            evaluate(s, loader, by_averages, error) && sum_score(s, error) && gather(s, error) &&
            session_sum_findings(s, error);
-    pictures_tell_skipped(&s->pictures, s->command);
+    struct text text = {0};
+    pictures_describe_skipped(&s->pictures, &text);
+    print_remarks(s->command, &text);
     return good ? EXIT_GOOD : session_fail(s, error);
 }
 
@@ -123,7 +125,9 @@ int session_test(struct session *s)
         return status;
     if (!evaluate_is_finite(&s->score, &s->pictures, s->pictures.test, error))
         return session_fail(s, error);
-    score_print(&s->score, s->described.names);
+    struct text text = {0};
+    score_print(&s->score, s->described.names, &text);
+    output_shown(&text);
     if (!is_other)
         return EXIT_GOOD;
     output("\ntest: loss %.4f, %s %s on %u images", score_loss(&s->score),

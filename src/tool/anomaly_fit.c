@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/anomaly.h"
+#include "anomaly.h"
 #include "task/anomaly_projection.h"
 #include "task/anomaly_scores.h"
 #include "base/random.h"
@@ -75,8 +75,10 @@ static int open_pictures(struct anomaly *a, const char *folder)
     anomaly_normal_folder(folder, path);
     if (!pictures_open_files(paths, 1, &a->saved, &a->pictures, error))
         return anomaly_fail(a, error);
+    struct text text = {0};
     print_error("data: normal pictures are those of %s\n", path);
-    pictures_tell_decisions(&a->pictures, print_error);
+    pictures_describe_decisions(&a->pictures, &text);
+    print_error_shown(&text);
     return EXIT_GOOD;
 }
 
@@ -365,7 +367,9 @@ static int fit(struct fit *f, const char *folder)
     if (status != EXIT_GOOD)
         return status;
     set_threshold(f);
-    pictures_tell_skipped(&f->a->pictures, f->a->command);
+    struct text text = {0};
+    pictures_describe_skipped(&f->a->pictures, &text);
+    print_remarks(f->a->command, &text);
     status = write(f);
     return status == EXIT_GOOD ? answer(f) : status;
 }

@@ -1,7 +1,7 @@
 /* Fashion-MNIST, or any data of its form: grey images of 28x28 pixels in ten classes, by
  * libglcnn_data. */
-#ifndef SUPPORT_FASHION_H
-#define SUPPORT_FASHION_H
+#ifndef GLCNN_TASK_FASHION_H
+#define GLCNN_TASK_FASHION_H
 
 #include <glcnn/data.h>
 

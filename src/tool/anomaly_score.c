@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/anomaly.h"
+#include "anomaly.h"
 #include "task/anomaly_scores.h"
 #include "task/heat_map.h"
 
@@ -74,8 +74,11 @@ static int open_pictures(struct anomaly *a, char *const *files)
     free_paths(&paths);
     if (!opened)
         return anomaly_fail(a, error);
-    pictures_tell_decisions(&a->pictures, print_error); /* standard output has the answers */
-    pictures_tell_middle(&a->pictures, GLCNN_DATA_PART_TEST, a->command);
+    struct text text = {0};
+    pictures_describe_decisions(&a->pictures, &text);
+    print_error_shown(&text); /* standard output has the answers */
+    pictures_describe_middle(&a->pictures, GLCNN_DATA_PART_TEST, &text);
+    print_remarks(a->command, &text);
     return EXIT_GOOD;
 }
 
@@ -325,7 +328,9 @@ static int answer(struct rating *r)
     if (r->labelled > 0 && r->labelled < r->pictures - r->not_finite)
         print_error("glcnn anomaly: %u of %u pictures have no label, and count nowhere\n",
                     r->pictures - r->not_finite - r->labelled, r->pictures);
-    pictures_tell_skipped(&a->pictures, a->command);
+    struct text text = {0};
+    pictures_describe_skipped(&a->pictures, &text);
+    print_remarks(a->command, &text);
     if (status == EXIT_GOOD && r->not_finite > 0)
         status = anomaly_not_finite(a, r->first, r->not_finite);
     return glcnn_data_set_skipped(a->pictures.set) > 0 ? EXIT_FAILED : status;
