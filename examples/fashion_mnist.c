@@ -24,7 +24,7 @@
 #include "support/npz.h"
 #include "base/option.h"
 #include "report/plot.h"
-#include "support/progress.h"
+#include "report/progress.h"
 #include "base/random.h"
 
 #define SIDE       FASHION_SIDE

@@ -8,6 +8,12 @@
 #include <unistd.h>
 
 static double time_is;
+static int asks; /* calls of count_ask */
+
+static void count_ask(void)
+{
+    asks++;
+}
 
 static double stopped_clock(void)
 {
@@ -15,7 +21,7 @@ static double stopped_clock(void)
 }
 
 /* Raises the signals, each so many seconds after the one before. Returns how the process ended:
- * 100 and the number of the signal that ended it, 1 if it was asked to end, or 0. */
+ * 100 and the number of the signal that ended it, 1 if it was asked to end, or 0; 99 if it was not told once of being asked. */
 static int end_of(const int *signals, const double *seconds, int count)
 {
     int status = 0;
@@ -23,12 +29,12 @@ static int end_of(const int *signals, const double *seconds, int count)
     pid_t child = fork();
     CU_ASSERT_FATAL(child >= 0);
     if (child == 0) {
-        interrupt_begin(stopped_clock);
+        interrupt_begin(stopped_clock, count_ask);
         for (int i = 0; i < count; i++) {
             time_is += seconds[i];
             raise(signals[i]);
         }
-        _exit(interrupt_is_asked());
+        _exit(interrupt_is_asked() == (asks == 1) ? interrupt_is_asked() : 99);
     }
     CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
     return WIFSIGNALED(status) ? 100 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -6,7 +6,7 @@
 #include "examples/support/npz.h"
 #include "base/option.h"
 #include "report/plot.h"
-#include "examples/support/progress.h"
+#include "report/progress.h"
 #include "tests/folder.h"
 #include "tests/unit.h"
 

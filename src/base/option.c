@@ -1,6 +1,7 @@
 /* Numbers of texts: a whole word, in its range, or nothing. */
 #include "base/option.h"
 
+#include <stdio.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -76,4 +77,17 @@ bool option_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value
 bool option_bytes(const char *text, uint64_t low, uint64_t high, uint64_t *value)
 {
     return scaled(text, 1024, low, high, value);
+}
+
+bool option_extent(const char *text, uint32_t most, uint32_t *width, uint32_t *height)
+{
+    char first[32];
+    uint64_t columns, rows;
+    const char *x = strchr(text, 'x');
+    snprintf(first, sizeof first, "%.*s", x ? (int)(x - text) : 31, text);
+    if (!option_whole(first, 1, most, &columns) || !option_whole(x ? x + 1 : first, 1, most, &rows))
+        return false;
+    *width = (uint32_t)columns;
+    *height = (uint32_t)rows;
+    return true;
 }

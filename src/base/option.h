@@ -1,4 +1,4 @@
-/* Numbers of command lines, and of texts that programs have written. */
+/* Options of command lines, and numbers in their values and in texts that programs have written. */
 #ifndef GLCNN_BASE_OPTION_H
 #define GLCNN_BASE_OPTION_H
 
@@ -13,5 +13,33 @@ bool option_whole(const char *text, uint64_t low, uint64_t high, uint64_t *value
 bool option_bytes(const char *text, uint64_t low, uint64_t high, uint64_t *value);
 /* The same for any number. */
 bool option_real(const char *text, double low, double high, double *value);
+
+/* Reads "64" or "80x60", each up to `most`. False: it is neither. */
+bool option_extent(const char *text, uint32_t most, uint32_t *width, uint32_t *height);
+/* What is expected, with `most`. */
+#define OPTION_EXTENT "it must be a number or WIDTHxHEIGHT, each in 1 .. %u"
+
+/* ---- Tables ---- */
+
+/* What values that name files begin with in the tables; the user does not see it. What is written is
+ * claimed (claim.h), and tests/test_doors.sh tries each of both kinds. */
+#define READS  "<"
+#define WRITES ">"
+
+/* An option of a command. Letters above 255 have no short form. A table ends with letter 0. */
+struct option_row {
+    int letter;
+    const char *name;
+    const char *value; /* what its value is called; NULL: it takes none */
+    const char *text;
+};
+
+#define DEVICE_OPTIONS                                                                             \
+    {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", software, default"},    \
+        {'w', "wait", "SECONDS",                                                                   \
+         "for a GPU or a compiler of shaders that makes no progress (default 300)"},               \
+    {                                                                                              \
+        'v', "verbose", NULL, "say what the library does, on standard error"                       \
+    }
 
 #endif

@@ -4,17 +4,10 @@
 
 #include "event_file.h"
 #include "report_collect.h"
-#include "train/train_session.h"
+#include "train_observers.h"
 
 #define MATRIX_MAX  64 /* classes of a matrix that is drawn */
 #define MATRIX_SIDE 256
-
-bool session_open_events(struct session *s, char error[GLCNN_ERROR_LENGTH])
-{
-    const char *folder = s->settings.tensorboard;
-    return !folder || !ranks_leads(&s->ranks) ||
-           event_file_open(&s->events, folder, s->first, error);
-}
 
 /* A training step measures no more than the loss, where that needs whole answers. */
 static void write_numbers(struct event_file *file, const char *measure,
@@ -60,29 +53,31 @@ static bool draw_matrix(const struct score *score, struct shown *shown)
     return true;
 }
 
-static bool write_matrix(struct session *s, uint64_t step)
+static bool write_matrix(struct train_observers *o, uint64_t step)
 {
+    const struct session *s = o->session;
     struct shown matrix;
     if (!s->score.task->counted || s->score.form.classes > MATRIX_MAX)
         return true;
     bool good = draw_matrix(&s->score, &matrix);
     if (good)
-        event_file_picture(&s->events, step, "confusion", &matrix);
+        event_file_picture(&o->events, step, "confusion", &matrix);
     shown_free(&matrix);
     return good;
 }
 
 /* Those that the epoch began with, on one sheet. */
-static bool write_samples(struct session *s, uint64_t step, char error[GLCNN_ERROR_LENGTH])
+static bool write_samples(struct train_observers *o, uint64_t step, char error[GLCNN_ERROR_LENGTH])
 {
+    const struct session *s = o->session;
     struct report_picture samples[REPORT_SAMPLES] = {{.label = 0}};
     struct shown pictures[REPORT_SAMPLES], sheet = {.bytes = NULL};
     uint32_t count;
-    bool good = session_read_samples(s, (size_t)step - s->steps, samples, &count, error);
+    bool good = train_observers_read_samples(s, (size_t)step - s->steps, samples, &count, error);
     for (uint32_t i = 0; i < count && good; i++)
         pictures[i] = samples[i].shown;
     if (good && shown_sheet(pictures, count, &sheet))
-        event_file_picture(&s->events, step, "samples", &sheet);
+        event_file_picture(&o->events, step, "samples", &sheet);
     else if (good) {
         snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
         good = false;
@@ -92,18 +87,19 @@ static bool write_samples(struct session *s, uint64_t step, char error[GLCNN_ERR
     return good;
 }
 
-void session_write_events(struct session *s, const struct train_log_line *line)
+void train_observers_write_events(struct train_observers *o, const struct train_log_line *line)
 {
+    const struct session *s = o->session;
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     bool good = true;
     if (!s->settings.tensorboard || !ranks_leads(&s->ranks) ||
-        session_has_left_out(s, OBSERVER_EVENTS))
+        train_observers_lack(o, OBSERVER_EVENTS))
         return;
-    write_numbers(&s->events, s->settings.task->measure, line);
+    write_numbers(&o->events, s->settings.task->measure, line);
     if (!isnan(line->validation_loss))
-        good = write_matrix(s, line->step) && write_samples(s, line->step, error);
-    if (s->events.error)
-        good = event_file_close(&s->events, error);
+        good = write_matrix(o, line->step) && write_samples(o, line->step, error);
+    if (o->events.error)
+        good = event_file_close(&o->events, error);
     if (!good)
-        session_leave_out(s, OBSERVER_EVENTS, error);
+        train_observers_leave_out(o, OBSERVER_EVENTS, error);
 }

@@ -1,46 +1,113 @@
 /* Files that show how a training goes, and do not end it. */
+#include "train_observers.h"
+
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
-#include "train/train_session.h"
-
-void session_leave_out(struct session *s, enum session_observer observer, const char *error)
+void train_observers_leave_out(struct train_observers *o, enum train_observer observer,
+                               const char *error)
 {
     static const char *const options[] = {"log", "plot", "report", "tensorboard", "trace"};
-    s->left_out |= 1U << observer;
-    complain(s->command, EXIT_GOOD, "%s; --%s is left out from here on, the training is not", error,
-             options[observer]);
+    o->left_out |= 1U << observer;
+    events_complain(o->session->events, TRAIN_GOOD,
+                    "%s; --%s is left out from here on, the training is not", error,
+                    options[observer]);
 }
 
-bool session_has_left_out(const struct session *s, enum session_observer observer)
+bool train_observers_lack(const struct train_observers *o, enum train_observer observer)
 {
-    return s->left_out >> observer & 1;
+    return o->left_out >> observer & 1;
 }
 
-void session_write_log(struct session *s, const struct train_log_line *line)
+bool train_observers_begin(struct train_observers *o, const struct session *s,
+                           char error[GLCNN_ERROR_LENGTH])
+{
+    const struct settings *t = &s->settings;
+    const bool leads = ranks_leads(&s->ranks);
+    o->session = s;
+    train_trace_begin(&o->trace, leads ? t->trace : NULL, s->first);
+    if (s->ranks.mpi && o->trace.path)
+        s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &o->trace);
+    if (!train_log_open(&o->log, leads ? t->log : NULL, t->task->measure, s->first, error) ||
+        (leads && t->tensorboard && !event_file_open(&o->events, t->tensorboard, s->first, error)))
+        return false;
+    if (o->log.gap_last > 0)
+        events_complain(s->events, TRAIN_GOOD,
+                        "%s: lines are missing, of steps %" PRIu64 " to %" PRIu64
+                        "; the checkpoint has these steps, and the log goes on behind them",
+                        t->log, o->log.gap_first, o->log.gap_last);
+    return true;
+}
+
+/* ---- Events ---- */
+
+static void write_log(struct train_observers *o, const struct train_log_line *line)
 {
     char error[GLCNN_ERROR_LENGTH];
-    train_log_write(&s->log, line);
-    if (s->log.error && !train_log_close(&s->log, error))
-        session_leave_out(s, OBSERVER_LOG, error);
+    train_log_write(&o->log, line);
+    if (o->log.error && !train_log_close(&o->log, error))
+        train_observers_leave_out(o, OBSERVER_LOG, error);
 }
 
-void session_write_plot(struct session *s)
+static void write_plot(struct train_observers *o)
 {
     char error[GLCNN_ERROR_LENGTH], title[512];
-    if (!ranks_leads(&s->ranks) || session_has_left_out(s, OBSERVER_PLOT))
+    const struct session *s = o->session;
+    if (!ranks_leads(&s->ranks) || train_observers_lack(o, OBSERVER_PLOT))
         return;
     snprintf(title, sizeof title, "%s on %s", s->described.title, s->settings.data);
     if (!train_curves_write(&s->curves, s->settings.task->measure, s->settings.plot, title, error))
-        session_leave_out(s, OBSERVER_PLOT, error);
+        train_observers_leave_out(o, OBSERVER_PLOT, error);
 }
 
-void session_close_observers(struct session *s)
+/* A step's line, with what validation found after it, where it did. */
+static void record(struct train_observers *o, const struct train_event *e)
+{
+    const bool is_validated = e->kind == TRAIN_EVENT_EPOCH;
+    const struct train_log_line line = {.step = e->step + 1,
+                                        .epoch = e->epoch,
+                                        .learning_rate = e->rate,
+                                        .loss = e->loss,
+                                        .accuracy = e->accuracy,
+                                        .validation_loss = is_validated ? e->validation_loss : NAN,
+                                        .validation_accuracy =
+                                            is_validated ? e->validation_accuracy : NAN};
+    write_log(o, &line);
+    train_observers_write_events(o, &line);
+}
+
+/* The log and the events are closed, the trace is written; after a training that failed, the plot stays as it is. */
+static void conclude(struct train_observers *o, enum train_status status)
 {
     char error[GLCNN_ERROR_LENGTH];
-    if (!train_log_close(&s->log, error))
-        session_leave_out(s, OBSERVER_LOG, error);
-    if (!event_file_close(&s->events, error))
-        session_leave_out(s, OBSERVER_EVENTS, error);
-    if (!train_trace_write(&s->trace, error))
-        session_leave_out(s, OBSERVER_TRACE, error);
+    if (!train_log_close(&o->log, error))
+        train_observers_leave_out(o, OBSERVER_LOG, error);
+    if (!event_file_close(&o->events, error))
+        train_observers_leave_out(o, OBSERVER_EVENTS, error);
+    if (!train_trace_write(&o->trace, error))
+        train_observers_leave_out(o, OBSERVER_TRACE, error);
+    if (status == TRAIN_GOOD)
+        write_plot(o);
+}
+
+void train_observers_take(struct train_observers *o, const struct train_event *event)
+{
+    if (!o->session)
+        return;
+    if (event->kind == TRAIN_EVENT_STEP)
+        train_trace_end_step(&o->trace, event->begun, event->ended);
+    if (event->kind == TRAIN_EVENT_EPOCH || (event->kind == TRAIN_EVENT_STEP && !event->is_last))
+        record(o, event);
+    if (event->kind ==
+        TRAIN_EVENT_SAVING) { /* no checkpoint is there before the lines of its steps */
+        train_log_sync(&o->log);
+        event_file_sync(&o->events);
+    }
+    if (event->kind == TRAIN_EVENT_SAVED) {
+        write_plot(o);
+        train_observers_report(o);
+    }
+    if (event->kind == TRAIN_EVENT_TRAINED)
+        conclude(o, event->status);
 }

@@ -6,67 +6,7 @@
 #include <string.h>
 
 #include "report_collect.h"
-#include "train/train_session.h"
-
-/* ---- What validation found ---- */
-
-bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH])
-{
-    if (!s->settings.report)
-        return true;
-    findings_free(&s->findings);
-    s->score.findings = &s->findings;
-    if (findings_begin(&s->findings, s->score.task->count_right ? s->score.form.classes : 0))
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    return false;
-}
-
-/* Each rank has places of its own among the numbers that are added up; an index from 1, 0: no mistake. */
-#define PLACE (2 + MISTAKE_NUMBERS)
-
-static void write_mistakes(const struct findings *f, double *places)
-{
-    for (uint32_t i = 0; i < f->worst_count; i++, places += PLACE) {
-        places[0] = f->worst[i].index + 1.0;
-        places[1] = f->worst[i].loss;
-        memcpy(places + 2, f->worst[i].numbers, sizeof f->worst[i].numbers);
-    }
-}
-
-static void read_mistakes(struct findings *f, const double *places, size_t count)
-{
-    f->worst_count = 0;
-    for (size_t i = 0; i < count; i++, places += PLACE) {
-        struct mistake m = {.index = (uint32_t)places[0] - 1, .loss = places[1]};
-        memcpy(m.numbers, places + 2, sizeof m.numbers);
-        if (places[0] > 0)
-            findings_add_mistake(f, &m);
-    }
-}
-
-bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH])
-{
-    struct findings *f = &s->findings;
-    if (!s->settings.report || !s->ranks.mpi)
-        return true;
-    const size_t bins = findings_size(f), mistakes = (size_t)s->ranks.size * FINDINGS_WORST;
-    double *numbers = calloc(bins + mistakes * PLACE, sizeof *numbers);
-    if (!numbers) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-        return false;
-    }
-    for (size_t i = 0; i < bins; i++)
-        numbers[i] = (double)f->bins[i];
-    write_mistakes(f, numbers + bins + (size_t)s->ranks.rank * FINDINGS_WORST * PLACE);
-    bool good = ranks_sum(&s->ranks, numbers, bins + mistakes * PLACE, error);
-    for (size_t i = 0; i < bins && good; i++)
-        f->bins[i] = (uint64_t)numbers[i];
-    if (good)
-        read_mistakes(f, numbers + bins, mistakes);
-    free(numbers);
-    return good;
-}
+#include "train_observers.h"
 
 /* ---- The page ---- */
 
@@ -117,8 +57,9 @@ static double mean_of_epoch(const double *values, size_t count, size_t steps)
 }
 
 /* What is measured in training too. */
-static void add_training(const struct session *s, uint64_t epoch, struct page *p)
+static void add_training(const struct train_observers *o, uint64_t epoch, struct page *p)
 {
+    const struct session *s = o->session;
     const struct curve *t = &s->curves.training;
     const char *measure = s->settings.task->measure;
     add_number(p, "training loss", text_of(p, "%.4f", mean_of_epoch(t->loss, t->count, s->steps)),
@@ -129,8 +70,9 @@ static void add_training(const struct session *s, uint64_t epoch, struct page *p
                    "mean of the same steps");
 }
 
-static void add_numbers(const struct session *s, uint64_t epoch, struct page *p)
+static void add_numbers(const struct train_observers *o, uint64_t epoch, struct page *p)
 {
+    const struct session *s = o->session;
     const struct task *task = s->settings.task;
     const char *measure = task->measure;
     char now[TASK_MEASURED], best[TASK_MEASURED];
@@ -140,19 +82,19 @@ static void add_numbers(const struct session *s, uint64_t epoch, struct page *p)
     add_number(p, "validation loss", text_of(p, "%.4f", score_loss(&s->score)), "lower is better");
     add_number(p, "best epoch", text_of(p, "%" PRIu64, s->best.epoch),
                text_of(p, "validation %s %s", measure, task_write(task, s->best.accuracy, best)));
-    add_training(s, epoch, p);
+    add_training(o, epoch, p);
 }
 
-static const struct tool_option *find_option(const char *name)
+static const struct option_row *find_option(const char *name)
 {
-    for (const struct tool_option *o = train_options; o->letter; o++)
+    for (const struct option_row *o = train_options; o->letter; o++)
         if (strcmp(o->name, name) == 0)
             return o;
     return NULL;
 }
 
 /* What --help says of an option, without what points to the text below it. */
-static const char *note_of(struct page *p, const struct tool_option *option)
+static const char *note_of(struct page *p, const struct option_row *option)
 {
     const char *end = strstr(option->text, " as below");
     size_t length = end ? (size_t)(end - option->text) : strlen(option->text);
@@ -167,7 +109,7 @@ static void add_options(const struct session *s, struct page *p)
     settings_describe(&s->settings, &p->entries);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct glcnn_checkpoint_entry *e = &p->entries.entries[i];
-        const struct tool_option *option = find_option(e->name);
+        const struct option_row *option = find_option(e->name);
         if (!option || !*e->text || strcmp(e->text, "0") == 0 || strcmp(e->name, "data") == 0)
             continue;
         const char *value =
@@ -192,7 +134,7 @@ static void add_settings(const struct session *s, struct page *p)
                         s->settings.task->classes));
     add_setting(p, "--task", s->settings.task->name, s->settings.task->text);
     add_options(s, p);
-    report_describe_device(s->tool.device, rows);
+    report_describe_device(s->device, rows);
     for (size_t i = 0; i < REPORT_DEVICE_ROWS; i++)
         add_setting(p, rows[i].name, rows[i].text, rows[i].note);
 }
@@ -225,8 +167,9 @@ static void write_texts(const struct session *s, uint64_t epoch, struct page *p)
                  : ".");
 }
 
-bool session_read_samples(const struct session *s, size_t step, struct report_picture *samples,
-                          uint32_t *count, char error[GLCNN_ERROR_LENGTH])
+bool train_observers_read_samples(const struct session *s, size_t step,
+                                  struct report_picture *samples, uint32_t *count,
+                                  char error[GLCNN_ERROR_LENGTH])
 {
     const struct settings *t = &s->settings;
     const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
@@ -245,12 +188,13 @@ bool session_read_samples(const struct session *s, size_t step, struct report_pi
                                            .deviation = s->described.deviation,
                                            .augment = &t->augment,
                                            .seed = t->seed};
-    return report_read_samples(&s->pictures, s->tool.device, &parameters, &input, samples, count,
-                               error);
+    return report_read_samples(&s->pictures, s->device, &parameters, &input, samples, count, error);
 }
 
-static bool write_page(const struct session *s, struct page *p, char error[GLCNN_ERROR_LENGTH])
+static bool write_page(const struct train_observers *o, struct page *p,
+                       char error[GLCNN_ERROR_LENGTH])
 {
+    const struct session *s = o->session;
     const uint64_t epoch = s->step / s->steps;
     p->report = (struct report){.title = p->title,
                                 .state = p->state,
@@ -264,27 +208,28 @@ static bool write_page(const struct session *s, struct page *p, char error[GLCNN
                                 .worst = p->worst,
                                 .samples = p->samples,
                                 .samples_text = p->samples_text};
-    add_numbers(s, epoch, p);
+    add_numbers(o, epoch, p);
     add_settings(s, p);
     write_texts(s, epoch, p);
     return report_read_worst(&s->pictures, s->pictures.validation, &s->findings, p->worst, error) &&
-           session_read_samples(s, s->step - s->steps, p->samples, &p->report.sample_count,
-                                error) &&
+           train_observers_read_samples(s, s->step - s->steps, p->samples, &p->report.sample_count,
+                                        error) &&
            report_write(&p->report, s->report_path, error);
 }
 
-void session_report(struct session *s)
+void train_observers_report(struct train_observers *o)
 {
+    const struct session *s = o->session;
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
-    if (!s->settings.report || !ranks_leads(&s->ranks) || session_has_left_out(s, OBSERVER_REPORT))
+    if (!s->settings.report || !ranks_leads(&s->ranks) || train_observers_lack(o, OBSERVER_REPORT))
         return;
     struct page *page = calloc(1, sizeof *page);
-    bool good = page && write_page(s, page, error);
+    bool good = page && write_page(o, page, error);
     if (page) {
         report_free_pictures(page->worst, FINDINGS_WORST);
         report_free_pictures(page->samples, REPORT_SAMPLES);
     }
     free(page);
     if (!good)
-        session_leave_out(s, OBSERVER_REPORT, error);
+        train_observers_leave_out(o, OBSERVER_REPORT, error);
 }

@@ -12,15 +12,15 @@
 
 enum { ROW_STEP, ROW_PHASE, ROW_BUCKETS };
 
-void train_trace_begin(struct train_trace *trace, const char *path)
+void train_trace_begin(struct train_trace *trace, const char *path, size_t first)
 {
-    *trace = (struct train_trace){.path = path};
+    *trace = (struct train_trace){.path = path, .step = first};
 }
 
-void train_trace_step(struct train_trace *trace, size_t step)
+/* Events of long ago go, now and then. */
+static void forget(struct train_trace *trace, size_t step)
 {
     size_t old = 0;
-    trace->step = step;
     while (old < trace->count && trace->events[old].step + TRACE_STEPS <= step)
         old++;
     if (old < trace->count / 2) /* moved now and then, not with every step */
@@ -51,8 +51,11 @@ void train_trace_bucket(void *user, const struct glcnn_mpi_event *event)
 
 void train_trace_end_step(struct train_trace *trace, double begun, double done)
 {
-    if (trace->path)
-        add(trace, &(struct glcnn_mpi_event){.begun = begun, .done = done});
+    if (!trace->path)
+        return;
+    add(trace, &(struct glcnn_mpi_event){.begun = begun, .done = done});
+    forget(trace, trace->step);
+    trace->step++;
 }
 
 /* ---- The file ---- */

@@ -19,12 +19,11 @@ struct train_trace {
     size_t count, capacity, step;
 };
 
-void train_trace_begin(struct train_trace *trace, const char *path);
-/* What follows is of this step. */
-void train_trace_step(struct train_trace *trace, size_t step);
+/* path NULL: none. What follows is of step `first`. */
+void train_trace_begin(struct train_trace *trace, const char *path, size_t first);
 /* Of glcnn_mpi_set_trace; `user` is the trace. */
 void train_trace_bucket(void *user, const struct glcnn_mpi_event *event);
-/* The step that is over, in seconds of CLOCK_MONOTONIC. */
+/* The step that is over, in seconds of CLOCK_MONOTONIC. What follows is of the next. */
 void train_trace_end_step(struct train_trace *trace, double begun, double done);
 /* Writes the file and frees. False, and a message, if it fails. */
 bool train_trace_write(struct train_trace *trace, char error[GLCNN_ERROR_LENGTH]);

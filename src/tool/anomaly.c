@@ -20,7 +20,7 @@ enum {
     OPTION_FORCE
 };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {OPTION_MODEL, "model", READS "FILE", "fit: the backbone, of \"glcnn train\" or \"import\""},
     {'o', "out", WRITES "FILE", "fit: the file to write, .glcnn or .safetensors"},
     {OPTION_OUTPUT, "output", "LAYER",

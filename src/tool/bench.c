@@ -14,7 +14,7 @@
 
 enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_DATA, OPTION_FORCE };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'k', "kernel", "NAME", "only the rows of this kernel"},
     {OPTION_SHAPE, "shape", "TEXT", "only the rows with TEXT in their name"},
     {'q', "quick", NULL, "small batches and few samples"},

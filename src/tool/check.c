@@ -9,7 +9,7 @@
 
 enum { OPTION_JSON = 256 };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'k', "kernel", "NAME", "check only this kernel; may be repeated"},
     {'q', "quick", NULL, "small shapes only"},
     {OPTION_JSON, "json", NULL, "print JSON; an error of null is not finite"},

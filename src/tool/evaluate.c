@@ -17,7 +17,7 @@
 
 enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_FORCE };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
     {OPTION_PLOT, "plot", WRITES "FILE", "draw the confusion matrix of a classifier, .svg"},

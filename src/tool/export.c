@@ -11,7 +11,7 @@
 
 enum { OPTION_FORCE = 256 };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'o', "out", WRITES "FILE", "the ONNX file to write"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,

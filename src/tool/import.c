@@ -28,7 +28,7 @@ enum {
     OPTION_FORCE
 };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'o', "out", WRITES "FILE", "the model to write: .glcnn or .safetensors"},
     {OPTION_SIZE, "size", "N|WxH", "image size, if the file leaves it open"},
     {OPTION_CHANNELS, "channels", "N", "the same"},

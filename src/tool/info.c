@@ -8,7 +8,7 @@
 
 enum { OPTION_JSON = 256 };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     DEVICE_OPTIONS, {OPTION_JSON, "json", NULL, "print JSON"}, {0}};
 
 /* ---- What is asked of a device ---- */

@@ -11,6 +11,7 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 
 static volatile sig_atomic_t asked;
 static double (*clock_now)(void);
+static void (*ask)(void);
 static double first; /* when the first came; handlers alone use it, and none interrupts another */
 
 /* The signal that ends is delivered when the handler, which blocks it, returns. */
@@ -19,6 +20,7 @@ static void handle(int number)
     if (!asked) {
         first = clock_now();
         asked = 1;
+        ask();
     } else if (clock_now() - first >= REPEATED) {
         signal(number, SIG_DFL);
         raise(number);
@@ -30,10 +32,11 @@ bool interrupt_is_asked(void)
     return asked;
 }
 
-void interrupt_begin(double (*now)(void))
+void interrupt_begin(double (*now)(void), void (*on_first)(void))
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART}, before;
     clock_now = now;
+    ask = on_first;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < SIGNALS; i++)
         sigaddset(&action.sa_mask, signals[i]);

@@ -9,7 +9,7 @@
 
 enum { OPTION_JSON = 256, OPTION_TABLE, OPTION_EXPLAIN, OPTION_SHAPE, OPTION_AS };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'s', "short", NULL, "one line for each kernel"},
     {OPTION_JSON, "json", NULL, "print JSON; null stands for an infinite end of a range"},
     {OPTION_TABLE, "table", NULL, "the classes of MPS and their kernels as a Markdown table"},

@@ -13,24 +13,24 @@
 #define COMPLAINT_MAX  2048
 #define OPTION_TEXT    30 /* column where the text of an option begins */
 
-static const struct tool_option help_option = {'h', "help", NULL, "print this help"};
+static const struct option_row help_option = {'h', "help", NULL, "print this help"};
 
-static const struct tool_option *find_letter(const struct tool_command *command, int letter)
+static const struct option_row *find_letter(const struct tool_command *command, int letter)
 {
-    for (const struct tool_option *o = command->options; o->letter; o++)
+    for (const struct option_row *o = command->options; o->letter; o++)
         if (o->letter == letter)
             return o;
     return letter == help_option.letter ? &help_option : NULL;
 }
 
 /* How the user sees it; NULL: there is none. */
-static const char *value_of(const struct tool_option *o)
+static const char *value_of(const struct option_row *o)
 {
     return o->value && (*o->value == *READS || *o->value == *WRITES) ? o->value + 1 : o->value;
 }
 
 /* getopt's two tables from ours. ":" makes getopt tell a missing value from an unknown option. */
-static void add_option(const struct tool_option *o, struct option *row, char *letters)
+static void add_option(const struct option_row *o, struct option *row, char *letters)
 {
     *row = (struct option){o->name, o->value ? required_argument : no_argument, NULL, o->letter};
     size_t used = strlen(letters);
@@ -57,7 +57,7 @@ static void complain_of_long_option(const struct tool_command *command, const ch
 
 static int complain_of_option(const struct tool_command *command, int kind, const char *word)
 {
-    const struct tool_option *known = find_letter(command, optopt);
+    const struct option_row *known = find_letter(command, optopt);
     bool is_long = strncmp(word, "--", 2) == 0;
     if (kind == ':')
         complain(command, EXIT_USAGE, "--%s needs a value, %s", known->name, value_of(known));
@@ -96,7 +96,7 @@ int next_option(const struct tool_command *command, int argc, char *argv[])
     return letter == 'w' ? check_wait(command) : letter;
 }
 
-static void print_option(const struct tool_option *o)
+static void print_option(const struct option_row *o)
 {
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? "=" : "",
@@ -134,7 +134,7 @@ void print_help(const struct tool_command *command)
     output_wraps(true);
     output("usage: glcnn %s%s%s\n\n%s\n\noptions:\n", command->name, *command->arguments ? " " : "",
            command->arguments, command->text);
-    for (const struct tool_option *o = command->options; o->letter; o++)
+    for (const struct option_row *o = command->options; o->letter; o++)
         print_option(o);
     print_option(&help_option);
     if (command->details)
@@ -143,7 +143,7 @@ void print_help(const struct tool_command *command)
 
 void print_files(const struct tool_command *command)
 {
-    for (const struct tool_option *o = command->options; o->letter; o++)
+    for (const struct option_row *o = command->options; o->letter; o++)
         if (o->value && o->value != value_of(o))
             output("%s %s %s %s\n", command->name, o->name,
                    *o->value == *READS ? "reads" : "writes", value_of(o));
@@ -155,11 +155,6 @@ static char complaint[COMPLAINT_MAX];
 void complain_as(const char *name)
 {
     complainer = name;
-}
-
-const char *last_complaint(void)
-{
-    return complaint;
 }
 
 int complain(const struct tool_command *command, int status, const char *format, ...)
@@ -220,15 +215,7 @@ int expect_no_arguments(const struct tool_command *command, int argc, char *argv
 int read_extent(const struct tool_command *command, const char *text, uint32_t most,
                 uint32_t *width, uint32_t *height)
 {
-    char first[32];
-    uint64_t columns, rows;
-    const char *x = strchr(text, 'x');
-    snprintf(first, sizeof first, "%.*s", x ? (int)(x - text) : 31, text);
-    if (!option_whole(first, 1, most, &columns) || !option_whole(x ? x + 1 : first, 1, most, &rows))
-        return complain(command, EXIT_USAGE,
-                        "--size is \"%s\"; it must be a number or WIDTHxHEIGHT, each in 1 .. %u",
-                        text, most);
-    *width = (uint32_t)columns;
-    *height = (uint32_t)rows;
-    return EXIT_GOOD;
+    return option_extent(text, most, width, height)
+               ? EXIT_GOOD
+               : complain(command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, text, most);
 }

@@ -20,7 +20,7 @@
 
 enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP, OPTION_FORCE };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {OPTION_TOP, "top", "N", "a line for each of the N most probable classes (default 1)"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
     {OPTION_DRAW, "draw", WRITES "DIR",

@@ -12,7 +12,7 @@
 
 enum { OPTION_REFERENCE = 256, OPTION_FORCE };
 
-static const struct tool_option options[] = {
+static const struct option_row options[] = {
     {'p', "parameter", "NAME=VALUE", "a parameter of \"glcnn kernels KERNEL\""},
     {'i', "input", READS "NAME=FILE", "a .npy file for an input"},
     {'o', "output", WRITES "NAME=FILE", "a .npy file for an output; other outputs are dropped"},

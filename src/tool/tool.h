@@ -2,13 +2,14 @@
  *
  * Results go to standard output; messages about what failed, to standard error.
  *
- * Room: The command glcnn. Uses the public headers, base/, task/, train/, report/ and examples/support/. */
+ * Room: The command glcnn. Uses the public headers, base/, task/, train/ and report/. */
 #ifndef GLCNN_TOOL_H
 #define GLCNN_TOOL_H
 
 #include <cjson/cJSON.h>
 #include <glcnn/glcnn.h>
 
+#include "base/option.h"
 #include "print.h"
 #include "task/json_text.h"
 
@@ -21,26 +22,13 @@ enum {
     EXIT_INTERRUPTED = 130 /* by Ctrl-C, in good order */
 };
 
-/* What values that name files begin with in the tables; the user does not see it. What is written is
- * claimed (claim.h), and tests/test_doors.sh tries each of both kinds. */
-#define READS  "<"
-#define WRITES ">"
-
-/* An option of a command. Letters above 255 have no short form. A table ends with letter 0. */
-struct tool_option {
-    int letter;
-    const char *name;
-    const char *value; /* what its value is called; NULL: it takes none */
-    const char *text;
-};
-
 /* A subcommand. It is defined in a file of its own as command_NAME, and listed in main.c. */
 struct tool_command {
     const char *name;
     const char *arguments; /* after its name, in its usage line */
     const char *text;      /* one line */
     const char *details;   /* paragraphs under the options in --help, or NULL */
-    const struct tool_option *options;
+    const struct option_row *options;
     int (*run)(const struct tool_command *command, int argc, char *argv[]);
 };
 
@@ -69,8 +57,6 @@ int complain(const struct tool_command *command, int status, const char *format,
 void print_remarks(const struct tool_command *command, struct text *text);
 /* Has complaints begin with a name, of one of several processes; it must live on. */
 void complain_as(const char *name);
-/* The message of the last complaint, "" before the first. */
-const char *last_complaint(void);
 /* complain of a wrong command line: "there is no WHAT "WORD"; did you mean NAME? There are ...", of
  * `count` names. */
 int complain_of_name(const struct tool_command *command, const char *what, const char *word,
@@ -85,14 +71,6 @@ int read_extent(const struct tool_command *command, const char *text, uint32_t m
                 uint32_t *width, uint32_t *height);
 
 /* ---- Device (device.c) ---- */
-
-#define DEVICE_OPTIONS                                                                             \
-    {'d', "device", "DEVICE", "a node, number or driver of \"glcnn info\", software, default"},    \
-        {'w', "wait", "SECONDS",                                                                   \
-         "for a GPU or a compiler of shaders that makes no progress (default 300)"},               \
-    {                                                                                              \
-        'v', "verbose", NULL, "say what the library does, on standard error"                       \
-    }
 
 #define WAIT_MAX 1000000 /* seconds */
 

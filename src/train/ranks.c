@@ -72,37 +72,13 @@ static bool find_functions(struct mpi_library *library, char error[GLCNN_ERROR_L
 
 /* ---- Life ---- */
 
-static bool (*is_told_to_end)(void);
-
-static void tell_of_waiting(void *user, double seconds, uint32_t rank)
-{
-    static bool has_told;
-    const struct ranks *ranks = user;
-    if (has_told || !is_told_to_end() || seconds < 0.05)
-        return;
-    has_told = true;
-    print_error(
-        "glcnn train: rank %u: told to stop while waiting for rank %u, which may have died\n",
-        ranks->rank, rank);
-}
-
-/* What all ranks would print alike is printed by one. */
-static bool mute(const struct ranks *ranks)
-{
-    static char name[32];
-    snprintf(name, sizeof name, "rank %u", ranks->rank);
-    complain_as(name);
-    return ranks->rank == 0 || freopen("/dev/null", "w", stdout);
-}
-
-bool ranks_open(struct ranks *ranks, double wait_seconds, bool (*is_told)(void),
+bool ranks_open(struct ranks *ranks, double wait_seconds, ranks_waits *waits,
                 char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_mpi_parameters parameters = {
-        .wait_seconds = wait_seconds, .waits = tell_of_waiting, .user = ranks};
+        .wait_seconds = wait_seconds, .waits = waits, .user = ranks};
     struct mpi_library *library = &ranks->library;
     *ranks = (struct ranks){.size = 1};
-    is_told_to_end = is_told;
     if (!is_one_of_several())
         return true;
     library->handle = load(error);
@@ -111,10 +87,7 @@ bool ranks_open(struct ranks *ranks, double wait_seconds, bool (*is_told)(void),
         return false;
     ranks->rank = library->rank(ranks->mpi);
     ranks->size = library->size(ranks->mpi);
-    if (mute(ranks))
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "/dev/null cannot be written");
-    return false;
+    return true;
 }
 
 /* The library stays: MPI leaves threads and handlers behind. */
@@ -139,23 +112,23 @@ bool ranks_leads(const struct ranks *ranks)
 
 #define CANDIDATES 64
 
-void ranks_choose_device(const struct ranks *ranks, struct tool_device *tool)
+const char *ranks_device(const struct ranks *ranks)
 {
     static char number[16];
     struct glcnn_device_candidate candidates[CANDIDATES];
-    if (!ranks->mpi || tool->name || getenv("GLCNN_DEVICE"))
-        return;
+    if (!ranks->mpi || getenv("GLCNN_DEVICE"))
+        return NULL;
     size_t count = glcnn_device_list(candidates, CANDIDATES), gpus = 0, found = 0;
     count = count < CANDIDATES ? count : CANDIDATES;
     for (size_t i = 0; i < count; i++)
         gpus += candidates[i].usable && !candidates[i].software;
     if (gpus == 0)
-        return;
+        return NULL;
     size_t wanted = ranks->library.rank_on_machine(ranks->mpi) % gpus;
     for (size_t i = 0; i < count; i++)
         if (candidates[i].usable && !candidates[i].software && found++ == wanted)
             snprintf(number, sizeof number, "%zu", i);
-    tool->name = number;
+    return number;
 }
 
 /* ---- Shares ---- */

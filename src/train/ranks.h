@@ -5,7 +5,10 @@
 
 #include <glcnn/mpi.h>
 
-#include "tool/tool.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <glcnn/glcnn.h>
 
 #define MPI_FUNCTIONS(X)                                                                           \
     X(create)                                                                                      \
@@ -30,11 +33,12 @@ struct ranks {
     uint32_t batch;        /* of all */
 };
 
-/* Joins the others where a launcher of MPI has started this process as one of several. All but
- * rank 0 are mute from then on, but for what fails, which tells its rank. wait_seconds: see
- * glcnn/mpi.h; is_told: whether a signal has told the process to end, which it says where it waits.
- * False, and a message, if it fails. */
-bool ranks_open(struct ranks *ranks, double wait_seconds, bool (*is_told)(void),
+/* Is called while this rank waits for another; `user` is the struct ranks. */
+typedef void ranks_waits(void *user, double seconds, uint32_t rank);
+
+/* Joins the others where a launcher of MPI has started this process as one of several. wait_seconds: see
+ * glcnn/mpi.h. False, and a message, if it fails. */
+bool ranks_open(struct ranks *ranks, double wait_seconds, ranks_waits *waits,
                 char error[GLCNN_ERROR_LENGTH]);
 void ranks_close(struct ranks *ranks);
 /* Tells the others that this rank has failed. */
@@ -43,9 +47,9 @@ void ranks_fail(struct ranks *ranks, const char *message);
 /* Is this the process that prints and writes files? */
 bool ranks_leads(const struct ranks *ranks);
 
-/* A device of its own for each rank on this machine, as far as there are GPUs, where the user names
- * none. */
-void ranks_choose_device(const struct ranks *ranks, struct tool_device *tool);
+/* The number of a device of its own for each rank on this machine, as far as there are GPUs; NULL: the library
+ * chooses, or GLCNN_DEVICE does. */
+const char *ranks_device(const struct ranks *ranks);
 
 /* Parts of `total` in proportion to `speeds`, each at least 1, the largest remainders first; `total`
  * is `count` at least. */

@@ -8,7 +8,6 @@
 #include "base/digest.h"
 #include "task/onnx_record.h"
 #include "parameters.h"
-#include "report/report.h"
 #include "base/clock.h"
 #include "train_session.h"
 
@@ -32,7 +31,7 @@ static void name_features(struct session *s)
 static void name_files(struct session *s)
 {
     if (s->settings.report)
-        snprintf(s->report_path, sizeof s->report_path, REPORT_PAGE, s->settings.report);
+        snprintf(s->report_path, sizeof s->report_path, "%s/index.html", s->settings.report);
     const char *out = ranks_leads(&s->ranks) ? s->settings.out : NULL;
     if (!out)
         return;
@@ -50,16 +49,16 @@ static int allocate(struct session *s)
     s->scores = calloc(batch, form->classes * sizeof *s->scores);
     s->tests = calloc(batch, s->settings.task->values(form) * sizeof *s->tests);
     s->losses = calloc(batch, sizeof *s->losses);
-    return s->scores && s->tests && s->losses ? EXIT_GOOD : session_fail(s, "not enough memory");
+    return s->scores && s->tests && s->losses ? TRAIN_GOOD : session_fail(s, "not enough memory");
 }
 
 /* Other ranks are mute, and each has a file of its own. */
 static void say_not_kept(const struct session *s)
 {
     const struct frozen *f = &s->frozen;
-    output("features: not kept: %s\n", f->reason);
+    events_note(s->events, "features: not kept: %s\n", f->reason);
     if (s->ranks.rank > 0 && !is_off(s->settings.cache))
-        complain(s->command, EXIT_GOOD, "features: not kept: %s", f->reason);
+        events_complain(s->events, TRAIN_GOOD, "features: not kept: %s", f->reason);
 }
 
 /* Of the ONNX file that the model was imported from. */
@@ -71,31 +70,36 @@ static void describe_numbers(const struct session *s)
         text->bytes ? onnx_record_parse((const char *)text->bytes, text->size, NULL, 0) : NULL;
     if (record)
         parameters_describe_frozen(record, false, &lines);
-    output_shown(&lines);
+    events_note_text(s->events, &lines);
     onnx_record_free(record);
 }
 
 static void describe_layers(const struct session *s)
 {
     const struct frozen *f = &s->frozen;
-    session_print_backbone_rate(s);
+    session_note_backbone_rate(s);
     if (s->layers.trained == s->layers.count)
         return;
-    output("layers: %u of %u train\n", s->layers.trained, s->layers.count);
+    events_note(s->events, "layers: %u of %u train\n", s->layers.trained, s->layers.count);
     if (s->settings.task->labels_turn)
-        output("features: not kept, since labels of the task %s turn with their pictures\n",
-               s->settings.task->name);
+        events_note(s->events,
+                    "features: not kept, since labels of the task %s turn with their pictures\n",
+                    s->settings.task->name);
     else if (!s->layers.cut)
-        output("features: not kept, since the trained layers read more than one frozen layer\n");
+        events_note(
+            s->events,
+            "features: not kept, since the trained layers read more than one frozen layer\n");
     else if (f->features)
-        output("features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
-               f->value_count, f->slot_count, f->computed,
-               (double)features_size(f->features) / 1048576,
-               f->parameters.cache ? f->parameters.cache : "a temporary file");
+        events_note(s->events,
+                    "features: %u values of each of %u pictures, %u of them new, %.1f MiB in %s\n",
+                    f->value_count, f->slot_count, f->computed,
+                    (double)features_size(f->features) / 1048576,
+                    f->parameters.cache ? f->parameters.cache : "a temporary file");
     else
         say_not_kept(s);
     if (f->features && !f->training.cached)
-        output(
+        events_note(
+            s->events,
             "features: those of training pictures are computed in each step, because of --augment\n");
 }
 
@@ -106,18 +110,18 @@ static void describe_schedule(const struct session *s)
     struct schedule_settings old = s->settings.before,
                              now = settings_schedule(&s->settings, s->steps);
     schedule_describe(&now, text, sizeof text);
-    output("schedule: %s\n", text);
+    events_note(s->events, "schedule: %s\n", text);
     if (!old.schedule)
         return;
     old.steps = now.steps;
     schedule_describe(&old, old_text, sizeof old_text);
     if (strcmp(text, old_text) == 0)
         return;
-    output("schedule before: %s\n", old_text);
+    events_note(s->events, "schedule before: %s\n", old_text);
     if (s->first > 0)
-        output("learning rate: %.3g in step %zu, %.3g from step %zu on\n",
-               (double)schedule_rate(&old, s->first - 1), s->first,
-               (double)schedule_rate(&now, s->first), s->first + 1);
+        events_note(s->events, "learning rate: %.3g in step %zu, %.3g from step %zu on\n",
+                    (double)schedule_rate(&old, s->first - 1), s->first,
+                    (double)schedule_rate(&now, s->first), s->first + 1);
 }
 
 /* What will run where, the memory that it takes, and where it is kept. */
@@ -128,69 +132,52 @@ static int describe(struct session *s)
     const struct form *form = &s->pictures.form;
     if (!runner_memory(&s->trainer, &m))
         return session_fail_device(s);
-    output("device: %s\n", glcnn_device_info(s->tool.device)->renderer);
-    output("data: %u images of %ux%ux%u to train with, %u to validate with, ",
-           session_images(s, GLCNN_DATA_PART_TRAINING), form->width, form->height, form->channels,
-           session_images(s, s->pictures.validation));
+    events_note(s->events, "device: %s\n", glcnn_device_info(s->device)->renderer);
+    events_note(s->events, "data: %u images of %ux%ux%u to train with, %u to validate with, ",
+                session_images(s, GLCNN_DATA_PART_TRAINING), form->width, form->height,
+                form->channels, session_images(s, s->pictures.validation));
     if (s->pictures.test != s->pictures.validation)
-        output("%u to test with, ", session_images(s, s->pictures.test));
-    output("%u %s\n", form->classes, s->settings.task->classes);
+        events_note(s->events, "%u to test with, ", session_images(s, s->pictures.test));
+    events_note(s->events, "%u %s\n", form->classes, s->settings.task->classes);
     if (s->settings.task != task_at(0))
-        output("task: %s, %s\n", s->settings.task->name, s->settings.task->text);
-    output("network: %s, %zu steps of %u images an epoch", s->described.title, s->steps,
-           (uint32_t)settings_step_images(&s->settings));
+        events_note(s->events, "task: %s, %s\n", s->settings.task->name, s->settings.task->text);
+    events_note(s->events, "network: %s, %zu steps of %u images an epoch", s->described.title,
+                s->steps, (uint32_t)settings_step_images(&s->settings));
     if (s->settings.accumulate > 1)
-        output(", in %u batches of %u", (uint32_t)s->settings.accumulate,
-               (uint32_t)s->settings.batch);
-    output("\n");
+        events_note(s->events, ", in %u batches of %u", (uint32_t)s->settings.accumulate,
+                    (uint32_t)s->settings.batch);
+    events_note(s->events, "\n");
     if (*s->settings.net_reason)
-        output("network: %s\n", s->settings.net_reason);
+        events_note(s->events, "network: %s\n", s->settings.net_reason);
     if (s->settings.is_augment_chosen)
-        output("augmentation: %s; --augment none turns it off\n", s->settings.augment_words);
+        events_note(s->events, "augmentation: %s; --augment none turns it off\n",
+                    s->settings.augment_words);
     session_describe_sides(s, sides);
     if (*sides)
-        output("%s\n", sides);
+        events_note(s->events, "%s\n", sides);
     describe_numbers(s);
     describe_schedule(s);
     describe_layers(s);
     if (s->ranks.mpi)
-        output("ranks: %u, of which this one has %u images of each batch\n", s->ranks.size,
-               s->ranks.share);
-    output("memory of a step: %.1f MiB, without sharing %.1f MiB", (double)m.planned / 1048576,
-           (double)m.without_sharing / 1048576);
+        events_note(s->events, "ranks: %u, of which this one has %u images of each batch\n",
+                    s->ranks.size, s->ranks.share);
+    events_note(s->events, "memory of a step: %.1f MiB, without sharing %.1f MiB",
+                (double)m.planned / 1048576, (double)m.without_sharing / 1048576);
     if (m.sub_batches > 1)
-        output(", %u parts a batch", m.sub_batches);
+        events_note(s->events, ", %u parts a batch", m.sub_batches);
     if (settings_scale_losses(&s->settings))
-        output(", float16");
+        events_note(s->events, ", float16");
     if (m.recomputed)
-        output(", %u images recomputed", m.recomputed);
+        events_note(s->events, ", %u images recomputed", m.recomputed);
     if (m.extra_time > 0)
-        output(", steps about %.0f %% longer", 100 * m.extra_time);
+        events_note(s->events, ", steps about %.0f %% longer", 100 * m.extra_time);
     if (s->settings.out)
-        output("\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out, s->best_path);
+        events_note(s->events, "\ncheckpoints: %s; of the best epoch: %s\n", s->settings.out,
+                    s->best_path);
     else
-        output("\ncheckpoints: none, the network will not be saved; give --out\n");
-    fflush(stdout);
+        events_note(s->events, "\ncheckpoints: none, the network will not be saved; give --out\n");
     session_tell_memory(s, m.planned);
-    return EXIT_GOOD;
-}
-
-static int open_log(struct session *s)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    const char *path = ranks_leads(&s->ranks) ? s->settings.log : NULL;
-    train_trace_begin(&s->trace, ranks_leads(&s->ranks) ? s->settings.trace : NULL);
-    if (s->ranks.mpi && s->trace.path)
-        s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &s->trace);
-    if (!train_log_open(&s->log, path, s->settings.task->measure, s->first, error) ||
-        !session_open_events(s, error))
-        return session_fail(s, error);
-    if (s->log.gap_last > 0)
-        complain(s->command, EXIT_GOOD,
-                 "%s: lines are missing, of steps %" PRIu64 " to %" PRIu64
-                 "; the checkpoint has these steps, and the log goes on behind them",
-                 path, s->log.gap_first, s->log.gap_last);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* Shares of a batch by how fast ranks are, now that all of them train at once. */
@@ -199,14 +186,14 @@ static int balance(struct session *s)
     char error[GLCNN_ERROR_LENGTH];
     double speed, nothing = 0;
     if (!s->ranks.mpi || !s->settings.balances)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     int status = session_open_device(s);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
     if (!ranks_sum(&s->ranks, &nothing, 1, error) || !session_measure(s, &speed, error) ||
         !ranks_share_batch(&s->ranks, s->ranks.batch, speed, error))
         return session_fail(s, error);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 static bool sum_number(void *user, double *number, char error[GLCNN_ERROR_LENGTH])
@@ -219,12 +206,12 @@ int session_join_ranks(struct session *s)
 {
     const struct settings *t = &s->settings;
     if (!s->ranks.mpi || t->average_every > 0)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     runner_sum_with(&s->trainer, sum_number, s);
     const struct glcnn_exchange exchange =
         s->ranks.library.exchange(s->ranks.mpi, t->syncs_statistics ? s->ranks.batch : 0);
     return glcnn_graph_set_exchange(s->trainer.graph, &exchange) == GLCNN_SUCCESS
-               ? EXIT_GOOD
+               ? TRAIN_GOOD
                : session_fail_device(s);
 }
 
@@ -239,30 +226,39 @@ static int compare_ranks(struct session *s)
         t->accumulate};
     uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
     if (!s->ranks.mpi)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     return ranks_agree(&s->ranks, data, "settings or data", error) &&
                    ranks_digest(s->model.network, &weights, error) &&
                    ranks_agree(&s->ranks, weights, "weights to begin with", error)
-               ? EXIT_GOOD
+               ? TRAIN_GOOD
                : session_fail(s, error);
 }
 
-int session_begin(struct session *s)
+static int claim_files(struct session *s)
 {
-    static int (*const parts[])(struct session *) = {session_open_data,    session_open_targets,
-                                                     session_open_sides,   balance,
-                                                     session_open_loaders, allocate,
-                                                     session_open_model,   session_load_checkpoint,
-                                                     session_open_runners, session_join_ranks,
-                                                     compare_ranks,        describe,
-                                                     session_save_first,   open_log};
     name_files(s);
     name_features(s);
-    int status = session_claim_files(s);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
-        status = parts[i](s);
-    s->begun = seconds_now();
-    return status;
+    return session_claim_files(s);
+}
+
+int session_open_part(struct session *s, bool *is_open)
+{
+    static int (*const parts[])(struct session *) = {claim_files,
+                                                     session_open_data,
+                                                     session_open_targets,
+                                                     session_open_sides,
+                                                     balance,
+                                                     session_open_loaders,
+                                                     allocate,
+                                                     session_open_model,
+                                                     session_load_checkpoint,
+                                                     session_open_runners,
+                                                     session_join_ranks,
+                                                     compare_ranks,
+                                                     describe,
+                                                     session_save_first};
+    *is_open = s->opened == sizeof parts / sizeof *parts;
+    return *is_open ? TRAIN_GOOD : parts[s->opened++](s);
 }
 
 void session_end(struct session *s)
@@ -272,7 +268,7 @@ void session_end(struct session *s)
     runner_destroy(&s->tester);
     frozen_close(&s->frozen);
     model_destroy(&s->model);
-    glcnn_device_destroy(&s->tool.device);
+    glcnn_device_destroy(&s->device);
     glcnn_data_loader_destroy(&s->training);
     glcnn_data_loader_destroy(&s->validation);
     saved_free(&s->base);

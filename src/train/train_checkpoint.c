@@ -34,7 +34,7 @@ static int write_averages(struct session *s, const char *path, const struct sett
     saved_add_trained(&with, bytes, s->ema.size);
     bool written = writer(&with, &s->model, path, how->entries, how->count, error);
     free(bytes);
-    return ema_exchange(&s->ema) ? written ? EXIT_GOOD : session_fail(s, error)
+    return ema_exchange(&s->ema) ? written ? TRAIN_GOOD : session_fail(s, error)
                                  : session_fail_device(s);
 }
 
@@ -46,7 +46,7 @@ static int put_checkpoint(struct session *s, const char *path, saved_writer *wri
         return session_fail_device(s);
     struct settings now = s->settings;
     if (!ranks_leads(&s->ranks))
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     now.step = s->step;
     now.best = s->best;
     settings_describe(&now, &how);
@@ -61,10 +61,8 @@ int session_write_checkpoint(struct session *s, const char *path)
 static int write_now(struct session *s)
 {
     s->saved = seconds_now();
-    train_log_sync(&s->log);
-    event_file_sync(&s->events);
-    int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : EXIT_GOOD;
-    if (status != EXIT_GOOD) /* the file is that of the save before */
+    int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : TRAIN_GOOD;
+    if (status != TRAIN_GOOD) /* the file is that of the save before */
         return status;
     s->is_saved = s->settings.out != NULL;
     s->saved_step = s->step;
@@ -114,7 +112,7 @@ int session_load_checkpoint(struct session *s)
     ema_begin(&s->ema, s->model.network, s->settings.ema);
     if (!s->settings.resume ||
         session_load_trained(s->settings.resume, s->model.network, &s->ema, error))
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     return session_fail(s, error);
 }
 

@@ -14,22 +14,22 @@ static int choose_net(struct session *s)
     char error[GLCNN_ERROR_LENGTH];
     struct settings *t = &s->settings;
     const struct form *form = &s->pictures.form;
-    int status = EXIT_GOOD;
+    int status = TRAIN_GOOD;
     if (t->resume || t->model)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     s->described.net = t->net;
     if (!t->net)
         status = session_open_device(s);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
     if (!t->net) {
-        double slow = glcnn_device_info(s->tool.device)->software;
+        double slow = glcnn_device_info(s->device)->software;
         if (!ranks_sum(&s->ranks, &slow, 1, error))
             return session_fail(s, error);
         s->described.net = recipe_net(form, slow > 0, t->net_reason);
     }
     snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 uint32_t session_images(const struct session *s, glcnn_data_part part)
@@ -94,16 +94,16 @@ static int check_resumed(struct session *s)
     const uint64_t before = t->data_digest;
     t->data_digest = digest_data(&s->pictures);
     if (!t->resume)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (t->images != count)
-        return complain(s->command, EXIT_FAILED,
-                        "%s: cannot be resumed: it was trained on %" PRIu64
-                        " images, and %s has %u",
-                        t->resume, t->images, t->data, count);
+        return events_complain(s->events, TRAIN_FAILED,
+                               "%s: cannot be resumed: it was trained on %" PRIu64
+                               " images, and %s has %u",
+                               t->resume, t->images, t->data, count);
     if (before == 0 || before == t->data_digest)
-        return EXIT_GOOD;
-    return complain(
-        s->command, EXIT_FAILED,
+        return TRAIN_GOOD;
+    return events_complain(
+        s->events, TRAIN_FAILED,
         "%s: cannot be resumed: it was trained on images other than those of %s: names, classes or "
         "labels differ; give the earlier ones with --data, or begin a new run from this network "
         "with --model",
@@ -115,9 +115,9 @@ static int check_net(struct session *s)
     const struct net *net = s->described.net;
     const struct form *form = &s->pictures.form;
     if (!net || net_fits(net, form))
-        return EXIT_GOOD;
-    return complain(
-        s->command, EXIT_FAILED,
+        return TRAIN_GOOD;
+    return events_complain(
+        s->events, TRAIN_FAILED,
         "pictures of %ux%u are too small for %s, which needs %ux%u; --net selects another "
         "network",
         form->width, form->height, net->name, net->least, net->least);
@@ -136,13 +136,13 @@ static int describe_input(struct session *s)
     s->described.form = *form;
     s->described.names = s->pictures.info->class_names;
     if (t->resume || t->model)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
         saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
                         s->described.deviation))
-        return EXIT_GOOD;
-    return complain(
-        s->command, EXIT_USAGE,
+        return TRAIN_GOOD;
+    return events_complain(
+        s->events, TRAIN_WRONG,
         "--mean and --deviation must each be one number, or %u separated by commas; deviations "
         "must be above 0",
         form->channels);
@@ -184,14 +184,14 @@ static int open_base(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const char *path = s->settings.resume ? s->settings.resume : s->settings.model;
-    return !path || saved_read(path, &s->base, error) ? EXIT_GOOD : session_fail(s, error);
+    return !path || saved_read(path, &s->base, error) ? TRAIN_GOOD : session_fail(s, error);
 }
 
 /* That of the file, or what the data look like. */
 static int choose_task(struct session *s)
 {
     struct settings *t = &s->settings;
-    return settings_take_task(s->command, t,
+    return settings_take_task(s->events, t,
                               t->task    ? t->task
                               : t->model ? task_of(&s->base.form)
                                          : pictures_task(t->data));
@@ -232,11 +232,15 @@ static bool match_classes(struct session *s, char error[GLCNN_ERROR_LENGTH])
                           s->pictures.info->class_names, s->pictures.info->class_count, &s->match))
         return false;
     if (s->match.is_numbered)
-        output("classes: the network only numbers them; its 0 is the data's \"%s\", and so on\n",
-               s->pictures.info->class_names[0]);
+        events_note(
+            s->events,
+            "classes: the network only numbers them; its 0 is the data's \"%s\", and so on\n",
+            s->pictures.info->class_names[0]);
     if (!class_match_is_order(&s->match))
         return true;
-    output("classes: the data have the network's in another order; they are matched by name\n");
+    events_note(
+        s->events,
+        "classes: the data have the network's in another order; they are matched by name\n");
     class_match_free(&s->match);
     return open_pictures(s, &s->base, error);
 }
@@ -247,22 +251,22 @@ static int open_set(struct session *s)
     const struct settings *t = &s->settings;
     const bool has_classes = t->resume || t->keeps_classes;
     if (*t->resumed_data)
-        output("data: %s, which the run began with\n", t->data);
+        events_note(s->events, "data: %s, which the run began with\n", t->data);
     if (!open_pictures(s, has_classes ? &s->base : NULL, error) || !match_classes(s, error))
         return *t->resumed_data
-                   ? complain(s->command, EXIT_FAILED,
-                              "%s; the run began with this data: give its new place with --data",
-                              error)
+                   ? events_complain(
+                         s->events, TRAIN_FAILED,
+                         "%s; the run began with this data: give its new place with --data", error)
                    : session_fail(s, error);
     struct text text = {0};
     pictures_describe_decisions(&s->pictures, &text);
-    output_shown(&text);
+    events_note_text(s->events, &text);
     if (ranks_leads(&s->ranks)) {
         pictures_describe_skipped(&s->pictures, &text);
-        print_remarks(s->command, &text);
+        events_remark_text(s->events, &text);
     } else
         pictures_pass_skipped(&s->pictures);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* The first rank writes the files. What the network was trained on before counts too. */
@@ -272,13 +276,13 @@ static int remember_pictures(struct session *s)
     struct seen earlier, *seen = &s->seen;
     *seen = (struct seen){.limit = UINT64_MAX};
     if (!ranks_leads(&s->ranks) || !s->settings.out)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (!seen_add(seen, &s->pictures, (uint32_t)s->settings.limit))
         return session_fail(s, "not enough memory");
     if (before->bytes && seen_read(&earlier, before->bytes, before->size))
         seen_merge(seen, &earlier);
     saved_add_seen(&s->described, s->seen_bytes, seen_write(seen, s->seen_bytes));
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* Has the file of --model a head that nothing of the data's is in: one for another task, of classes that only
@@ -301,7 +305,7 @@ static int fit_settings(struct session *s)
         settings_fit_backbone(&s->settings);
     settings_fit_augment(&s->settings, s->pictures.info, &s->pictures.form);
     return ranks_share_batch(&s->ranks, (uint32_t)s->settings.batch, 1, error)
-               ? EXIT_GOOD
+               ? TRAIN_GOOD
                : session_fail(s, error);
 }
 
@@ -310,8 +314,8 @@ int session_open_data(struct session *s)
     static int (*const parts[])(struct session *) = {
         open_base,  choose_task, open_set,      describe_input,          fit_settings,
         choose_net, check_net,   check_resumed, session_check_learnable, remember_pictures};
-    int status = EXIT_GOOD;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == EXIT_GOOD; i++)
+    int status = TRAIN_GOOD;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TRAIN_GOOD; i++)
         status = parts[i](s);
     return status;
 }
@@ -323,10 +327,10 @@ int session_open_loaders(struct session *s)
                    wanted = (uint32_t)settings_step_images(&s->settings);
     const bool accumulates = s->settings.accumulate > 1;
     if (count < wanted)
-        return complain(s->command, EXIT_FAILED,
-                        "a %s of %u images is more than the %u available; lower --batch%s",
-                        accumulates ? "step" : "batch", wanted, count,
-                        accumulates ? " or --accumulate" : "");
+        return events_complain(s->events, TRAIN_FAILED,
+                               "a %s of %u images is more than the %u available; lower --batch%s",
+                               accumulates ? "step" : "batch", wanted, count,
+                               accumulates ? " or --accumulate" : "");
     if (!session_load(s, (size_t)s->settings.step, false, &s->training, error) ||
         !session_load_part(s, s->pictures.validation, false, &s->validation, error))
         return session_fail(s, error);
@@ -335,5 +339,5 @@ int session_open_loaders(struct session *s)
     s->total = s->steps * (size_t)s->settings.epochs;
     s->first = s->step = (size_t)s->settings.step;
     s->best = s->settings.best;
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }

@@ -11,23 +11,18 @@
 #define GROWN  4    /* times the least loss: no higher rate is of use */
 #define ROW    4    /* steps to a line */
 
-struct search {
-    double loss;             /* the running mean, too small in the first steps */
-    double least, best_rate; /* of the loss that is told, and its rate */
-};
-
 static double rate_of(const struct session *s, size_t step)
 {
     return s->settings.optimizer->rate * LOWEST * pow(RANGE, (double)step / (STEPS - 1));
 }
 
-static bool is_over(const struct search *f, double loss)
+static bool is_over(const struct rate_search *f, double loss)
 {
     return !isfinite(loss) || loss > GROWN * f->least;
 }
 
 /* Takes the loss of a step; the mean without the bias of its beginning. */
-static double follow(struct search *f, size_t step, double rate, double loss)
+static double follow(struct rate_search *f, size_t step, double rate, double loss)
 {
     f->loss = KEPT * f->loss + (1 - KEPT) * loss;
     double mean = f->loss / (1 - pow(KEPT, (double)(step + 1)));
@@ -38,21 +33,27 @@ static double follow(struct search *f, size_t step, double rate, double loss)
     return mean;
 }
 
-int session_find_rate(struct session *s)
+int session_find_rate(struct session *s, bool *is_done)
 {
-    struct search f = {.least = INFINITY};
     char error[GLCNN_ERROR_LENGTH];
-    double mean = 0;
-    output("\n%13s  %8s\n", "learning rate", "loss");
-    for (size_t i = 0; i < STEPS && !s->ends && !is_over(&f, mean); i++) {
-        float loss;
-        s->fixed_rate = rate_of(s, i);
-        if (!session_step(s, &s->model, &s->trainer, s->training, s->first + i, &loss, NULL, error))
-            return session_fail(s, error);
-        mean = follow(&f, i, s->fixed_rate, (double)loss);
-        if (i % ROW == 0 || i + 1 == STEPS || is_over(&f, mean))
-            output("%13.3g  %8.4f\n", s->fixed_rate, mean);
+    struct rate_search *f = &s->search;
+    const size_t i = f->step++;
+    float loss;
+    if (i == 0) {
+        *f = (struct rate_search){.step = 1, .least = INFINITY};
+        events_note(s->events, "\n%13s  %8s\n", "learning rate", "loss");
     }
-    output("\nthe loss is least at %.3g; try --lr %.2g\n", f.best_rate, f.best_rate / 10);
-    return EXIT_GOOD;
+    *is_done = i == STEPS || s->ends || is_over(f, f->mean);
+    if (*is_done) {
+        events_note(s->events, "\nthe loss is least at %.3g; try --lr %.2g\n", f->best_rate,
+                    f->best_rate / 10);
+        return TRAIN_GOOD;
+    }
+    s->fixed_rate = rate_of(s, i);
+    if (!session_step(s, &s->model, &s->trainer, s->training, s->first + i, &loss, NULL, error))
+        return session_fail(s, error);
+    f->mean = follow(f, i, s->fixed_rate, (double)loss);
+    if (i % ROW == 0 || i + 1 == STEPS || is_over(f, f->mean))
+        events_note(s->events, "%13.3g  %8.4f\n", s->fixed_rate, f->mean);
+    return TRAIN_GOOD;
 }

@@ -29,14 +29,14 @@ static int check_classes(const struct session *s)
                    label = glcnn_data_set_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
     for (uint32_t i = 1; i < count; i++)
         if (glcnn_data_set_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, i)) != label)
-            return EXIT_GOOD;
+            return TRAIN_GOOD;
     if (label < p->info->class_count && ranks_leads(&s->ranks))
-        complain(
-            s->command, EXIT_GOOD,
+        events_complain(
+            s->events, TRAIN_GOOD,
             "%s: all %u pictures to train with are of the class \"%.100s\": the network learns to "
             "answer nothing else",
             s->settings.data, count, p->info->class_names[label]);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* ---- regress ---- */
@@ -62,13 +62,13 @@ static int check_numbers(const struct session *s)
         varying += varies(s, k);
     for (uint32_t k = 0; k < info->class_count && varying > 0 && ranks_leads(&s->ranks); k++)
         if (!varies(s, k))
-            complain(s->command, EXIT_GOOD,
-                     "%s: \"%.100s\" is the same number for all %u pictures to train with",
-                     s->settings.data, info->class_names[k], count_pictures(s));
+            events_complain(s->events, TRAIN_GOOD,
+                            "%s: \"%.100s\" is the same number for all %u pictures to train with",
+                            s->settings.data, info->class_names[k], count_pictures(s));
     if (varying > 0)
-        return EXIT_GOOD;
-    return complain(
-        s->command, EXIT_FAILED,
+        return TRAIN_GOOD;
+    return events_complain(
+        s->events, TRAIN_FAILED,
         "%s: \"%.100s\"%s the same for all %u pictures to train with: there is nothing to "
         "learn; give the numbers of each picture, or more pictures",
         s->settings.data, info->class_names[0],
@@ -103,16 +103,17 @@ static int check_keypoints(const struct session *s)
         seen += is_ever_seen(s, k);
     for (uint32_t k = 0; k < count && seen > 0 && ranks_leads(&s->ranks); k++)
         if (!is_ever_seen(s, k))
-            complain(s->command, EXIT_GOOD,
-                     "%s: %.100s lies in none of the %u pictures to train with, and is not learned",
-                     s->settings.data, p->info->class_names[2 * k], count_pictures(s));
+            events_complain(
+                s->events, TRAIN_GOOD,
+                "%s: %.100s lies in none of the %u pictures to train with, and is not learned",
+                s->settings.data, p->info->class_names[2 * k], count_pictures(s));
     if (seen > 0)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     const uint32_t first = picture(s, 0);
     const float *place = glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, first);
     glcnn_data_set_size(p->set, GLCNN_DATA_PART_TRAINING, first, &size[0], &size[1]);
-    return complain(
-        s->command, EXIT_FAILED,
+    return events_complain(
+        s->events, TRAIN_FAILED,
         "%s: no keypoint lies in its picture, of %u to train with: the first is at %g,%g of "
         "a picture of %ux%u; expected pixels from the upper left corner, in the middle that "
         "the network sees",
@@ -129,10 +130,10 @@ static int check_boxes(const struct session *s)
             glcnn_data_set_boxes(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture(s, i), &count);
         for (uint32_t k = 0; k < count; k++)
             if (!boxes[k].is_crowd)
-                return EXIT_GOOD;
+                return TRAIN_GOOD;
     }
-    return complain(
-        s->command, EXIT_FAILED,
+    return events_complain(
+        s->events, TRAIN_FAILED,
         "%s: none of the %u pictures to train with has a box in the middle that the network "
         "sees: there is nothing to learn; more pictures, or another --size, may have some",
         s->settings.data, count_pictures(s));
@@ -152,5 +153,5 @@ int session_check_learnable(struct session *s)
     for (size_t i = 0; i < sizeof checks / sizeof *checks && count_pictures(s) > 0; i++)
         if (checks[i].task == s->settings.task)
             return checks[i].check(s);
-    return EXIT_GOOD; /* masks without a class are refused when the data is opened */
+    return TRAIN_GOOD; /* masks without a class are refused when the data is opened */
 }

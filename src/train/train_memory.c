@@ -40,10 +40,13 @@ void session_tell_memory(const struct session *s, uint64_t planned)
         return;
     if (available == 0 || available > allowed)
         available = allowed;
-    if (planned <= available || has_own_memory(glcnn_device_info(s->tool.device)))
+    if (planned <= available || has_own_memory(glcnn_device_info(s->device)))
         return;
-    print_error(
-        "glcnn train: a step takes %.1f MiB, and %.1f MiB are free: --memory %.0fM splits it, "
-        "--batch makes it smaller\n",
-        (double)planned / 1048576, (double)available / 1048576, (double)available / 2 / 1048576);
+    struct text text = {0};
+    text_show(&text,
+              "a step takes %.1f MiB, and %.1f MiB are free: --memory %.0fM splits it, "
+              "--batch makes it smaller\n",
+              (double)planned / 1048576, (double)available / 1048576,
+              (double)available / 2 / 1048576);
+    events_remark_text(s->events, &text);
 }

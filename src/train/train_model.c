@@ -9,10 +9,7 @@
 
 int session_open_device(struct session *s)
 {
-    s->tool.hides_notices = !ranks_leads(&s->ranks);
-    ranks_choose_device(&s->ranks, &s->tool);
-    int status = s->tool.device ? EXIT_GOOD : device_open(&s->tool);
-    return status == EXIT_GOOD ? status : complain(s->command, status, "%s", s->tool.error);
+    return s->device ? TRAIN_GOOD : s->open_device(s->user, s);
 }
 
 uint32_t session_loss_images(const struct session *s)
@@ -76,7 +73,8 @@ static void keep_units(const struct session *s, bool tells, const float *earlier
         const struct unit has = {(double)earlier[row], (double)earlier[count + row]},
                           is = {(double)units[k], (double)units[count + k]};
         if (unit_is_other(&has, &is) && tells) {
-            output(
+            events_note(
+                s->events,
                 "units: \"%s\" has the mean %.4g and the deviation %.4g, and the network learned it "
                 "with %.4g and %.4g; it goes on in the data's unit\n",
                 s->described.names[k], is.mean, is.deviation, has.mean, has.deviation);
@@ -112,8 +110,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
 {
     const struct settings *t = &s->settings;
     const struct saved *what = t->resume || t->model ? &s->base : &s->described;
-    if (!saved_make(what, s->tool.device, &s->pictures.form, session_loss_images(s), model,
-                    error) ||
+    if (!saved_make(what, s->device, &s->pictures.form, session_loss_images(s), model, error) ||
         (!t->resume && !start_weights(s, model, tells, error)))
         return false;
     if (!layers_choose(model, session_layers(s), layers, error))
@@ -121,14 +118,15 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     part_masks(s, model);
     if (set_units(s, tells, model) && train_optimizer_set(t, model, layers))
         return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
+    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->device));
     return false;
 }
 
-void session_print_backbone_rate(const struct session *s)
+void session_note_backbone_rate(const struct session *s)
 {
     if (s->settings.backbone_rate < 1 && s->layers.backbone > 0)
-        output(
+        events_note(
+            s->events,
             "learning rate: of the %u layers before the head %g of it; --backbone-lr sets that\n",
             s->layers.backbone, s->settings.backbone_rate);
 }
@@ -138,17 +136,18 @@ static int check_backbone(const struct session *s)
 {
     const struct settings *t = &s->settings;
     if (!t->is_backbone_rate_set || t->unfreeze_after > 0 || s->layers.backbone > 0)
-        return EXIT_GOOD;
-    return complain(s->command, EXIT_USAGE,
-                    "--backbone-lr is for layers before the head, and by --train %s none of them "
-                    "trains: leave it out, or --train",
-                    t->train);
+        return TRAIN_GOOD;
+    return events_complain(
+        s->events, TRAIN_WRONG,
+        "--backbone-lr is for layers before the head, and by --train %s none of them "
+        "trains: leave it out, or --train",
+        t->train);
 }
 
 int session_open_model(struct session *s)
 {
     int status = session_open_device(s);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
     char error[GLCNN_ERROR_LENGTH];
     if (!session_make_model(s, true, &s->model, &s->layers, error))
@@ -188,7 +187,7 @@ static int make_runners(struct session *s)
     return session_make_trainer(s, &s->model, memory, &s->trainer) &&
                    runner_create_inference(&s->model, s->ranks.share, memory, &s->tester) &&
                    pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester)
-               ? EXIT_GOOD
+               ? TRAIN_GOOD
                : session_fail_device(s);
 }
 
@@ -222,7 +221,7 @@ static int open_frozen(struct session *s)
                                                  .cache_limit = t->feature_limit,
                                                  .tell = tell_ranks,
                                                  .user = s};
-    return frozen_open(&parameters, &s->frozen, error) ? EXIT_GOOD : session_fail(s, error);
+    return frozen_open(&parameters, &s->frozen, error) ? TRAIN_GOOD : session_fail(s, error);
 }
 
 /* Pictures whose features are kept are not looked at again. */
@@ -236,7 +235,7 @@ static int reload(struct session *s)
     return (s->training || session_load(s, s->first, true, &s->training, error)) &&
                    (s->validation ||
                     session_load_part(s, s->pictures.validation, true, &s->validation, error))
-               ? EXIT_GOOD
+               ? TRAIN_GOOD
                : session_fail(s, error);
 }
 
@@ -245,7 +244,7 @@ static int make_split_runners(struct session *s)
 {
     const struct settings *t = &s->settings;
     int status = open_frozen(s);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
     struct model *tail = &s->frozen.tail;
     struct glcnn_graph_descriptor training = training_of(t);

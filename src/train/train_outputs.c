@@ -46,7 +46,7 @@ int session_claim_files(struct session *s)
     char error[GLCNN_ERROR_LENGTH];
     const struct settings *t = &s->settings;
     if (!ranks_leads(&s->ranks))
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     s->claims.force = t->force;
     claims_read(&s->claims, t->data);
     claims_read(&s->claims, t->model);
@@ -55,12 +55,5 @@ int session_claim_files(struct session *s)
     if (session_writes_elsewhere(s) || !t->out)
         claims_read(&s->claims, t->resume);
     claim_outputs(s);
-    return claims_take(&s->claims, error) ? EXIT_GOOD : session_fail(s, error);
-}
-
-void session_print_resumption(const struct session *s)
-{
-    output("\ninterrupted: %s has step %zu of %zu; to continue%s:\n", s->settings.out,
-           s->saved_step, s->total, s->ranks.mpi ? ", with the options of mpirun as before" : "");
-    settings_print_resumption(&s->settings, s->ranks.mpi ? s->ranks.size : 0);
+    return claims_take(&s->claims, error) ? TRAIN_GOOD : session_fail(s, error);
 }

@@ -1,16 +1,18 @@
 /* A run of glcnn train.
  *
  * Room: Training: the loop, its settings, its checkpoints, and banks of normal pictures. Includes public
- * headers, base/ and task/. What of it still prints or calls observers is listed in tests/rooms.txt. */
+ * headers, base/ and task/. Prints nothing, and knows nobody who looks on: what happens is told by event.h. */
 #ifndef GLCNN_TRAIN_TRAIN_SESSION_H
 #define GLCNN_TRAIN_TRAIN_SESSION_H
 
 #include <glcnn/io.h>
+#include <signal.h>
 
 #include "advice.h"
 #include "claim.h"
+#include "curves.h"
 #include "ema.h"
-#include "report/event_file.h"
+#include "event.h"
 #include "frozen.h"
 #include "layers.h"
 #include "task/model.h"
@@ -19,18 +21,59 @@
 #include "task/saved.h"
 #include "task/score.h"
 #include "seen.h"
-#include "report/train_curves.h"
-#include "report/train_log.h"
 #include "train_settings.h"
-#include "report/train_trace.h"
 
-struct report_picture;
+/* What comes next in a run (train.c). */
+enum train_phase {
+    PHASE_START,
+    PHASE_OPEN,
+    PHASE_FIND,
+    PHASE_EPOCH,
+    PHASE_STEP,
+    PHASE_VALIDATE,
+    PHASE_ADVANCE,
+    PHASE_KEEP,
+    PHASE_SAVE,
+    PHASE_FINISH,
+    PHASE_SAVE_LAST,
+    PHASE_TRAINED,
+    PHASE_CONCLUDE,
+    PHASE_END,
+    PHASE_OVER
+};
+
+/* The mean of what the steps of an epoch showed. */
+struct train_mean {
+    double loss, accuracy;
+    size_t count;
+};
+
+/* How far the search for a learning rate is (train_find.c). */
+struct rate_search {
+    size_t step;
+    double loss;             /* the running mean, too small in the first steps */
+    double mean;             /* the same without that bias */
+    double least, best_rate; /* of the loss that is told, and its rate */
+};
 
 struct session {
-    const struct tool_command *command;
+    struct train_events *events;                       /* the caller's */
+    int (*open_device)(void *user, struct session *s); /* into `device`; complains itself */
+    void *user;
     struct settings settings;
-    struct tool_device tool;
-    struct ranks ranks; /* this process has a share of each batch */
+    glcnn_device *device;
+    volatile sig_atomic_t stop; /* the caller asks for an end */
+    enum train_phase phase;     /* that comes next */
+    enum train_status status;
+    size_t opened; /* parts of session_open_part that were done */
+    struct train_mean mean;
+    size_t epoch_first,
+        epoch_last; /* the steps of this run that the epoch is made of end before the latter */
+    double epoch_begun;
+    struct train_event made;   /* the last step */
+    struct best found;         /* by validation after it; epoch 0: there was none */
+    struct rate_search search; /* of --find-lr */
+    struct ranks ranks;        /* this process has a share of each batch */
     struct pictures pictures;
     struct saved base;                        /* the file of --resume or --model, if there is one */
     struct saved described;                   /* by data and settings; has nothing of its own */
@@ -56,9 +99,6 @@ struct session {
     struct findings findings; /* of the same images, where there is a report */
     struct tallies tallies;   /* of the same */
     struct train_curves curves;
-    struct train_log log;
-    struct event_file events;
-    struct train_trace trace;
     struct best best;
     char best_path[4096];     /* "": none is kept */
     char features_path[4096]; /* "": a file without a name */
@@ -67,20 +107,19 @@ struct session {
     double timed_since;       /* when the first step, which compiles, was made; 0: not yet */
     size_t timed_from;        /* the step after it */
     uint64_t fitting_epochs;  /* that the last step found to fit --time; 0: none */
-    bool is_timed;            /* how long the run takes was printed */
+    bool is_timed;            /* how long the run takes was told */
     uint64_t asked_time;      /* seconds of --time that the epochs were made to fit; 0: none */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
-    unsigned left_out;   /* a bit for each observer that failed */
     bool tells_nothing;  /* has said that validation has nothing to measure */
     bool is_saved;
     bool ends;      /* some process was told to end */
     bool save_time; /* a checkpoint is due */
 };
 
-/* Functions that give an int give a status of tool.h, and have printed what was wrong. */
+/* Functions that give an int give a status of event.h, and have added what was wrong as a complaint. */
 
-/* Prints the message, and where the device was lost what the checkpoint has; gives EXIT_FAILED. */
+/* Complains, and where the device was lost what the checkpoint has; gives TRAIN_FAILED. */
 int session_fail(const struct session *s, const char *error);
 int session_fail_device(const struct session *s);
 
@@ -117,8 +156,8 @@ bool session_knows_time(const struct session *s);
 uint64_t session_fitting_epochs(const struct session *s);
 /* Has the run have so many from now on: --time is settled with it, for the checkpoint too. */
 void session_set_epochs(struct session *s, uint64_t epochs);
-/* Prints how long the rest of the run takes, and what to do about it. */
-void session_print_time(struct session *s, bool is_fitted);
+/* Tells how long the rest of the run takes, and what to do about it. */
+void session_tell_time(struct session *s, bool is_fitted);
 
 /* ---- The model (train_model.c) ---- */
 
@@ -132,14 +171,14 @@ int session_open_device(struct session *s);
 /* Device and model. */
 int session_open_model(struct session *s);
 
-/* Prints the share of the learning rate that layers before the head have, where it is not all of it. */
-void session_print_backbone_rate(const struct session *s);
+/* Notes the share of the learning rate that layers before the head have, where it is not all of it. */
+void session_note_backbone_rate(const struct session *s);
 
 /* The runners that train and validate; frozen layers separately where that helps. */
 int session_open_runners(struct session *s);
 
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
- * optimizer. `tells`: what was read of files is printed. False, and a message, if it fails. */
+ * optimizer. `tells`: what was read of files is noted. False, and a message, if it fails. */
 bool session_make_model(const struct session *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH]);
 
@@ -184,30 +223,6 @@ bool session_writes_elsewhere(const struct session *s);
 /* Claims what the first rank reads and writes (claim.h). */
 int session_claim_files(struct session *s);
 
-/* ---- Observers (train_observers.c) ----
- *
- * Files that show how a training goes. One that cannot be written is reported once and left out; the run
- * goes on, and ends with status 1. */
-
-enum session_observer {
-    OBSERVER_LOG,
-    OBSERVER_PLOT,
-    OBSERVER_REPORT,
-    OBSERVER_EVENTS,
-    OBSERVER_TRACE
-};
-
-/* Reports what failed, and leaves it out from then on. */
-void session_leave_out(struct session *s, enum session_observer observer, const char *error);
-bool session_has_left_out(const struct session *s, enum session_observer observer);
-void session_write_log(struct session *s, const struct train_log_line *line);
-void session_write_plot(struct session *s);
-/* At the end of the run: the log and the events are closed, the trace is written. */
-void session_close_observers(struct session *s);
-
-/* What an interrupted run has left, and the command line that goes on with it. */
-void session_print_resumption(const struct session *s);
-
 /* ---- Checkpoints (train_checkpoint.c) ---- */
 
 /* What --resume names, into the model. */
@@ -241,7 +256,7 @@ int session_validate(struct session *s, glcnn_data_loader *loader);
 /* By what is trained. */
 int session_validate_trained(struct session *s, glcnn_data_loader *loader);
 
-/* What the network makes of the test images, printed; where these are those to validate with, what
+/* What the network makes of the test images, as a note; where these are those to validate with, what
  * the last epoch found is what it makes of them still. */
 int session_test(struct session *s);
 /* The same, and the conclusion of the images to validate with. */
@@ -266,31 +281,17 @@ bool session_find_conclusion(const struct session *s, struct conclusion *conclus
 /* Of the session's score; the seed is the run's. False: not enough memory. */
 bool session_interval(const struct session *s, struct interval *interval);
 
-/* ---- The report (train_report.c) ---- */
+/* ---- What a report tells (train_findings.c) ---- */
 
 /* Has the next validation find what a report tells; where there is none it does nothing. */
 bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
 /* Of all ranks, what each has found of its share. */
 bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
-/* After an epoch: the first rank writes the page, where there is one. */
-void session_report(struct session *s);
-
-/* The first training pictures of the batch of that step, as this rank's part of the network gets them; as
- * report_read_samples. */
-bool session_read_samples(const struct session *s, size_t step, struct report_picture *samples,
-                          uint32_t *count, char error[GLCNN_ERROR_LENGTH]);
-
-/* ---- TensorBoard (train_events.c) ---- */
-
-/* By the first rank, where it is asked for. */
-bool session_open_events(struct session *s, char error[GLCNN_ERROR_LENGTH]);
-/* Of a step that was made; with pictures of the epoch where that was validated. */
-void session_write_events(struct session *s, const struct train_log_line *line);
 
 /* ---- Beginning and end (train_begin.c) ---- */
 
-/* Opens all, tells of it, and saves for the first time. */
-int session_begin(struct session *s);
+/* Opens the next part of all that a run needs, and tells of it; *is_open is true once there is none left. */
+int session_open_part(struct session *s, bool *is_open);
 void session_end(struct session *s);
 
 /* ---- A step (train.c, train_speed.c, train_divergence.c) ---- */
@@ -302,8 +303,9 @@ bool session_step(struct session *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
 
-/* Prints losses of steps whose learning rates rise, and suggests one (train_find.c). */
-int session_find_rate(struct session *s);
+/* Makes a step of those whose learning rates rise, and tells its loss; the last call suggests a rate and sets
+ * *is_done (train_find.c). */
+int session_find_rate(struct session *s, bool *is_done);
 
 /* How many images a second a model like the session's trains on, in steps of zeros that are then
  * forgotten (train_speed.c). False, and a message, if it fails. */

@@ -2,7 +2,6 @@
 #include "train_settings.h"
 
 #include <float.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -73,7 +72,7 @@ enum {
     NO_OPTION /* only in a checkpoint */
 };
 
-const struct tool_option train_options[] = {
+const struct option_row train_options[] = {
     {OPTION_TASK, "task", "NAME",
      "classify, regress, segment, detect or keypoints (default: what the data suggest)"},
     {OPTION_DATA, "data", READS "PATH",
@@ -333,15 +332,15 @@ static const char *describe_given_range(const struct number *n, char text[96])
     return text;
 }
 
-static int read_number(const struct tool_command *command, struct settings *s,
-                       const struct number *n)
+static int read_number(struct train_events *events, struct settings *s, const struct number *n,
+                       const char *value)
 {
     char range[96];
     s->given |= bit(n);
-    if (parse_number(s, n, optarg, n->low) && !is_excluded(s, n))
-        return EXIT_GOOD;
-    return complain(command, EXIT_USAGE, "--%s is \"%s\"; it must be %s", n->name, optarg,
-                    describe_given_range(n, range));
+    if (parse_number(s, n, value, n->low) && !is_excluded(s, n))
+        return TRAIN_GOOD;
+    return events_complain(events, TRAIN_WRONG, "--%s is \"%s\"; it must be %s", n->name, value,
+                           describe_given_range(n, range));
 }
 
 /* ---- Names ---- */
@@ -436,16 +435,16 @@ static const void **choice_place(struct settings *s, const struct choice *c)
     return (const void **)(void *)((char *)s + c->offset);
 }
 
-static int read_choice(const struct tool_command *command, struct settings *s,
-                       const struct choice *c)
+static int read_choice(struct train_events *events, struct settings *s, const struct choice *c,
+                       const char *value)
 {
-    const void *found = c->find(optarg);
+    const void *found = c->find(value);
     const char *names[NAMES_MAX];
     size_t count = 0;
     *choice_place(s, c) = found;
     for (; count < NAMES_MAX && c->at(count); count++)
         names[count] = c->at(count);
-    return found ? EXIT_GOOD : complain_of_name(command, c->what, optarg, names, count);
+    return found ? TRAIN_GOOD : events_complain_of_name(events, c->what, value, names, count);
 }
 
 /* ---- The command line ---- */
@@ -483,14 +482,14 @@ static bool has_ending(const char *path, const char *ending, const char *other)
     return !ending || !dot || strcmp(dot, ending) == 0 || (other && strcmp(dot, other) == 0);
 }
 
-static int read_path(const struct tool_command *command, struct settings *s, size_t i)
+static int read_path(struct train_events *events, struct settings *s, size_t i, const char *value)
 {
-    *(const char **)(void *)((char *)s + paths[i].offset) = optarg;
-    if (has_ending(optarg, paths[i].ending, paths[i].other))
-        return EXIT_GOOD;
-    return complain(command, EXIT_USAGE, "--%s is \"%s\"; expected a %s%s%s file", paths[i].name,
-                    optarg, paths[i].ending, paths[i].other ? " or " : "",
-                    paths[i].other ? paths[i].other : "");
+    *(const char **)(void *)((char *)s + paths[i].offset) = value;
+    if (has_ending(value, paths[i].ending, paths[i].other))
+        return TRAIN_GOOD;
+    return events_complain(events, TRAIN_WRONG, "--%s is \"%s\"; expected a %s%s%s file",
+                           paths[i].name, value, paths[i].ending, paths[i].other ? " or " : "",
+                           paths[i].other ? paths[i].other : "");
 }
 
 static bool set_augment(struct settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
@@ -506,22 +505,23 @@ static bool set_augment(struct settings *s, const char *words, char error[GLCNN_
     return false;
 }
 
-static int read_augment(const struct tool_command *command, struct settings *s)
+static int read_augment(struct train_events *events, struct settings *s, const char *value)
 {
     char error[GLCNN_ERROR_LENGTH];
     s->is_augment_given = true;
-    return set_augment(s, optarg, error) ? EXIT_GOOD
-                                         : complain(command, EXIT_USAGE, "--augment: %s", error);
+    return set_augment(s, value, error)
+               ? TRAIN_GOOD
+               : events_complain(events, TRAIN_WRONG, "--augment: %s", error);
 }
 
 /* Whose classes: "auto" or "model". */
-static int read_classes(const struct tool_command *command, struct settings *s)
+static int read_classes(struct train_events *events, struct settings *s, const char *value)
 {
     static const char *const names[] = {"auto", "model"};
-    s->keeps_classes = strcmp(optarg, names[1]) == 0;
-    return s->keeps_classes || strcmp(optarg, names[0]) == 0
-               ? EXIT_GOOD
-               : complain_of_name(command, "choice of classes", optarg, names, 2);
+    s->keeps_classes = strcmp(value, names[1]) == 0;
+    return s->keeps_classes || strcmp(value, names[0]) == 0
+               ? TRAIN_GOOD
+               : events_complain_of_name(events, "choice of classes", value, names, 2);
 }
 
 static const struct {
@@ -542,41 +542,63 @@ static bool *flag_place(struct settings *s, size_t i)
     return (bool *)((char *)s + flags[i].offset);
 }
 
-static int read_option(const struct tool_command *command, struct settings *s, int letter)
+static int read_size(struct train_events *events, struct settings *s, const char *value)
+{
+    if (option_extent(value, GLCNN_DATA_MAX_SIDE, &s->width, &s->height))
+        return TRAIN_GOOD;
+    return events_complain(events, TRAIN_WRONG, "--size is \"%s\"; " OPTION_EXTENT, value,
+                           (unsigned)GLCNN_DATA_MAX_SIDE);
+}
+
+int settings_read_option(struct train_events *events, struct settings *s, int letter,
+                         const char *value)
 {
     const struct number *number = find_number(letter);
     if (number)
-        return read_number(command, s, number);
+        return read_number(events, s, number, value);
     for (size_t i = 0; i < PATHS; i++)
         if (paths[i].letter == letter)
-            return read_path(command, s, i);
+            return read_path(events, s, i, value);
     for (size_t i = 0; i < CHOICES; i++)
         if (choices[i].letter == letter)
-            return read_choice(command, s, &choices[i]);
+            return read_choice(events, s, &choices[i], value);
     if (letter == OPTION_SIZE)
-        return read_extent(command, optarg, GLCNN_DATA_MAX_SIDE, &s->width, &s->height);
+        return read_size(events, s, value);
     if (letter == OPTION_AUGMENT)
-        return read_augment(command, s);
+        return read_augment(events, s, value);
     if (letter == OPTION_CLASSES)
-        return read_classes(command, s);
+        return read_classes(events, s, value);
     for (size_t i = 0; i < FLAGS; i++)
         if (flags[i].letter == letter)
-            return *flag_place(s, i) = true, EXIT_GOOD;
-    return read_device_option(s->device, letter) ? EXIT_GOOD : EXIT_USAGE;
+            return *flag_place(s, i) = true, TRAIN_GOOD;
+    return TRAIN_WRONG;
+}
+
+int settings_set(struct train_events *events, struct settings *s, const char *name,
+                 const char *value)
+{
+    const char *names[sizeof train_options / sizeof *train_options];
+    size_t count = 0;
+    for (; train_options[count].letter; count++) {
+        names[count] = train_options[count].name;
+        if (strcmp(names[count], name) == 0)
+            return settings_read_option(events, s, train_options[count].letter, value);
+    }
+    return events_complain_of_name(events, "setting", name, names, count);
 }
 
 /* ---- The checkpoint ---- */
 
-static int refuse(const struct tool_command *command, const struct settings *s, const char *name,
+static int refuse(struct train_events *events, const struct settings *s, const char *name,
                   const char *text)
 {
-    return complain(command, EXIT_FAILED,
-                    "%s: cannot be resumed: --%s differs; the run began with \"%s\"", s->resume,
-                    name, text);
+    return events_complain(events, TRAIN_FAILED,
+                           "%s: cannot be resumed: --%s differs; the run began with \"%s\"",
+                           s->resume, name, text);
 }
 
-static int resume_number(const struct tool_command *command, struct settings *s,
-                         const struct number *n, const char *text)
+static int resume_number(struct train_events *events, struct settings *s, const struct number *n,
+                         const char *text)
 {
     char range[96];
     struct settings kept = *s;
@@ -587,72 +609,75 @@ static int resume_number(const struct tool_command *command, struct settings *s,
         s->given |= bit(n);
     }
     if (!text && n->later)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (!text)
-        return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
-                        "metadata have no \"%s\"; expected %s",
-                        s->resume, n->name, describe_range(n, low, range));
+        return events_complain(
+            events, TRAIN_FAILED,
+            "%s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
+            "metadata have no \"%s\"; expected %s",
+            s->resume, n->name, describe_range(n, low, range));
     if (!parse_number(&kept, n, text, low))
-        return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: \"%s\" in its metadata is \"%.40s\"; expected %s",
-                        s->resume, n->name, text, describe_range(n, low, range));
+        return events_complain(
+            events, TRAIN_FAILED,
+            "%s: cannot be resumed: \"%s\" in its metadata is \"%.40s\"; expected %s", s->resume,
+            n->name, text, describe_range(n, low, range));
     if (s->given & bit(n))
         return n->fixed && memcmp(place(s, n), place(&kept, n), sizeof(uint64_t)) != 0
-                   ? refuse(command, s, n->name, text)
-                   : EXIT_GOOD;
+                   ? refuse(events, s, n->name, text)
+                   : TRAIN_GOOD;
     kept.given |= bit(n);
     *s = kept;
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
-static int resume_flag(const struct tool_command *command, struct settings *s, size_t i,
-                       const char *text)
+static int resume_flag(struct train_events *events, struct settings *s, size_t i, const char *text)
 {
     bool *place = flag_place(s, i), kept = text && strcmp(text, "1") == 0;
     if (*place && !kept)
-        return refuse(command, s, flags[i].name, text ? text : "0");
+        return refuse(events, s, flags[i].name, text ? text : "0");
     *place = kept;
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
-static int resume_choice(const struct tool_command *command, struct settings *s,
-                         const struct choice *c, const char *text)
+static int resume_choice(struct train_events *events, struct settings *s, const struct choice *c,
+                         const char *text)
 {
     text = text ? text : c->before;
     const void *known = text ? c->find(text) : NULL, **at = choice_place(s, c);
     if (text && !known && !*at && c->letter == OPTION_NET)
-        return EXIT_GOOD; /* the file has it */
+        return TRAIN_GOOD; /* the file has it */
     if (!known)
-        return complain(command, EXIT_FAILED,
-                        "%s: is not a checkpoint of \"glcnn train\": its metadata name no %s",
-                        s->resume, c->what);
+        return events_complain(
+            events, TRAIN_FAILED,
+            "%s: is not a checkpoint of \"glcnn train\": its metadata name no %s", s->resume,
+            c->what);
     if (*at && *at != known && c->fixed)
-        return refuse(command, s, c->name, text);
+        return refuse(events, s, c->name, text);
     if (!*at)
         *at = known;
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* The order of the words counts too: it is not worth a comparison of its own. */
-static int resume_augment(const struct tool_command *command, struct settings *s, const char *text)
+static int resume_augment(struct train_events *events, struct settings *s, const char *text)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (!text)
-        return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
-                        "metadata have no \"augment\"",
-                        s->resume);
+        return events_complain(
+            events, TRAIN_FAILED,
+            "%s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
+            "metadata have no \"augment\"",
+            s->resume);
     if (s->is_augment_given)
         return strcmp(text, s->augment_words) == 0
-                   ? EXIT_GOOD
-                   : refuse(command, s, "augment", *text ? text : "none");
+                   ? TRAIN_GOOD
+                   : refuse(events, s, "augment", *text ? text : "none");
     s->is_augment_given = true;
     return set_augment(s, text, error)
-               ? EXIT_GOOD
-               : complain(command, EXIT_FAILED,
-                          "%s: cannot be resumed: \"augment\" in its metadata: %s", s->resume,
-                          error);
+               ? TRAIN_GOOD
+               : events_complain(events, TRAIN_FAILED,
+                                 "%s: cannot be resumed: \"augment\" in its metadata: %s",
+                                 s->resume, error);
 }
 
 /* Words that a checkpoint keeps; a run that goes on cannot change them. */
@@ -670,92 +695,94 @@ static const char **text_place(struct settings *s, size_t i)
     return (const char **)(void *)((char *)s + texts[i].offset);
 }
 
-static int resume_text(const struct tool_command *command, struct settings *s, size_t i,
-                       const char *text)
+static int resume_text(struct train_events *events, struct settings *s, size_t i, const char *text)
 {
     const char **place = text_place(s, i);
     text = text ? text : texts[i].fallback;
     if (*place && strcmp(*place, text) != 0)
-        return refuse(command, s, texts[i].name, text);
+        return refuse(events, s, texts[i].name, text);
     if (strlen(text) >= SETTINGS_TEXT)
-        return complain(command, EXIT_FAILED,
-                        "%s: cannot be resumed: \"%s\" in its metadata has %zu letters, more "
-                        "than %d",
-                        s->resume, texts[i].name, strlen(text), SETTINGS_TEXT - 1);
+        return events_complain(
+            events, TRAIN_FAILED,
+            "%s: cannot be resumed: \"%s\" in its metadata has %zu letters, more "
+            "than %d",
+            s->resume, texts[i].name, strlen(text), SETTINGS_TEXT - 1);
     *place = strcpy((char *)s + texts[i].kept, text);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
-static int check_texts(const struct tool_command *command, struct settings *s)
+static int check_texts(struct train_events *events, struct settings *s)
 {
     for (size_t i = 0; i < TEXTS; i++) {
         const char *text = *text_place(s, i);
         if (text && strlen(text) >= SETTINGS_TEXT)
-            return complain(command, EXIT_USAGE,
-                            "--%s has %zu letters, more than the %d that a checkpoint keeps",
-                            texts[i].name, strlen(text), SETTINGS_TEXT - 1);
+            return events_complain(events, TRAIN_WRONG,
+                                   "--%s has %zu letters, more than the %d that a checkpoint keeps",
+                                   texts[i].name, strlen(text), SETTINGS_TEXT - 1);
     }
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* Files of before --loss have no such entry: the task's first. Which names there are is looked at once
  * the task is known. */
-static int resume_loss(const struct tool_command *command, struct settings *s, const char *text)
+static int resume_loss(struct train_events *events, struct settings *s, const char *text)
 {
     if (!text)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (s->loss && strcmp(s->loss, text) != 0)
-        return refuse(command, s, "loss", text);
+        return refuse(events, s, "loss", text);
     snprintf(s->resumed_loss, sizeof s->resumed_loss, "%s", text);
     s->loss = s->resumed_loss;
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* Data that is named is compared once it is open; files of before it was kept have no such entry. */
-static int resume_data(const struct tool_command *command, struct settings *s, const char *text)
+static int resume_data(struct train_events *events, struct settings *s, const char *text)
 {
     if (s->data || !text)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (!data_path_read(text, s->resumed_data) || !*s->resumed_data)
-        return complain(
-            command, EXIT_FAILED,
+        return events_complain(
+            events, TRAIN_FAILED,
             "%s: cannot be resumed: \"data\" in its metadata is not a path; give it with --data",
             s->resume);
     s->data = s->resumed_data;
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 /* What a file tells by itself, and what only begins a run. */
-static int check_origin(const struct tool_command *command, const struct settings *s)
+static int check_origin(struct train_events *events, const struct settings *s)
 {
     bool sets_input = s->width || s->channels || s->mean || s->deviation;
     if (s->names && !s->matching)
-        return complain(command, EXIT_USAGE, "--names needs --load-matching");
+        return events_complain(events, TRAIN_WRONG, "--names needs --load-matching");
     if (s->keeps_classes && !s->model)
-        return complain(command, EXIT_USAGE, "--classes model needs --model");
+        return events_complain(events, TRAIN_WRONG, "--classes model needs --model");
     if (s->resume && (s->model || s->matching))
-        return complain(command, EXIT_USAGE,
-                        "--model and --load-matching cannot be given with --resume");
+        return events_complain(events, TRAIN_WRONG,
+                               "--model and --load-matching cannot be given with --resume");
     if (s->model && s->net)
-        return complain(command, EXIT_USAGE, "--net and --model cannot be given together");
+        return events_complain(events, TRAIN_WRONG, "--net and --model cannot be given together");
     if (s->is_backbone_rate_set && !s->model && !s->matching && !s->resume)
-        return complain(command, EXIT_USAGE,
-                        "--backbone-lr needs --model or --load-matching: a new network has no "
-                        "layers that have learned anything, and --lr is the rate of all");
+        return events_complain(
+            events, TRAIN_WRONG,
+            "--backbone-lr needs --model or --load-matching: a new network has no "
+            "layers that have learned anything, and --lr is the rate of all");
     if (s->time > 0 && is_given(s, OPTION_EPOCHS))
-        return complain(command, EXIT_USAGE,
-                        "--time and --epochs cannot be given together: --time chooses the epochs");
+        return events_complain(
+            events, TRAIN_WRONG,
+            "--time and --epochs cannot be given together: --time chooses the epochs");
     if (s->syncs_statistics && s->average_every)
-        return complain(
-            command, EXIT_USAGE,
+        return events_complain(
+            events, TRAIN_WRONG,
             "--sync-batch-norm needs ranks that step together; with --average-every each steps "
             "by itself");
     if (sets_input && (s->resume || s->model))
-        return complain(
-            command, EXIT_USAGE,
+        return events_complain(
+            events, TRAIN_WRONG,
             "--size, --channels, --mean and --deviation cannot be given: they are those of the %s",
             s->model ? "model" : "checkpoint that is resumed");
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }
 
 struct schedule_settings settings_schedule(const struct settings *s, uint64_t steps)
@@ -781,31 +808,31 @@ static void remember_schedule(struct settings *s, const struct glcnn_checkpoint_
     s->before = settings_schedule(&old, 0);
 }
 
-static int resume(const struct tool_command *command, struct settings *s)
+static int resume(struct train_events *events, struct settings *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct glcnn_checkpoint_metadata m;
-    int status = EXIT_GOOD;
+    int status = TRAIN_GOOD;
     if (glcnn_checkpoint_read_metadata(s->resume, &m, error) != GLCNN_SUCCESS)
-        return complain(command, EXIT_FAILED, "%s", error);
-    for (size_t i = 0; i < CHOICES && status == EXIT_GOOD; i++)
-        status = resume_choice(command, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
-    for (size_t i = 0; i < TEXTS && status == EXIT_GOOD; i++)
-        status = resume_text(command, s, i, glcnn_checkpoint_text(&m, texts[i].name));
-    if (status == EXIT_GOOD)
-        status = resume_loss(command, s, glcnn_checkpoint_text(&m, "loss"));
-    if (status == EXIT_GOOD)
-        status = resume_data(command, s, glcnn_checkpoint_text(&m, "data"));
-    for (size_t i = 0; i < NUMBERS && status == EXIT_GOOD; i++)
+        return events_complain(events, TRAIN_FAILED, "%s", error);
+    for (size_t i = 0; i < CHOICES && status == TRAIN_GOOD; i++)
+        status = resume_choice(events, s, &choices[i], glcnn_checkpoint_text(&m, choices[i].name));
+    for (size_t i = 0; i < TEXTS && status == TRAIN_GOOD; i++)
+        status = resume_text(events, s, i, glcnn_checkpoint_text(&m, texts[i].name));
+    if (status == TRAIN_GOOD)
+        status = resume_loss(events, s, glcnn_checkpoint_text(&m, "loss"));
+    if (status == TRAIN_GOOD)
+        status = resume_data(events, s, glcnn_checkpoint_text(&m, "data"));
+    for (size_t i = 0; i < NUMBERS && status == TRAIN_GOOD; i++)
         if (numbers[i].kept)
             status =
-                resume_number(command, s, &numbers[i], glcnn_checkpoint_text(&m, numbers[i].name));
-    for (size_t i = 0; i < FLAGS && status == EXIT_GOOD; i++)
+                resume_number(events, s, &numbers[i], glcnn_checkpoint_text(&m, numbers[i].name));
+    for (size_t i = 0; i < FLAGS && status == TRAIN_GOOD; i++)
         if (flags[i].kept)
-            status = resume_flag(command, s, i, glcnn_checkpoint_text(&m, flags[i].name));
-    if (status == EXIT_GOOD)
-        status = resume_augment(command, s, glcnn_checkpoint_text(&m, "augment"));
-    if (status == EXIT_GOOD)
+            status = resume_flag(events, s, i, glcnn_checkpoint_text(&m, flags[i].name));
+    if (status == TRAIN_GOOD)
+        status = resume_augment(events, s, glcnn_checkpoint_text(&m, "augment"));
+    if (status == TRAIN_GOOD)
         remember_schedule(s, &m);
     glcnn_checkpoint_free_metadata(&m);
     return status;
@@ -871,70 +898,54 @@ static bool is_shown(const char *word)
 }
 
 /* A word as a shell takes it; one that is not shown as it is, as bash and zsh do. */
-static void print_quoted(const char *word)
+static void add_quoted(struct text *text, const char *word)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                "_-./,:+@%=";
     const bool shown = is_shown(word);
     if (*word && !word[strspn(word, safe)]) {
-        output("%s", word);
+        text_show(text, "%s", word);
         return;
     }
-    output(shown ? "'" : "$'");
+    text_show(text, shown ? "'" : "$'");
     for (size_t length; *word; word += length) {
-        char text[8] = "";
+        char one[8] = "";
         length = character_at(word).length;
-        memcpy(text, word, length);
+        memcpy(one, word, length);
         if (*word == '\'')
-            output(shown ? "'\\''" : "\\'");
+            text_show(text, shown ? "'\\''" : "\\'");
         else
-            output(*word == '\\' && !shown ? "\\%s" : "%s", text);
+            text_show(text, *word == '\\' && !shown ? "\\%s" : "%s", one);
     }
-    output("'");
+    text_show(text, "'");
 }
 
-static void print_option(const char *name, const char *value)
+void settings_add_option(struct text *text, const char *name, const char *value)
 {
     if (!value)
         return;
-    output(" --%s ", name);
-    print_quoted(value);
+    text_show(text, " --%s ", name);
+    add_quoted(text, value);
 }
 
-static void print_device(const struct tool_device *device)
-{
-    print_option("device", device->name);
-    if (device->wait > 0)
-        output(" --wait %u", device->wait);
-    if (device->verbose)
-        output(" --verbose");
-}
-
-void settings_print_resumption(const struct settings *settings, uint32_t ranks)
+void settings_add_resumption(const struct settings *settings, struct text *text)
 {
     struct settings s = *settings;
-    bool wraps = output_wraps(false); /* a shell takes the line as it stands */
-    output("  ");
-    if (ranks > 0)
-        output("mpirun -n %u ", ranks);
-    output("glcnn train");
-    print_option("resume", s.out);
+    settings_add_option(text, "resume", s.out);
     for (size_t i = 0; i < PATHS; i++)
         if (paths[i].again)
-            print_option(paths[i].name, *(const char **)(void *)((char *)&s + paths[i].offset));
+            settings_add_option(text, paths[i].name,
+                                *(const char **)(void *)((char *)&s + paths[i].offset));
     for (size_t i = 0; i < NUMBERS; i++) {
-        char text[32];
+        char number[32];
         const struct number *n = &numbers[i];
-        describe_number(&s, n, text);
+        describe_number(&s, n, number);
         if (!n->kept && n->letter != OPTION_CHANNELS && (s.given & bit(n)))
-            print_option(n->name, text);
+            settings_add_option(text, n->name, number);
     }
     for (size_t i = 0; i < FLAGS; i++)
         if (flags[i].letter != OPTION_FORCE && !flags[i].kept && *flag_place(&s, i))
-            output(" --%s", flags[i].name);
-    print_device(s.device);
-    output("\n");
-    output_wraps(wraps);
+            text_show(text, " --%s", flags[i].name);
 }
 
 /* ---- All ---- */
@@ -953,31 +964,33 @@ static void fill_defaults(struct settings *s)
 }
 
 /* What fits together only once the task is known. */
-static int check_settings(const struct tool_command *command, const struct settings *s)
+static int check_settings(struct train_events *events, const struct settings *s)
 {
     if (s->nesterov && s->optimizer->momentum == 0)
-        return complain(command, EXIT_USAGE,
-                        "--nesterov needs --optimizer sgd, and this run has %s: leave --nesterov "
-                        "out, or add --optimizer sgd --lr 0.05",
-                        s->optimizer->name);
+        return events_complain(
+            events, TRAIN_WRONG,
+            "--nesterov needs --optimizer sgd, and this run has %s: leave --nesterov "
+            "out, or add --optimizer sgd --lr 0.05",
+            s->optimizer->name);
     if (s->unfreeze_after > 0 && (strcmp(s->train, "all") == 0 || s->ema > 0))
-        return complain(command, EXIT_USAGE,
-                        "--unfreeze-after needs layers that are frozen, by --train, and no --ema");
+        return events_complain(
+            events, TRAIN_WRONG,
+            "--unfreeze-after needs layers that are frozen, by --train, and no --ema");
     if (s->weight_decay * s->rate >= 1)
-        return complain(
-            command, EXIT_USAGE,
+        return events_complain(
+            events, TRAIN_WRONG,
             "--weight-decay %g times the learning rate of %g is %g: a step would take all of "
             "each weight away; their product must be below 1",
             s->weight_decay, s->rate, s->weight_decay * s->rate);
     if (s->ema > 0 && s->average_every)
-        return complain(command, EXIT_USAGE,
-                        "--ema needs ranks that step together; with --average-every each steps by "
-                        "itself");
-    return EXIT_GOOD;
+        return events_complain(
+            events, TRAIN_WRONG,
+            "--ema needs ranks that step together; with --average-every each steps by "
+            "itself");
+    return TRAIN_GOOD;
 }
 
-int settings_take_task(const struct tool_command *command, struct settings *s,
-                       const struct task *task)
+int settings_take_task(struct train_events *events, struct settings *s, const struct task *task)
 {
     const char *names[NAMES_MAX];
     size_t count = 0;
@@ -986,14 +999,14 @@ int settings_take_task(const struct tool_command *command, struct settings *s,
     for (; count < NAMES_MAX && task->losses[count].name; count++)
         names[count] = task->losses[count].name;
     if (!task_find_loss(task, s->loss))
-        return complain_of_name(command, "loss of this task", s->loss, names, count);
+        return events_complain_of_name(events, "loss of this task", s->loss, names, count);
     if (!s->optimizer)
         s->optimizer = find_optimizer(RECIPE_OPTIMIZER);
     if (!is_given(s, OPTION_RATE))
         s->rate = s->optimizer->rate;
     if (!is_given(s, OPTION_WEIGHT_DECAY))
         s->weight_decay = s->optimizer->weight_decay;
-    return check_settings(command, s);
+    return check_settings(events, s);
 }
 
 bool settings_scale_losses(const struct settings *s)
@@ -1057,15 +1070,15 @@ bool settings_are_met(const struct settings *s)
 }
 
 /* --decay by itself selects the schedule that it is best known from. */
-static int choose_schedule(const struct tool_command *command, struct settings *s, bool decays)
+static int choose_schedule(struct train_events *events, struct settings *s, bool decays)
 {
     if (!s->schedule)
         s->schedule = decays ? find_schedule("exponential") : &schedules[0];
     if (!decays || s->schedule->decays)
-        return EXIT_GOOD;
-    return complain(command, EXIT_USAGE,
-                    "--decay needs --schedule exponential or step; this run has %s",
-                    s->schedule->name);
+        return TRAIN_GOOD;
+    return events_complain(events, TRAIN_WRONG,
+                           "--decay needs --schedule exponential or step; this run has %s",
+                           s->schedule->name);
 }
 
 /* Nothing is written. */
@@ -1074,35 +1087,22 @@ static void forget_files(struct settings *s)
     s->out = s->log = s->plot = s->trace = s->cache = s->report = s->tensorboard = NULL;
 }
 
-int settings_read(const struct tool_command *command, int argc, char *argv[],
-                  struct settings *settings, bool *help)
+int settings_finish(struct train_events *events, struct settings *settings)
 {
-    int status = EXIT_GOOD;
-    struct tool_device *device = settings->device;
-    *settings = (struct settings){.device = device};
-    for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
-        *help = letter == 'h';
-        if (!*help)
-            status = read_option(command, settings, letter);
-        if (*help || status != EXIT_GOOD)
-            return status;
-    }
-    status = expect_no_arguments(command, argc, argv);
     settings->is_backbone_rate_set = is_given(settings, OPTION_BACKBONE_RATE);
-    if (status == EXIT_GOOD)
-        status = check_texts(command, settings);
-    if (status == EXIT_GOOD)
-        status = check_origin(command, settings);
+    int status = check_texts(events, settings);
+    if (status == TRAIN_GOOD)
+        status = check_origin(events, settings);
     bool decays = is_given(settings, OPTION_DECAY); /* a checkpoint gives it too */
     settings->sets_share = is_given(settings, OPTION_VALIDATION);
-    if (status == EXIT_GOOD && settings->resume)
-        status = resume(command, settings);
-    if (status == EXIT_GOOD)
-        status = choose_schedule(command, settings, decays);
-    if (status != EXIT_GOOD)
+    if (status == TRAIN_GOOD && settings->resume)
+        status = resume(events, settings);
+    if (status == TRAIN_GOOD)
+        status = choose_schedule(events, settings, decays);
+    if (status != TRAIN_GOOD)
         return status;
     fill_defaults(settings);
     if (settings->finds_rate)
         forget_files(settings);
-    return EXIT_GOOD;
+    return TRAIN_GOOD;
 }

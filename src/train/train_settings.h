@@ -5,13 +5,14 @@
 
 #include <glcnn/checkpoint.h>
 
+#include "base/option.h"
 #include "task/augment.h"
 #include "data_path.h"
+#include "event.h"
 #include "task/nets.h"
 #include "recipe.h"
 #include "schedule.h"
 #include "task/task.h"
-#include "tool/tool.h"
 
 struct optimizer {
     const char *name;
@@ -89,18 +90,21 @@ struct settings {
     double validation;               /* 0: as the data has it, or none */
     bool sets_share;                 /* the user gave `validation` */
     struct schedule_settings before; /* the checkpoint's, without steps; schedule NULL: none */
-    uint64_t given; /* which numbers the user or the checkpoint gave, for settings_read */
-    struct tool_device *device;
+    uint64_t given; /* which numbers the user or the checkpoint gave, for settings_finish */
 };
 
-extern const struct tool_option train_options[];
+extern const struct option_row train_options[];
 
-/* Reads the command line, and then the checkpoint of --resume: its settings stand for those that
- * the command line leaves out, and where a run would not go on as it began they must be the same.
- * Says what is wrong itself. *help is true if help is asked for; settings are not to be used
- * then. */
-int settings_read(const struct tool_command *command, int argc, char *argv[],
-                  struct settings *settings, bool *help);
+/* Takes an option of train_options by its letter; all settings are zero at first, and a text must live on. A wrong
+ * value is complained of; what is no setting is wrong without a complaint. */
+int settings_read_option(struct train_events *events, struct settings *settings, int letter,
+                         const char *value);
+/* The same by the option's name; one that there is not is complained of. */
+int settings_set(struct train_events *events, struct settings *settings, const char *name,
+                 const char *value);
+/* After all options: reads the checkpoint of --resume, whose settings stand for those that were not given, and where
+ * a run would not go on as it began they must be the same; defaults stand for the rest. */
+int settings_finish(struct train_events *events, struct settings *settings);
 
 /* Chooses by recipe.h what nobody gave and depends on how many images there are to train with: the
  * batch, the epochs, and the warm-up as a share of them. */
@@ -120,7 +124,7 @@ void settings_settle_time(struct settings *settings, uint64_t epochs);
 /* How the learning rate goes, in a run of so many steps an epoch. */
 struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);
 
-/* The same, but for the network, as metadata, which settings_read finds in a checkpoint. */
+/* The same, but for the network, as metadata, which settings_finish finds in a checkpoint. */
 #define SETTINGS_ENTRIES_MAX 64
 struct settings_entries {
     struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
@@ -130,12 +134,14 @@ struct settings_entries {
 };
 void settings_describe(const struct settings *settings, struct settings_entries *entries);
 
-/* Prints the command that goes on with the run of --out, with the options that no checkpoint has;
- * under mpirun where there are `ranks`. */
-void settings_print_resumption(const struct settings *settings, uint32_t ranks);
+/* Adds the options of the command that goes on with the run of --out, with those that no checkpoint has, each after a
+ * blank. */
+void settings_add_resumption(const struct settings *settings, struct text *text);
+/* Adds " --NAME VALUE", as a shell takes it; value NULL: nothing. */
+void settings_add_option(struct text *text, const char *name, const char *value);
 
 /* What the task is, once that is known, and the optimizer and learning rate that follow from it. */
-int settings_take_task(const struct tool_command *command, struct settings *settings,
+int settings_take_task(struct train_events *events, struct settings *settings,
                        const struct task *task);
 
 /* Images of a step: of all its batches. */

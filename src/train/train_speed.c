@@ -60,7 +60,7 @@ bool session_measure(const struct session *s, double *speed, char error[GLCNN_ER
     bool good = made && session_make_trainer(s, &model, s->settings.memory, &runner) &&
                 time_steps(&runner, s->ranks.share, speed);
     if (made && !good)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->device));
     runner_destroy(&runner);
     model_destroy(&model);
     return good;

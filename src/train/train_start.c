@@ -47,10 +47,12 @@ static void tell_rows(const struct session *s)
     const struct class_match *match = &s->match;
     class_match_describe(match, s->settings.task, s->base.names, s->described.names, text);
     if (match->kept > 0)
-        output("head: %s\n", text);
+        events_note(s->events, "head: %s\n", text);
     else
-        output("head: new weights, since none of the data's names is one of the network's: %s\n",
-               text);
+        events_note(
+            s->events,
+            "head: new weights, since none of the data's names is one of the network's: %s\n",
+            text);
 }
 
 /* Rows of the head that are the file's by name; the others are `fresh`. */
@@ -87,19 +89,22 @@ static void check_head(void *user, const char *parameter, const char *tensor, co
                  parameter ? parameter : tensor, reason);
 }
 
-static void tell_head(const struct model *model, const struct heads *heads, uint32_t classes)
+static void tell_head(const struct session *s, const struct model *model, const struct heads *heads,
+                      uint32_t classes)
 {
     if (*model->backbone)
-        output("head: new, for %s, on %s\n", task_of(&model->form)->name, model->backbone);
+        events_note(s->events, "head: new, for %s, on %s\n", task_of(&model->form)->name,
+                    model->backbone);
     else if (classes != model->form.classes)
-        output("head: %s has new weights, for %u classes instead of %u\n",
-               heads->label ? heads->label : heads->beginning, model->form.classes, classes);
+        events_note(s->events, "head: %s has new weights, for %u classes instead of %u\n",
+                    heads->label ? heads->label : heads->beginning, model->form.classes, classes);
 }
 
 /* All but the head, and units of a task that the file is not for. */
-static bool load_body(const char *path, struct model *model, bool tells, uint32_t classes,
+static bool load_body(const struct session *s, struct model *model, bool tells, uint32_t classes,
                       char error[GLCNN_ERROR_LENGTH])
 {
+    const char *path = s->settings.model;
     const struct task *task = task_of(&model->form);
     struct heads heads = {.label = model->head ? glcnn_filter_node_label(model->head) : NULL,
                           .beginning = *model->backbone ? task->head : task->class_layers,
@@ -113,7 +118,7 @@ static bool load_body(const char *path, struct model *model, bool tells, uint32_
         return false;
     }
     if (tells)
-        tell_head(model, &heads, classes);
+        tell_head(s, model, &heads, classes);
     return true;
 }
 
@@ -140,9 +145,10 @@ static bool are_zero(const float *values, size_t count)
 
 /* A head of zeros, as "glcnn import --head" adds it, sends nothing back to the layers before it: where
  * these train too it has the weights that were drawn. */
-static bool load_with_head(const char *path, struct model *model, bool tells,
+static bool load_with_head(const struct session *s, struct model *model, bool tells,
                            char error[GLCNN_ERROR_LENGTH])
 {
+    const char *path = s->settings.model;
     size_t count = 0, loaded_count = 0;
     float *drawn = read_head(model, &count), *loaded = NULL;
     snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(model->device));
@@ -153,8 +159,9 @@ static bool load_with_head(const char *path, struct model *model, bool tells,
         good = glcnn_kernel_set_vector(glcnn_filter_node_kernel(model->head), "weights", drawn,
                                        count) == GLCNN_SUCCESS;
         if (tells)
-            output("head: %s is drawn: it had no weights yet, and other layers train too\n",
-                   glcnn_filter_node_label(model->head));
+            events_note(s->events,
+                        "head: %s is drawn: it had no weights yet, and other layers train too\n",
+                        glcnn_filter_node_label(model->head));
     }
     free(drawn);
     free(loaded);
@@ -171,24 +178,23 @@ static bool load_model(const struct session *s, struct model *model, bool tells,
             tells && s->match.kept == 0 && s->match.count != s->match.earlier_count;
         struct class_rows *fresh = class_rows_read(&head);
         snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-        const bool good =
-            fresh &&
-            load_body(s->settings.model, model, tells_count, s->base.form.classes, error) &&
-            load_rows(s, model, tells && !tells_count, fresh, error);
+        const bool good = fresh && load_body(s, model, tells_count, s->base.form.classes, error) &&
+                          load_rows(s, model, tells && !tells_count, fresh, error);
         class_rows_free(fresh);
         return good;
     }
     const char *path = s->settings.model;
     if (s->base.form.classes != model->form.classes || s->base.form.task != model->form.task)
-        return load_body(path, model, tells, s->base.form.classes, error);
+        return load_body(s, model, tells, s->base.form.classes, error);
     if (strcmp(session_layers(s), "last") == 0 || !model->head)
         return glcnn_checkpoint_load(model->network, path, NULL, error) == GLCNN_SUCCESS;
-    return load_with_head(path, model, tells, error);
+    return load_with_head(s, model, tells, error);
 }
 
 /* ---- --load-matching ---- */
 
 struct report {
+    const struct session *session;
     size_t read, skipped;
 };
 
@@ -198,11 +204,12 @@ static void report(void *user, const char *parameter, const char *tensor, const 
     r->read += !reason;
     r->skipped += reason != NULL;
     if (reason)
-        output("  skipped  %s: %s\n", parameter ? parameter : tensor, reason);
+        events_note(r->session->events, "  skipped  %s: %s\n", parameter ? parameter : tensor,
+                    reason);
     else if (strcmp(parameter, tensor) == 0)
-        output("  read     %s\n", parameter);
+        events_note(r->session->events, "  read     %s\n", parameter);
     else
-        output("  read     %s as %s\n", tensor, parameter);
+        events_note(r->session->events, "  read     %s as %s\n", tensor, parameter);
 }
 
 static bool load_matching(const struct session *s, struct model *model, bool tells,
@@ -210,13 +217,14 @@ static bool load_matching(const struct session *s, struct model *model, bool tel
 {
     const char *path = s->settings.matching;
     struct name_map map = {.names = NULL};
-    struct report r = {.read = 0};
+    struct report r = {.session = s};
     bool good = (!s->settings.names || name_map_read(s->settings.names, &map, error)) &&
                 glcnn_checkpoint_load_matching(model->network, path, map.names, map.count,
                                                tells ? report : NULL, &r, error) == GLCNN_SUCCESS;
     name_map_free(&map);
     if (good && tells)
-        output("weights: %zu vectors of %s, %zu skipped\n", r.read, path, r.skipped);
+        events_note(s->events, "weights: %zu vectors of %s, %zu skipped\n", r.read, path,
+                    r.skipped);
     return good;
 }
 

@@ -25,7 +25,7 @@ static int balance(struct session *s)
     uint32_t *counts = count_classes(s);
     bool good = counts && targets_balance(&s->targets, counts);
     free(counts);
-    return good ? EXIT_GOOD : session_fail(s, "not enough memory");
+    return good ? TRAIN_GOOD : session_fail(s, "not enough memory");
 }
 
 static int read_weights(struct session *s)
@@ -35,11 +35,12 @@ static int read_weights(struct session *s)
     if (!s->targets.weights)
         return session_fail(s, "not enough memory");
     if (saved_read_list(text, s->targets.classes, 0, s->targets.weights))
-        return EXIT_GOOD;
-    return complain(s->command, EXIT_USAGE,
-                    "--class-weights is \"%.40s\"; it must be balanced, or %u numbers above 0, "
-                    "one for each class, separated by commas",
-                    text, s->targets.classes);
+        return TRAIN_GOOD;
+    return events_complain(
+        s->events, TRAIN_WRONG,
+        "--class-weights is \"%.40s\"; it must be balanced, or %u numbers above 0, "
+        "one for each class, separated by commas",
+        text, s->targets.classes);
 }
 
 int session_open_targets(struct session *s)
@@ -50,29 +51,31 @@ int session_open_targets(struct session *s)
     if ((t->label_smoothing > 0 || strcmp(t->class_weights, "none") != 0 ||
          augment_mixes(&t->augment)) &&
         t->task != &task_classify)
-        return complain(
-            s->command, EXIT_USAGE,
+        return events_complain(
+            s->events, TRAIN_WRONG,
             "--label-smoothing, --class-weights, mixup and cutmix need --task classify; "
             "this run has %s",
             t->task->name);
     if (t->augment.mosaic && t->task != &task_detect)
-        return complain(s->command, EXIT_USAGE,
-                        "--augment mosaic needs --task detect; this run has %s", t->task->name);
+        return events_complain(s->events, TRAIN_WRONG,
+                               "--augment mosaic needs --task detect; this run has %s",
+                               t->task->name);
     const struct form *form = &s->pictures.form;
     if (t->augment.color.cutout >= 2 * (form->width > form->height ? form->width : form->height))
-        return complain(
-            s->command, EXIT_USAGE,
+        return events_complain(
+            s->events, TRAIN_WRONG,
             "--augment cutout=%u covers all of a picture of %ux%u, wherever its centre lies",
             t->augment.color.cutout, form->width, form->height);
     if (strcmp(t->class_weights, "none") == 0)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     return strcmp(t->class_weights, "balanced") == 0 ? balance(s) : read_weights(s);
 }
 
 int session_open_sides(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    return session_find_sides(s, error) ? EXIT_GOOD : complain(s->command, EXIT_USAGE, "%s", error);
+    return session_find_sides(s, error) ? TRAIN_GOOD
+                                        : events_complain(s->events, TRAIN_WRONG, "%s", error);
 }
 
 bool session_set_targets(const struct session *s, struct runner *runner)

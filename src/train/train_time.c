@@ -70,7 +70,7 @@ static void write_duration(double seconds, char text[32])
         snprintf(text, 32, "%" PRIu64 " h %02" PRIu64 " min", minutes / 60, minutes % 60);
 }
 
-void session_print_time(struct session *s, bool is_fitted)
+void session_tell_time(struct session *s, bool is_fitted)
 {
     const double epoch = epoch_seconds(s, seconds_now()),
                  left = epoch * (double)(s->total - s->step) / (double)s->steps;
@@ -79,9 +79,8 @@ void session_print_time(struct session *s, bool is_fitted)
     write_duration(left, text);
     if (!ranks_leads(&s->ranks))
         return;
-    output("time: about %s for %" PRIu64 " epochs of %zu steps%s\n", text, s->settings.epochs,
-           s->steps,
-           is_fitted ? ", as --time asks"
-                     : "; --time 20m makes a run fit 20 minutes, --epochs N makes N epochs");
-    fflush(stdout);
+    events_note(s->events, "time: about %s for %" PRIu64 " epochs of %zu steps%s\n", text,
+                s->settings.epochs, s->steps,
+                is_fitted ? ", as --time asks"
+                          : "; --time 20m makes a run fit 20 minutes, --epochs N makes N epochs");
 }

@@ -65,7 +65,7 @@ static bool remake_model(struct session *s, char error[GLCNN_ERROR_LENGTH])
     struct layers layers;
     bool made = session_make_model(s, false, &model, &layers, error);
     if (made && !copy_network(&s->model, &model)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->device));
         made = false;
     }
     if (!made) {
@@ -93,7 +93,7 @@ int session_unfreeze(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (s->settings.unfreeze_after * s->steps != s->step)
-        return EXIT_GOOD;
+        return TRAIN_GOOD;
     if (!session_take_scale(s))
         return session_fail_device(s);
     close_runners(s);
@@ -101,11 +101,11 @@ int session_unfreeze(struct session *s)
         !session_load_part(s, s->pictures.validation, false, &s->validation, error))
         return session_fail(s, error);
     int status = session_open_runners(s);
-    if (status == EXIT_GOOD)
+    if (status == TRAIN_GOOD)
         status = session_join_ranks(s);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
-    output("layers: all %u train from now on\n", s->layers.count);
-    session_print_backbone_rate(s);
-    return EXIT_GOOD;
+    events_note(s->events, "layers: all %u train from now on\n", s->layers.count);
+    session_note_backbone_rate(s);
+    return TRAIN_GOOD;
 }

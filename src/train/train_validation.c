@@ -58,7 +58,7 @@ static bool evaluate(struct session *s, glcnn_data_loader *loader, bool by_avera
     if (!by_averages)
         return evaluate_epoch(&s->tester, &as_they_are, loader, s->tests, &s->score, error);
     if (!ema_exchange(&s->ema)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->tool.device));
+        snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(s->device));
         return false;
     }
     bool good = evaluate_epoch(&s->tester, &as_they_are, loader, s->tests, &s->score, error);
@@ -77,8 +77,8 @@ static int validate(struct session *s, glcnn_data_loader *loader, bool by_averag
            session_sum_findings(s, error);
     struct text text = {0};
     pictures_describe_skipped(&s->pictures, &text);
-    print_remarks(s->command, &text);
-    return good ? EXIT_GOOD : session_fail(s, error);
+    events_remark_text(s->events, &text);
+    return good ? TRAIN_GOOD : session_fail(s, error);
 }
 
 int session_validate(struct session *s, glcnn_data_loader *loader)
@@ -106,11 +106,11 @@ static int test_others(struct session *s)
 }
 
 /* Of none nothing. */
-static void print_interval(const struct interval *interval)
+static void tell_interval(const struct session *s, const struct interval *interval)
 {
     if (interval->draws > 0)
-        output(", %.0f %% interval %.4f to %.4f", 100 * INTERVAL_SHARE, interval->low,
-               interval->high);
+        events_note(s->events, ", %.0f %% interval %.4f to %.4f", 100 * INTERVAL_SHARE,
+                    interval->low, interval->high);
 }
 
 int session_test(struct session *s)
@@ -119,105 +119,111 @@ int session_test(struct session *s)
     struct interval interval;
     bool is_other = s->pictures.test != s->pictures.validation;
     int status = is_other               ? test_others(s)
-                 : s->scored == s->step ? EXIT_GOOD
+                 : s->scored == s->step ? TRAIN_GOOD
                                         : session_validate(s, s->validation);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
     if (!evaluate_is_finite(&s->score, &s->pictures, s->pictures.test, error))
         return session_fail(s, error);
     struct text text = {0};
     score_print(&s->score, s->described.names, &text);
-    output_shown(&text);
+    events_note_text(s->events, &text);
     if (!is_other)
-        return EXIT_GOOD;
-    output("\ntest: loss %.4f, %s %s on %u images", score_loss(&s->score),
-           s->settings.task->measure,
-           task_write(s->settings.task, score_measure(&s->score), measured),
-           session_images(s, s->pictures.test));
+        return TRAIN_GOOD;
+    events_note(s->events, "\ntest: loss %.4f, %s %s on %u images", score_loss(&s->score),
+                s->settings.task->measure,
+                task_write(s->settings.task, score_measure(&s->score), measured),
+                session_images(s, s->pictures.test));
     if (!session_interval(s, &interval))
         return session_fail(s, "not enough memory");
-    print_interval(&interval);
-    output("\n");
-    return EXIT_GOOD;
+    tell_interval(s, &interval);
+    events_note(s->events, "\n");
+    return TRAIN_GOOD;
 }
 
 /* ---- The conclusion ---- */
 
-static void print_validation(const struct session *s, const struct conclusion *c)
+static void tell_validation(const struct session *s, const struct conclusion *c)
 {
     const struct task *task = s->settings.task;
     char measured[TASK_MEASURED];
-    output("\nvalidation: %s %s on %u images", task->measure,
-           task_write(task, c->measure, measured), session_images(s, s->pictures.validation));
-    print_interval(&c->interval);
-    output("\n");
+    events_note(s->events, "\nvalidation: %s %s on %u images", task->measure,
+                task_write(task, c->measure, measured), session_images(s, s->pictures.validation));
+    tell_interval(s, &c->interval);
+    events_note(s->events, "\n");
     if (c->has_least)
-        output("learned least: %s %s, %s %.4f on %.0f %s\n", task->parts->name, c->least,
-               task->parts->measure, c->least_measure, c->least_count, task->parts->counted);
+        events_note(s->events, "learned least: %s %s, %s %.4f on %.0f %s\n", task->parts->name,
+                    c->least, task->parts->measure, c->least_measure, c->least_count,
+                    task->parts->counted);
     if (*c->sizes)
-        output("learned least: %s\n", c->sizes);
+        events_note(s->events, "learned least: %s\n", c->sizes);
 }
 
 /* Twice as much as this run had. */
-static void print_time(const struct session *s, bool falls)
+static void tell_time(const struct session *s, bool falls)
 {
     if (falls)
-        output("advice: the loss still fell at the end: ");
+        events_note(s->events, "advice: the loss still fell at the end: ");
     else
-        output("advice: %zu steps are few to learn from: ", s->step);
-    output("more time would help, ");
+        events_note(s->events, "advice: %zu steps are few to learn from: ", s->step);
+    events_note(s->events, "more time would help, ");
     if (s->asked_time > 0 && s->asked_time % 30 == 0)
-        output("--time %" PRIu64 "m\n", s->asked_time / 30);
+        events_note(s->events, "--time %" PRIu64 "m\n", s->asked_time / 30);
     else if (s->asked_time > 0)
-        output("--time %" PRIu64 "s\n", 2 * s->asked_time);
+        events_note(s->events, "--time %" PRIu64 "s\n", 2 * s->asked_time);
     else
-        output("--epochs %" PRIu64 "\n", 2 * s->settings.epochs);
+        events_note(s->events, "--epochs %" PRIu64 "\n", 2 * s->settings.epochs);
 }
 
-static void print_pictures(const struct session *s, const struct conclusion *c)
+static void tell_pictures(const struct session *s, const struct conclusion *c)
 {
     const struct task *task = s->settings.task;
     if (isnan(c->training_measure))
-        output("advice: training, with a loss of %.4f, is far ahead of validation, with %.4f: ",
-               c->training_loss, c->validation_loss);
+        events_note(
+            s->events,
+            "advice: training, with a loss of %.4f, is far ahead of validation, with %.4f: ",
+            c->training_loss, c->validation_loss);
     else
-        output("advice: training, with an %s of %.4f, is far ahead of validation, with %.4f: ",
-               task->measure, c->training_measure, c->measure);
-    output("more pictures would help, or more of --augment%s\n",
-           *s->settings.augment_words ? "" : ", which is off");
+        events_note(s->events,
+                    "advice: training, with an %s of %.4f, is far ahead of validation, with %.4f: ",
+                    task->measure, c->training_measure, c->measure);
+    events_note(s->events, "more pictures would help, or more of --augment%s\n",
+                *s->settings.augment_words ? "" : ", which is off");
 }
 
-static void print_advice(const struct session *s, const struct conclusion *c)
+static void tell_advice(const struct session *s, const struct conclusion *c)
 {
     if (c->advice == ADVICE_TIME || c->advice == ADVICE_STEPS)
-        print_time(s, c->advice == ADVICE_TIME);
+        tell_time(s, c->advice == ADVICE_TIME);
     else if (c->advice == ADVICE_PICTURES)
-        print_pictures(s, c);
+        tell_pictures(s, c);
     else if (c->advice == ADVICE_LABELS)
-        output("advice: the network does no better than one that does not look at the pictures "
-               "(%s %.4f): look whether the labels are those of the pictures\n",
-               s->settings.task->measure, c->chance);
+        events_note(
+            s->events,
+            "advice: the network does no better than one that does not look at the pictures "
+            "(%s %.4f): look whether the labels are those of the pictures\n",
+            s->settings.task->measure, c->chance);
 }
 
 /* A run that goes on with a file that had all its epochs has not validated. */
 static int find_conclusion(struct session *s, struct conclusion *c)
 {
-    const int status = s->scored == s->step ? EXIT_GOOD : session_validate(s, s->validation);
-    if (status != EXIT_GOOD)
+    const int status = s->scored == s->step ? TRAIN_GOOD : session_validate(s, s->validation);
+    if (status != TRAIN_GOOD)
         return status;
     s->scored = s->step;
-    return session_find_conclusion(s, c) ? EXIT_GOOD : session_fail(s, "not enough memory");
+    return session_find_conclusion(s, c) ? TRAIN_GOOD : session_fail(s, "not enough memory");
 }
 
 int session_conclude(struct session *s)
 {
     struct conclusion c = {.has_least = false};
     int status = find_conclusion(s, &c);
-    if (status == EXIT_GOOD)
+    if (status == TRAIN_GOOD)
         status = session_test(s);
-    if (status != EXIT_GOOD)
+    if (status != TRAIN_GOOD)
         return status;
-    print_validation(s, &c);
-    print_advice(s, &c);
-    return EXIT_GOOD;
+    tell_validation(s, &c);
+    tell_advice(s, &c);
+    return TRAIN_GOOD;
 }

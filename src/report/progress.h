@@ -2,8 +2,8 @@
  *
  *     epoch 3 of 50  [=======>          ]  43%  loss 0.4127  1843 images/s  18 s left
  */
-#ifndef SUPPORT_PROGRESS_H
-#define SUPPORT_PROGRESS_H
+#ifndef GLCNN_REPORT_PROGRESS_H
+#define GLCNN_REPORT_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

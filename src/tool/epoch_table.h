@@ -1,7 +1,7 @@
 /* What glcnn train tells of each epoch: rows of a table on a terminal, lines that stand by themselves in a
  * file or a pipe. */
-#ifndef GLCNN_REPORT_EPOCH_TABLE_H
-#define GLCNN_REPORT_EPOCH_TABLE_H
+#ifndef GLCNN_TOOL_EPOCH_TABLE_H
+#define GLCNN_TOOL_EPOCH_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

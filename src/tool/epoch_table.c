@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tool/print.h"
+#include "print.h"
 #include "task/task.h"
 
 #define HEADING_PERIOD 20 /* rows between headings */

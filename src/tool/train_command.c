@@ -1,0 +1,371 @@
+/* glcnn train: a network of nets.c on labelled pictures. The training returns what happens; here it is printed,
+ * and given to files that show it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <getopt.h>
+
+#include "base/clock.h"
+#include "epoch_table.h"
+#include "interrupt.h"
+#include "report/train_observers.h"
+#include "report/progress.h"
+#include "tool.h"
+#include "train/train.h"
+
+static const char details[] =
+    "After each epoch the loss and accuracy on the validation images are printed. The "
+    "checkpoint --out is written after each epoch, once a minute and at the end, always whole, "
+    "and at the start if there is no such file. A file of another run is overwritten only with "
+    "--force, none is that the run reads, and no two runs write one file; what cannot be written is "
+    "reported before the first step. Later a log, plot, report or trace that cannot be written is reported "
+    "once and left out: the run goes on, and ends with status 1. --resume takes the settings that are not given from the checkpoint and "
+    "continues as if the run had not been stopped, bit for bit. The epoch with the best "
+    "validation accuracy is kept beside it: model.best.safetensors for --out "
+    "model.safetensors. The first Ctrl-C, SIGTERM or SIGHUP finishes the batch, saves, and "
+    "prints how to continue; one that comes a second later or more ends at once. A loss that is "
+    "not finite, or more than 100 times that of the first step (or than 100, if that was below 1), "
+    "ends the run with status 1, and overwrites no file.\n"
+    "\n"
+    "At the end the measure on the validation images, and on test images, is printed with the interval in which "
+    "95 of 100 measures on other images of the same kind lie (the bootstrap over images); then the class, "
+    "number or keypoint that is learned least, for boxes also which size is; and, where the losses show it, "
+    "what would help: more time, more pictures or augmentation, or a look at the labels.\n"
+    "\n"
+    "--report writes DIR/index.html after each epoch: one page for a browser, complete by itself, "
+    "with the curves, each class, what is taken for what, the most wrong validation pictures, and "
+    "training pictures as the network gets them. --tensorboard adds a file to DIR, with numbers of "
+    "each step and pictures of each epoch, for \"tensorboard --logdir DIR\"; a resumed run adds "
+    "another, and steps that it repeats replace the earlier ones.\n"
+    "\n"
+    "Without --epochs N images are shown 80000 cbrt(N / 600) / N times, at least once and at most 200 "
+    "times: some 10000 steps for a few hundred images. The learning rate rises to --lr during the "
+    "warm-up; for cosine that is a 20th of the run and at most five epochs, for other schedules none, "
+    "unless --warmup is given. After t epochs of all --epochs the learning rate is --lr times\n"
+    "  cosine        (1 + cos(pi t / epochs)) / 2    constant   1\n"
+    "  exponential   d^t                             step       d^floor(t)\n"
+    "d is --decay, by default what leaves 0.3 at the end of the run. A run that is resumed "
+    "with another schedule or more epochs reports how far the learning rate jumps.\n"
+    "\n"
+    "--weight-decay is decoupled from the gradient, as in AdamW and SGDW, and for weights only: "
+    "biases, gamma, beta and slopes do not decay. With --ema the network that is validated and "
+    "saved has averages: after step n they move by 1 - d of the way to what is trained, where d is the "
+    "smaller of DECAY and (1 + n) / (10 + n), weights and running statistics alike; the file has both, "
+    "and epochs print what either gives. --class-weights are factors of the "
+    "losses of a class's pictures, whose sum over the batch is divided by --batch: balanced ones "
+    "are N / (K n), for n pictures of the class among N of K classes. Printed losses of training "
+    "have them, and smoothed labels; those of validation have not.\n"
+    "\n"
+    "With --accumulate a step takes N batches, one after the other, and updates the weights once, by "
+    "the mean of their gradients: as a batch of N times --batch images does, with the memory of one "
+    "of --batch. But batch normalisation takes its statistics of each batch, and its running averages "
+    "move with each. Steps, the learning rate, checkpoints and the log count updates; pictures that do "
+    "not fill a step are left out of the epoch, as those that do not fill a batch are.\n"
+    "\n"
+    "--find-lr prints how the loss goes in at most 100 steps whose learning rate rises from a ten "
+    "thousandth of the optimizer's default to a thousand times it, and suggests a tenth of the rate "
+    "of the least loss. All other options count, but no file is written.\n"
+    "\n"
+    "Tasks and their losses, the first where --loss gives none.\n" TASK_WORDS
+    "On --model with a classifier, or a network without a head, segment, detect and keypoints put a new "
+    "head on its last map of each scale, and leave out what is behind these.\n\n"
+    "Words for --augment, separated by commas. Each picture changes differently in each epoch;\n"
+    "validation pictures do not change. Without --augment pictures (not values of .npy or .csv) are "
+    "shifted, turned, scaled and changed in colour as the task allows; regress leaves them alone, as "
+    "does --train, whose frozen layers compute each picture once. They are mirrored unless classes are "
+    "called left and right, or are letters or digits; those of keypoints if each that is called left "
+    "has one called right, since these change places. Where each is seen in fewer than 10 epochs they "
+    "are mirrored at most. The run prints the words.\n" AUGMENT_WORDS "\n"
+    "Layers for --train. The others are frozen, and what they compute for a picture is kept in a\n"
+    "file if it is the same in every epoch.\n" LAYERS_WORDS "\n"
+    "With mpirun, the processes, called ranks, train one network: each has a device of its own "
+    "and its share of every batch, and gradients are summed while the backward pass still "
+    "runs. The result is that of one process up to rounding, and bit for bit the same for the "
+    "same number of ranks; batch normalisation sees each rank's share, or with "
+    "--sync-batch-norm the whole batch. --batch is the size of the whole batch. Losses of detection are "
+    "divided by the objects' locations in the whole batch. Every rank "
+    "reads the files; the first writes them and prints. A rank that dies or fails ends all. A "
+    "run may be resumed with another number of ranks. With --average-every N each rank steps "
+    "by itself and the weights are averaged, for slow networks; --balance suits ranks of "
+    "different speed.\n"
+    "\n"
+    "k, M and G after a number mean thousands, millions and so on; for bytes 1024, 1024^2 and "
+    "1024^3.\n"
+    "\n"
+    "  glcnn train --net resnet8 --epochs 3 --out resnet8.safetensors --plot a.svg\n"
+    "  glcnn train --resume resnet8.safetensors --epochs 4 --out resnet8.safetensors\n"
+    "  glcnn train --model resnet8.safetensors --data fruit --out fruit.safetensors\n"
+    "  mpirun -n 4 --bind-to none glcnn train --net resnet8 --batch 256 --out resnet8.safetensors\n";
+
+struct training {
+    const struct tool_command *command;
+    struct tool_device tool;
+    struct train_events events;
+    struct session session;
+    struct train_observers observers;
+    struct progress progress;
+    bool shows_progress; /* an epoch is under way */
+    char label[64];      /* of the progress line */
+};
+
+static const int exits[] = {[TRAIN_GOOD] = EXIT_GOOD,
+                            [TRAIN_FAILED] = EXIT_FAILED,
+                            [TRAIN_WRONG] = EXIT_USAGE,
+                            [TRAIN_NO_DEVICE] = EXIT_NO_DEVICE};
+
+/* ---- What the training asks for ---- */
+
+static int open_device(void *user, struct session *s)
+{
+    struct training *t = user;
+    t->tool.hides_notices = !ranks_leads(&s->ranks);
+    if (!t->tool.name)
+        t->tool.name = ranks_device(&s->ranks);
+    const int status = device_open(&t->tool);
+    s->device = t->tool.device;
+    if (status == EXIT_GOOD)
+        return TRAIN_GOOD;
+    return events_complain(s->events, status == EXIT_NO_DEVICE ? TRAIN_NO_DEVICE : TRAIN_FAILED,
+                           "%s", t->tool.error);
+}
+
+static struct session *stoppable; /* by a signal */
+
+static void stop(void)
+{
+    train_stop(stoppable);
+}
+
+/* At once: the rank that is waited for may never come. */
+static void tell_of_waiting(void *user, double seconds, uint32_t rank)
+{
+    static bool has_told;
+    const struct ranks *ranks = user;
+    if (has_told || !interrupt_is_asked() || seconds < 0.05)
+        return;
+    has_told = true;
+    print_error(
+        "glcnn train: rank %u: told to stop while waiting for rank %u, which may have died\n",
+        ranks->rank, rank);
+}
+
+/* What all ranks would print alike is printed by one. */
+static bool mute(const struct ranks *ranks)
+{
+    static char name[32];
+    snprintf(name, sizeof name, "rank %u", ranks->rank);
+    complain_as(name);
+    return ranks->rank == 0 || freopen("/dev/null", "w", stdout);
+}
+
+static bool join_ranks(struct training *t, char error[GLCNN_ERROR_LENGTH])
+{
+    struct session *s = &t->session;
+    if (!ranks_open(&s->ranks, (double)s->settings.rank_wait, tell_of_waiting, error))
+        return false;
+    if (!s->ranks.mpi || mute(&s->ranks))
+        return true;
+    snprintf(error, GLCNN_ERROR_LENGTH, "/dev/null cannot be written");
+    return false;
+}
+
+/* ---- Events ---- */
+
+static void print_note(struct training *t, struct train_event *event)
+{
+    if (t->shows_progress)
+        progress_erase(&t->progress);
+    output_shown(&event->text);
+    fflush(stdout);
+}
+
+static void complain_of(const struct training *t, const struct train_event *event)
+{
+    complain(t->command, exits[event->status], "%s",
+             event->text.bytes ? event->text.bytes : "not enough memory");
+}
+
+static void begin(struct training *t)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (!train_observers_begin(&t->observers, &t->session, error))
+        train_abort(&t->session, error);
+    stoppable = &t->session;
+    interrupt_begin(seconds_now, stop);
+}
+
+static void begin_epoch(struct training *t, const struct train_event *event)
+{
+    const struct session *s = &t->session;
+    struct progress *p = &t->progress;
+    const size_t images = (size_t)settings_step_images(&s->settings);
+    snprintf(t->label, sizeof t->label, "epoch %" PRIu64 " of %" PRIu64, event->epoch,
+             s->settings.epochs);
+    progress_begin(p, ranks_leads(&s->ranks) ? stderr : stdout,
+                   (s->epoch_last - s->epoch_first) * images);
+    p->label = t->label;
+    p->erases = epoch_table_is_drawn();
+    p->compiles = s->epoch_first == s->first;
+    if (s->epoch_last < s->total)
+        p->later = (size_t)((double)((s->total - s->epoch_last) * images) * fmax(s->epoch_cost, 1));
+    t->shows_progress = true;
+}
+
+static void show_step(struct training *t, const struct train_event *event)
+{
+    progress_update(&t->progress, event->done, event->mean_loss);
+    if (event->is_last || event->ends)
+        progress_end(&t->progress, event->done, event->mean_loss);
+}
+
+static void print_epoch(const struct training *t, const struct train_event *event)
+{
+    const struct session *s = &t->session;
+    const struct epoch_row row = {.epoch = event->epoch,
+                                  .epochs = s->settings.epochs,
+                                  .task = s->settings.task,
+                                  .loss = event->mean_loss,
+                                  .value = event->mean_accuracy,
+                                  .validation_loss = event->validation_loss,
+                                  .validation_value = event->validation_accuracy,
+                                  .has_averages = s->ema.count > 0,
+                                  .trained_loss = event->trained_loss,
+                                  .trained_value = event->trained_accuracy,
+                                  .seconds = event->seconds,
+                                  .waited = event->waited,
+                                  .is_best = event->is_best};
+    epoch_table_print(&row, event->epoch - 1 - s->first / s->steps);
+    fflush(stdout);
+}
+
+/* What an interrupted run has left, and the command line that goes on with it, which a shell takes as it stands. */
+static void print_resumption(const struct training *t)
+{
+    struct text text = {0};
+    const struct session *s = &t->session;
+    output("\ninterrupted: %s has step %zu of %zu; to continue%s:\n", s->settings.out,
+           s->saved_step, s->total, s->ranks.mpi ? ", with the options of mpirun as before" : "");
+    if (s->ranks.mpi)
+        text_show(&text, "mpirun -n %u ", s->ranks.size);
+    text_show(&text, "glcnn train");
+    settings_add_resumption(&s->settings, &text);
+    settings_add_option(&text, "device", t->tool.name);
+    if (t->tool.wait > 0)
+        text_show(&text, " --wait %u", t->tool.wait);
+    if (t->tool.verbose)
+        text_show(&text, " --verbose");
+    const bool wraps = output_wraps(false);
+    output("  ");
+    output_shown(&text);
+    output("\n");
+    output_wraps(wraps);
+}
+
+static void show(struct training *t, struct train_event *event)
+{
+    if (event->kind == TRAIN_EVENT_NOTE)
+        print_note(t, event);
+    else if (event->kind == TRAIN_EVENT_REMARK)
+        print_remarks(t->command, &event->text);
+    else if (event->kind == TRAIN_EVENT_COMPLAINT)
+        complain_of(t, event);
+    else if (event->kind == TRAIN_EVENT_BEGUN)
+        begin(t);
+    else if (event->kind == TRAIN_EVENT_EPOCH_BEGUN)
+        begin_epoch(t, event);
+    else if (event->kind == TRAIN_EVENT_STEP)
+        show_step(t, event);
+    else if (event->kind == TRAIN_EVENT_EPOCH)
+        print_epoch(t, event);
+    else if (event->kind == TRAIN_EVENT_INTERRUPTED)
+        print_resumption(t);
+    train_observers_take(&t->observers, event);
+}
+
+/* An answer that did not come whole is a failure. */
+static int end(const struct training *t, const struct train_event *event)
+{
+    if (event->status != TRAIN_GOOD)
+        return exits[event->status];
+    if (event->is_interrupted)
+        return EXIT_INTERRUPTED;
+    if (t->events.lost)
+        return complain(t->command, EXIT_FAILED, "not enough memory");
+    return t->observers.left_out ? EXIT_FAILED : EXIT_GOOD;
+}
+
+static int train(struct training *t)
+{
+    struct train_event event = {.status = TRAIN_FAILED};
+    while (train_next(&t->session, &event)) {
+        show(t, &event);
+        text_free(&event.text);
+    }
+    return end(t, &event);
+}
+
+/* ---- The command ---- */
+
+/* Complaints of settings; there are no other events before a training. */
+static int refuse(struct training *t, int status)
+{
+    struct train_event event;
+    while (events_take(&t->events, &event)) {
+        complain_of(t, &event);
+        text_free(&event.text);
+    }
+    return exits[status];
+}
+
+static int read_settings(struct training *t, int argc, char *argv[], bool *help)
+{
+    int status = TRAIN_GOOD;
+    struct settings *settings = &t->session.settings;
+    for (int letter; (letter = next_option(t->command, argc, argv)) != OPTIONS_DONE;) {
+        *help = letter == 'h';
+        if (*help)
+            return EXIT_GOOD;
+        if (!read_device_option(&t->tool, letter))
+            status = settings_read_option(&t->events, settings, letter, optarg);
+        if (status != TRAIN_GOOD)
+            return refuse(t, status);
+    }
+    status = expect_no_arguments(t->command, argc, argv);
+    return status == EXIT_GOOD ? refuse(t, settings_finish(&t->events, settings)) : status;
+}
+
+static int run_training(struct training *t)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    return join_ranks(t, error) ? train(t) : complain(t->command, EXIT_FAILED, "%s", error);
+}
+
+static int run(const struct tool_command *command, int argc, char *argv[])
+{
+    bool help = false;
+    struct training *t = calloc(1, sizeof *t);
+    if (!t)
+        return complain(command, EXIT_FAILED, "not enough memory");
+    t->command = command;
+    t->session.events = &t->events;
+    t->session.open_device = open_device;
+    t->session.user = t;
+    int status = read_settings(t, argc, argv, &help);
+    if (help)
+        print_help(command);
+    else if (status == EXIT_GOOD)
+        status = run_training(t);
+    events_free(&t->events);
+    free(t);
+    return status;
+}
+
+const struct tool_command command_train = {.name = "train",
+                                           .arguments = "[OPTION]...",
+                                           .text = "train a network on labelled pictures",
+                                           .details = details,
+                                           .options = train_options,
+                                           .run = run};

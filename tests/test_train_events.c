@@ -1,0 +1,219 @@
+/* A training by pull: which events come in which order, what ends one, and that it prints nothing. */
+#include "tests/fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "train/train.h"
+
+#define SIDE     28
+#define PICTURES 20
+
+static char folder[64];
+
+/* IDX files of dark and bright pictures, by turns. */
+static bool write_idx(const char *name, const unsigned char *head, size_t head_size, size_t each)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    fwrite(head, 1, head_size, file);
+    for (uint32_t i = 0, seed = 1; i < PICTURES; i++)
+        for (size_t k = 0; k < each; k++)
+            fputc(each == 1 ? (int)(i % 2) : (int)(below(&seed, 60) + 190 * (i % 2)), file);
+    return fclose(file) == 0;
+}
+
+static bool write_data(void)
+{
+    static const unsigned char images[16] = {0, 0, 8, 3,    0, 0, 0, PICTURES,
+                                             0, 0, 0, SIDE, 0, 0, 0, SIDE},
+                               labels[8] = {0, 0, 8, 1, 0, 0, 0, PICTURES};
+    snprintf(folder, sizeof folder, "/tmp/test_train_events.XXXXXX");
+    return mkdtemp(folder) &&
+           write_idx("train-images-idx3-ubyte", images, sizeof images, SIDE * SIDE) &&
+           write_idx("train-labels-idx1-ubyte", labels, sizeof labels, 1);
+}
+
+static void remove_data(void)
+{
+    static const char *const names[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                        "m.safetensors", "m.best.safetensors"};
+    char path[128];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+/* ---- A run ---- */
+
+struct run {
+    struct train_events events;
+    struct session session;
+    size_t stop_after; /* steps; 0: it is not stopped */
+    size_t steps;
+    char order[256]; /* a letter for each event but notes and remarks */
+    struct train_event last;
+    double first_loss, loss;
+};
+
+static int open_device(void *user, struct session *s)
+{
+    (void)user;
+    return glcnn_device_create(NULL, &s->device) == GLCNN_SUCCESS
+               ? TRAIN_GOOD
+               : events_complain(s->events, TRAIN_NO_DEVICE, "no device");
+}
+
+static bool begin(struct run *r, const char *const *settings)
+{
+    int status = TRAIN_GOOD;
+    r->session.events = &r->events;
+    r->session.open_device = open_device;
+    r->session.ranks.size = 1;
+    for (; *settings && status == TRAIN_GOOD; settings += 2)
+        status = settings_set(&r->events, &r->session.settings, settings[0], settings[1]);
+    if (status == TRAIN_GOOD)
+        status = settings_finish(&r->events, &r->session.settings);
+    return status == TRAIN_GOOD;
+}
+
+static void take(struct run *r, const struct train_event *event)
+{
+    static const char letters[] = "  CBESVWKTIZ"; /* of the kinds, in their order */
+    const size_t length = strlen(r->order);
+    if (letters[event->kind] != ' ' && length + 1 < sizeof r->order)
+        r->order[length] = letters[event->kind];
+    if (event->kind == TRAIN_EVENT_STEP) {
+        CU_ASSERT_EQUAL(event->step, r->steps);
+        r->steps++;
+        r->loss = event->loss;
+        if (r->steps == 1)
+            r->first_loss = event->loss;
+        if (r->steps == r->stop_after)
+            train_stop(&r->session);
+    }
+    if (event->kind == TRAIN_EVENT_EPOCH)
+        CU_ASSERT_TRUE(event->validation_accuracy >= 0 && event->validation_accuracy <= 1);
+    r->last = *event;
+}
+
+/* Standard output and standard error are files meanwhile, which stay empty. */
+static void run_quietly(struct run *r)
+{
+    struct train_event event;
+    char path[] = "/tmp/test_train_events.XXXXXX";
+    const int file = mkstemp(path);
+    CU_ASSERT_TRUE_FATAL(file >= 0);
+    unlink(path);
+    fflush(NULL);
+    const int out = dup(STDOUT_FILENO), error = dup(STDERR_FILENO);
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+    while (train_next(&r->session, &event)) {
+        take(r, &event);
+        text_free(&event.text);
+    }
+    fflush(NULL);
+    dup2(out, STDOUT_FILENO);
+    dup2(error, STDERR_FILENO);
+    close(out);
+    close(error);
+    CU_ASSERT_EQUAL(lseek(file, 0, SEEK_END), 0);
+    close(file);
+    CU_ASSERT_FALSE(train_next(&r->session, &event));
+}
+
+static void free_run(struct run **r)
+{
+    events_free(&(*r)->events);
+    free(*r);
+    *r = NULL;
+}
+
+static struct run *make_run(void)
+{
+    struct run *r = calloc(1, sizeof *r);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    return r;
+}
+
+/* ---- Tests ---- */
+
+static void a_training_tells_its_epochs_in_order(void)
+{
+    struct run *r = make_run();
+    const char *const settings[] = {"data", folder, "net", "lenet",      "epochs", "2", "batch",
+                                    "4",    "seed", "1",   "validation", "0.2",    NULL};
+    CU_ASSERT_TRUE_FATAL(begin(r, settings));
+    run_quietly(r);
+    CU_ASSERT_STRING_EQUAL(r->order, "BESSSSVWKESSSSVWKWTZ");
+    CU_ASSERT_EQUAL(r->last.status, TRAIN_GOOD);
+    CU_ASSERT_FALSE(r->last.is_interrupted);
+    CU_ASSERT_TRUE(r->loss < r->first_loss);
+    free_run(&r);
+}
+
+static void a_stop_ends_after_the_step_and_saves(void)
+{
+    struct run *r = make_run();
+    char out[128];
+    snprintf(out, sizeof out, "%s/m.safetensors", folder);
+    const char *const settings[] = {"data",       folder,  "net", "lenet", "epochs",
+                                    "2",          "batch", "4",   "seed",  "1",
+                                    "validation", "0.2",   "out", out,     NULL};
+    CU_ASSERT_TRUE_FATAL(begin(r, settings));
+    r->stop_after = 1; /* asked for before the second step begins, which is made */
+    run_quietly(r);
+    CU_ASSERT_STRING_EQUAL(r->order, "BESSWTIZ");
+    CU_ASSERT_TRUE(r->last.is_interrupted);
+    CU_ASSERT_EQUAL(access(out, F_OK), 0);
+    free_run(&r);
+}
+
+static void a_training_that_cannot_begin_complains_and_ends(void)
+{
+    struct run *r = make_run();
+    const char *const settings[] = {"data", "/tmp/there/is/no/such/folder", NULL};
+    CU_ASSERT_TRUE_FATAL(begin(r, settings));
+    run_quietly(r);
+    CU_ASSERT_STRING_EQUAL(r->order, "CTZ");
+    CU_ASSERT_EQUAL(r->last.status, TRAIN_FAILED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r->events.failure, "/tmp/there/is/no/such/folder") ? folder
+                                                                                     : NULL);
+    free_run(&r);
+}
+
+static void settings_are_refused_by_name(void)
+{
+    struct run *r = make_run();
+    struct train_event event;
+    CU_ASSERT_FALSE(begin(r, (const char *const[]){"epoch", "2", NULL}));
+    CU_ASSERT_TRUE_FATAL(events_take(&r->events, &event));
+    CU_ASSERT_EQUAL(event.status, TRAIN_WRONG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(event.text.bytes, "did you mean epochs"));
+    text_free(&event.text);
+    CU_ASSERT_FALSE(begin(r, (const char *const[]){"epochs", "0", NULL}));
+    CU_ASSERT_TRUE_FATAL(events_take(&r->events, &event));
+    CU_ASSERT_PTR_NOT_NULL(strstr(event.text.bytes, "--epochs is \"0\""));
+    text_free(&event.text);
+    free_run(&r);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(a_training_tells_its_epochs_in_order),
+                                        UNIT_TEST(a_stop_ends_after_the_step_and_saves),
+                                        UNIT_TEST(a_training_that_cannot_begin_complains_and_ends),
+                                        UNIT_TEST(settings_are_refused_by_name), CU_TEST_INFO_NULL};
+    if (!write_data())
+        return EXIT_FAILURE;
+    const int status = fixture_run("train_events", tests, argc, argv);
+    remove_data();
+    return status;
+}
