@@ -30,17 +30,17 @@ command -v python3 >/dev/null || {
 
 # ---- Nothing in the tool prints but by print.h ---------------------------------------------------
 
-# json.c writes memory, train_log.c a file of numbers, svg.c, matrix.c and plot.c pictures, report*.c a page
-# (test_report.sh).
+# json.c writes memory, json_text.c what is escaped, progress.c a line without names, train_log.c a file of
+# numbers, svg.c, matrix.c and plot.c pictures, report*.c a page (test_report.sh).
 sources=$(ls "$top"/src/task/*.c "$top"/src/train/*.c "$top"/src/report/*.c "$top"/src/tool/*.c)
-writers='(print|json|train_log|bench_trace|train_trace|svg|matrix|plot|report[a-z_]*)'
+writers='(print|json|json_text|progress|train_log|bench_trace|train_trace|svg|matrix|plot|report[a-z_]*)'
 # shellcheck disable=SC2086 # a list of files
 grep -nE '(^|[^a-z_])(printf|fprintf|vprintf|vfprintf|puts|putchar|fputs|fputc|putc|fwrite|perror) *\(' \
     $sources | grep -vE "/$writers\.c:" >raw &&
     fail "printed without print.h: $(cat raw)"
 
 # A newline that is ours stands in a format: one that %s stands for is written out.
-grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' $sources | grep -vE "output\(|print_error\(|strc?spn\(|strtok_r\(|/$writers\.c:" >raw &&
+grep -nE '[?:,] "[^"%]*\\n[^"%]*"[,)]' $sources | grep -vE "output\(|text_show\(|events_note\(|print_error\(|strc?spn\(|strtok_r\(|/$writers\.c:" >raw &&
     fail "a newline is no part of a format: $(cat raw)"
 
 # ---- Hostile names -------------------------------------------------------------------------------
