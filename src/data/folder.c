@@ -366,8 +366,8 @@ static glcnn_status refuse_pairs(const glcnn_data_set *set, const char *path,
         "expected folders of classes; which annotations these are is not known",
         "masks are read as targets that are masks (--task segment)",
         "boxes are read as targets that are boxes (--task detect)",
-        "it has masks and boxes, and it is not clear which are meant: --task segment reads masks, "
-        "--task detect boxes"};
+        ("it has masks and boxes, and it is not clear which are meant: --task segment reads masks, "
+         "--task detect boxes")};
     const char *pictures = NULL, *other = NULL;
     for (uint32_t i = 0; i < listing->count; i++) {
         if (word_is_picture_folder(listing->names[i]))
