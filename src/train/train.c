@@ -531,7 +531,7 @@ static int end_together(struct session *s)
 static int phase_end(struct session *s)
 {
     if (s->status == TRAIN_GOOD)
-        s->status = end_together(s);
+        s->status = (enum train_status)end_together(s);
     if (s->status != TRAIN_GOOD)
         ranks_fail(&s->ranks, s->events->failure);
     session_end(s);
