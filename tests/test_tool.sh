@@ -465,7 +465,7 @@ glcnn_status bad_check(glcnn_device *device, const char *name, bool quick, glcnn
     return device ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
 }
 END_OF_C
-$cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -I"$top/include" -I"$out/include" \
+$cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -iquote "$top/src" -I"$top/include" -I"$out/include" \
     -o bad "$top/src/tool/check.c" bad.c "$out/src/tool/main.o" "$out"/examples/support/*.o "$out/tool.a" \
     "$out/libglcnn_data.a" "$out/libglcnn_onnx.a" \
     "$out/libglcnn_interchange.a" "$out/libglcnn.a" -pthread -lm \
