@@ -86,7 +86,7 @@ glcnn_status coco_add_file(const struct place *p, glcnn_data_part part, const ch
 static bool is_wanted(const struct listing *listing, const char *name)
 {
     static const char objects[] = "instances";
-    if (!place_has_ending(name, ".json"))
+    if (!word_has_ending(name, ".json"))
         return false;
     for (uint32_t i = 0; i < listing->count; i++)
         if (strncmp(listing->names[i], objects, sizeof objects - 1) == 0)
@@ -101,7 +101,7 @@ static bool keep_annotations(struct place *files)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         char *path =
-            place_has_ending(l->names[i], ".json") ? path_join(files->folder, l->names[i]) : NULL;
+            word_has_ending(l->names[i], ".json") ? path_join(files->folder, l->names[i]) : NULL;
         char *name = l->names[i];
         if (path && coco_is(path)) {
             l->names[i] = l->names[kept];

@@ -7,6 +7,7 @@
 #include "boxes_place.h"
 #include "data_yaml.h"
 #include "message.h"
+#include "words.h"
 
 /* The first of these that a folder has is what it is. */
 static place_layout *const whole[] = {yolo_add_lists, yolo_add_folders, voc_add_folders,
@@ -122,7 +123,7 @@ static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
 {
     if (path_is_folder(path))
         return add_folder(set, path, NULL, error);
-    if (place_has_ending(path, ".json"))
+    if (word_has_ending(path, ".json"))
         return add_json_file(set, path, error);
     if (data_yaml_is(path))
         return add_yaml_file(set, path, error);

@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "set.h"
+#include "words.h"
 
 /* What there is of a pair of folders, and which of it was used. */
 struct pairing {
@@ -17,13 +18,6 @@ struct pairing {
     struct annotation annotation;
     char *error;
 };
-
-/* In any case of letters. */
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcasecmp(name + length - part, ending) == 0;
-}
 
 static size_t stem_length(const char *name)
 {
@@ -168,7 +162,7 @@ static glcnn_status tell_unused(struct pairing *p)
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t i = 0; i < p->annotations.count && status == GLCNN_SUCCESS; i++) {
         const char *name = p->annotations.names[i];
-        if (p->used[i] || p->pairs->wanted || !has_ending(name, p->pairs->ending) ||
+        if (p->used[i] || p->pairs->wanted || !word_has_ending(name, p->pairs->ending) ||
             is_class_list(name))
             continue;
         snprintf(message, sizeof message, "%.150s/%.100s: %.150s has no picture of that name",
@@ -201,7 +195,7 @@ static glcnn_status add_all(struct pairing *p)
     p->set->unread = (struct unread){.count = 0};
     for (uint32_t i = 0; i < p->pictures.count && status == GLCNN_SUCCESS; i++) {
         const char *name = p->pictures.names[i];
-        if (!is_one_folder || !has_ending(name, p->pairs->ending))
+        if (!is_one_folder || !word_has_ending(name, p->pairs->ending))
             status = add_named(p, name);
     }
     set_tell_unread(p->set, p->pairs->pictures);

@@ -16,16 +16,10 @@ glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set 
     return listing_read(folder, &p->listing, error);
 }
 
-bool place_has_ending(const char *name, const char *ending)
-{
-    size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcasecmp(name + length - part, ending) == 0;
-}
-
 bool place_any_has_ending(const struct place *p, const char *ending)
 {
     for (uint32_t i = 0; i < p->listing.count; i++)
-        if (place_has_ending(p->listing.names[i], ending))
+        if (word_has_ending(p->listing.names[i], ending))
             return true;
     return false;
 }
@@ -39,7 +33,7 @@ static bool is_picture_of(const char *name, size_t stem)
 bool place_is_paired(const struct place *p, uint32_t number, const char *ending)
 {
     const char *name = p->listing.names[number];
-    if (!place_has_ending(name, ending))
+    if (!word_has_ending(name, ending))
         return false;
     const size_t stem = strlen(name) - strlen(ending);
     for (uint32_t i = number; i-- > 0 && strncmp(p->listing.names[i], name, stem) == 0;)

@@ -19,8 +19,7 @@ struct place {
 glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set *set,
                         const char *folder, char *error);
 
-/* In any case of letters. */
-bool place_has_ending(const char *name, const char *ending);
+/* The ending is in any case of letters. */
 bool place_any_has_ending(const struct place *p, const char *ending);
 
 /* Whether the listing's entry has the ending and another has the same name before its own: a picture. */

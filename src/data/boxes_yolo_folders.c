@@ -6,6 +6,7 @@
 #include "boxes_place.h"
 #include "bytes.h"
 #include "message.h"
+#include "words.h"
 
 /* ---- Classes ---- */
 
@@ -26,7 +27,7 @@ static const char *find_list(const struct listing *listing, const struct list *l
             return listing->names[i];
     for (uint32_t i = 0; list->ending && i < listing->count; i++) {
         const char *at = listing->names[i];
-        if (!place_has_ending(at, list->ending) && !place_has_ending(at, list->or_ending))
+        if (!word_has_ending(at, list->ending) && !word_has_ending(at, list->or_ending))
             continue;
         if (found && !*other)
             *other = at;

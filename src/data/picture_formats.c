@@ -1,9 +1,9 @@
 /* The formats of pictures, in the order in which a file is tried. */
 #include <string.h>
-#include <strings.h>
 
 #include "message.h"
 #include "picture.h"
+#include "words.h"
 
 static const struct picture_format *const formats[] = {&picture_png, &picture_jpeg, &picture_webp,
                                                        &picture_tiff};
@@ -19,18 +19,12 @@ const struct picture_format *picture_format_of(FILE *file)
     return NULL;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), part = strlen(ending);
-    return length > part && strcasecmp(name + length - part, ending) == 0;
-}
-
 bool picture_has_ending(const char *name)
 {
     static const char *const endings[] = {".png",  ".jpg", ".jpeg", ".jpe",
                                           ".webp", ".tif", ".tiff"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (ends_with(name, endings[i]))
+        if (word_has_ending(name, endings[i]))
             return true;
     return false;
 }

@@ -64,7 +64,7 @@ uint32_t set_targets_in(const char *path)
 
 static bool is_boxes_file(const char *path)
 {
-    return place_has_ending(path, ".json") || data_yaml_is(path) || place_has_ending(path, ".data");
+    return word_has_ending(path, ".json") || data_yaml_is(path) || word_has_ending(path, ".data");
 }
 
 glcnn_data_targets glcnn_data_guess_targets(const char *path)

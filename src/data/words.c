@@ -111,3 +111,9 @@ bool word_is_picture(const char *name)
     reduce(name, word, sizeof word);
     return is_one_of(word, strlen(word), known);
 }
+
+bool word_has_ending(const char *name, const char *ending)
+{
+    size_t length = strlen(name), part = strlen(ending);
+    return length > part && strcasecmp(name + length - part, ending) == 0;
+}

@@ -24,5 +24,7 @@ bool word_is_target_folder(const char *name);
 bool word_is_row(const char *name);
 /* In any case, with or without such marks: a column that names pictures. */
 bool word_is_picture(const char *name);
+/* The ending of a name, in any case, is this, which is not all of the name. */
+bool word_has_ending(const char *name, const char *ending);
 
 #endif
