@@ -54,7 +54,7 @@ static bool decode(const char *text, struct character *c)
 
 /* ---- Columns ---- */
 
-/* By the C library's table, which needs a locale of UTF-8, whatever the user's is; 1 without one. */
+/* The C library's table says it, which needs a locale of UTF-8, whatever the user's is; 1 without one. */
 static unsigned columns_of(uint32_t code)
 {
     static locale_t unicode;

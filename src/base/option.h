@@ -16,7 +16,7 @@ bool option_real(const char *text, double low, double high, double *value);
 
 /* Reads "64" or "80x60", each up to `most`. False: it is neither. */
 bool option_extent(const char *text, uint32_t most, uint32_t *width, uint32_t *height);
-/* What is expected, with `most`. */
+/* The words that say what is expected, with `most`. */
 #define OPTION_EXTENT "it must be a number or WIDTHxHEIGHT, each in 1 .. %u"
 
 /* ---- Tables ---- */

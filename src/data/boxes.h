@@ -77,7 +77,7 @@ glcnn_status boxes_read_list(struct glcnn_data_set *set, const char *path, bool 
 glcnn_status yolo_read(struct glcnn_data_set *set, struct annotation *a, char *error);
 glcnn_status voc_read(struct glcnn_data_set *set, struct annotation *a, char *error);
 
-/* Whether the file has images and annotations, as COCO's have: others lie beside data. */
+/* True if the file has images and annotations, as COCO's have: others lie beside data. */
 bool coco_is(const char *path);
 /* Adds the images of a file; each is in the first of the folders that has it. */
 glcnn_status coco_add(struct glcnn_data_set *set, glcnn_data_part part, const char *path,
@@ -99,7 +99,7 @@ glcnn_status class_list_read(const char *path, struct names *names, char *error)
 
 /* ---- For sets ---- */
 
-/* Whether a folder has boxes: it is looked at as it is read, up to the first picture. */
+/* True if a folder has boxes: it is looked at as it is read, up to the first picture. */
 bool boxes_are_in(const char *path);
 /* Finds what a path has, and adds it. */
 glcnn_status boxes_add_path(struct glcnn_data_set *set, const char *path, char *error);

@@ -366,7 +366,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : by_number(a, b);
 }
 
-/* Behind its folders. */
+/* The last part of a path, after its folders. */
 static const char *base_of(const char *name)
 {
     for (const char *at = name; *at; at++)

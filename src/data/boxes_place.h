@@ -22,10 +22,10 @@ glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set 
 /* The ending is in any case of letters. */
 bool place_any_has_ending(const struct place *p, const char *ending);
 
-/* Whether the listing's entry has the ending and another has the same name before its own: a picture. */
+/* True if the listing's entry has the ending and a picture has the same name before its own. */
 bool place_is_paired(const struct place *p, uint32_t number, const char *ending);
 bool place_any_has_pair(const struct place *p, const char *ending);
-/* Whether a folder, or those of parts in it, has PNG and no annotations. */
+/* True if a folder, or those of parts in it, has PNG and no annotations. */
 bool place_has_masks(const char *folder);
 
 /* A folder by one of two names, in any case of letters; to be released with free(). NULL: there is

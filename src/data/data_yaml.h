@@ -1,4 +1,4 @@
-/* What the data.yaml of YOLO says, or the obj.data of Darknet. */
+/* The contents of YOLO's data.yaml, or of Darknet's obj.data. */
 #ifndef GLCNN_DATA_DATA_YAML_H
 #define GLCNN_DATA_DATA_YAML_H
 
@@ -14,7 +14,7 @@ struct data_yaml {
     bool has_keypoints; /* `kpt_shape`: behind the box of a line stand its points */
 };
 
-/* Whether the file is YAML by its name, in any case of letters. */
+/* True if the file is YAML by its name, in any case of letters. */
 bool data_yaml_is(const char *path);
 /* *yaml is to be released, after a failure too. */
 glcnn_status data_yaml_read(const char *path, struct data_yaml *yaml, char *error);

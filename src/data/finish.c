@@ -222,7 +222,7 @@ static void describe_ignored(const glcnn_data_set *set, char *text, size_t size)
         snprintf(text + length, size - length, ")");
 }
 
-/* What would read a folder in which there is nothing for these targets. */
+/* The option that would read a folder in which there is nothing for these targets. */
 static const char *advice(const glcnn_data_set *set)
 {
     const uint32_t targets = set_targets_in(set->path) & ~(1u << set->parameters.targets);

@@ -170,7 +170,7 @@ glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char 
 
 /* ---- Masks ---- */
 
-/* Whether a folder has masks: it is looked at as it is read. */
+/* True if a folder has masks: it is looked at as it is read. */
 bool masks_are_in(const char *path);
 /* Adds pictures with masks from what a folder has. */
 glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error);

@@ -1,4 +1,4 @@
-/* What is learned least. */
+/* The part of a task that a network has learned least. */
 #include "least.h"
 
 #include <math.h>

@@ -71,7 +71,7 @@ static glcnn_image_node *shrink(glcnn_image_node *source, struct extent *size, u
     return pool_average(source, window);
 }
 
-/* With a derivative of 0 at 0, as other frameworks have it. */
+/* The rectifier has a derivative of 0 at 0, as in other frameworks. */
 static const struct glcnn_neuron_descriptor rectifier = {.type = GLCNN_NEURON_TYPE_RELU, .c = 1};
 
 static glcnn_image_node *rectify(glcnn_image_node *source)

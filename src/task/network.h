@@ -4,7 +4,7 @@
 
 #include <glcnn/glcnn.h>
 
-/* What images and labels of a batch are. */
+/* The shapes of a batch's images and labels. */
 struct glcnn_image_descriptor network_images(uint32_t batch);
 struct glcnn_image_descriptor network_labels(uint32_t batch);
 /* Makes both: the sources of a training graph; one for inference takes the first alone. */

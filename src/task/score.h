@@ -48,7 +48,7 @@ bool score_interval(const struct score *score, uint64_t seed, struct interval *i
 /* The mean over pictures; of masks over pixels that have a class, 0 where none has. NaN: of no picture. */
 double score_loss(const struct score *score);
 
-/* For people: adds lines to a text. */
+/* Adds lines for people to a text. */
 void score_print(const struct score *score, const char *const *names, struct text *text);
 /* For programs: all of it. */
 cJSON *score_json(const struct score *score, const char *const *names);

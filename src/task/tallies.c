@@ -1,4 +1,4 @@
-/* What each picture adds to a score. */
+/* The tallies of a score: a picture adds one for each sum. */
 #include "tallies.h"
 
 #include <stdlib.h>

@@ -217,7 +217,7 @@ static int run_on(const struct tool_command *command, struct bench_request *requ
     return status == EXIT_GOOD ? written : status;
 }
 
-/* With the pictures of --data. */
+/* Times all rows; the loader reads the pictures of --data. */
 static int run_all(const struct tool_command *command, struct bench_request *request,
                    const struct bench_row *rows, size_t count)
 {

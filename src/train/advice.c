@@ -1,4 +1,4 @@
-/* What would help. */
+/* The advice at the end of a training. */
 #include "advice.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static double mean(const double *values, size_t count)
     return sum / (double)count;
 }
 
-/* Of FIFTH values at least. */
+/* Needs FIFTH values at least. */
 static bool falls(const double *losses, size_t count)
 {
     const size_t fifth = count / FIFTH;

@@ -1,4 +1,4 @@
-/* What would help a network that was trained, by how its losses went. */
+/* The advice for a network that was trained, by how its losses went. */
 #ifndef GLCNN_TRAIN_ADVICE_H
 #define GLCNN_TRAIN_ADVICE_H
 
