@@ -21,6 +21,13 @@
 #define LETTER     7.5 /* pixels of a letter, about */
 #define MOST_NAME  20  /* letters of a name that there is room for */
 
+struct matrix {
+    const char *title;        /* NULL: none */
+    const char *const *names; /* [classes], UTF-8 */
+    uint32_t classes;
+    const uint64_t *counts; /* [classes][classes] */
+};
+
 struct picture {
     const struct matrix *matrix;
     double cell, left, top; /* pixels of a cell; the grid's corner */
@@ -98,14 +105,14 @@ static struct svg svg_of(const struct picture *p)
     return (struct svg){fmax(p->left + side, LEAST_WIDE) + LEFT, p->top + side + LEFT, draw, p};
 }
 
-bool matrix_write(const char *path, const struct matrix *m, char error[GLCNN_ERROR_LENGTH])
+static bool write_matrix(const char *path, const struct matrix *m, char error[GLCNN_ERROR_LENGTH])
 {
     const struct picture p = lay_out(m);
     const struct svg svg = svg_of(&p);
     return svg_write(path, &svg, error);
 }
 
-void matrix_embed(FILE *f, const struct matrix *m, const char *label)
+static void embed_matrix(FILE *f, const struct matrix *m, const char *label)
 {
     const struct picture p = lay_out(m);
     const struct svg svg = svg_of(&p);
@@ -134,7 +141,7 @@ bool matrix_write_score(const struct score *score, const char *const *names, con
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     bool good =
         counts &&
-        matrix_write(path, &(struct matrix){title, names, score->form.classes, counts}, error);
+        write_matrix(path, &(struct matrix){title, names, score->form.classes, counts}, error);
     free(counts);
     return good;
 }
@@ -144,6 +151,6 @@ void matrix_embed_score(FILE *f, const struct score *score, const char *const *n
 {
     uint64_t *counts = copy_counts(score);
     if (counts)
-        matrix_embed(f, &(struct matrix){NULL, names, score->form.classes, counts}, label);
+        embed_matrix(f, &(struct matrix){NULL, names, score->form.classes, counts}, label);
     free(counts);
 }

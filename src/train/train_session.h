@@ -256,10 +256,7 @@ int session_validate(struct session *s, glcnn_data_loader *loader);
 /* By what is trained. */
 int session_validate_trained(struct session *s, glcnn_data_loader *loader);
 
-/* What the network makes of the test images, as a note; where these are those to validate with, what
- * the last epoch found is what it makes of them still. */
-int session_test(struct session *s);
-/* The same, and the conclusion of the images to validate with. */
+/* At the end: notes on the test images, and the conclusion of the images to validate with. */
 int session_conclude(struct session *s);
 
 /* ---- The conclusion (train_conclusion.c) ---- */

@@ -113,7 +113,9 @@ static void tell_interval(const struct session *s, const struct interval *interv
                     interval->low, interval->high);
 }
 
-int session_test(struct session *s)
+/* Notes what the network makes of the test images; where these are those to validate with, what the last epoch
+ * found still holds. */
+static int note_test(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
     struct interval interval;
@@ -220,7 +222,7 @@ int session_conclude(struct session *s)
     struct conclusion c = {.has_least = false};
     int status = find_conclusion(s, &c);
     if (status == TRAIN_GOOD)
-        status = session_test(s);
+        status = note_test(s);
     if (status != TRAIN_GOOD)
         return status;
     tell_validation(s, &c);
