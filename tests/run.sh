@@ -11,8 +11,9 @@
 # RUN_UNDER=sanitizers looks for errors and leaks instead, and RUN_UNDER=valgrind for what was never
 # written, with the smaller shapes.
 #
-# With -l test only that is run which tests/levels says; with -l check the rest, and once more each
-# program whose source speaks of GLCNN_TEST_CHECK (longer forms, said by that variable).
+# With -l test only that is run which tests/levels says; with -l check what the file leaves to it, and
+# once more each program whose source speaks of GLCNN_TEST_CHECK (longer forms, said by that variable).
+# Programs of level all are run where no level is asked for.
 #
 # As many programs run at once as there are processors, or GLCNN_TEST_LANES: compiling shaders keeps
 # but one busy. What a program has to say comes in one piece, once it has ended, with its seconds of
@@ -133,7 +134,7 @@ is_wanted() {
     done <tests/levels
     case $level:$of in
     :* | test:test | check:check) ;;
-    test:*) false ;;
+    test:* | *:all) false ;;
     *) case $long in *" $3 "*) ;; *) false ;; esac ;;
     esac
 }
