@@ -5,6 +5,8 @@
  *
  * GLCNN_TEST_QUICK=1: only the losses of some steps, and not of the largest network. */
 #include "tests/archive.h"
+#include <glcnn/serialize.h>
+
 #include "tests/fixture.h"
 
 #include <inttypes.h>
@@ -14,6 +16,7 @@
 #include "base/random.h"
 #include "device/device.h"
 #include "task/model.h"
+#include "task/task.h"
 
 #define STEPS       20
 #define QUICK_STEPS 3
@@ -327,15 +330,43 @@ static void nets_take_pictures_of_any_form(void)
     CU_ASSERT_TRUE(net_fits(net_find("resnet8"), &thin));
 }
 
+/* The description that a file keeps makes the network again, with one input and one result. Layers that the
+ * head has no use for would be results besides. */
+static void open_again(const struct net *net, const struct form *form)
+{
+    struct model made, opened = {.network = NULL};
+    glcnn_network *network = NULL;
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const bool read = model_create(device, net, form, 1, &made) &&
+                      glcnn_network_deserialize(device, made.description, made.description_size,
+                                                &network, error) == GLCNN_SUCCESS;
+    if (!read || !model_open(network, form, 1, &opened, error)) {
+        printf("\n    %s, task %s, %ux%u: %s", net->name, task_of(form)->name, form->width,
+               form->height, error);
+        CU_FAIL("the network of a file does not open");
+    }
+    model_destroy(&opened);
+    model_destroy(&made);
+}
+
+static void files_of_all_nets_and_tasks_open(void)
+{
+    static const uint32_t sizes[][2] = {{32, 32}, {96, 96}, {192, 160}, {224, 224}};
+    const struct net *net;
+    const struct task *task;
+    for (size_t n = 0; (net = net_at(n)) != NULL; n++)
+        for (size_t t = 0; (task = task_at(t)) != NULL; t++)
+            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+                open_again(net, &(struct form){sizes[i][0], sizes[i][1], 3, 2, task_number(task)});
+}
+
 int main(int argc, char *argv[])
 {
-    static const CU_TestInfo tests[] = {UNIT_TEST(lenet_trains_as_in_pytorch),
-                                        UNIT_TEST(small_trains_as_in_pytorch),
-                                        UNIT_TEST(resnet8_trains_as_in_pytorch),
-                                        UNIT_TEST(mobilenet_tiny_trains_as_in_pytorch),
-                                        UNIT_TEST(memory_is_near_the_lower_bound),
-                                        UNIT_TEST(nets_take_pictures_of_any_form),
-                                        CU_TEST_INFO_NULL};
+    static const CU_TestInfo tests[] = {
+        UNIT_TEST(lenet_trains_as_in_pytorch),       UNIT_TEST(small_trains_as_in_pytorch),
+        UNIT_TEST(resnet8_trains_as_in_pytorch),     UNIT_TEST(mobilenet_tiny_trains_as_in_pytorch),
+        UNIT_TEST(memory_is_near_the_lower_bound),   UNIT_TEST(nets_take_pictures_of_any_form),
+        UNIT_TEST(files_of_all_nets_and_tasks_open), CU_TEST_INFO_NULL};
     archive = archive_open("tests/golden/nets.npz");
     if (!archive)
         return EXIT_FAILURE;

@@ -71,19 +71,6 @@ glcnn_image_node *model_add_head(const glcnn_network *network, const struct feat
     return scores && (!task->head || label_head(network, first, task->head)) ? scores : NULL;
 }
 
-bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
-                  uint32_t batch, struct model *model)
-{
-    *model = (struct model){.net = net, .form = *form, .device = device};
-    if (!good(glcnn_network_create(device, &model->network)))
-        return false;
-    model->image = glcnn_image_node_create(model->network, "image");
-    const struct features features = net_features(net, model->image, form);
-    model->scores = model_add_head(model->network, &features, form);
-    model->head = model_head(model->network);
-    return complete(model, batch);
-}
-
 bool model_take_soft_max(struct model *model)
 {
     glcnn_filter_node *last = glcnn_image_node_filter(model->scores);
@@ -448,6 +435,39 @@ bool model_create_part(const struct model *whole, const struct model_part *what,
     free(c.to);
     free(c.needed);
     return made;
+}
+
+/* Leaves out the layers that the result is not made of: a network may have stages that are coarser than
+ * all grids of its head. They would never be trained. */
+static bool drop_unused(struct model *model)
+{
+    const struct model_part what = {.to = model->scores, .form = model->form, .drops = true};
+    glcnn_image_node *input = NULL, *end = NULL;
+    struct model part;
+    find_ends(model->network, &input, &end);
+    if (!model->scores || end == model->scores)
+        return model->scores;
+    const bool made = model_create_part(model, &what, 1, &part);
+    glcnn_network_destroy(&model->network);
+    model->network = part.network;
+    model->image = part.image;
+    model->scores = part.scores;
+    return made;
+}
+
+bool model_create(glcnn_device *device, const struct net *net, const struct form *form,
+                  uint32_t batch, struct model *model)
+{
+    *model = (struct model){.net = net, .form = *form, .device = device};
+    if (!good(glcnn_network_create(device, &model->network)))
+        return false;
+    model->image = glcnn_image_node_create(model->network, "image");
+    const struct features features = net_features(net, model->image, form);
+    model->scores = model_add_head(model->network, &features, form);
+    if (!drop_unused(model))
+        return false;
+    model->head = model_head(model->network);
+    return complete(model, batch);
 }
 
 bool model_drops(const struct model *model)

@@ -15,9 +15,10 @@
 #include "model.h"
 #include "score.h"
 
-#define HEAD_LABELS   "detection_"
-#define HEAD_CHANNELS 32
-#define MOST          300
+#define HEAD_LABELS    "detection_"
+#define LEAST_CHANNELS 32
+#define MOST_CHANNELS  64
+#define MOST           300
 
 /* As many grids as pictures of that size have objects for. */
 static struct detection_layout layout_of(const struct form *form)
@@ -118,6 +119,14 @@ static glcnn_image_node *pack(const struct detection_layout *layout,
     return detection_pack(layout, predictions);
 }
 
+/* The head's channels are half of those that its finest grid is made of: more of them let the edges of
+ * boxes be found more exactly where the network has so much to say. */
+static uint32_t head_channels(const struct detection_features *finest)
+{
+    const uint32_t half = finest->channels / 2;
+    return half < LEAST_CHANNELS ? LEAST_CHANNELS : half > MOST_CHANNELS ? MOST_CHANNELS : half;
+}
+
 static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
     const struct detection_layout layout = layout_of(form);
@@ -125,7 +134,7 @@ static glcnn_image_node *build(const struct features *features, const struct for
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = true;
     find_features(&layout, features, of_grids);
-    detection_head(&layout, HEAD_CHANNELS, of_grids, outputs);
+    detection_head(&layout, head_channels(&of_grids[0]), of_grids, outputs);
     for (uint32_t i = 0; i < layout.scales; i++)
         good = good && name(outputs[i].scores, "scores", i) &&
                name(outputs[i].distances, "distances", i);
