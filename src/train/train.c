@@ -318,6 +318,7 @@ static bool tell_met(const struct session *s)
 
 static int phase_start(struct session *s)
 {
+    s->started = seconds_now();
     s->phase = PHASE_OPEN;
     if (s->settings.finds_rate || !settings_are_met(&s->settings) || !tell_met(s))
         return TRAIN_GOOD;
@@ -436,8 +437,10 @@ static int phase_keep(struct session *s)
 {
     int status = TRAIN_GOOD;
     if (s->found.epoch > 0 && is_better(&s->found, &s->best)) {
+        const double begun = seconds_now();
         s->best = s->found;
         status = s->best_path[0] ? session_write_checkpoint(s, s->best_path) : TRAIN_GOOD;
+        session_leave_out(s, seconds_now() - begun);
     }
     const bool saves = s->found.epoch > 0 || s->save_time;
     s->phase = saves ? PHASE_SAVE : phase_after_step(s);

@@ -104,11 +104,14 @@ struct session {
     char features_path[4096]; /* "": a file without a name */
     char report_path[4096];   /* "": no report */
     struct claims claims;     /* of its files */
-    double timed_since;       /* when the first step, which compiles, was made; 0: not yet */
-    size_t timed_from;        /* the step after it */
-    uint64_t fitting_epochs;  /* that the last step found to fit --time; 0: none */
-    bool is_timed;            /* how long the run takes was told */
-    uint64_t asked_time;      /* seconds of --time that the epochs were made to fit; 0: none */
+    double started;           /* when the session was opened: --time counts from there */
+    double
+        timed_since; /* when the timed steps began; 0: the first step, which compiles, is not made */
+    size_t timed_from;       /* the first of them */
+    bool is_warm;            /* the steps before them, made as the caches filled, are left out */
+    uint64_t fitting_epochs; /* that the last step found to fit --time; 0: none */
+    bool is_timed;           /* how long the run takes was told */
+    uint64_t asked_time;     /* seconds of --time that the epochs were made to fit; 0: none */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
     bool tells_nothing;  /* has said that validation has nothing to measure */
@@ -148,8 +151,10 @@ bool session_load_part(const struct session *s, glcnn_data_part part, bool label
 
 /* ---- Time (train_time.c) ---- */
 
-/* After a step: the first one compiles, those after it are timed. */
+/* After a step: the first one compiles, some fill the caches, and those after them are timed. */
 void session_begin_timing(struct session *s);
+/* Seconds that the pace is not to know of: what took them becomes rarer, as a best epoch does. */
+void session_leave_out(struct session *s, double seconds);
 /* Are enough steps timed to say how long the run takes, which was not printed yet? */
 bool session_knows_time(const struct session *s);
 /* The epochs of --time, by the pace of the steps so far: at least the one under way. */

@@ -7,35 +7,56 @@
 
 #include "base/clock.h"
 
-#define LEAST_STEPS   4    /* that are timed, after the one that compiles */
-#define LEAST_SECONDS 2.0  /* that they take, or fewer where a run is short */
-#define TIMED_SHARE   0.05 /* of the time that is given */
-#define PASS_SHARE    0.4  /* of a step that a batch of validation takes: it has no gradients */
+#define LEAST_STEPS  4    /* that are timed */
+#define TOLD_SECONDS 1.0  /* that they take where the run's time is only reported */
+#define TIMED_SHARE  0.08 /* of the time that is given, which they take where the run is to fit it */
+#define MOST_SECONDS 60.0 /* that they take at most */
+#define PASS_SHARE   0.4  /* of a step that a batch of validation takes: it has no gradients */
 
-/* Seconds of an epoch at the pace so far, validation included. */
+/* Steps that take as long as the validation of an epoch. */
+static double validation_steps(const struct session *s)
+{
+    return PASS_SHARE * session_images(s, s->pictures.validation) /
+           (double)settings_step_images(&s->settings);
+}
+
+/* Seconds of an epoch at the pace so far, validation included. The time that was measured has the
+ * validations of the epochs that ended in it. */
 static double epoch_seconds(const struct session *s, double now)
 {
-    const double steps = (double)(s->step - s->timed_from),
-                 each = (now - s->timed_since) / fmax(steps, 1),
-                 images = session_images(s, s->pictures.validation);
-    return each *
-           ((double)s->steps + PASS_SHARE * images / (double)settings_step_images(&s->settings));
+    const double ended = (double)(s->step / s->steps - s->timed_from / s->steps),
+                 made = (double)(s->step - s->timed_from) + ended * validation_steps(s);
+    return (now - s->timed_since) / fmax(made, 1) * ((double)s->steps + validation_steps(s));
+}
+
+/* Seconds that are measured, and before them as many that are not: caches fill and clocks rise. */
+static double timed_seconds(const struct session *s)
+{
+    const double given = (double)s->settings.time;
+    return given > 0 ? fmin(MOST_SECONDS, TIMED_SHARE * given) : TOLD_SECONDS;
 }
 
 static bool has_timed_enough(const struct session *s, double now)
 {
-    const uint64_t given = s->settings.time;
-    const double least =
-        given > 0 ? fmin(LEAST_SECONDS, TIMED_SHARE * (double)given) : LEAST_SECONDS;
-    return s->step - s->timed_from >= LEAST_STEPS && now - s->timed_since >= least;
+    return s->is_warm && s->step - s->timed_from >= LEAST_STEPS &&
+           now - s->timed_since >= timed_seconds(s);
 }
 
 void session_begin_timing(struct session *s)
 {
-    if (s->timed_since > 0)
+    const double now = seconds_now();
+    const bool has_compiled = s->timed_since > 0;
+    if (has_compiled && (s->is_warm || now - s->timed_since < timed_seconds(s)))
         return;
-    s->timed_since = seconds_now();
+    s->is_warm = has_compiled;
+    s->timed_since = now;
     s->timed_from = s->step;
+}
+
+void session_leave_out(struct session *s, double seconds)
+{
+    if (s->timed_since > 0)
+        s->timed_since += seconds;
 }
 
 bool session_knows_time(const struct session *s)
@@ -46,7 +67,7 @@ bool session_knows_time(const struct session *s)
 /* An epoch at least, and none less than were made. */
 uint64_t session_fitting_epochs(const struct session *s)
 {
-    const double now = seconds_now(), left = (double)s->settings.time - (now - s->begun),
+    const double now = seconds_now(), left = (double)s->settings.time - (now - s->started),
                  done = (double)s->step / (double)s->steps;
     return (uint64_t)fmax(floor(done + left / epoch_seconds(s, now) + 0.5), floor(done) + 1);
 }
