@@ -25,6 +25,12 @@ static bool is_left_out(const struct glcnn_descriptor *d, const struct check_cas
            (strstr(d->name, "argument") && c->shape[1] == 1);
 }
 
+static bool is_never_written(const struct glcnn_descriptor *d)
+{
+    return strncmp(d->name, "frame_", 6) == 0 || strncmp(d->name, "augment_", 8) == 0 ||
+           strncmp(d->name, "crop_and_resize", 15) == 0 || strcmp(d->name, "box_iou") == 0;
+}
+
 /* What the header of onnx.h says that is refused. */
 /* A view whose strides are no multiples of one another. */
 static bool is_with_gaps(const struct glcnn_descriptor *d, const char *settings)
@@ -49,8 +55,7 @@ static bool may_be_refused(const struct glcnn_descriptor *d, const char *setting
     return (is_unmoved && strstr(settings, "offset_")) ||
            (is_contrast && strstr(settings, "alpha=")) || strstr(settings, "flags=always") ||
            (strcmp(d->name, "concatenation") == 0 && strstr(settings, "source_feature_")) ||
-           is_with_gaps(d, settings) || strncmp(d->name, "frame_", 6) == 0 ||
-           strncmp(d->name, "augment_", 8) == 0 || strncmp(d->name, "crop_and_resize", 15) == 0;
+           is_with_gaps(d, settings) || is_never_written(d);
 }
 
 /* ---- The network of a case ---- */
@@ -298,12 +303,6 @@ static void try_case(const struct glcnn_descriptor *d, const struct check_case *
         printf("\n    by %s \"%s\" of %ux%ux%ux%u\n", d->name, c->settings, c->shape[0],
                c->shape[1], c->shape[2], c->shape[3]);
     glcnn_network_destroy(&net);
-}
-
-static bool is_never_written(const struct glcnn_descriptor *d)
-{
-    return strncmp(d->name, "frame_", 6) == 0 || strncmp(d->name, "augment_", 8) == 0 ||
-           strncmp(d->name, "crop_and_resize", 15) == 0;
 }
 
 static void kernels_come_back_the_same(void)

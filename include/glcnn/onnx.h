@@ -204,6 +204,7 @@ GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
  *   augment_color, augment_geometry     they are for training
  *   frame_rgb, frame_yuyv, frame_nv12   no operator reads frames of cameras
  *   crop_and_resize_bilinear, and _regions   RoiAlign samples other positions
+ *   box_iou                                  no operator of ONNX: it serves a training's targets
  *   local_contrast_normalization        with an alpha other than 0: deviations within windows
  *   pooling_average                     edge mode clamp where a window has no pixel
  *   batch_normalization                 flags always: statistics of the batch in inference
