@@ -119,12 +119,13 @@ static glcnn_image_node *pack(const struct detection_layout *layout,
     return detection_pack(layout, predictions);
 }
 
-/* The head's channels are half of those that its finest grid is made of: more of them let the edges of
- * boxes be found more exactly where the network has so much to say. */
-static uint32_t head_channels(const struct detection_features *finest)
+/* A quarter of the network's widest features, within limits: more channels let a head find the edges of boxes
+ * more exactly where the network has so much to say. */
+static uint32_t head_channels(const struct features *features)
 {
-    const uint32_t half = finest->channels / 2;
-    return half < LEAST_CHANNELS ? LEAST_CHANNELS : half > MOST_CHANNELS ? MOST_CHANNELS : half;
+    const uint32_t quarter = features->at[features->count - 1].channels / 4;
+    return quarter < LEAST_CHANNELS ? LEAST_CHANNELS
+                                    : (quarter > MOST_CHANNELS ? MOST_CHANNELS : quarter);
 }
 
 static glcnn_image_node *build(const struct features *features, const struct form *form)
@@ -134,7 +135,7 @@ static glcnn_image_node *build(const struct features *features, const struct for
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = true;
     find_features(&layout, features, of_grids);
-    detection_head(&layout, head_channels(&of_grids[0]), of_grids, outputs);
+    detection_head(&layout, head_channels(features), of_grids, outputs);
     for (uint32_t i = 0; i < layout.scales; i++)
         good = good && name(outputs[i].scores, "scores", i) &&
                name(outputs[i].distances, "distances", i);
