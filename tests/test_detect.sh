@@ -144,7 +144,8 @@ refuses 1 'drawn/same_a_b.png: would be written twice by --draw' \
 "$glcnn" train --model shapes.safetensors --data shapes --train last:4 --limit 64 --batch 8 \
     --epochs 1 --augment flip --out tuned.safetensors >log 2>&1 || fail 'a tuned head'
 grep -q 'features: not kept, since labels of the task detect turn' log || fail 'features are kept'
-tuned=$(sed -n 's/^best: .* mAP@0.5 //p' log)
+tuned=$(sed -n 's/^epoch 1 of 1: .* mAP@0.5 \([0-9.]*\).*/\1/p' log)
+grep -q '^best: epoch 1, validation mAP@0.5:0.95 0\.' log || fail 'the best epoch is not by mAP@0.5:0.95'
 at_least "$tuned" 0.8 || fail "mAP@0.5 of a tuned head is $tuned; expected 0.8 at least"
 
 # Validation pictures without objects: the loss decides, and the run can be resumed.
@@ -156,7 +157,7 @@ done
     >log 2>&1 || fail 'validation pictures without objects'
 grep -q 'validation: the pictures have no objects, so there is no mAP@0.5' log ||
     fail 'that there are no objects is not said'
-grep -q '^best: epoch 1, validation mAP@0.5 no objects' log || fail 'the best epoch has an mAP'
+grep -q '^best: epoch 1, validation mAP@0.5:0.95 no objects' log || fail 'the best epoch has an mAP'
 grep -qi 'nan' log && fail 'nan is printed'
 "$glcnn" train --resume empty.safetensors --epochs 2 --out empty.safetensors --log empty.csv \
     >log 2>&1 || fail 'a run without objects in validation is not resumed'

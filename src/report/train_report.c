@@ -81,7 +81,8 @@ static void add_numbers(const struct train_observers *o, uint64_t epoch, struct 
                text_of(p, "on %" PRIu64 " pictures, higher is better", s->score.count));
     add_number(p, "validation loss", text_of(p, "%.4f", score_loss(&s->score)), "lower is better");
     add_number(p, "best epoch", text_of(p, "%" PRIu64, s->best.epoch),
-               text_of(p, "validation %s %s", measure, task_write(task, s->best.accuracy, best)));
+               text_of(p, "validation %s %s", task_ranked(task),
+                       task_write(task, s->best.accuracy, best)));
     add_training(o, epoch, p);
 }
 

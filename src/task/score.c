@@ -100,6 +100,11 @@ double score_measure(const struct score *score)
     return score->count > 0 ? score->task->measured(score) : NAN;
 }
 
+double score_rank(const struct score *score)
+{
+    return score->count > 0 && score->task->rank ? score->task->rank(score) : score_measure(score);
+}
+
 /* Of what is drawn the sums alone are known. */
 static double measure_drawn(void *context, const uint32_t *times)
 {

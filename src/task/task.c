@@ -48,6 +48,11 @@ uint32_t task_count_classes(const struct form *form)
     return form->classes;
 }
 
+const char *task_ranked(const struct task *task)
+{
+    return task->ranked ? task->ranked : task->measure;
+}
+
 const char *task_write(const struct task *task, double measured, char text[TASK_MEASURED])
 {
     if (isnan(measured))

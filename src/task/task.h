@@ -69,7 +69,8 @@ struct task_parts {
 struct task {
     const char *name;    /* of --task, and in a model file */
     const char *text;    /* what it does, for --help */
-    const char *measure; /* of what the best epoch has most: "accuracy" */
+    const char *measure; /* what is shown: "accuracy" */
+    const char *ranked;  /* of what the best epoch has most; NULL: the measure */
     const char *nothing; /* what there is where that is not defined: "no objects" */
     const char *classes; /* what form.classes counts: "classes" */
     const char *gives;   /* what a network for it gives that ends as `build` has it */
@@ -122,7 +123,9 @@ struct task {
     double (*pictures)(const struct score *score);
     /* NaN: it is not defined. */
     double (*measured)(const struct score *score);
-    /* The same of pictures of which number i is drawn times[i] times, and how many numbers that goes through.
+    /* What epochs are compared by, as `ranked` names it. NULL: measured. */
+    double (*rank)(const struct score *score);
+    /* The measure of pictures of which number i is drawn times[i] times, and how many numbers that goes through.
      * NULL: `measured` needs no more than the sums, which are those of score_count. */
     double (*measured_drawn)(const struct score *score, const uint32_t *times);
     size_t (*drawn_numbers)(const struct score *score);
@@ -195,6 +198,9 @@ size_t task_row_values(const struct form *form);
 
 /* As task_parts has it, of tasks that have a part for each of form->classes. */
 uint32_t task_count_classes(const struct form *form);
+
+/* The name of what epochs are compared by. */
+const char *task_ranked(const struct task *task);
 
 /* What was measured, or task->nothing where that is NaN; gives `text`. */
 #define TASK_MEASURED 32

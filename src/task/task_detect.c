@@ -497,6 +497,12 @@ static double measured(const struct score *score)
     return result_of(score, NULL).at_50;
 }
 
+/* COCO's measure: an epoch whose boxes fit well is better than one that finds as many roughly. */
+static double rank(const struct score *score)
+{
+    return result_of(score, NULL).at_all;
+}
+
 static double measured_drawn(const struct score *score, const uint32_t *times)
 {
     return score->kept && score->sums[0] == 0 ? detection_score_drawn(score->kept, times) : NAN;
@@ -658,6 +664,7 @@ const struct task task_detect = {
     .name = "detect",
     .text = "boxes around objects, and their classes",
     .measure = "mAP@0.5",
+    .ranked = "mAP@0.5:0.95",
     .nothing = "no objects",
     .classes = "classes",
     .gives = "at each place (x, y) of the grids, which lie below each other, the distances of a "
@@ -676,6 +683,7 @@ const struct task task_detect = {
     .sums = sums,
     .add = add,
     .measured = measured,
+    .rank = rank,
     .measured_drawn = measured_drawn,
     .drawn_numbers = drawn_numbers,
     .release = release,

@@ -213,7 +213,8 @@ static int validate(struct session *s, bool by_averages, struct best *found)
     if (status != TRAIN_GOOD)
         return status;
     found->loss = score_loss(&s->score);
-    found->accuracy = score_measure(&s->score);
+    found->accuracy = score_rank(&s->score);
+    found->measured = score_measure(&s->score);
     return TRAIN_GOOD;
 }
 
@@ -264,9 +265,9 @@ static int finish_epoch(struct session *s)
     event.kind = TRAIN_EVENT_EPOCH;
     event.mean_accuracy = s->mean.accuracy;
     event.validation_loss = now->loss;
-    event.validation_accuracy = now->accuracy;
+    event.validation_accuracy = now->measured;
     event.trained_loss = trained.loss;
-    event.trained_accuracy = trained.accuracy;
+    event.trained_accuracy = trained.measured;
     event.seconds = stepping;
     event.waited = waited - before;
     event.is_best = is_better(now, &s->best);
@@ -414,7 +415,7 @@ static bool add_to_curves(struct session *s)
     const double x = (double)(s->step + 1) / (double)s->steps;
     return curve_add(&s->curves.training, x, s->made.loss, s->made.accuracy) &&
            (s->found.epoch == 0 ||
-            curve_add(&s->curves.validation, x, s->found.loss, s->found.accuracy));
+            curve_add(&s->curves.validation, x, s->found.loss, s->found.measured));
 }
 
 static int phase_advance(struct session *s)
@@ -507,10 +508,10 @@ static int phase_conclude(struct session *s)
     int status = s->ends ? TRAIN_GOOD : session_conclude(s);
     if (has_lost_patience(s))
         events_note(s->events, "\nstopped: no better %s in %" PRIu64 " epochs",
-                    s->settings.task->measure, s->settings.patience);
+                    task_ranked(s->settings.task), s->settings.patience);
     if (s->best.epoch > 0)
         events_note(s->events, "\nbest: epoch %" PRIu64 ", validation %s %s\n", s->best.epoch,
-                    s->settings.task->measure,
+                    task_ranked(s->settings.task),
                     task_write(s->settings.task, s->best.accuracy, best));
     if (settings_scale_losses(&s->settings) && session_take_scale(s))
         events_note(s->events, "loss scale: %.0f; %" PRIu64 " steps were skipped\n",

@@ -29,8 +29,9 @@ struct precision {
 /* The best epoch so far: that of the highest accuracy in validation, of several that of the lowest
  * loss. */
 struct best {
-    uint64_t epoch; /* from 1; 0: none yet */
-    double accuracy, loss;
+    uint64_t epoch;        /* from 1; 0: none yet */
+    double accuracy, loss; /* accuracy: score_rank */
+    double measured;       /* score_measure; not kept */
 };
 
 #define SETTINGS_TEXT 512 /* letters of words that a checkpoint keeps, and a zero */
