@@ -10,15 +10,15 @@
 
 /* ---- The page ---- */
 
-enum { NUMBERS = 5, SETTINGS = 8 + REPORT_DEVICE_ROWS + SETTINGS_ENTRIES_MAX };
+enum { NUMBERS = 5, SETTING_ROWS = 8 + REPORT_DEVICE_ROWS + SETTING_ROWS_MAX };
 
 /* All that a page is made of. */
 struct page {
     struct report report;
-    struct report_row numbers[NUMBERS], settings[SETTINGS];
+    struct report_row numbers[NUMBERS], settings[SETTING_ROWS];
     struct report_picture worst[FINDINGS_WORST], samples[REPORT_SAMPLES];
     struct settings_entries entries;
-    char texts[3 * (SETTINGS + NUMBERS)][160]; /* of the rows, as many as are used */
+    char texts[3 * (SETTING_ROWS + NUMBERS)][160]; /* of the rows, as many as are used */
     size_t text_count;
     char title[512], state[256], samples_text[512];
 };
@@ -86,16 +86,8 @@ static void add_numbers(const struct train_observers *o, uint64_t epoch, struct 
     add_training(o, epoch, p);
 }
 
-static const struct option_row *find_option(const char *name)
-{
-    for (const struct option_row *o = train_options; o->letter; o++)
-        if (strcmp(o->name, name) == 0)
-            return o;
-    return NULL;
-}
-
 /* What --help says of an option, without what points to the text below it. */
-static const char *note_of(struct page *p, const struct option_row *option)
+static const char *note_of(struct page *p, const struct setting *option)
 {
     const char *end = strstr(option->text, " as below");
     size_t length = end ? (size_t)(end - option->text) : strlen(option->text);
@@ -110,7 +102,7 @@ static void add_options(const struct session *s, struct page *p)
     settings_describe(&s->settings, &p->entries);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct glcnn_checkpoint_entry *e = &p->entries.entries[i];
-        const struct option_row *option = find_option(e->name);
+        const struct setting *option = settings_find(e->name);
         if (!option || !*e->text || strcmp(e->text, "0") == 0 || strcmp(e->name, "data") == 0)
             continue;
         const char *value =

@@ -100,6 +100,31 @@ static const char details[] =
     "  glcnn train --model resnet8.safetensors --data fruit --out fruit.safetensors\n"
     "  mpirun -n 4 --bind-to none glcnn train --net resnet8 --batch 256 --out resnet8.safetensors\n";
 
+/* ---- Options ---- */
+
+#define BYTES_MARK   ""
+#define DATA_MARK    READS
+#define NAME_MARK    ""
+#define READ_MARK    READS
+#define REAL_MARK    ""
+#define SECONDS_MARK ""
+#define SIZE_MARK    ""
+#define TEXT_MARK    ""
+#define WHOLE_MARK   ""
+#define WORDS_MARK   ""
+#define WRITE_MARK   WRITES
+#define FIRST_LETTER 256 /* of the settings' letters, which are no characters */
+
+/* The options are the settings, and those of the device. */
+static const struct option_row options[] = {
+#define SETTING(TYPE, MEMBER, NAME, VALUE, TEXT, KIND, ...)                                        \
+    {FIRST_LETTER + SETTING_##MEMBER, NAME, KIND##_MARK VALUE, TEXT},
+#define FLAG(MEMBER, NAME, ...)           FLAG_ROW(MEMBER, NAME, __VA_ARGS__, )
+#define FLAG_ROW(MEMBER, NAME, TEXT, ...) {FIRST_LETTER + SETTING_##MEMBER, NAME, NULL, TEXT},
+#define STATE(...)
+#include "train/train_settings.def"
+    DEVICE_OPTIONS, {0}};
+
 struct training {
     const struct tool_command *command;
     struct tool_device tool;
@@ -309,32 +334,33 @@ static int train(struct training *t)
 
 /* ---- The command ---- */
 
-/* Complaints of settings; there are no other events before a training. */
-static int refuse(struct training *t, int status)
+static int exit_of(glcnn_status status)
 {
-    struct train_event event;
-    while (events_take(&t->events, &event)) {
-        complain_of(t, &event);
-        text_free(&event.text);
-    }
-    return exits[status];
+    return status == GLCNN_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }
 
 static int read_settings(struct training *t, int argc, char *argv[], bool *help)
 {
-    int status = TRAIN_GOOD;
+    char error[GLCNN_ERROR_LENGTH];
+    glcnn_status status = GLCNN_SUCCESS;
     struct settings *settings = &t->session.settings;
     for (int letter; (letter = next_option(t->command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (*help)
             return EXIT_GOOD;
+        if (letter == OPTIONS_WRONG)
+            return EXIT_USAGE;
         if (!read_device_option(&t->tool, letter))
-            status = settings_read_option(&t->events, settings, letter, optarg);
-        if (status != TRAIN_GOOD)
-            return refuse(t, status);
+            status =
+                settings_set(settings, settings_table[letter - FIRST_LETTER].name, optarg, error);
+        if (status != GLCNN_SUCCESS)
+            return complain(t->command, exit_of(status), "%s", error);
     }
-    status = expect_no_arguments(t->command, argc, argv);
-    return status == EXIT_GOOD ? refuse(t, settings_finish(&t->events, settings)) : status;
+    const int arguments = expect_no_arguments(t->command, argc, argv);
+    if (arguments != EXIT_GOOD)
+        return arguments;
+    status = settings_finish(settings, error);
+    return status == GLCNN_SUCCESS ? EXIT_GOOD : complain(t->command, exit_of(status), "%s", error);
 }
 
 static int run_training(struct training *t)
@@ -358,6 +384,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         print_help(command);
     else if (status == EXIT_GOOD)
         status = run_training(t);
+    settings_free(&t->session.settings);
     events_free(&t->events);
     free(t);
     return status;
@@ -367,5 +394,5 @@ const struct tool_command command_train = {.name = "train",
                                            .arguments = "[OPTION]...",
                                            .text = "train a network on labelled pictures",
                                            .details = details,
-                                           .options = train_options,
+                                           .options = options,
                                            .run = run};

@@ -190,11 +190,14 @@ static int open_base(struct session *s)
 /* That of the file, or what the data look like. */
 static int choose_task(struct session *s)
 {
+    char error[GLCNN_ERROR_LENGTH];
     struct settings *t = &s->settings;
-    return settings_take_task(s->events, t,
-                              t->task    ? t->task
+    const struct task *task = t->task    ? t->task
                               : t->model ? task_of(&s->base.form)
-                                         : pictures_task(t->data));
+                                         : pictures_task(t->data);
+    const glcnn_status status = settings_take_task(t, task, error);
+    return status == GLCNN_SUCCESS ? TRAIN_GOOD
+                                   : events_complain(s->events, TRAIN_WRONG, "%s", error);
 }
 
 /* Pictures are as the network that comes from a file has them, and classes those of `like`. */
@@ -207,8 +210,8 @@ static bool open_pictures(struct session *s, const struct saved *like,
         .path = t->data,
         .task = t->task,
         .like = like,
-        .width = form ? form->width : t->width,
-        .height = form ? form->height : t->height,
+        .width = form ? form->width : t->size.width,
+        .height = form ? form->height : t->size.height,
         .resize = form ? form->resize : 0,
         .channels = form ? form->channels : (uint32_t)t->channels,
         .validation = t->validation > 0 || t->sets_share ? t->validation : -1,
@@ -225,7 +228,7 @@ static bool open_pictures(struct session *s, const struct saved *like,
 static bool match_classes(struct session *s, char error[GLCNN_ERROR_LENGTH])
 {
     const struct settings *t = &s->settings;
-    if (!t->model || t->keeps_classes || s->base.form.task != s->pictures.form.task)
+    if (!t->model || settings_keep_classes(t) || s->base.form.task != s->pictures.form.task)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     if (!class_match_make(t->task, s->base.names, s->base.form.classes,
@@ -249,11 +252,11 @@ static int open_set(struct session *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const struct settings *t = &s->settings;
-    const bool has_classes = t->resume || t->keeps_classes;
-    if (*t->resumed_data)
+    const bool has_classes = t->resume || settings_keep_classes(t);
+    if (t->is_data_resumed)
         events_note(s->events, "data: %s, which the run began with\n", t->data);
     if (!open_pictures(s, has_classes ? &s->base : NULL, error) || !match_classes(s, error))
-        return *t->resumed_data
+        return t->is_data_resumed
                    ? events_complain(
                          s->events, TRAIN_FAILED,
                          "%s; the run began with this data: give its new place with --data", error)
@@ -290,7 +293,7 @@ static int remember_pictures(struct session *s)
 static bool has_new_head(const struct session *s)
 {
     const struct class_match *match = &s->match;
-    if (!s->settings.model || s->settings.keeps_classes)
+    if (!s->settings.model || settings_keep_classes(&s->settings))
         return false;
     return s->base.form.task != s->pictures.form.task || match->is_numbered ||
            (match->rows && match->kept == 0);

@@ -1,17 +1,16 @@
-/* What glcnn train is to do: from its command line, from the checkpoint that it resumes, and
- * defaults for the rest. */
+/* What a training is to do: what its user sets, what the checkpoint that it resumes has, and
+ * defaults for the rest. One table has all of it: train_settings.def. */
 #ifndef GLCNN_TRAIN_TRAIN_SETTINGS_H
 #define GLCNN_TRAIN_TRAIN_SETTINGS_H
 
 #include <glcnn/checkpoint.h>
 
-#include "base/option.h"
-#include "task/augment.h"
 #include "data_path.h"
-#include "event.h"
+#include "task/augment.h"
 #include "task/nets.h"
 #include "recipe.h"
 #include "schedule.h"
+#include "task/pictures.h"
 #include "task/task.h"
 
 struct optimizer {
@@ -34,78 +33,122 @@ struct best {
     double measured;       /* score_measure; not kept */
 };
 
-#define SETTINGS_TEXT 512 /* letters of words that a checkpoint keeps, and a zero */
+/* Of pictures; 0: as the data has them. */
+struct setting_extent {
+    uint32_t width, height;
+};
+
+enum setting_number {
+#define SETTING(MEMBER_TYPE, MEMBER, ...) SETTING_##MEMBER,
+#define FLAG(MEMBER, ...)                 SETTING_##MEMBER,
+#define STATE(...)
+#include "train_settings.def"
+    SETTING_COUNT /* how many there are */
+};
+
+/* Rows of the table, with those that only a checkpoint has. */
+#define SETTING_ROWS_MAX (SETTING_COUNT + 16)
 
 struct settings {
-    const struct task *task; /* NULL until the data or a file tells */
-    const struct net *net;   /* NULL: as the data suggests, or a file has it */
-    const struct optimizer *optimizer;
-    const struct schedule *schedule;
-    const struct precision *precision;
-    const char *data, *resume, *out, *log, *plot; /* but for data NULL: none */
-    const char *report, *tensorboard;             /* folders; NULL: none */
-    const char *model, *matching, *names, *trace; /* NULL: none */
-    const char *cache;                            /* of features; NULL: beside `out`; "off": none */
-    const char *train;                            /* words of layers.h */
-    const char *loss;                             /* one of the task's; NULL: its first */
-    char resumed_loss[32];
-    const char *class_weights; /* "none", "balanced", or a list of numbers */
-    char resumed_train[SETTINGS_TEXT], resumed_weights[SETTINGS_TEXT];
-    char resumed_data[DATA_PATH_MAX]; /* "": `data` is not the checkpoint's */
-    bool keeps_classes;               /* the model's, and not the data's */
-    const char *mean, *deviation;     /* lists of numbers; NULL: 0 and 1 */
-    uint32_t width, height;           /* 0: as the data has them */
-    bool strict;
-    bool force;                        /* another network at `out` may be written over */
-    bool syncs_statistics, balances;   /* of ranks */
-    uint64_t average_every, rank_wait; /* 0: ranks step together; seconds */
-    uint64_t epochs, batch, seed;
-    uint64_t
-        time; /* seconds that the run is to take, until it is known how many epochs these are; 0 */
-    uint64_t accumulate;              /* batches of a step */
-    uint64_t limit, memory, patience; /* 0: none */
-    uint64_t feature_limit;           /* bytes of the cache */
-    uint64_t channels, threads;       /* 0: as the data and the machine have them */
-    double loss_scale;                /* of float16, as the last checkpoint has it */
+    /* A member for each row, all zero until it is given or settings_finish fills in the default. A text is NULL
+     * where there is none, and so is a name that nobody chose. */
+#define SETTING(MEMBER_TYPE, MEMBER, ...) MEMBER_TYPE MEMBER;
+#define FLAG(MEMBER, ...)                 bool MEMBER;
+#define STATE(...)
+#include "train_settings.def"
+    bool given[SETTING_ROWS_MAX]; /* by the user or the checkpoint */
+    char *owned[SETTING_COUNT];   /* texts, which are copies */
+
+    double loss_scale; /* of float16, as the last checkpoint has it */
     uint64_t good_steps, skipped_steps;
     uint64_t step, images; /* of the checkpoint: steps made, images of an epoch */
     double first_loss;     /* of the checkpoint: of the run's first step; 0: none was made */
     uint64_t data_digest;  /* of the checkpoint: names and labels of its images; 0: it has none */
     struct best best;      /* of the checkpoint */
-    struct augment augment;
-    char augment_words[256];        /* that say so */
-    bool is_augment_given;          /* by the user or the checkpoint */
-    bool is_augment_chosen;         /* by the recipe, from the data */
-    char net_reason[RECIPE_REASON]; /* why the default network is not the best; "": it is */
-    double rate, decay, warmup;
-    double backbone_rate;      /* factor of the rate, for layers before the head */
-    bool is_backbone_rate_set; /* by the command line */
-    bool fits_warmup;          /* it is a share of the epochs */
-    double clip, clip_norm;    /* 0: none */
-    double weight_decay;       /* decoupled, of weights; 0: none */
-    bool nesterov;
-    bool finds_rate;         /* and trains nothing */
-    double ema;              /* decay of averages; 0: there are none */
-    uint64_t unfreeze_after; /* epochs; 0: never */
-    double label_smoothing;
-    double validation;               /* 0: as the data has it, or none */
-    bool sets_share;                 /* the user gave `validation` */
     struct schedule_settings before; /* the checkpoint's, without steps; schedule NULL: none */
-    uint64_t given; /* which numbers the user or the checkpoint gave, for settings_finish */
+
+    char augment_words[256];        /* that say so */
+    bool is_augment_chosen;         /* by the recipe, from the data */
+    bool is_data_resumed;           /* `data` is the checkpoint's */
+    bool is_backbone_rate_set;      /* by the user */
+    bool sets_share;                /* the user gave `validation` */
+    bool fits_warmup;               /* it is a share of the epochs */
+    char net_reason[RECIPE_REASON]; /* why the default network is not the best; "": it is */
 };
 
-extern const struct option_row train_options[];
+/* How the text of a setting is read. */
+enum setting_kind {
+    SETTING_FLAG,
+    SETTING_WHOLE,
+    SETTING_BYTES,   /* k, M and G are powers of 1024 */
+    SETTING_SECONDS, /* s, m and h may stand after it */
+    SETTING_REAL,
+    SETTING_SIGNED, /* as REAL, from -most on, or NaN: in checkpoints alone */
+    SETTING_NAME,   /* one of `names` */
+    SETTING_TEXT,   /* of at most `most` letters; 0: of any number */
+    SETTING_READ,   /* a file that is read */
+    SETTING_WRITE,  /* a file or folder that is written */
+    SETTING_DATA,   /* a path that a checkpoint keeps from the root on */
+    SETTING_SIZE,   /* "64" or "80x60" */
+    SETTING_WORDS   /* of augment.h */
+};
 
-/* Takes an option of train_options by its letter; all settings are zero at first, and a text must live on. A wrong
- * value is complained of; what is no setting is wrong without a complaint. */
-int settings_read_option(struct train_events *events, struct settings *settings, int letter,
-                         const char *value);
-/* The same by the option's name; one that there is not is complained of. */
-int settings_set(struct train_events *events, struct settings *settings, const char *name,
-                 const char *value);
-/* After all options: reads the checkpoint of --resume, whose settings stand for those that were not given, and where
+/* What a run that is resumed may do with a setting. */
+enum setting_on_resume {
+    RESUME_FREE,  /* give another value */
+    RESUME_FIXED, /* nothing: another value is refused */
+    RESUME_AGAIN  /* the command that resumes has to say it again */
+};
+
+/* A list of which a setting is one. */
+struct setting_names {
+    const char *what;                      /* one of it is: "optimizer" */
+    const void *(*find)(const char *name); /* what the member points to; NULL: there is none such */
+    const char *(*at)(size_t i);           /* NULL after the last */
+};
+
+/* A row of train_settings.def. */
+struct setting {
+    size_t offset; /* in struct settings */
+    const char *name;
+    const char
+        *value; /* what its value is called; NULL: it takes none, or only a checkpoint has it */
+    const char *text; /* NULL: only a checkpoint has it */
+    enum setting_kind kind;
+    uint64_t least, most; /* of a number */
+    double
+        fallback; /* of a number; where `least` is more it stands for none, and only files have it */
+    const char *fallback_text;
+    bool is_above, is_below; /* the least, or the most, itself is no value that a user can give */
+    bool is_kept;            /* in a checkpoint's metadata, by its name */
+    bool is_of_model;        /* any model file has it */
+    enum setting_on_resume on_resume;
+    unsigned
+        since; /* the version of model files from which on all have it; others have the default */
+    const char *before; /* a name that files without it have */
+    const struct setting_names *names;
+    const char *ending, *other; /* of a file that is written; NULL: any, no other */
+};
+
+/* All rows: the first SETTING_COUNT of them that a user gives, in the order of their numbers. */
+extern const struct setting settings_table[];
+/* A user's setting by its name, in which _ is as good as -; NULL: there is none such. */
+const struct setting *settings_find(const char *name);
+
+/* Gives a setting its value by its name; all settings are zero at first. The text is copied. A flag is given
+ * by NULL or "1", and taken back by "0". */
+glcnn_status settings_set(struct settings *settings, const char *name, const char *value,
+                          char error[GLCNN_ERROR_LENGTH]);
+/* After all of them: reads the checkpoint of `resume`, whose settings stand for those that were not given, and where
  * a run would not go on as it began they must be the same; defaults stand for the rest. */
-int settings_finish(struct train_events *events, struct settings *settings);
+glcnn_status settings_finish(struct settings *settings, char error[GLCNN_ERROR_LENGTH]);
+/* Frees the texts. */
+void settings_free(struct settings *settings);
+
+/* Did the user or the checkpoint give it? */
+bool settings_are_given(const struct settings *settings, enum setting_number number);
+/* Are the classes those of the model, and not the data's? */
+bool settings_keep_classes(const struct settings *settings);
 
 /* Chooses by recipe.h what nobody gave and depends on how many images there are to train with: the
  * batch, the epochs, and the warm-up as a share of them. */
@@ -125,12 +168,11 @@ void settings_settle_time(struct settings *settings, uint64_t epochs);
 /* How the learning rate goes, in a run of so many steps an epoch. */
 struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);
 
-/* The same, but for the network, as metadata, which settings_finish finds in a checkpoint. */
-#define SETTINGS_ENTRIES_MAX 64
+/* What a checkpoint keeps of them, as metadata, which settings_finish finds there. */
 struct settings_entries {
-    struct glcnn_checkpoint_entry entries[SETTINGS_ENTRIES_MAX];
+    struct glcnn_checkpoint_entry entries[SETTING_ROWS_MAX];
     size_t count;
-    char texts[SETTINGS_ENTRIES_MAX][32];
+    char texts[SETTING_ROWS_MAX][32];
     char data[DATA_PATH_TEXT];
 };
 void settings_describe(const struct settings *settings, struct settings_entries *entries);
@@ -141,9 +183,9 @@ void settings_add_resumption(const struct settings *settings, struct text *text)
 /* Adds " --NAME VALUE", as a shell takes it; value NULL: nothing. */
 void settings_add_option(struct text *text, const char *name, const char *value);
 
-/* What the task is, once that is known, and the optimizer and learning rate that follow from it. */
-int settings_take_task(struct train_events *events, struct settings *settings,
-                       const struct task *task);
+/* Sets the task, once that is known, and the optimizer and learning rate that follow from it. */
+glcnn_status settings_take_task(struct settings *settings, const struct task *task,
+                                char error[GLCNN_ERROR_LENGTH]);
 
 /* Images of a step: of all its batches. */
 uint64_t settings_step_images(const struct settings *settings);

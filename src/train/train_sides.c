@@ -33,7 +33,7 @@ bool session_find_sides(struct session *s, char error[GLCNN_ERROR_LENGTH])
 
 static bool is_left_to_recipe(const struct session *s)
 {
-    return s->settings.is_augment_chosen || !s->settings.is_augment_given;
+    return s->settings.is_augment_chosen || !settings_are_given(&s->settings, SETTING_augment);
 }
 
 static uint32_t count_pairs(const struct session *s)

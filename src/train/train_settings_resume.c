@@ -1,0 +1,266 @@
+/* Settings and the metadata of checkpoints: what is written, what a run that goes on takes of it, and the command
+ * that has it go on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "train_settings_kinds.h"
+
+/* ---- Reading ---- */
+
+static glcnn_status refuse_other(const struct settings *s, const struct setting *row,
+                                 const char *text, char error[GLCNN_ERROR_LENGTH])
+{
+    return setting_refuse(error, GLCNN_INVALID_STATE,
+                          "%.300s: cannot be resumed: --%s differs; the run began with \"%.60s\"",
+                          s->resume, row->name, text);
+}
+
+static glcnn_status resume_number(struct settings *s, const struct setting *row, const char *text,
+                                  char error[GLCNN_ERROR_LENGTH])
+{
+    char range[96];
+    struct settings kept = *s;
+    const uint64_t least = setting_kept_least(row);
+    if (!text && row->since > 0) { /* the default of a run that begins may be another */
+        setting_fill_default(s, row);
+        setting_note_given(s, row);
+        return GLCNN_SUCCESS;
+    }
+    if (!text)
+        return setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.200s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
+            "metadata have no \"%s\"; expected %s",
+            s->resume, row->name, setting_describe_range(row, least, range));
+    if (!setting_read_number(&kept, row, text, least))
+        return setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.200s: cannot be resumed: \"%s\" in its metadata is \"%.40s\"; expected %s",
+            s->resume, row->name, text, setting_describe_range(row, least, range));
+    if (setting_is_given(s, row))
+        return row->on_resume == RESUME_FIXED &&
+                       memcmp(setting_place(s, row), setting_place(&kept, row), sizeof(uint64_t)) !=
+                           0
+                   ? refuse_other(s, row, text, error)
+                   : GLCNN_SUCCESS;
+    *s = kept;
+    setting_note_given(s, row);
+    return GLCNN_SUCCESS;
+}
+
+/* Files of before it have no flag set. */
+static glcnn_status resume_flag(struct settings *s, const struct setting *row, const char *text,
+                                char error[GLCNN_ERROR_LENGTH])
+{
+    bool *place = setting_place(s, row);
+    const bool kept = text && strcmp(text, "1") == 0;
+    if (*place && !kept)
+        return refuse_other(s, row, text ? text : "0", error);
+    *place = kept;
+    return GLCNN_SUCCESS;
+}
+
+static glcnn_status resume_name(struct settings *s, const struct setting *row, const char *text,
+                                char error[GLCNN_ERROR_LENGTH])
+{
+    text = text ? text : row->before;
+    const void *known = text ? row->names->find(text) : NULL, **at = setting_place(s, row);
+    if (text && !known && !*at && row == &settings_table[SETTING_net])
+        return GLCNN_SUCCESS; /* the file has it */
+    if (!known)
+        return setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: is not a checkpoint of \"glcnn train\": its metadata name no %s", s->resume,
+            row->names->what);
+    if (*at && *at != known && row->on_resume == RESUME_FIXED)
+        return refuse_other(s, row, text, error);
+    if (!*at)
+        *at = known;
+    return GLCNN_SUCCESS;
+}
+
+/* Which names there are of --loss is looked at once the task is known. */
+static glcnn_status resume_text(struct settings *s, const struct setting *row, const char *text,
+                                char error[GLCNN_ERROR_LENGTH])
+{
+    const char **place = setting_place(s, row);
+    text = text ? text : row->fallback_text;
+    if (!text)
+        return GLCNN_SUCCESS;
+    if (*place && strcmp(*place, text) != 0)
+        return refuse_other(s, row, text, error);
+    if (row->most > 0 && strlen(text) > row->most)
+        return setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: cannot be resumed: \"%s\" in its metadata has %zu letters, more than %d",
+            s->resume, row->name, strlen(text), (int)row->most);
+    return setting_copy_text(s, row, text)
+               ? GLCNN_SUCCESS
+               : setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+}
+
+/* Data that is named is compared once it is open. */
+static glcnn_status resume_data(struct settings *s, const struct setting *row, const char *text,
+                                char error[GLCNN_ERROR_LENGTH])
+{
+    char path[DATA_PATH_MAX];
+    if (s->data || !text)
+        return GLCNN_SUCCESS;
+    if (!data_path_read(text, path) || !*path)
+        return setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: cannot be resumed: \"data\" in its metadata is not a path; give it with --data",
+            s->resume);
+    s->is_data_resumed = true;
+    return setting_copy_text(s, row, path)
+               ? GLCNN_SUCCESS
+               : setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+}
+
+/* The order of the words counts too: it is not worth a comparison of its own. */
+static glcnn_status resume_words(struct settings *s, const struct setting *row, const char *text,
+                                 char error[GLCNN_ERROR_LENGTH])
+{
+    char why[GLCNN_ERROR_LENGTH];
+    if (!text)
+        return setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
+            "metadata have no \"%s\"",
+            s->resume, row->name);
+    if (setting_is_given(s, row))
+        return strcmp(text, s->augment_words) == 0
+                   ? GLCNN_SUCCESS
+                   : refuse_other(s, row, *text ? text : "none", error);
+    setting_note_given(s, row);
+    if (setting_set_augment(s, text, why))
+        return GLCNN_SUCCESS;
+    return setting_refuse(error, GLCNN_MALFORMED_DATA,
+                          "%.200s: cannot be resumed: \"%s\" in its metadata: %.200s", s->resume,
+                          row->name, why);
+}
+
+typedef glcnn_status resumer(struct settings *settings, const struct setting *row, const char *text,
+                             char error[GLCNN_ERROR_LENGTH]);
+
+static resumer *const resumers[] = {
+    [SETTING_FLAG] = resume_flag,    [SETTING_WHOLE] = resume_number,
+    [SETTING_BYTES] = resume_number, [SETTING_SECONDS] = resume_number,
+    [SETTING_REAL] = resume_number,  [SETTING_SIGNED] = resume_number,
+    [SETTING_NAME] = resume_name,    [SETTING_TEXT] = resume_text,
+    [SETTING_READ] = resume_text,    [SETTING_WRITE] = resume_text,
+    [SETTING_DATA] = resume_data,    [SETTING_WORDS] = resume_words};
+
+/* The schedule that the checkpoint has, which was found good, whatever the user gives. */
+static void remember_schedule(struct settings *s, const struct glcnn_checkpoint_metadata *m)
+{
+    static const enum setting_number numbers[] = {SETTING_epochs, SETTING_rate, SETTING_decay,
+                                                  SETTING_warmup};
+    struct settings old = *s;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const struct setting *row = &settings_table[numbers[i]];
+        setting_read_number(&old, row, glcnn_checkpoint_text(m, row->name), 0);
+    }
+    old.schedule =
+        settings_table[SETTING_schedule].names->find(glcnn_checkpoint_text(m, "schedule"));
+    s->before = settings_schedule(&old, 0);
+}
+
+glcnn_status settings_resume(struct settings *s, char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_checkpoint_metadata m;
+    glcnn_status status = glcnn_checkpoint_read_metadata(s->resume, &m, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    for (const struct setting *row = settings_table; row->name && status == GLCNN_SUCCESS; row++)
+        if (row->is_kept || row->is_of_model)
+            status = resumers[row->kind](s, row, glcnn_checkpoint_text(&m, row->name), error);
+    if (status == GLCNN_SUCCESS)
+        remember_schedule(s, &m);
+    glcnn_checkpoint_free_metadata(&m);
+    return status;
+}
+
+/* ---- Writing ---- */
+
+/* From the root, so that it is found from another folder too. */
+static const char *write_data(const char *path, char text[DATA_PATH_TEXT])
+{
+    char *whole = *path == '/' ? NULL : realpath(path, NULL);
+    const bool good = data_path_write(whole ? whole : path, text);
+    free(whole);
+    return good ? text : NULL;
+}
+
+void settings_describe(const struct settings *s, struct settings_entries *e)
+{
+    e->count = 0;
+    for (const struct setting *row = settings_table; row->name; row++) {
+        const char *text = row->is_kept ? setting_write(s, row, e->texts[e->count]) : NULL;
+        if (text && row->kind == SETTING_DATA)
+            text = write_data(text, e->data);
+        if (text)
+            e->entries[e->count++] = (struct glcnn_checkpoint_entry){row->name, text};
+    }
+}
+
+/* ---- Going on ---- */
+
+static bool is_shown(const char *word)
+{
+    while (*word) {
+        struct character c = character_at(word);
+        if (c.kind != CHARACTER_SHOWN)
+            return false;
+        word += c.length;
+    }
+    return true;
+}
+
+/* A word as a shell takes it; one that is not shown as it is, as bash and zsh do. */
+static void add_quoted(struct text *text, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./,:+@%=";
+    const bool shown = is_shown(word);
+    if (*word && !word[strspn(word, safe)]) {
+        text_show(text, "%s", word);
+        return;
+    }
+    text_show(text, shown ? "'" : "$'");
+    for (size_t length; *word; word += length) {
+        char one[8] = "";
+        length = character_at(word).length;
+        memcpy(one, word, length);
+        if (*word == '\'')
+            text_show(text, shown ? "'\\''" : "\\'");
+        else
+            text_show(text, *word == '\\' && !shown ? "\\%s" : "%s", one);
+    }
+    text_show(text, "'");
+}
+
+void settings_add_option(struct text *text, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    text_show(text, " --%s ", name);
+    add_quoted(text, value);
+}
+
+void settings_add_resumption(const struct settings *s, struct text *text)
+{
+    settings_add_option(text, "resume", s->out);
+    for (const struct setting *row = settings_table; row->name; row++) {
+        char number[32];
+        const char *value = setting_write(s, row, number);
+        if (row->on_resume != RESUME_AGAIN || (setting_is_number(row) && !setting_is_given(s, row)))
+            continue;
+        if (row->kind != SETTING_FLAG)
+            settings_add_option(text, row->name, value);
+        else if (strcmp(value, "1") == 0)
+            text_show(text, " --%s", row->name);
+    }
+}
