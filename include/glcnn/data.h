@@ -113,6 +113,20 @@
  *   boxes     boxes around objects, of pictures that lie as YOLO, Pascal VOC or COCO have them; see
  *             below.
  *
+ * Outlines of objects, lines of YOLO with points, COCO's polygons and runs (plain and in letters), serve all: as
+ * boxes around them, and a message says that they have pixels too; or, where masks are asked for and the path has no
+ * folder of masks, as masks. A mask is drawn in the size of the picture: rings of one object are united, each
+ * is rasterised by the rule of pycocotools' rleFrPoly, later objects cover earlier ones. Classes are those of
+ * the boxes, and before them "background" for pixels of no object, unless one is called so in any case of letters;
+ * where class names are given without it these pixels have no class. So have those of a box without an outline, with a
+ * note. A point that is farther from its picture than that is large leaves the picture out.
+ *
+ * Keypoints of COCO (their names are the category's `keypoints`), and of lines of YOLO where data.yaml has kpt_shape
+ * (kpt_names, or 0, 1, 2 ...), are numbers where these are asked for and the path has no list of them: NAME_x and NAME_y in
+ * the picture's pixels, -1 and -1 of a point that is not labelled: v is 0, or of YOLO's points of two numbers
+ * both are 0 or below. A picture has those of one object, the largest by its box that has any; a message counts
+ * pictures of several, and a picture without is left out with a note.
+ *
  * ---- Boxes ----
  *
  * Boxes around objects are targets (glcnn_data_set_boxes), as many as a picture has, or none. What the

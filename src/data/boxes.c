@@ -9,13 +9,22 @@
 
 /* ---- Annotations ---- */
 
-bool annotation_add(struct annotation *a, const struct raw_box *box)
+void raw_box_free(struct raw_box *box)
+{
+    outline_free(&box->outline);
+    free(box->points);
+    box->points = NULL;
+}
+
+bool annotation_add(struct annotation *a, struct raw_box *box)
 {
     if (a->count == a->capacity) {
         uint32_t capacity = a->capacity ? a->capacity * 2 : 16;
         struct raw_box *boxes = realloc(a->boxes, capacity * sizeof *boxes);
-        if (!boxes)
+        if (!boxes) {
+            raw_box_free(box);
             return false;
+        }
         a->boxes = boxes;
         a->capacity = capacity;
     }
@@ -23,8 +32,16 @@ bool annotation_add(struct annotation *a, const struct raw_box *box)
     return true;
 }
 
+void annotation_clear(struct annotation *a)
+{
+    for (uint32_t i = 0; i < a->count; i++)
+        raw_box_free(&a->boxes[i]);
+    a->count = 0;
+}
+
 void annotation_free(struct annotation *a)
 {
+    annotation_clear(a);
     free(a->boxes);
     *a = (struct annotation){0};
 }
@@ -38,6 +55,17 @@ glcnn_status boxes_tally(glcnn_data_set *set, struct tally *tally, const char *m
     if (tally->count++ == 0)
         snprintf(tally->first, sizeof tally->first, "%.399s", message);
     return GLCNN_SUCCESS;
+}
+
+void boxes_tell_outline(glcnn_data_set *set, const char *path)
+{
+    struct tally *outlined = &set->boxes.outlined;
+    snprintf(
+        outlined->first, sizeof outlined->first,
+        "%.200s: objects have outlines, of which the boxes are learned; targets that are masks "
+        "(--task segment) learn their pixels",
+        path);
+    outlined->count = 1;
 }
 
 /* ---- Pictures ---- */
@@ -107,19 +135,29 @@ static glcnn_status refuse_size(glcnn_data_set *set, glcnn_data_part part,
     return set_complain(set, 1, message, error);
 }
 
-glcnn_status boxes_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
-                          char *error)
+static glcnn_status attach_boxes(glcnn_data_set *set, const struct annotation *a, char *error)
 {
     struct picture_file *file = &set->files[set->file_count - 1];
     const uint32_t first = set->boxes.count;
     glcnn_status status = GLCNN_SUCCESS;
-    if ((a->width && a->width != file->head.width) || (a->height && a->height != file->head.height))
-        return refuse_size(set, part, file, a, error);
     for (uint32_t i = 0; i < a->count && status == GLCNN_SUCCESS; i++)
         status = add_box(set, &file->head, a, &a->boxes[i], error);
     file->first_box = first;
     file->box_count = set->boxes.count - first;
     return status;
+}
+
+glcnn_status annotation_attach(glcnn_data_set *set, glcnn_data_part part,
+                               const struct annotation *a, char *error)
+{
+    const struct picture_file *file = &set->files[set->file_count - 1];
+    if ((a->width && a->width != file->head.width) || (a->height && a->height != file->head.height))
+        return refuse_size(set, part, file, a, error);
+    if (set->parameters.targets == GLCNN_DATA_TARGETS_MASKS)
+        return masks_attach(set, part, a, error);
+    if (set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS)
+        return keypoints_attach(set, part, a, error);
+    return attach_boxes(set, a, error);
 }
 
 /* ---- Images ---- */

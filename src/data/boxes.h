@@ -4,6 +4,7 @@
 
 #include "folder.h"
 #include "names.h"
+#include "outline.h"
 
 /* What is told once, with the first message and the number of the others. */
 struct tally {
@@ -18,10 +19,14 @@ struct boxes {
     uint32_t count, capacity;
     char **classes; /* that the data lists, in their order; NULL: it lists none */
     uint32_t class_count;
-    bool has_keypoints;     /* behind the box of a line of YOLO stand its points */
-    struct tally unboxed;   /* pictures without annotation */
-    struct tally empty;     /* boxes outside of their picture, or without size */
-    struct tally unmatched; /* annotations without picture, names without file */
+    uint32_t keypoint_count;  /* of YOLO: after the box of a line so many points stand */
+    uint32_t keypoint_fields; /* numbers of each, 2 or 3 */
+    struct tally unboxed;     /* pictures without annotation */
+    struct tally empty;       /* boxes outside of their picture, or without size */
+    struct tally unmatched;   /* annotations without picture, names without file */
+    struct tally outlined;    /* boxes around outlines */
+    struct tally bare;        /* boxes without an outline, where these are wanted */
+    struct tally several;     /* pictures of several objects with keypoints */
 };
 
 /* A box as an annotation has it. */
@@ -29,7 +34,10 @@ struct raw_box {
     double left, top, right, bottom;
     uint32_t label; /* of the set's names */
     bool is_crowd, is_difficult;
-    size_t place; /* in the file, for messages */
+    size_t place;           /* in the file, for messages */
+    struct outline outline; /* where the targets are masks; without points or runs: it has none */
+    double *points; /* x, y and what is seen of each keypoint, 0: it is not labelled; NULL: none */
+    uint32_t point_count;
 };
 
 /* What is said of one picture. */
@@ -44,14 +52,18 @@ struct annotation {
 
 /* ---- For readers ---- */
 
-/* False: not enough memory. */
-bool annotation_add(struct annotation *a, const struct raw_box *box);
+/* Takes the box over, with its outline and points; false: not enough memory, and these are released. */
+bool annotation_add(struct annotation *a, struct raw_box *box);
+/* Takes its boxes out. */
+void annotation_clear(struct annotation *a);
 void annotation_free(struct annotation *a);
+void raw_box_free(struct raw_box *box);
 
-/* Gives the picture that was added last, to the part, its boxes, cut at its edges. One of another size
- * than the annotation says is taken back. */
-glcnn_status boxes_attach(struct glcnn_data_set *set, glcnn_data_part part,
-                          const struct annotation *a, char *error);
+/* Gives the picture that was added last, to the part, what the annotation says, as the targets are: its
+ * boxes, cut at its edges; a mask of its outlines; its keypoints. One of another size than the
+ * annotation says is taken back. */
+glcnn_status annotation_attach(struct glcnn_data_set *set, glcnn_data_part part,
+                               const struct annotation *a, char *error);
 /* Counts what is left out; with `strict` it is an error. */
 glcnn_status boxes_tally(struct glcnn_data_set *set, struct tally *tally, const char *message,
                          char *error);
@@ -72,6 +84,9 @@ glcnn_status boxes_add_pairs(struct glcnn_data_set *set, glcnn_data_part part,
  * failure too. `is_bare`: without the folders that stand before a name. */
 glcnn_status boxes_read_list(struct glcnn_data_set *set, const char *path, bool is_bare,
                              struct listing *names, char *error);
+
+/* Says once that boxes are around outlines, which have pixels too. */
+void boxes_tell_outline(struct glcnn_data_set *set, const char *path);
 
 /* The readers of `pairs`. */
 glcnn_status yolo_read(struct glcnn_data_set *set, struct annotation *a, char *error);
@@ -99,10 +114,16 @@ glcnn_status class_list_read(const char *path, struct names *names, char *error)
 
 /* ---- For sets ---- */
 
+/* True if the name is that of a file that lists boxes, or says where they are. */
+bool boxes_is_file(const char *path);
 /* True if a folder has boxes: it is looked at as it is read, up to the first picture. */
 bool boxes_are_in(const char *path);
 /* Finds what a path has, and adds it. */
 glcnn_status boxes_add_path(struct glcnn_data_set *set, const char *path, char *error);
+/* Messages on what was left out or stands in for something else. */
+void boxes_tell(struct glcnn_data_set *set);
+/* Where YOLO's numbers have no names, 0 to the largest become the set's classes. */
+glcnn_status boxes_count_classes(struct glcnn_data_set *set, char *error);
 /* Labels become classes, once everything is added. */
 glcnn_status boxes_finish(struct glcnn_data_set *set, char *error);
 /* Boxes follow their pictures to the size of images. */

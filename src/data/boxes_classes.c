@@ -36,13 +36,20 @@ glcnn_status boxes_label(glcnn_data_set *set, uint32_t class, const char *path, 
 
 /* ---- Counted classes ---- */
 
+static bool are_counted(const glcnn_data_set *set)
+{
+    return strcmp(set->info.format, "yolo") == 0 && !set->boxes.classes && set->names.count > 0;
+}
+
 /* Numbers that no list names: 0 to the largest are the classes. */
-static glcnn_status count_classes(glcnn_data_set *set, char *error)
+glcnn_status boxes_count_classes(glcnn_data_set *set, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
     struct names counted = {0};
     uint32_t number, last = 0;
     glcnn_status status = GLCNN_SUCCESS;
+    if (!are_counted(set))
+        return GLCNN_SUCCESS;
     for (uint32_t i = 0; i < set->names.count; i++) {
         uint32_t class = (uint32_t)strtoul(set->names.texts[i], NULL, 10);
         last = class > last ? class : last;
@@ -55,11 +62,6 @@ static glcnn_status count_classes(glcnn_data_set *set, char *error)
              set->path, last);
     set_decide(set, message);
     return status;
-}
-
-static bool are_counted(const glcnn_data_set *set)
-{
-    return strcmp(set->info.format, "yolo") == 0 && !set->boxes.classes && set->names.count > 0;
 }
 
 /* ---- Finishing ---- */
@@ -150,15 +152,23 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
                                  set->path, set->skipped, reason);
 }
 
+void boxes_tell(glcnn_data_set *set)
+{
+    tell(set, &set->boxes.outlined, false);
+    tell(set, &set->boxes.unboxed, false);
+    tell(set, &set->boxes.several, false);
+    tell(set, &set->boxes.bare, true);
+    tell(set, &set->boxes.empty, true);
+    tell(set, &set->boxes.unmatched, true);
+}
+
 glcnn_status boxes_finish(glcnn_data_set *set, char *error)
 {
     bool is_given = set->info.class_count > 0;
     glcnn_status status = GLCNN_SUCCESS;
-    tell(set, &set->boxes.unboxed, false);
-    tell(set, &set->boxes.empty, true);
-    tell(set, &set->boxes.unmatched, true);
-    if (!is_given && are_counted(set))
-        status = count_classes(set, error);
+    boxes_tell(set);
+    if (!is_given)
+        status = boxes_count_classes(set, error);
     if (status == GLCNN_SUCCESS && !is_given && set->boxes.classes)
         status = take_classes(set, true, error);
     if (status == GLCNN_SUCCESS)

@@ -15,6 +15,7 @@ struct category {
     double id;
     const char *text; /* an id that is a text and no number; NULL: it is a number */
     const char *name;
+    const cJSON *keypoints; /* their names */
     uint32_t objects;
     bool is_spare; /* no object is of it, and another has its name */
 };
@@ -266,6 +267,7 @@ static glcnn_status read_categories(struct coco *c)
     {
         struct category *category = &c->categories[i];
         category->name = cJSON_GetStringValue(member(json, "name"));
+        category->keypoints = member(json, "keypoints");
         if (!read_category_id(member(json, "id"), category))
             return refuse_entry(c, CATEGORIES, i, "id", "a whole number or a text");
         if (!category->name)
@@ -533,23 +535,103 @@ static glcnn_status read_place(const struct coco *c, uint32_t number, struct raw
                            c->path, number);
 }
 
-static glcnn_status read_box(struct coco *c, uint32_t number, char *error)
+static const char *outline_text(const cJSON *json)
+{
+    const char *text = cJSON_GetStringValue(member(json, "segmentation"));
+    return text && *text && text[strspn(text, " \t\r\n")] ? text : NULL;
+}
+
+/* Where masks are wanted, or that there is an outline where boxes are. */
+static void read_outline(const struct coco *c, const cJSON *json, struct raw_box *box)
+{
+    const char *text = outline_text(json);
+    if (text && c->set->parameters.targets == GLCNN_DATA_TARGETS_BOXES)
+        boxes_tell_outline(c->set, c->path);
+    if (text && c->set->parameters.targets == GLCNN_DATA_TARGETS_MASKS &&
+        !outline_read(text, &box->outline))
+        outline_free(&box->outline);
+}
+
+/* The names of a category's keypoints, or their numbers. */
+static glcnn_status name_keypoints(const struct coco *c, const cJSON *list, uint32_t count,
+                                   char *error)
+{
+    struct names names = {.texts = NULL};
+    const cJSON *item;
+    uint32_t number;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (cJSON_GetArraySize(list) == 0)
+        return keypoints_count_names(c->set, count, c->path, error);
+    cJSON_ArrayForEach(item, list)
+    {
+        const char *name = cJSON_GetStringValue(item);
+        if (status == GLCNN_SUCCESS && name)
+            status = names_add(&names, name, strlen(name), c->path, &number, error);
+    }
+    if (status == GLCNN_SUCCESS && names.count != count)
+        status = data_fail(error, GLCNN_MALFORMED_DATA,
+                           "%.250s: has %u keypoints of an object, and %u names of them; expected "
+                           "x, y and v of each",
+                           c->path, count, names.count);
+    if (status == GLCNN_SUCCESS)
+        return keypoints_take_names(c->set, &names, c->path, error);
+    names_free(&names);
+    return status;
+}
+
+/* x, y and v of each: 0 not labelled, 1 labelled and hidden, 2 seen. */
+static glcnn_status read_keypoints(const struct coco *c, uint32_t number, const cJSON *names,
+                                   struct raw_box *box, char *error)
+{
+    const cJSON *item, *list = member(c->annotations[number], "keypoints");
+    const int count = cJSON_GetArraySize(list);
+    size_t i = 0;
+    if (!cJSON_IsArray(list) || count == 0)
+        return GLCNN_SUCCESS;
+    box->points = calloc((size_t)count, sizeof *box->points);
+    if (!box->points)
+        return data_no_memory(error, c->path);
+    cJSON_ArrayForEach(item, list)
+    {
+        if (count % 3 != 0 || !cJSON_IsNumber(item) || !isfinite(item->valuedouble))
+            return data_fail(error, GLCNN_MALFORMED_DATA,
+                             "%.250s: annotations[%u].keypoints is not finite numbers: x, y and v "
+                             "of each",
+                             c->path, number);
+        box->points[i++] = item->valuedouble;
+    }
+    box->point_count = (uint32_t)count / 3;
+    return name_keypoints(c, names, box->point_count, error);
+}
+
+static glcnn_status read_object(struct coco *c, uint32_t number, struct raw_box *box, char *error)
 {
     const cJSON *json = c->annotations[number], *crowd = member(json, "iscrowd");
     const struct category *category = find_category(c, member(json, "category_id"));
-    struct raw_box box = {.place = number};
     if (!category)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.250s: annotations[%u].category_id is missing, or is not the id of a "
                          "category",
                          c->path, number);
-    glcnn_status status = read_place(c, number, &box, error);
+    glcnn_status status = read_place(c, number, box, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    box.is_crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
-    status = names_add(&c->set->names, category->name, strlen(category->name), c->path, &box.label,
-                       error);
-    if (status == GLCNN_SUCCESS && !annotation_add(&c->annotation, &box))
+    read_outline(c, json, box);
+    if (c->set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS)
+        status = read_keypoints(c, number, category->keypoints, box, error);
+    box->is_crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
+    return status == GLCNN_SUCCESS ? names_add(&c->set->names, category->name,
+                                               strlen(category->name), c->path, &box->label, error)
+                                   : status;
+}
+
+static glcnn_status read_box(struct coco *c, uint32_t number, char *error)
+{
+    struct raw_box box = {.place = number};
+    glcnn_status status = read_object(c, number, &box, error);
+    if (status != GLCNN_SUCCESS)
+        raw_box_free(&box);
+    else if (!annotation_add(&c->annotation, &box))
         status = data_no_memory(error, c->path);
     return status;
 }
@@ -613,7 +695,7 @@ static glcnn_status read_annotation(struct coco *c, const struct image *image, c
     struct annotation *a = &c->annotation;
     const char *name = image->name;
     glcnn_status status = GLCNN_SUCCESS;
-    a->count = 0;
+    annotation_clear(a);
     read_size(member(image->json, "width"), &a->width);
     read_size(member(image->json, "height"), &a->height);
     if (image->is_twice)
@@ -655,7 +737,7 @@ static glcnn_status add_image(struct coco *c, const struct image *image)
                   : data_no_memory(c->error, c->path);
     free(path);
     return status == GLCNN_SUCCESS && c->set->file_count > before
-               ? boxes_attach(c->set, c->part, &c->annotation, c->error)
+               ? annotation_attach(c->set, c->part, &c->annotation, c->error)
                : status;
 }
 

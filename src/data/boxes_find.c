@@ -110,11 +110,12 @@ static glcnn_status add_json_file(glcnn_data_set *set, const char *path, char *e
     return status;
 }
 
-static glcnn_status add_yaml_file(glcnn_data_set *set, const char *path, char *error)
+/* The data.yaml of a folder, or its obj.data. */
+static glcnn_status add_list_file(glcnn_data_set *set, const char *path, char *error)
 {
     char *folder = folder_of(path);
-    glcnn_status status =
-        folder ? add_folder(set, folder, path, error) : data_no_memory(error, path);
+    glcnn_status status = folder ? add_folder(set, folder, data_yaml_is(path) ? path : NULL, error)
+                                 : data_no_memory(error, path);
     free(folder);
     return status;
 }
@@ -125,8 +126,8 @@ static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
         return add_folder(set, path, NULL, error);
     if (word_has_ending(path, ".json"))
         return add_json_file(set, path, error);
-    if (data_yaml_is(path))
-        return add_yaml_file(set, path, error);
+    if (data_yaml_is(path) || word_has_ending(path, ".data"))
+        return add_list_file(set, path, error);
     return data_fail(error, GLCNN_MALFORMED_DATA,
                      "%.300s: is not a folder; expected one with pictures and boxes, the .json of "
                      "COCO, or the data.yaml of YOLO",

@@ -61,10 +61,11 @@ static glcnn_status read(struct pairing *p, const char *path)
     char message[GLCNN_ERROR_LENGTH];
     struct annotation *a = &p->annotation;
     a->path = path;
-    a->count = a->width = a->height = 0;
+    annotation_clear(a);
+    a->width = a->height = 0;
     glcnn_status status = p->pairs->read(p->set, a, message);
     if (status == GLCNN_SUCCESS)
-        return boxes_attach(p->set, p->part, a, p->error);
+        return annotation_attach(p->set, p->part, a, p->error);
     return status == GLCNN_OUT_OF_MEMORY ? data_fail(p->error, status, "%s", message)
                                          : leave_out(p, message);
 }
@@ -96,7 +97,10 @@ static glcnn_status add(struct pairing *p, const char *picture, uint32_t number)
     if (number != UINT32_MAX)
         return annotate(p, picture, number);
     tell_unboxed(p, picture);
-    return GLCNN_SUCCESS;
+    annotation_clear(&p->annotation);
+    p->annotation.path = picture;
+    p->annotation.width = p->annotation.height = 0;
+    return annotation_attach(p->set, p->part, &p->annotation, p->error);
 }
 
 /* The annotation of a picture, whose ending may be in any case; UINT32_MAX: it has none. */

@@ -93,9 +93,10 @@ static glcnn_status read_middle(const struct annotation *a, const struct line *l
 }
 
 /* The points of an outline: the box is around them. */
-static glcnn_status read_outline(const struct annotation *a, const struct line *line,
-                                 struct raw_box *box, char *error)
+static glcnn_status read_outline(glcnn_data_set *set, const struct annotation *a,
+                                 const struct line *line, struct raw_box *box, char *error)
 {
+    const bool is_drawn = set->parameters.targets == GLCNN_DATA_TARGETS_MASKS;
     float x, y;
     box->left = box->top = LARGEST;
     box->right = box->bottom = LEAST;
@@ -103,6 +104,9 @@ static glcnn_status read_outline(const struct annotation *a, const struct line *
         glcnn_status status = read_share(a, line, false, i, &x, error);
         if (status == GLCNN_SUCCESS)
             status = read_share(a, line, false, i + 1, &y, error);
+        if (status == GLCNN_SUCCESS && is_drawn &&
+            !outline_add_point(&box->outline, (double)x, (double)y))
+            status = data_no_memory(error, a->path);
         if (status != GLCNN_SUCCESS)
             return status;
         box->left = fmin(box->left, (double)x);
@@ -110,15 +114,50 @@ static glcnn_status read_outline(const struct annotation *a, const struct line *
         box->top = fmin(box->top, (double)y);
         box->bottom = fmax(box->bottom, (double)y);
     }
-    return GLCNN_SUCCESS;
+    if (set->parameters.targets == GLCNN_DATA_TARGETS_BOXES)
+        boxes_tell_outline(set, a->path);
+    return !is_drawn || outline_end_ring(&box->outline) ? GLCNN_SUCCESS
+                                                        : data_no_memory(error, a->path);
 }
 
-static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const struct line *line,
-                             char *error)
+/* x, y and, where data.yaml says 3 of a point, what is seen of each; without that a point at 0, 0 or below is
+ * not labelled. */
+static glcnn_status read_points(glcnn_data_set *set, const struct annotation *a,
+                                const struct line *line, struct raw_box *box, char *error)
+{
+    const uint32_t count = set->boxes.keypoint_count, fields = set->boxes.keypoint_fields;
+    if (line->count != FIELDS + (size_t)count * fields)
+        return data_fail(
+            error, GLCNN_MALFORMED_DATA,
+            "%.200s: line %zu: has %zu fields; expected %zu: a box and %u points of %u "
+            "numbers, as kpt_shape says",
+            a->path, line->number, line->count, FIELDS + (size_t)count * fields, count, fields);
+    box->points = calloc(3 * (size_t)count + 1, sizeof *box->points);
+    if (!box->points)
+        return data_no_memory(error, a->path);
+    box->point_count = count;
+    for (size_t i = 0; i < count; i++) {
+        float values[3] = {0, 0, 0};
+        for (size_t k = 0; k < fields; k++)
+            if (!columns_number(line->fields[FIELDS + i * fields + k], &values[k]))
+                return data_fail(error, GLCNN_MALFORMED_DATA,
+                                 "%.200s: line %zu: \"%.40s\" of point %zu is no number", a->path,
+                                 line->number, line->fields[FIELDS + i * fields + k], i);
+        if (fields == 2)
+            values[2] = values[0] > 0 || values[1] > 0 ? 2 : 0;
+        for (size_t k = 0; k < 3; k++)
+            box->points[3 * i + k] = (double)values[k];
+    }
+    return set->keypoints.names.count > 0 ? GLCNN_SUCCESS
+                                          : keypoints_count_names(set, count, a->path, error);
+}
+
+static glcnn_status read_object(glcnn_data_set *set, const struct annotation *a,
+                                const struct line *line, struct raw_box *box, char *error)
 {
     uint32_t class;
-    struct raw_box box = {.place = line->number};
-    const bool is_box = line->count == FIELDS || (set->boxes.has_keypoints && line->count > FIELDS),
+    const bool has_keypoints = set->boxes.keypoint_count > 0,
+               is_box = line->count == FIELDS || (has_keypoints && line->count > FIELDS),
                is_outline = line->count > 6 && line->count % 2 == 1;
     if (!is_box && !is_outline)
         return data_fail(error, GLCNN_MALFORMED_DATA,
@@ -128,12 +167,23 @@ static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const st
                          a->path, line->number, line->count, FIELDS);
     glcnn_status status = read_class(set, a, line, &class, error);
     if (status == GLCNN_SUCCESS)
-        status = is_box ? read_middle(a, line, &box, error) : read_outline(a, line, &box, error);
-    if (status == GLCNN_SUCCESS)
-        status = boxes_label(set, class, a->path, &box.label, error);
+        status = is_box ? read_middle(a, line, box, error) : read_outline(set, a, line, box, error);
+    if (status == GLCNN_SUCCESS && has_keypoints && line->count > FIELDS &&
+        set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS)
+        status = read_points(set, a, line, box, error);
+    return status == GLCNN_SUCCESS ? boxes_label(set, class, a->path, &box->label, error) : status;
+}
+
+static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const struct line *line,
+                             char *error)
+{
+    struct raw_box box = {.place = line->number};
+    glcnn_status status = read_object(set, a, line, &box, error);
     if (status != GLCNN_SUCCESS)
-        return status;
-    return annotation_add(a, &box) ? GLCNN_SUCCESS : data_no_memory(error, a->path);
+        raw_box_free(&box);
+    else if (!annotation_add(a, &box))
+        status = data_no_memory(error, a->path);
+    return status;
 }
 
 static glcnn_status read_text(glcnn_data_set *set, struct annotation *a, char *rest, char *error)

@@ -391,12 +391,28 @@ static glcnn_status use_darknet(const struct place *p, bool *found)
     return status;
 }
 
+static glcnn_status take_keypoints(const struct place *p, const char *path, struct data_yaml *yaml)
+{
+    glcnn_data_set *set = p->set;
+    const uint32_t count = yaml->keypoint_shape[0], names = yaml->keypoints.count;
+    set->boxes.keypoint_count = count;
+    set->boxes.keypoint_fields = yaml->keypoint_shape[1];
+    if (set->parameters.targets != GLCNN_DATA_TARGETS_NUMBERS || names == 0)
+        return GLCNN_SUCCESS;
+    if (names != count)
+        return data_fail(p->error, GLCNN_MALFORMED_DATA,
+                         "%.250s: has %u kpt_names, and kpt_shape has %u points; expected a name "
+                         "of each",
+                         path, names, count);
+    return keypoints_take_names(set, &yaml->keypoints, path, p->error);
+}
+
 static glcnn_status use_yaml(const struct place *p, const char *path, bool *found)
 {
     struct data_yaml yaml;
     glcnn_status status = data_yaml_read(path, &yaml, p->error);
-    if (p->set && yaml.has_keypoints)
-        p->set->boxes.has_keypoints = true;
+    if (status == GLCNN_SUCCESS && p->set)
+        status = take_keypoints(p, path, &yaml);
     if (status == GLCNN_SUCCESS)
         status = use(p, path, &yaml, found);
     data_yaml_free(&yaml);

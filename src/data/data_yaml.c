@@ -175,6 +175,50 @@ static glcnn_status read_part(struct reading_yaml *y, const yaml_node_t *value,
     return status;
 }
 
+/* ---- Keypoints ---- */
+
+/* [17, 3] */
+static glcnn_status read_keypoint_shape(struct reading_yaml *y, const yaml_node_t *value)
+{
+    static const char expected[] = "[points, 2 or 3]";
+    const bool is_list = value->type == YAML_SEQUENCE_NODE &&
+                         value->data.sequence.items.top - value->data.sequence.items.start == 2;
+    if (!is_list)
+        return refuse(y, value, "kpt_shape", expected);
+    for (int i = 0; i < 2; i++) {
+        const char *text = text_of(node_of(y, value->data.sequence.items.start[i]));
+        const size_t length = text ? strlen(text) : 0;
+        if (length == 0 || length > 4 || strspn(text, "0123456789") != length)
+            return refuse(y, value, "kpt_shape", expected);
+        y->yaml->keypoint_shape[i] = (uint32_t)strtoul(text, NULL, 10);
+    }
+    const uint32_t *shape = y->yaml->keypoint_shape;
+    return shape[0] > 0 && shape[0] <= GLCNN_DATA_MAX_NUMBERS / 2 &&
+                   (shape[1] == 2 || shape[1] == 3)
+               ? GLCNN_SUCCESS
+               : refuse(y, value, "kpt_shape", expected);
+}
+
+/* A list, or a map of lists by class, of which the first is that of all. */
+static glcnn_status read_keypoint_names(struct reading_yaml *y, const yaml_node_t *value)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    uint32_t number;
+    if (value->type == YAML_MAPPING_NODE &&
+        value->data.mapping.pairs.start < value->data.mapping.pairs.top)
+        value = node_of(y, value->data.mapping.pairs.start->value);
+    if (value->type != YAML_SEQUENCE_NODE)
+        return refuse(y, value, "kpt_names", "a list of names");
+    for (const yaml_node_item_t *item = value->data.sequence.items.start;
+         item < value->data.sequence.items.top && status == GLCNN_SUCCESS; item++) {
+        const char *text = text_of(node_of(y, *item));
+        status = text && *text ? names_add(&y->yaml->keypoints, text, strlen(text), y->path,
+                                           &number, y->error)
+                               : refuse(y, node_of(y, *item), "kpt_names", "a name");
+    }
+    return status;
+}
+
 /* ---- All ---- */
 
 static glcnn_status read_entry(struct reading_yaml *y, const char *key, const yaml_node_t *value)
@@ -185,7 +229,10 @@ static glcnn_status read_entry(struct reading_yaml *y, const char *key, const ya
         return read_names(y, value);
     if (word_is_part(key, strlen(key), &part))
         return read_part(y, value, part);
-    y->yaml->has_keypoints |= strcmp(key, "kpt_shape") == 0;
+    if (strcmp(key, "kpt_shape") == 0)
+        return read_keypoint_shape(y, value);
+    if (strcmp(key, "kpt_names") == 0 && y->yaml->keypoints.count == 0)
+        return read_keypoint_names(y, value);
     if (strcmp(key, "path") == 0 && text && *text && !y->yaml->root) {
         y->yaml->root = strdup(text);
         return y->yaml->root ? GLCNN_SUCCESS : data_no_memory(y->error, y->path);
@@ -262,6 +309,7 @@ glcnn_status data_yaml_read(const char *path, struct data_yaml *yaml, char *erro
 void data_yaml_free(struct data_yaml *yaml)
 {
     names_free(&yaml->names);
+    names_free(&yaml->keypoints);
     free(yaml->root);
     for (int i = 0; i < GLCNN_DATA_PARTS; i++)
         listing_free(&yaml->parts[i]);

@@ -11,7 +11,9 @@ struct data_yaml {
     struct names names;                     /* of the classes; none: it lists none */
     char *root;                             /* `path`, which the parts are below; NULL: not said */
     struct listing parts[GLCNN_DATA_PARTS]; /* folders, or lists of pictures */
-    bool has_keypoints; /* `kpt_shape`: behind the box of a line stand its points */
+    uint32_t
+        keypoint_shape[2];  /* `kpt_shape`: points after the box of a line, and numbers of each */
+    struct names keypoints; /* `kpt_names`, of the first class that has some */
 };
 
 /* True if the file is YAML by its name, in any case of letters. */

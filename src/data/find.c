@@ -348,11 +348,26 @@ static bool is_picture(const char *path)
     return known || picture_has_ending(path);
 }
 
+/* Annotations tell of boxes, or else of outlines, which are drawn as masks, or of keypoints. */
+static bool is_annotated(const glcnn_data_set *set, const char *path)
+{
+    switch (set->parameters.targets) {
+    case GLCNN_DATA_TARGETS_BOXES:
+        return true;
+    case GLCNN_DATA_TARGETS_MASKS:
+        return boxes_is_file(path) || (!masks_are_in(path) && boxes_are_in(path));
+    case GLCNN_DATA_TARGETS_NUMBERS:
+        return boxes_is_file(path) || (!set_has_list(path) && boxes_are_in(path));
+    default:
+        return false;
+    }
+}
+
 glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
 {
     struct listing listing;
     bool is_folder = path_is_folder(path);
-    if (set->parameters.targets == GLCNN_DATA_TARGETS_BOXES)
+    if (is_annotated(set, path))
         return boxes_add_path(set, path, error);
     if (!is_folder && is_picture(path))
         return data_fail(error, GLCNN_MALFORMED_DATA,

@@ -283,6 +283,7 @@ static glcnn_status finish_targets(glcnn_data_set *set, char *error)
 {
     switch (set->parameters.targets) {
     case GLCNN_DATA_TARGETS_NUMBERS:
+        boxes_tell(set);
         return set_name_numbers(set, error);
     case GLCNN_DATA_TARGETS_MASKS:
         return set_finish_masks(set, error);

@@ -509,6 +509,8 @@ glcnn_status set_finish_masks(glcnn_data_set *set, char *error)
 {
     struct masks *m = &set->masks;
     uint32_t count = 0;
+    if (m->drawings)
+        return masks_finish_drawn(set, error);
     if (set->info.class_count > 0)
         return check_seen(set, error);
     for (int value = 0; value < 255; value++)
@@ -556,23 +558,31 @@ static void sample(const glcnn_data_set *set, const struct picture_values *v, ui
             *classes++ = set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];
 }
 
-static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
+static glcnn_status read_file(const glcnn_data_set *set, uint32_t index,
+                              struct picture_values *values, char *error)
 {
     const struct picture_file *file = &set->masks.files[index];
-    struct picture_values values = {.values = NULL};
     struct picture_file now;
     FILE *stream = open_picture(file->path, &now);
     if (!stream)
         return data_tell_change(file->path, "has vanished", error);
-    glcnn_status status = read_values(stream, file->path, &values, error);
+    glcnn_status status = read_values(stream, file->path, values, error);
     if (!picture_is_as_opened(file, stream))
         status = data_tell_change(file->path, "has changed", error);
     fclose(stream);
+    return status;
+}
+
+static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
+{
+    struct picture_values values = {.values = NULL};
+    glcnn_status status = set->masks.drawings ? masks_draw(set, index, &values, error)
+                                              : read_file(set, index, &values, error);
     uint32_t *places = malloc(((size_t)set->info.width + set->info.height) * sizeof *places);
     if (status == GLCNN_SUCCESS && places)
         sample(set, &values, places, classes);
     else if (status == GLCNN_SUCCESS)
-        status = data_no_memory(error, file->path);
+        status = data_no_memory(error, set->path);
     free(places);
     free(values.values);
     return status;

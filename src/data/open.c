@@ -148,9 +148,12 @@ void glcnn_data_set_close(glcnn_data_set **data)
     }
     for (uint32_t i = 0; i < set->file_count; i++)
         free(set->files[i].path);
-    for (uint32_t i = 0; i < set->masks.count; i++)
+    for (uint32_t i = 0; i < set->masks.count && set->masks.files; i++)
         free(set->masks.files[i].path);
     free(set->masks.files);
+    free(set->masks.drawings);
+    objects_free(&set->masks.objects);
+    keypoints_free(&set->keypoints);
     free((void *)set->masks.states);
     free(set->masks.kept);
     free(set->numbers.values);

@@ -30,7 +30,12 @@ static bool add_number(struct outline *o, double value)
     return true;
 }
 
-static bool end_ring(struct outline *o)
+bool outline_add_point(struct outline *o, double x, double y)
+{
+    return add_number(o, x) && add_number(o, y);
+}
+
+bool outline_end_ring(struct outline *o)
 {
     const size_t first = o->ring_count > 0 ? o->ends[o->ring_count - 1] : 0;
     if (o->count == first)
@@ -68,7 +73,7 @@ static bool read_rings(const char *at, struct outline *o)
     double value;
     for (at += strspn(at, blanks); *at; at += strspn(at, blanks)) {
         if (*at == '[' || *at == ']') {
-            if (!end_ring(o))
+            if (!outline_end_ring(o))
                 return false;
             at++;
         } else if (*at == ',') {
@@ -77,7 +82,7 @@ static bool read_rings(const char *at, struct outline *o)
             return false;
         }
     }
-    return end_ring(o) && o->ring_count > 0;
+    return outline_end_ring(o) && o->ring_count > 0;
 }
 
 /* Runs in pycocotools' letters, of five bits each; from the third run on each is the difference from
@@ -169,6 +174,11 @@ void outline_free(struct outline *outline)
     free(outline->ends);
     free(outline->runs);
     *outline = (struct outline){.points = NULL};
+}
+
+bool outline_is(const struct outline *outline)
+{
+    return outline->ring_count > 0 || outline->run_count > 0;
 }
 
 /* ---- Boxes ---- */

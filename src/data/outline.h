@@ -21,6 +21,11 @@ struct outline {
  * after a failure too. False: it is none, or memory is short. */
 bool outline_read(const char *text, struct outline *outline);
 void outline_free(struct outline *outline);
+/* False: it has neither rings nor runs. */
+bool outline_is(const struct outline *outline);
+/* Adds a point, and ends the ring of the points added since the last; false: memory is short. */
+bool outline_add_point(struct outline *outline, double x, double y);
+bool outline_end_ring(struct outline *outline);
 /* left, top, right, bottom in pixels; false: it has no pixel. */
 bool outline_box(const struct outline *outline, double box[4]);
 

@@ -154,7 +154,8 @@ uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part 
                                     uint32_t index)
 {
     const struct item *item = set_item(data, part, index);
-    return item && data->masks.count > 0 && item->label != GLCNN_DATA_NO_LABEL
-               ? data->masks.files[item->target].digest ^ data->masks.order
-               : 0;
+    if (!item || data->masks.count == 0 || item->label == GLCNN_DATA_NO_LABEL)
+        return 0;
+    return data->masks.drawings ? masks_drawn_digest(data, item->target)
+                                : data->masks.files[item->target].digest ^ data->masks.order;
 }

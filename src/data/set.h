@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "boxes.h"
+#include "drawing.h"
 #include "names.h"
 #include "picture.h"
 #include "table.h"
@@ -66,16 +67,26 @@ struct numbers {
     uint32_t count, rows, capacity;
 };
 
-/* Targets that are masks. */
+/* Targets that are masks: files, or drawn of the outlines of objects. */
 struct masks {
     struct picture_file *files;
     uint32_t count, capacity;
-    bool seen[256];        /* values of the training part */
-    uint8_t class_of[256]; /* of a value; GLCNN_DATA_NO_CLASS: none */
+    struct drawing *drawings; /* NULL: they are files */
+    uint32_t drawing_capacity;
+    struct objects objects; /* of the drawings */
+    bool has_objects;       /* that have an outline */
+    bool seen[256];         /* values of the training part */
+    uint8_t class_of[256];  /* of a value; GLCNN_DATA_NO_CLASS: none */
     uint64_t order; /* of classes that a list has in another order than those given; 0: the same */
     /* Of each mask, as of pictures. */
     _Atomic uint8_t *states;
     uint8_t *kept;
+};
+
+/* Keypoints that are numbers. */
+struct keypoints {
+    struct names names;
+    uint32_t *order; /* of x and y of each, which number it is */
 };
 
 struct glcnn_data_set {
@@ -90,6 +101,7 @@ struct glcnn_data_set {
     struct table tables[GLCNN_DATA_PARTS];
     struct numbers numbers;
     struct masks masks;
+    struct keypoints keypoints;
     struct picture_file *files;
     uint32_t file_count, file_capacity;
     /* Of each file: TAKEN while one thread writes its pixels into `kept`. */
@@ -168,7 +180,32 @@ glcnn_status list_look_at(const char *path, struct list_look *look, char *error)
 /* Adds the pictures that a CSV names, with their numbers. */
 glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error);
 
+/* True if the folder, or that of a part, has a list of pictures with numbers. */
+bool set_has_list(const char *path);
+
+/* ---- Keypoints ---- */
+
+/* Takes the names over, which are those of the points of all objects. */
+glcnn_status keypoints_take_names(glcnn_data_set *set, struct names *points, const char *path,
+                                  char *error);
+/* The same of points without names. */
+glcnn_status keypoints_count_names(glcnn_data_set *set, uint32_t count, const char *path,
+                                   char *error);
+void keypoints_free(struct keypoints *keypoints);
+/* The numbers of the picture that was added last, which is taken back where it has no labelled points. */
+glcnn_status keypoints_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+                              char *error);
+
 /* ---- Masks ---- */
+
+/* A mask of the outlines of the picture that was added last, which is taken back where one is wrong. */
+glcnn_status masks_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+                          char *error);
+glcnn_status masks_finish_drawn(glcnn_data_set *set, char *error);
+/* Draws mask number `index`; the values are to be released with free(), after a failure too. */
+glcnn_status masks_draw(const glcnn_data_set *set, uint32_t index, struct picture_values *values,
+                        char *error);
+uint64_t masks_drawn_digest(const glcnn_data_set *set, uint32_t index);
 
 /* True if a folder has masks: it is looked at as it is read. */
 bool masks_are_in(const char *path);

@@ -55,6 +55,11 @@ static bool has_numbers(const char *folder, bool has_parts)
     return found;
 }
 
+bool set_has_list(const char *path)
+{
+    return has_numbers(path, true);
+}
+
 uint32_t set_targets_in(const char *path)
 {
     const bool has_masks = masks_are_in(path), has_boxes = boxes_are_in(path);
@@ -62,7 +67,7 @@ uint32_t set_targets_in(const char *path)
            (has_boxes ? 1u << GLCNN_DATA_TARGETS_BOXES : 0);
 }
 
-static bool is_boxes_file(const char *path)
+bool boxes_is_file(const char *path)
 {
     return word_has_ending(path, ".json") || data_yaml_is(path) || word_has_ending(path, ".data");
 }
@@ -81,9 +86,9 @@ glcnn_data_targets glcnn_data_guess_targets(const char *path)
     default: /* opening asks which */
         return GLCNN_DATA_TARGETS_CLASSES;
     }
-    if (is_boxes_file(path))
+    if (boxes_is_file(path))
         return GLCNN_DATA_TARGETS_BOXES;
-    return has_numbers(path, true) || (path_is_csv(path) && is_of_numbers(path))
+    return set_has_list(path) || (path_is_csv(path) && is_of_numbers(path))
                ? GLCNN_DATA_TARGETS_NUMBERS
                : GLCNN_DATA_TARGETS_CLASSES;
 }

@@ -1,0 +1,189 @@
+/* Keypoints of annotations as numbers: NAME_x and NAME_y of each in the picture's pixels, -1 and -1 of one that
+ * is not labelled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "set.h"
+
+/* ---- Names ---- */
+
+/* NAME_x, NAME_y; NULL: not enough memory. */
+static char *name_of(const char *point, uint32_t which)
+{
+    const size_t size = strlen(point) + 3;
+    char *name = malloc(size);
+    if (name)
+        snprintf(name, size, "%s_%c", point, which == 0 ? 'x' : 'y');
+    return name;
+}
+
+static glcnn_status name_numbers(glcnn_data_set *set, const struct names *points, char *error)
+{
+    set->class_names = calloc(2 * (size_t)points->count, sizeof *set->class_names);
+    for (uint32_t i = 0; set->class_names && i < 2 * points->count; i++) {
+        char *name = name_of(points->texts[i / 2], i % 2);
+        if (!name)
+            return data_no_memory(error, set->path);
+        set->class_names[set->info.class_count++] = name;
+    }
+    return set->class_names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+}
+
+/* Which of the numbers that a network has is this one; UINT32_MAX: none. */
+static uint32_t find_number(const glcnn_data_set *set, const char *name)
+{
+    for (uint32_t i = 0; i < set->info.class_count; i++)
+        if (strcmp(set->class_names[i], name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+static glcnn_status order_numbers(glcnn_data_set *set, const struct names *points, const char *path,
+                                  char *error)
+{
+    struct keypoints *k = &set->keypoints;
+    free(k->order);
+    k->order = calloc(2 * (size_t)points->count, sizeof *k->order);
+    if (!k->order)
+        return data_no_memory(error, path);
+    if (set->info.class_count != 2 * points->count)
+        return data_fail(error, GLCNN_MALFORMED_DATA,
+                         "%.250s: has %u keypoints, and there are %u numbers of an image; expected "
+                         "x and y of each",
+                         path, points->count, set->info.class_count);
+    for (uint32_t i = 0; i < set->info.class_count; i++) {
+        char *name = name_of(points->texts[i / 2], i % 2);
+        k->order[i] = name ? find_number(set, name) : 0;
+        const bool is_known = name && k->order[i] != UINT32_MAX;
+        free(name);
+        if (!is_known)
+            return data_fail(error, name ? GLCNN_MALFORMED_DATA : GLCNN_OUT_OF_MEMORY,
+                             "%.250s: has the keypoint \"%.60s\"; expected \"%.60s\"", path,
+                             points->texts[i / 2], set->class_names[i]);
+    }
+    return GLCNN_SUCCESS;
+}
+
+static bool are_same(const struct names *a, const struct names *b)
+{
+    uint32_t i = 0;
+    while (i < a->count && i < b->count && strcmp(a->texts[i], b->texts[i]) == 0)
+        i++;
+    return a->count == b->count && i == a->count;
+}
+
+glcnn_status keypoints_take_names(glcnn_data_set *set, struct names *points, const char *path,
+                                  char *error)
+{
+    struct keypoints *k = &set->keypoints;
+    glcnn_status status = GLCNN_SUCCESS;
+    if (k->names.count > 0 || points->count == 0) {
+        if (points->count > 0 && !are_same(&k->names, points))
+            status = data_fail(error, GLCNN_MALFORMED_DATA,
+                               "%.250s: has objects of %u and of %u keypoints, or of other names; "
+                               "expected the same of all",
+                               path, k->names.count, points->count);
+        names_free(points);
+        return status;
+    }
+    if (points->count > GLCNN_DATA_MAX_NUMBERS / 2)
+        status =
+            data_fail(error, GLCNN_MALFORMED_DATA, "%.250s: has %u keypoints; expected %d at most",
+                      path, points->count, GLCNN_DATA_MAX_NUMBERS / 2);
+    if (status == GLCNN_SUCCESS && set->info.class_count == 0)
+        status = name_numbers(set, points, error);
+    if (status == GLCNN_SUCCESS)
+        status = order_numbers(set, points, path, error);
+    if (status == GLCNN_SUCCESS)
+        k->names = *points;
+    else
+        names_free(points);
+    *points = (struct names){.texts = NULL};
+    return status;
+}
+
+glcnn_status keypoints_count_names(glcnn_data_set *set, uint32_t count, const char *path,
+                                   char *error)
+{
+    struct names counted = {.texts = NULL};
+    uint32_t number;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
+        status = names_add_number(&counted, i, path, &number, error);
+    if (status == GLCNN_SUCCESS)
+        return keypoints_take_names(set, &counted, path, error);
+    names_free(&counted);
+    return status;
+}
+
+void keypoints_free(struct keypoints *keypoints)
+{
+    names_free(&keypoints->names);
+    free(keypoints->order);
+    *keypoints = (struct keypoints){.order = NULL};
+}
+
+/* ---- One picture ---- */
+
+static bool has_labelled(const struct raw_box *box)
+{
+    for (uint32_t i = 0; i < box->point_count; i++)
+        if (box->points[3 * i + 2] > 0)
+            return true;
+    return false;
+}
+
+static double area_of(const struct raw_box *box)
+{
+    return (box->right - box->left) * (box->bottom - box->top);
+}
+
+/* A picture has the numbers of one object. */
+static const struct raw_box *find_largest(const struct annotation *a, uint32_t *count)
+{
+    const struct raw_box *largest = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct raw_box *box = &a->boxes[i];
+        if (!has_labelled(box))
+            continue;
+        ++*count;
+        if (!largest || area_of(box) > area_of(largest))
+            largest = box;
+    }
+    return largest;
+}
+
+static glcnn_status add_points(glcnn_data_set *set, const struct annotation *a,
+                               const struct raw_box *box, struct item *item, char *error)
+{
+    const struct picture *head = &set->files[item->index].head;
+    const double scale[2] = {a->in_pixels ? 1 : head->width, a->in_pixels ? 1 : head->height};
+    float values[GLCNN_DATA_MAX_NUMBERS];
+    for (uint32_t i = 0; i < 2 * box->point_count; i++) {
+        const double *point = box->points + 3 * (i / 2);
+        values[set->keypoints.order[i]] = point[2] > 0 ? (float)(point[i % 2] * scale[i % 2]) : -1;
+    }
+    return set_add_numbers(set, values, 1, 2 * box->point_count, a->path, &item->target, error);
+}
+
+glcnn_status keypoints_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+                              char *error)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    struct item *item = &set->parts[part].items[set->parts[part].count - 1];
+    const char *picture = set->files[item->index].path;
+    uint32_t count;
+    const struct raw_box *box = find_largest(a, &count);
+    if (!box) {
+        snprintf(message, sizeof message, "%.300s: has no object with labelled keypoints", picture);
+        set_remove_picture(set, part);
+        return set_complain(set, 1, message, error);
+    }
+    if (count > 1 && set->boxes.several.count++ == 0)
+        snprintf(set->boxes.several.first, sizeof set->boxes.several.first,
+                 "%.200s: has %u objects with keypoints, and those of the largest box are taken",
+                 picture, count);
+    return add_points(set, a, box, item, error);
+}
