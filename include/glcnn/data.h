@@ -260,6 +260,15 @@ typedef enum glcnn_data_values {
     GLCNN_DATA_VALUES_FORCE32 = 0x7fffffff
 } glcnn_data_values;
 
+/* How a picture is brought to the size of images, with its middle in the middle. */
+typedef enum {
+    GLCNN_DATA_FIT_CUT, /* It is scaled until it covers the image; what is outside is cut off. */
+    GLCNN_DATA_FIT_LETTERBOX, /* It is scaled until all of it is in the image; the border around it is
+                                 0, black, and in masks of no class. */
+    GLCNN_DATA_FIT_STRETCH,   /* Its width and its height are scaled each by itself. */
+    GLCNN_DATA_FIT_FORCE32 = 0x7fffffff
+} glcnn_data_fit;
+
 /* All zero: everything follows from the data. */
 struct glcnn_data_parameters {
     /* Of the images, up to GLCNN_DATA_MAX_SIDE. 0: of pictures the size that more than half of those
@@ -296,6 +305,7 @@ struct glcnn_data_parameters {
     const char *const *class_names;
     uint32_t class_count;
     glcnn_data_targets targets;
+    glcnn_data_fit fit; /* of pictures; with `resize` they are cut */
 };
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
@@ -360,10 +370,8 @@ GLCNN_API const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32
 GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                                    char *name, size_t size);
 
-/* The size that an image has in its file, of a picture as it is shown: after EXIF's orientation. What
- * the loader gives is the middle of it, of width x height times the smaller of *width / info.width and
- * *height / info.height, or with `resize` times the smaller of *width and *height over that. Beyond
- * the part's end both are 0. */
+/* The size that an image has in its file, of a picture as it is shown: after EXIF's orientation.
+ * glcnn_data_find_window says what of it the loader gives. Beyond the part's end both are 0. */
 GLCNN_API void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
                                    uint32_t *width, uint32_t *height);
 
@@ -391,14 +399,43 @@ GLCNN_API uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_
 GLCNN_API uint64_t glcnn_data_set_image_digest(const glcnn_data_set *data, glcnn_data_part part,
                                                uint32_t index);
 
+/* What an image shows of a picture, in the picture's pixels from its upper left corner: the image's point
+ * (x, y) of width x height is the picture's point (left + x * window.width / width, top + y *
+ * window.height / height), exactly, but for rounding of `resize`. A letterbox's border makes it larger
+ * than the picture, with left or top below 0. */
+struct glcnn_data_window {
+    double left, top, width, height;
+};
+
+/* Writes the window of a picture of that size, as it is shown, in images of width, height, resize and fit
+ * of the parameters; all 0 where one of the sizes is. */
+GLCNN_API void glcnn_data_find_window(uint32_t picture_width, uint32_t picture_height,
+                                      const struct glcnn_data_parameters *parameters,
+                                      struct glcnn_data_window *window);
+
 /* A box around an object, in shares of the image that the loader gives: 0 is its left and its upper
- * edge, 1 its right and its lower one, and left < right, top < bottom. */
+ * edge, 1 its right and its lower one, and left < right, top < bottom. Of a picture that is cut a box is
+ * whole, below 0 or above 1 where it reaches beyond the image, and may lie outside of it. */
 struct glcnn_data_box {
     float left, top, right, bottom;
     uint32_t label;    /* below info.class_count */
     bool is_crowd;     /* COCO's: many objects in one box */
     bool is_difficult; /* Pascal VOC's: trained, but neither right nor wrong to find */
 };
+
+/* Writes the picture of an image whole and stretched to that size, up to GLCNN_DATA_MAX_PIXELS, as bytes of
+ * red, green and blue, [height][width][3]: to be looked at. Several threads may call it at once. Errors:
+ * GLCNN_INVALID_ARGUMENT for the size, or beyond the part's end; as glcnn_data_loader_next. */
+GLCNN_API glcnn_status glcnn_data_set_read_picture(glcnn_data_set *data, glcnn_data_part part,
+                                                   uint32_t index, uint32_t width, uint32_t height,
+                                                   uint8_t *pixels, char error[GLCNN_ERROR_LENGTH]);
+
+/* Writes the class of each pixel of an image's mask, GLCNN_DATA_NO_CLASS for none, [height][width]: of
+ * glcnn_data_set_size as the file has it, otherwise of the pixels in the middle of those that are written.
+ * Errors: as glcnn_data_set_read_picture; GLCNN_INVALID_ARGUMENT where targets are no masks. */
+GLCNN_API glcnn_status glcnn_data_set_read_mask(glcnn_data_set *data, glcnn_data_part part,
+                                                uint32_t index, uint32_t width, uint32_t height,
+                                                uint8_t *classes, char error[GLCNN_ERROR_LENGTH]);
 
 /* The boxes of an image, *count of them, of the data set's lifetime. NULL and 0: it has none, or is
  * beyond the part's end. */

@@ -164,48 +164,41 @@ glcnn_status annotation_attach(glcnn_data_set *set, glcnn_data_part part,
 
 /* False: the box lies outside of the middle of its picture that is shown. */
 static bool move_box(struct glcnn_data_box *box, const struct picture *head,
-                     const struct middle *middle)
+                     const struct glcnn_data_window *window)
 {
     const double width = head->width, height = head->height;
-    bool is_wide =
-        cut((box->left * width - middle->left) / middle->width,
-            (box->right * width - middle->left) / middle->width, &box->left, &box->right);
-    bool is_high =
-        cut((box->top * height - middle->top) / middle->height,
-            (box->bottom * height - middle->top) / middle->height, &box->top, &box->bottom);
-    return is_wide && is_high;
+    box->left = (float)((box->left * width - window->left) / window->width);
+    box->right = (float)((box->right * width - window->left) / window->width);
+    box->top = (float)((box->top * height - window->top) / window->height);
+    box->bottom = (float)((box->bottom * height - window->top) / window->height);
+    return box->right > 0 && box->left < 1 && box->bottom > 0 && box->top < 1;
 }
 
-static uint32_t move_boxes(glcnn_data_set *set, struct picture_file *file, uint32_t kept)
+static uint32_t move_boxes(glcnn_data_set *set, const struct picture_file *file)
 {
-    const struct scaled to = {set->info.width, set->info.height, set->parameters.resize};
-    const struct middle middle = scale_middle(file->head.width, file->head.height, &to);
-    struct glcnn_data_box *items = set->boxes.items;
-    const uint32_t first = kept;
-    for (uint32_t i = 0; i < file->box_count; i++) {
-        struct glcnn_data_box box = items[file->first_box + i];
-        if (move_box(&box, &file->head, &middle))
-            items[kept++] = box;
-    }
-    file->first_box = first;
-    file->box_count = kept - first;
-    return kept;
+    const struct scaled to = {.width = set->info.width,
+                              .height = set->info.height,
+                              .side = set->parameters.resize,
+                              .fit = set->parameters.fit};
+    const struct glcnn_data_window window = scale_window(file->head.width, file->head.height, &to);
+    uint32_t outside = 0;
+    for (uint32_t i = 0; i < file->box_count; i++)
+        outside += !move_box(&set->boxes.items[file->first_box + i], &file->head, &window);
+    return outside;
 }
 
 void boxes_fit(glcnn_data_set *set)
 {
     char message[GLCNN_ERROR_LENGTH];
-    struct boxes *boxes = &set->boxes;
-    uint32_t kept = 0;
+    uint32_t outside = 0;
     for (uint32_t i = 0; i < set->file_count; i++)
-        kept = move_boxes(set, &set->files[i], kept);
+        outside += set->files[i].box_count > 0 ? move_boxes(set, &set->files[i]) : 0;
     snprintf(message, sizeof message,
              "%.250s: %u of %u boxes lie outside of the middle of their pictures that images of "
-             "%ux%u show",
-             set->path, boxes->count - kept, boxes->count, set->info.width, set->info.height);
-    if (kept < boxes->count)
+             "%ux%u show; they cannot be found",
+             set->path, outside, set->boxes.count, set->info.width, set->info.height);
+    if (outside > 0)
         set_decide(set, message);
-    boxes->count = kept;
 }
 
 const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set *data, glcnn_data_part part,

@@ -550,19 +550,27 @@ static void sample(const glcnn_data_set *set, const struct picture_values *v, ui
                    uint8_t *classes)
 {
     const uint32_t width = set->info.width, height = set->info.height;
-    const struct scaled to = {width, height, set->parameters.resize};
+    const struct scaled to = {.width = width,
+                              .height = height,
+                              .side = set->parameters.resize,
+                              .fit = set->parameters.fit};
     uint32_t *x = places, *y = places + width;
     scale_nearest(v->width, v->height, &to, x, y);
     for (uint32_t j = 0; j < height; j++)
         for (uint32_t i = 0; i < width; i++)
-            *classes++ = set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];
+            *classes++ = x[i] == SCALE_BORDER || y[j] == SCALE_BORDER
+                             ? GLCNN_DATA_NO_CLASS
+                             : set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];
 }
 
-static glcnn_status read_file(const glcnn_data_set *set, uint32_t index,
-                              struct picture_values *values, char *error)
+glcnn_status set_mask_values(glcnn_data_set *set, uint32_t index, struct picture_values *values,
+                             char *error)
 {
     const struct picture_file *file = &set->masks.files[index];
     struct picture_file now;
+    *values = (struct picture_values){.values = NULL};
+    if (set->masks.drawings)
+        return masks_draw(set, index, values, error);
     FILE *stream = open_picture(file->path, &now);
     if (!stream)
         return data_tell_change(file->path, "has vanished", error);
@@ -576,8 +584,7 @@ static glcnn_status read_file(const glcnn_data_set *set, uint32_t index,
 static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
 {
     struct picture_values values = {.values = NULL};
-    glcnn_status status = set->masks.drawings ? masks_draw(set, index, &values, error)
-                                              : read_file(set, index, &values, error);
+    glcnn_status status = set_mask_values(set, index, &values, error);
     uint32_t *places = malloc(((size_t)set->info.width + set->info.height) * sizeof *places);
     if (status == GLCNN_SUCCESS && places)
         sample(set, &values, places, classes);

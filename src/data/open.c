@@ -29,6 +29,15 @@ static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char
                          "resize is %u, of images of %u x %u; expected width and height, and the "
                          "longer of them to %d",
                          p->resize, p->width, p->height, GLCNN_DATA_MAX_SIDE);
+    if ((unsigned)p->fit > GLCNN_DATA_FIT_STRETCH)
+        return data_fail(error, GLCNN_INVALID_ARGUMENT, "fit is %u; expected 0 to %d",
+                         (unsigned)p->fit, GLCNN_DATA_FIT_STRETCH);
+    if (p->resize > 0 && p->fit != GLCNN_DATA_FIT_CUT)
+        return data_fail(
+            error, GLCNN_INVALID_ARGUMENT,
+            "resize is %u, which is for pictures that are cut, and fit is %u; expected "
+            "one of them",
+            p->resize, (unsigned)p->fit);
     if (p->channels > GLCNN_DATA_MAX_CHANNELS)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "channels is %u; expected %d at most",
                          p->channels, GLCNN_DATA_MAX_CHANNELS);

@@ -180,8 +180,8 @@ uint32_t picture_orientation(const uint8_t *tiff, size_t size)
 
 struct scaled picture_scaled(const struct size *size, uint32_t orientation)
 {
-    const bool turned = orientation > 4;
-    return (struct scaled){.width = turned ? size->height : size->width,
-                           .height = turned ? size->width : size->height,
-                           .side = size->side};
+    struct scaled to = {
+        .width = size->width, .height = size->height, .side = size->side, .fit = size->fit};
+    scale_turn(&to, orientation);
+    return to;
 }

@@ -23,6 +23,7 @@ struct picture {
 struct size {
     uint32_t width, height, channels; /* channels: 1, 3 or 4 */
     uint32_t side;                    /* as scaled.side of scale.h */
+    glcnn_data_fit fit;
 };
 
 /* What the file's own pixels are brought to, by EXIF's orientation. */

@@ -9,19 +9,17 @@
 
 /* A file that is written over while it is decoded is one that has changed, whatever it looks like:
  * so the last look comes behind the decoding. */
-static glcnn_status decode(const glcnn_data_set *set, const struct picture_file *file,
-                           uint8_t *pixels, char *error)
+glcnn_status picture_file_decode(const struct picture_file *file, const struct size *size,
+                                 uint8_t *pixels, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH] = "";
-    const struct size size = {set->info.width, set->info.height, set->info.channels,
-                              set->parameters.resize};
     struct picture_file now;
     FILE *stream = open_picture(file->path, &now);
     if (!stream && (errno == ENOENT || errno == ENOTDIR))
         return data_tell_change(file->path, "has vanished", error);
     if (!stream && errno != 0)
         return data_fail_errno(error, file->path, "cannot be opened");
-    glcnn_status status = stream ? picture_decode(stream, &size, pixels, reason) : GLCNN_SUCCESS;
+    glcnn_status status = stream ? picture_decode(stream, size, pixels, reason) : GLCNN_SUCCESS;
     bool is_same = stream && picture_is_as_opened(file, stream);
     if (stream)
         fclose(stream);
@@ -60,7 +58,9 @@ glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bo
     }
     if (state == PICTURE_BROKEN)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is broken", file->path);
-    glcnn_status status = decode(set, file, pixels, error);
+    const struct size size = {set->info.width, set->info.height, set->info.channels,
+                              set->parameters.resize, set->parameters.fit};
+    glcnn_status status = picture_file_decode(file, &size, pixels, error);
     *decoded = status == GLCNN_SUCCESS;
     if (status == GLCNN_SUCCESS)
         keep_decoded(set->states, set->kept, index, pixels, values);

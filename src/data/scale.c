@@ -2,9 +2,13 @@
  *
  * One step from target to target is num / den of the source's pixels. Places are counted in units of
  * 1 / (2 den) of a pixel, in which all of them are whole. A picture that is to cover its target has the same
- * step in both extents, the largest by which it does. One whose shorter side is to be of a length is
- * scaled to whole pixels, and cut at whole ones, as Pillow and torchvision do: width and height may
- * have steps that differ a little. */
+ * step in both extents, the largest by which it does; one that is to fit into it the smallest. One whose
+ * shorter side is to be of a length is scaled to whole pixels, and cut at whole ones, as Pillow and
+ * torchvision do: width and height may have steps that differ a little.
+ *
+ * Of a picture that fits in, targets whose middles lie outside of it have no weights, and become 0: black,
+ * as what augmentation moves in. Those at its edges take the mean over what is inside, so that the picture
+ * lies where its window says to any fraction of a pixel. */
 #include "scale.h"
 
 #include <stdlib.h>
@@ -41,16 +45,21 @@ static void axis_free(struct axis *a)
     free(a->weights);
 }
 
-/* The mean over [low, low + 2 num): each weight is the step of a rounded sum, so that all of them
+/* The mean over what lies in the source of [from, from + 2 num): each weight is the step of a rounded sum, so that all of them
  * add up to ONE. Returns how many there are. */
-static uint32_t area_weights(struct step s, uint64_t low, uint32_t *begin, uint32_t *weights)
+static uint32_t area_weights(struct step s, uint32_t source, int64_t from, uint32_t *begin,
+                             uint32_t *weights)
 {
-    uint64_t unit = 2 * s.den, total = 2 * s.num, high = low + total, done = 0;
+    const uint64_t unit = 2 * s.den, last = source * unit;
+    const uint64_t low = from > 0 ? (uint64_t)from : 0;
+    uint64_t high = (uint64_t)(from + 2 * (int64_t)s.num), done = 0;
+    high = high < last ? high : last;
+    const uint64_t total = high - low;
     uint32_t count = 0;
     *begin = (uint32_t)(low / unit);
     for (uint64_t pixel = *begin; pixel * unit < high; pixel++) {
         uint64_t end = (pixel + 1) * unit < high ? (pixel + 1) * unit : high;
-        uint64_t sum = ((end - low) * ONE + s.num) / total;
+        uint64_t sum = ((end - low) * ONE + total / 2) / total;
         weights[count++] = (uint32_t)(sum - done);
         done = sum;
     }
@@ -109,25 +118,51 @@ static uint32_t tent_weights(struct step s, uint32_t source, uint64_t middle, ui
 struct line {
     uint32_t source, target;
     struct step step;
-    uint64_t margin; /* of the source, before the first target */
-    bool is_resized; /* to a side */
+    int64_t margin;      /* of the source, before the first target; below 0: of the border */
+    bool is_resized;     /* to a side */
+    uint32_t first, end; /* the targets that show the source */
 };
 
-/* The largest step by which the source covers the target. */
-static struct step covering(uint32_t source_width, uint32_t source_height, const struct scaled *to)
+/* The largest step by which the source covers the target, or the smallest by which it fits in. */
+static struct step common_step(uint32_t source_width, uint32_t source_height,
+                               const struct scaled *to)
 {
-    bool by_width = (uint64_t)source_width * to->height <= (uint64_t)source_height * to->width;
-    return by_width ? (struct step){source_width, to->width}
-                    : (struct step){source_height, to->height};
+    const bool is_wider = (uint64_t)source_width * to->height > (uint64_t)source_height * to->width,
+               fits_in = to->fit == GLCNN_DATA_FIT_LETTERBOX;
+    return is_wider == fits_in ? (struct step){source_width, to->width}
+                               : (struct step){source_height, to->height};
 }
 
-/* What is cut off before the first target. At the size that it has a picture is cut at whole pixels,
- * and stays as it is. */
-static struct line covering_line(uint32_t source, uint32_t target, struct step s)
+static int64_t divide_up(int64_t number, int64_t by)
 {
-    uint64_t unit = 2 * s.den, margin = source * s.den - target * s.num;
-    margin = s.num == s.den ? margin - margin % unit : margin;
-    return (struct line){source, target, s, margin, false};
+    return number <= 0 ? 0 : (number + by - 1) / by;
+}
+
+/* Targets whose middles are in the source; of a source that lies between two middles one of them. */
+static void find_shown(struct line *l)
+{
+    const int64_t step = (int64_t)l->step.num, last = 2 * (int64_t)l->step.den * (int64_t)l->source;
+    const int64_t end = divide_up(last - l->margin - step, 2 * step);
+    l->first = (uint32_t)divide_up(-l->margin - step, 2 * step);
+    l->end = end < l->target ? (uint32_t)end : l->target;
+    if (l->first < l->end)
+        return;
+    l->first = l->target / 2;
+    l->end = l->first + 1;
+}
+
+/* What is cut off before the first target, or is border. At the size that it has a picture is moved by
+ * whole pixels, and stays as it is: where an odd number of them is left, the last row or column of the
+ * image, once it is turned, has the larger part. */
+static struct line centred_line(uint32_t source, uint32_t target, struct step s, bool is_backwards)
+{
+    const int64_t rest = (int64_t)source - target;
+    const int64_t before = is_backwards ? rest - rest / 2 : rest / 2;
+    struct line l = {.source = source, .target = target, .step = s};
+    l.margin = s.num == s.den ? 2 * before * (int64_t)s.den
+                              : (int64_t)(source * s.den) - (int64_t)(target * s.num);
+    find_shown(&l);
+    return l;
 }
 
 /* Python's round of half of it: to the even one. */
@@ -143,30 +178,45 @@ static struct line resized_line(uint32_t source, uint32_t shorter, uint32_t targ
 {
     const uint64_t exact = (uint64_t)source * side / shorter,
                    resized = exact < LONGEST ? exact : LONGEST;
-    return (struct line){
-        source, target, {source, resized}, 2 * source * half(resized - target), true};
+    struct line l = {
+        source, target, {source, resized}, (int64_t)(2 * source * half(resized - target)), true,
+        0,      target};
+    return l;
 }
 
 static void find_lines(uint32_t source_width, uint32_t source_height, const struct scaled *to,
                        struct line lines[2])
 {
-    const struct step s = covering(source_width, source_height, to);
+    const bool stretches = to->fit == GLCNN_DATA_FIT_STRETCH;
+    const struct step common = common_step(source_width, source_height, to),
+                      x = stretches ? (struct step){source_width, to->width} : common,
+                      y = stretches ? (struct step){source_height, to->height} : common;
     const uint32_t shorter = source_width < source_height ? source_width : source_height;
     lines[0] = to->side ? resized_line(source_width, shorter, to->width, to->side)
-                        : covering_line(source_width, to->width, s);
+                        : centred_line(source_width, to->width, x, to->x_backwards);
     lines[1] = to->side ? resized_line(source_height, shorter, to->height, to->side)
-                        : covering_line(source_height, to->height, s);
+                        : centred_line(source_height, to->height, y, to->y_backwards);
 }
 
 /* ---- Axes ---- */
 
-static uint32_t weights_of(const struct line *l, uint64_t low, uint32_t *begin, uint32_t *weights)
+static int64_t low_of(const struct line *l, uint32_t i)
+{
+    return l->margin + 2 * (int64_t)i * (int64_t)l->step.num;
+}
+
+static uint32_t weights_of(const struct line *l, uint32_t i, uint32_t *begin, uint32_t *weights)
 {
     const struct step s = l->step;
+    const int64_t low = low_of(l, i), middle = low + (int64_t)s.num;
+    if (i < l->first || i >= l->end) {
+        *begin = i < l->first ? 0 : l->source;
+        return 0;
+    }
     if (s.num < s.den)
-        return linear_weights(s, l->source, (int64_t)(low + s.num), begin, weights);
-    return l->is_resized ? tent_weights(s, l->source, low + s.num, begin, weights)
-                         : area_weights(s, low, begin, weights);
+        return linear_weights(s, l->source, middle, begin, weights);
+    return l->is_resized ? tent_weights(s, l->source, (uint64_t)middle, begin, weights)
+                         : area_weights(s, l->source, low, begin, weights);
 }
 
 static bool axis_create(struct axis *a, const struct line *l)
@@ -176,7 +226,7 @@ static bool axis_create(struct axis *a, const struct line *l)
     uint32_t used = 0;
     for (uint32_t i = 0; i < l->target; i++) {
         a->first[i] = used;
-        used += weights_of(l, l->margin + 2 * i * l->step.num, &a->begin[i], a->weights + used);
+        used += weights_of(l, i, &a->begin[i], a->weights + used);
     }
     a->first[l->target] = used;
     return true;
@@ -184,9 +234,13 @@ static bool axis_create(struct axis *a, const struct line *l)
 
 static void find_nearest(const struct line *l, uint32_t *places)
 {
-    for (uint32_t i = 0; i < l->target; i++)
+    const int64_t last = (int64_t)l->source - 1;
+    for (uint32_t i = 0; i < l->target; i++) {
+        const int64_t middle = low_of(l, i) + (int64_t)l->step.num,
+                      place = middle < 0 ? 0 : middle / (2 * (int64_t)l->step.den);
         places[i] =
-            (uint32_t)((l->margin + (2 * (uint64_t)i + 1) * l->step.num) / (2 * l->step.den));
+            i < l->first || i >= l->end ? SCALE_BORDER : (uint32_t)(place < last ? place : last);
+    }
 }
 
 void scale_nearest(uint32_t source_width, uint32_t source_height, const struct scaled *to,
@@ -198,20 +252,33 @@ void scale_nearest(uint32_t source_width, uint32_t source_height, const struct s
     find_nearest(&lines[1], y);
 }
 
-static void find_middle(const struct line *l, double *begin, double *size)
+static void find_window(const struct line *l, double *begin, double *size)
 {
     *begin = (double)l->margin / (2 * (double)l->step.den);
     *size = l->target * ((double)l->step.num / (double)l->step.den);
 }
 
-struct middle scale_middle(uint32_t source_width, uint32_t source_height, const struct scaled *to)
+struct glcnn_data_window scale_window(uint32_t source_width, uint32_t source_height,
+                                      const struct scaled *to)
 {
     struct line lines[2];
-    struct middle m;
+    struct glcnn_data_window w;
     find_lines(source_width, source_height, to, lines);
-    find_middle(&lines[0], &m.left, &m.width);
-    find_middle(&lines[1], &m.top, &m.height);
-    return m;
+    find_window(&lines[0], &w.left, &w.width);
+    find_window(&lines[1], &w.top, &w.height);
+    return w;
+}
+
+void glcnn_data_find_window(uint32_t picture_width, uint32_t picture_height,
+                            const struct glcnn_data_parameters *parameters,
+                            struct glcnn_data_window *window)
+{
+    const struct glcnn_data_parameters *p = parameters;
+    const struct scaled to = {
+        .width = p->width, .height = p->height, .side = p->resize, .fit = p->fit};
+    *window = (struct glcnn_data_window){0, 0, 0, 0};
+    if (picture_width > 0 && picture_height > 0 && p->width > 0 && p->height > 0)
+        *window = scale_window(picture_width, picture_height, &to);
 }
 
 bool scaler_create(struct scaler *scaler, uint32_t source_width, uint32_t source_height,
@@ -282,6 +349,15 @@ static const struct {
 } orientations[9] = {{false, false, false}, {false, false, false}, {false, true, false},
                      {false, true, true},   {false, false, true},  {true, false, false},
                      {true, false, true},   {true, true, true},    {true, true, false}};
+
+void scale_turn(struct scaled *to, uint32_t orientation)
+{
+    const struct scaled shown = *to;
+    to->width = orientations[orientation].transposed ? shown.height : shown.width;
+    to->height = orientations[orientation].transposed ? shown.width : shown.height;
+    to->x_backwards = orientations[orientation].x_backwards;
+    to->y_backwards = orientations[orientation].y_backwards;
+}
 
 void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *image)
 {

@@ -1,6 +1,6 @@
-/* Brings a picture to a size while its rows arrive: it is scaled until it covers the size, or until its
- * shorter side is as long as is asked for, and its middle is taken. Of the picture no more than a row is
- * kept. */
+/* Brings a picture to a size while its rows arrive: it is scaled until it covers the size, fits into it,
+ * or its shorter side is as long as is asked for, with its middle in the middle; or it is stretched. Only
+ * one row of the picture is kept. */
 #ifndef GLCNN_DATA_SCALE_H
 #define GLCNN_DATA_SCALE_H
 
@@ -8,11 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glcnn/data.h>
+
 /* What a picture is brought to. */
 struct scaled {
     uint32_t width, height;
     uint32_t
-        side; /* of the scaled picture the shorter one, width and height at least; 0: it covers */
+        side; /* of the scaled picture the shorter one, width and height at least; 0: by `fit` */
+    glcnn_data_fit fit;
+    bool x_backwards, y_backwards; /* the image is mirrored later, as EXIF's orientation says */
 };
 
 /* Of one extent: target i is the sum of weights[k] * source[begin + k], k counting from
@@ -41,19 +45,20 @@ void scaler_destroy(struct scaler *scaler);
 /* Takes the next row, [source_width][channels]. Rows that are too many are passed over. */
 void scaler_row(struct scaler *scaler, const uint8_t *row);
 
+/* Makes of the size of an image that of the source before it is turned, 0 to 8. */
+void scale_turn(struct scaled *to, uint32_t orientation);
+
 /* Writes the image [H][W][C], turned as EXIF's orientation says, 1 to 8: above 4 it is
  * height x width of the scaler's. */
 void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *image);
 
-/* The middle of a source that the scaler would show at that size, in the source's pixels; to a pixel
- * where nothing is scaled and EXIF's orientation turns the source. */
-struct middle {
-    double left, top, width, height;
-};
-struct middle scale_middle(uint32_t source_width, uint32_t source_height, const struct scaled *to);
+/* What the scaler would show of a source at that size, in the source's pixels. */
+struct glcnn_data_window scale_window(uint32_t source_width, uint32_t source_height,
+                                      const struct scaled *to);
 
 /* Of values that have no mean: the source's pixels under the middles of the targets, x[width] and
- * y[height], where the scaler would bring the source to that size. */
+ * y[height], where the scaler would bring the source to that size; SCALE_BORDER outside of the source. */
+#define SCALE_BORDER UINT32_MAX
 void scale_nearest(uint32_t source_width, uint32_t source_height, const struct scaled *to,
                    uint32_t *x, uint32_t *y);
 

@@ -215,6 +215,9 @@ glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error);
 glcnn_status set_finish_masks(glcnn_data_set *set, char *error);
 /* Room for masks of the set's size. */
 glcnn_status set_keep_masks(glcnn_data_set *set, char *error);
+/* The values of mask number `index`, as its file has them, which are to be released with free(). */
+glcnn_status set_mask_values(glcnn_data_set *set, uint32_t index, struct picture_values *values,
+                             char *error);
 /* The classes of the pixels of mask number `index`, [H][W]. */
 glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error);
 
@@ -246,6 +249,9 @@ FILE *open_picture(const char *path, struct picture_file *file);
 /* Whether the open file is the one that the data was opened with, by size and time. */
 bool picture_is_as_opened(const struct picture_file *file, FILE *stream);
 
+/* Decodes a file as the set has it, to a size. The message names it; GLCNN_IO_ERROR: it has changed. */
+glcnn_status picture_file_decode(const struct picture_file *file, const struct size *size,
+                                 uint8_t *pixels, char *error);
 /* The pixels of a picture, [H][W][C]. GLCNN_MALFORMED_DATA: it is broken, and noted.
  * GLCNN_IO_ERROR: it is not what it was. `error` is not NULL. */
 glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,

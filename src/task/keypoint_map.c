@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "detection_augment.h"
+#include "window.h"
 
 #define LONGEST                                                                                    \
     64 /* pixels of a map's longer side, unless the picture has more than 4 times as many */
@@ -30,13 +31,9 @@ uint32_t keypoint_count(const struct form *form)
 
 /* ---- Places ---- */
 
-/* Pixels of a picture that one of the network's stands for. */
-static double scale_of(const struct form *form, const uint32_t size[2])
+bool keypoint_is_in(const uint32_t size[2], const float place[2])
 {
-    const double x = (double)size[0] / form->width, y = (double)size[1] / form->height;
-    if (form->resize > 0)
-        return (double)(size[0] < size[1] ? size[0] : size[1]) / form->resize;
-    return x < y ? x : y;
+    return place[0] >= 0 && place[1] >= 0 && place[0] < (float)size[0] && place[1] < (float)size[1];
 }
 
 static void check_seen(const struct form *form, struct keypoint *k)
@@ -47,11 +44,13 @@ static void check_seen(const struct form *form, struct keypoint *k)
 
 struct keypoint keypoint_cut(const struct form *form, const uint32_t size[2], const float place[2])
 {
-    const double scale = scale_of(form, size);
-    struct keypoint k = {.is_seen = place[0] >= 0 && place[1] >= 0 && scale > 0};
+    const struct glcnn_data_window window = window_find(form, size);
+    double at[2] = {(double)place[0], (double)place[1]};
+    struct keypoint k = {.is_seen = keypoint_is_in(size, place) && window.width > 0};
     if (k.is_seen) {
-        k.x = (float)(((double)place[0] - size[0] / 2.0) / scale + form->width / 2.0);
-        k.y = (float)(((double)place[1] - size[1] / 2.0) / scale + form->height / 2.0);
+        window_to_image(form, &window, at, at);
+        k.x = (float)at[0];
+        k.y = (float)at[1];
     }
     check_seen(form, &k);
     return k;
@@ -60,9 +59,8 @@ struct keypoint keypoint_cut(const struct form *form, const uint32_t size[2], co
 void keypoint_restore(const struct form *form, const uint32_t size[2], const struct keypoint *k,
                       double place[2])
 {
-    const double scale = scale_of(form, size);
-    place[0] = ((double)k->x - form->width / 2.0) * scale + size[0] / 2.0;
-    place[1] = ((double)k->y - form->height / 2.0) * scale + size[1] / 2.0;
+    const struct glcnn_data_window window = window_find(form, size);
+    window_to_picture(form, &window, (const double[2]){(double)k->x, (double)k->y}, place);
 }
 
 void keypoint_move(const struct form *form, const double matrix[6], struct keypoint *k)
@@ -112,34 +110,34 @@ static uint32_t hottest(const struct reader *r)
 
 /* Sums of the normal equations of log h = a + b x + c y + d (x^2 + y^2), x and y from the hottest pixel, the
  * last column the right side. Each pixel weighs h^2: an error of h is 1 / h times as large in its logarithm. */
-struct fit {
+struct parabola {
     double rows[TERMS][TERMS + 1];
 };
 
-static void add_pixel(struct fit *fit, double x, double y, double heat)
+static void add_pixel(struct parabola *parabola, double x, double y, double heat)
 {
     const double values[TERMS + 1] = {1, x, y, x * x + y * y, log(heat)};
     for (int i = 0; i < TERMS; i++)
         for (int j = 0; j <= TERMS; j++)
-            fit->rows[i][j] += heat * heat * values[i] * values[j];
+            parabola->rows[i][j] += heat * heat * values[i] * values[j];
 }
 
 /* By Gauss and Jordan, which is stable for a matrix of normal equations without pivots. False: there is
  * not one solution. */
-static bool solve(struct fit *fit, double solution[TERMS])
+static bool solve(struct parabola *parabola, double solution[TERMS])
 {
     for (int k = 0; k < TERMS; k++) {
-        double *row = fit->rows[k];
+        double *row = parabola->rows[k];
         if (!(row[k] > 1e-12))
             return false;
         for (int j = TERMS; j >= k; j--)
             row[j] /= row[k];
         for (int i = 0; i < TERMS; i++)
             for (int j = TERMS; i != k && j >= k; j--)
-                fit->rows[i][j] -= fit->rows[i][k] * row[j];
+                parabola->rows[i][j] -= parabola->rows[i][k] * row[j];
     }
     for (int k = 0; k < TERMS; k++)
-        solution[k] = fit->rows[k][TERMS];
+        solution[k] = parabola->rows[k][TERMS];
     return true;
 }
 
@@ -151,7 +149,7 @@ static void find_top(const struct reader *r, double sigma, uint32_t column, uint
 {
     const int radius = (int)ceil(RADIUS * sigma);
     const double least = LEAST_HEAT * (double)heat_at(r, column, row);
-    struct fit fit = {{{0}}};
+    struct parabola parabola = {{{0}}};
     double s[TERMS];
     top[0] = column + 0.5;
     top[1] = row + 0.5;
@@ -162,9 +160,9 @@ static void find_top(const struct reader *r, double sigma, uint32_t column, uint
                 continue;
             const double heat = (double)heat_at(r, (uint32_t)i, (uint32_t)j);
             if (heat > least && heat > 0)
-                add_pixel(&fit, x, y, heat);
+                add_pixel(&parabola, x, y, heat);
         }
-    if (!solve(&fit, s) || !(s[3] < 0))
+    if (!solve(&parabola, s) || !(s[3] < 0))
         return;
     const double x = -s[1] / (2 * s[3]), y = -s[2] / (2 * s[3]);
     if (!(fabs(x) <= radius && fabs(y) <= radius))

@@ -23,8 +23,10 @@ struct keypoint {
     bool is_seen; /* within the picture */
 };
 
-/* Of a picture of `size`, width and height, in whose pixels x and y are: where the loader's cut has it
- * (glcnn_data_set_size). Negative coordinates: it is not seen. */
+/* True if a picture of `size`, width and height, has the keypoint, in its pixels; negative coordinates say
+ * that it has not. */
+bool keypoint_is_in(const uint32_t size[2], const float place[2]);
+/* Where the network's image has a keypoint of a picture of `size`. */
 struct keypoint keypoint_cut(const struct form *form, const uint32_t size[2], const float place[2]);
 /* Where that picture has it, as fractions of a pixel. */
 void keypoint_restore(const struct form *form, const uint32_t size[2], const struct keypoint *k,

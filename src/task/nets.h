@@ -11,7 +11,8 @@ struct form {
     uint32_t classes; /* or what else the task has that are as many as its answers */
     uint32_t task;    /* task_number; 0: classify */
     uint32_t loss;    /* of the task's losses; 0: the default */
-    uint32_t resize;  /* length of a picture's shorter side before it is cut; 0: it covers */
+    uint32_t resize;  /* length of a picture's shorter side before it is cut; 0: as `fit` has it */
+    uint32_t fit;     /* glcnn_data_fit: how pictures come to that size */
 };
 
 /* An image within a network. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fashion.h"
+#include "window.h"
 
 #define SHARE    0.1 /* for validation, where the data has none */
 #define TOLD_MAX 20  /* notes that are printed */
@@ -19,6 +20,7 @@ static struct glcnn_data_parameters parameters_of(const struct saved *like, cons
         return (struct glcnn_data_parameters){.width = like->form.width,
                                               .height = like->form.height,
                                               .resize = like->form.resize,
+                                              .fit = (glcnn_data_fit)like->form.fit,
                                               .channels = like->form.channels,
                                               .class_names = like->names,
                                               .class_count = like->form.classes,
@@ -31,12 +33,14 @@ static struct glcnn_data_parameters parameters_of(const struct saved *like, cons
     return (struct glcnn_data_parameters){.width = 0};
 }
 
-static void describe(struct pictures *p, const struct task *task, uint32_t resize)
+static void describe(struct pictures *p, const struct task *task,
+                     const struct glcnn_data_parameters *parameters)
 {
     p->info = glcnn_data_set_info(p->set);
     p->form = (struct form){.width = p->info->width,
                             .height = p->info->height,
-                            .resize = resize,
+                            .resize = parameters->resize,
+                            .fit = parameters->fit,
                             .channels = p->info->channels,
                             .classes = p->info->class_count,
                             .task = task_number(task)};
@@ -74,7 +78,7 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
     char reason[GLCNN_ERROR_LENGTH], advice[128] = "";
     glcnn_data_set_close(&p->set);
     if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
-        describe(p, task, parameters->resize);
+        describe(p, task, parameters);
         if (!task->check || task->check(p->info, reason))
             return true;
         snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
@@ -121,6 +125,8 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     parameters.width = o->width ? o->width : parameters.width;
     parameters.height = o->height ? o->height : parameters.height;
     parameters.resize = o->resize ? o->resize : parameters.resize;
+    parameters.fit = o->fit ? *o->fit : o->like ? parameters.fit : o->task->fit;
+    parameters.resize = parameters.fit == GLCNN_DATA_FIT_CUT ? parameters.resize : 0;
     parameters.channels = o->channels ? o->channels : parameters.channels;
     parameters.validation = o->validation < 0 ? SHARE : o->validation;
     parameters.seed = o->seed;
@@ -145,7 +151,7 @@ bool pictures_open_files(const char *const *paths, uint32_t count, const struct 
     *p = (struct pictures){.set = NULL};
     if (glcnn_data_set_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
         return false;
-    describe(p, task, parameters.resize);
+    describe(p, task, &parameters);
     return true;
 }
 
@@ -167,14 +173,13 @@ struct kind {
     uint32_t width, height, count;
 };
 
-/* What the network sees of a picture, in its pixels: as glcnn_data_set_size says. */
+/* What the network sees of a picture, in its pixels. */
 static void find_middle(const struct form *form, const struct kind *k, double seen[2])
 {
-    const double x = (double)k->width / form->width, y = (double)k->height / form->height,
-                 shorter = k->width < k->height ? k->width : k->height;
-    const double scale = form->resize > 0 ? shorter / form->resize : x < y ? x : y;
-    seen[0] = fmin(scale * form->width, k->width);
-    seen[1] = fmin(scale * form->height, k->height);
+    const struct glcnn_data_window window =
+        window_find(form, (const uint32_t[2]){k->width, k->height});
+    seen[0] = fmin(window.width, k->width);
+    seen[1] = fmin(window.height, k->height);
 }
 
 /* What is less than a pixel of the network's is rounding. */

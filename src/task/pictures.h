@@ -21,6 +21,7 @@ struct pictures_options {
     const struct saved *like;         /* NULL, or what form and classes are to be those of */
     uint32_t width, height, channels; /* 0: as the data has them, or `like` */
     uint32_t resize;                  /* of struct form; 0: that of `like` */
+    const glcnn_data_fit *fit;        /* NULL: that of `like`, or else the task's */
     double validation; /* share of the training part that is set aside to validate with; below 0: a
                           tenth; nothing where the data has a validation part */
     bool must_split;   /* that share is asked for: it must not come to nothing */

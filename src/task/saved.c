@@ -12,6 +12,7 @@
 
 #include "backbone.h"
 #include "class_names.h"
+#include "window.h"
 #include "base/option.h"
 
 #define EXTENT_MAX 65535
@@ -112,14 +113,17 @@ static bool has_network(const struct saved *saved)
 static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
 {
     const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes"),
-               *task = glcnn_checkpoint_text(m, "task"); /* older files classify */
+               *task = glcnn_checkpoint_text(m, "task"),        /* older files classify */
+                   *fit_name = glcnn_checkpoint_text(m, "fit"); /* older files cut */
+    const struct fit *fit = fit_find(fit_name ? fit_name : "cut");
     const struct task *known = task ? task_find(task) : task_at(0);
     saved->form.task = known ? task_number(known) : 0;
+    saved->form.fit = fit ? fit->fit : GLCNN_DATA_FIT_CUT;
     saved->net = net && !has_network(saved) ? net_find(net) : NULL;
     saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
     saved->names = (const char *const *)saved->owned;
     snprintf(saved->title, sizeof saved->title, "%s", net ? net : "");
-    return net && known && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
+    return net && known && fit && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
            read_form(m, &saved->form) &&
            (has_network(saved) || (saved->net && net_fits(saved->net, &saved->form))) &&
            read_lists(m, saved);
@@ -285,7 +289,7 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
 
 /* ---- Writing ---- */
 
-#define ENTRIES     9
+#define ENTRIES     10
 #define ENTRIES_MAX 80 /* with those of the caller */
 
 struct entries {
@@ -324,6 +328,7 @@ static bool describe(const struct saved *saved, struct entries *e)
     e->at[6] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
     e->at[7] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
     e->at[8] = (struct glcnn_checkpoint_entry){"task", task_of(&saved->form)->name};
+    e->at[9] = (struct glcnn_checkpoint_entry){"fit", fit_at(saved->form.fit)->name};
     return e->names;
 }
 

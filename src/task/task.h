@@ -23,7 +23,7 @@ struct score;
 /* A picture's answer, for people and for programs. */
 struct answer {
     const char *picture;      /* what it is called */
-    uint32_t width, height;   /* of it, whose middle the network saw */
+    uint32_t width, height;   /* of it, in whose pixels the answer is told */
     const float *values;      /* task->values of them */
     const char *const *names; /* of classes */
     const struct form *form;
@@ -79,6 +79,7 @@ struct task {
     bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);
     /* What turns the pictures turns the labels too. */
     bool labels_turn;
+    glcnn_data_fit fit; /* how pictures come to the network's size, unless that is asked for */
 
     /* ---- The network ---- */
 
@@ -165,10 +166,11 @@ struct task {
     /* ---- Answers ---- */
 
     void (*tell)(const struct answer *answer);
-    /* Draws the answer into the picture that the network saw, [height][width][3]. NULL: there is
-     * nothing to draw. */
+    /* Draws the answer into the picture, [answer->height][answer->width][3]. NULL: there is nothing to
+     * draw. */
     void (*show)(const struct answer *answer, uint8_t *pixels);
-    /* The class of each pixel, [height][width]. NULL: pixels have none. */
+    /* The class of each pixel of the picture, [answer->height][answer->width], GLCNN_DATA_NO_CLASS where the
+     * network does not see it. NULL: pixels have none. */
     void (*mask)(const struct answer *answer, uint8_t *classes);
 };
 

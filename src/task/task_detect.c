@@ -14,6 +14,7 @@
 #include "detection_targets.h"
 #include "model.h"
 #include "score.h"
+#include "window.h"
 
 #define HEAD_LABELS    "detection_"
 #define LEAST_CHANNELS 32
@@ -247,12 +248,17 @@ static struct object object_of(const struct form *form, const struct glcnn_data_
                            b->is_difficult};
 }
 
+/* Those that the network sees, as far as it does. */
 static uint32_t copy_objects(const struct form *form, const struct glcnn_data_batch *batch,
                              uint32_t n, struct object *objects)
 {
-    for (uint32_t i = 0; i < boxes_in(batch, n); i++)
-        objects[i] = object_of(form, &batch->boxes[n][i]);
-    return boxes_in(batch, n);
+    const struct box image = {0, 0, (float)form->width, (float)form->height};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < boxes_in(batch, n); i++) {
+        objects[count] = object_of(form, &batch->boxes[n][i]);
+        count += object_cut(&objects[count], &image);
+    }
+    return count;
 }
 
 /* Of all pictures that a picture is joined of. */
@@ -362,7 +368,7 @@ static size_t values(const struct form *form)
     return detection_packed(&layout);
 }
 
-/* ---- Scores ---- */
+/* ---- Detections ---- */
 
 /* What each grid predicts, to be freed; NULL: not enough memory. */
 static float *unpack(const struct detection_layout *layout, const float *packed,
@@ -386,6 +392,60 @@ static uint32_t detect(const struct form *form, const float *packed, float least
     free(room);
     return count;
 }
+
+/* ---- In the picture ---- */
+
+/* A picture, and what the network sees of it. */
+struct seen_picture {
+    const struct form *form;
+    uint32_t size[2];
+    struct glcnn_data_window window;
+};
+
+static struct seen_picture see(const struct form *form, uint32_t width, uint32_t height)
+{
+    struct seen_picture p = {form, {width, height}, {0, 0, 0, 0}};
+    p.window = window_find(form, p.size);
+    return p;
+}
+
+static struct box in_picture(const struct seen_picture *p, const struct box *box)
+{
+    double low[2] = {(double)box->left, (double)box->top},
+           high[2] = {(double)box->right, (double)box->bottom};
+    window_to_picture(p->form, &p->window, low, low);
+    window_to_picture(p->form, &p->window, high, high);
+    return (struct box){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+}
+
+/* All objects of a picture, whole, also those that the network does not see. */
+static void place_objects(const struct seen_picture *p, const struct glcnn_data_batch *batch,
+                          uint32_t n, struct object *objects)
+{
+    for (uint32_t i = 0; i < boxes_in(batch, n); i++) {
+        objects[i] = object_of(p->form, &batch->boxes[n][i]);
+        objects[i].box = in_picture(p, &objects[i].box);
+    }
+}
+
+/* Moves what was found into the picture, and cuts it at its edges; what is found in the border alone goes.
+ * Returns how many are left. */
+static uint32_t place_detections(const struct seen_picture *p, struct detection *found,
+                                 uint32_t count)
+{
+    const struct box picture = {0, 0, (float)p->size[0], (float)p->size[1]};
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct detection d = found[i];
+        d.box = in_picture(p, &d.box);
+        d.box = box_intersection(&d.box, &picture);
+        if (box_area(&d.box) > 0)
+            found[kept++] = d;
+    }
+    return kept;
+}
+
+/* ---- Scores ---- */
 
 /* Cross-entropy of a probability that is to be t, focal where t is a quality. */
 static double score_loss_of(double probability, double t, bool by_quality)
@@ -476,9 +536,12 @@ static void add(struct score *score, const float *packed, const struct glcnn_dat
     const uint32_t count = detect(&score->form, packed, 0.01f, found);
     bool good = all && all->objects && objects && count <= MOST;
     if (good) {
-        const struct objects wanted = {objects, copy_objects(&score->form, batch, n, objects)};
-        good = detection_score_add(all, objects, wanted.count, found, count);
-        score->loss += loss_of(&score->form, packed, &wanted);
+        const struct objects shown = {objects, copy_objects(&score->form, batch, n, objects)};
+        const struct seen_picture p = see(&score->form, batch->widths[n], batch->heights[n]);
+        score->loss += loss_of(&score->form, packed, &shown);
+        place_objects(&p, batch, n, objects);
+        good = detection_score_add(all, objects, boxes_in(batch, n), found,
+                                   place_detections(&p, found, count));
     }
     score->sums[0] += !good;
     free(objects);
@@ -605,29 +668,15 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 static uint32_t answers(const struct answer *a, struct detection found[MOST])
 {
+    const struct seen_picture p = see(a->form, a->width, a->height);
     const uint32_t count = detect(a->form, a->values, LEAST_TOLD, found);
-    return count <= MOST ? count : 0;
+    return count <= MOST ? place_detections(&p, found, count) : 0;
 }
 
-/* Of the network's picture, which is the middle of the whole one, in pixels of that: left, top, right,
- * bottom. */
-static void find_edges(const struct answer *a, const struct box *box, double edges[4])
+static void add_box(cJSON *boxes, const struct detection *d, const char *class)
 {
-    const double x = (double)a->width / a->form->width, y = (double)a->height / a->form->height;
-    const double covering = x < y ? x : y,
-                 resized = (double)(a->width < a->height ? a->width : a->height) / a->form->resize;
-    const double step = a->form->resize > 0 ? resized : covering;
-    const double left = (a->width - step * a->form->width) / 2,
-                 top = (a->height - step * a->form->height) / 2;
-    edges[0] = left + step * (double)box->left;
-    edges[1] = top + step * (double)box->top;
-    edges[2] = left + step * (double)box->right;
-    edges[3] = top + step * (double)box->bottom;
-}
-
-static void add_box(cJSON *boxes, const struct detection *d, const double edges[4],
-                    const char *class)
-{
+    const double edges[4] = {(double)d->box.left, (double)d->box.top, (double)d->box.right,
+                             (double)d->box.bottom};
     cJSON *entry = cJSON_CreateObject();
     cJSON_AddNumberToObject(entry, "class", d->label);
     cJSON_AddStringToObject(entry, "name", class);
@@ -643,20 +692,19 @@ static void tell(const struct answer *a)
     cJSON *boxes = a->object ? cJSON_AddArrayToObject(a->object, "boxes") : NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct detection *d = &found[i];
-        double edges[4];
-        find_edges(a, &d->box, edges);
         if (boxes)
-            add_box(boxes, d, edges, a->names[d->label]);
+            add_box(boxes, d, a->names[d->label]);
         else
             text_show(a->text, "%s %u %s %.4f %.1f %.1f %.1f %.1f\n", a->picture, d->label,
-                      a->names[d->label], (double)d->score, edges[0], edges[1], edges[2], edges[3]);
+                      a->names[d->label], (double)d->score, (double)d->box.left, (double)d->box.top,
+                      (double)d->box.right, (double)d->box.bottom);
     }
 }
 
 static void show(const struct answer *a, uint8_t *pixels)
 {
     struct detection found[MOST];
-    const struct canvas canvas = {pixels, a->form->width, a->form->height};
+    const struct canvas canvas = {pixels, a->width, a->height};
     detection_draw(&canvas, found, answers(a, found), a->names);
 }
 
@@ -672,6 +720,7 @@ const struct task task_detect = {
              "grid (8, 16, 32 pixels), and the probability of each class",
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
+    .fit = GLCNN_DATA_FIT_LETTERBOX,
     .build = build,
     .head = HEAD_LABELS,
     .class_layers = HEAD_LABELS "scores_",

@@ -219,16 +219,24 @@ static double loss_of(const struct form *form, const float *found, const struct 
     return loss / keypoint_energy(&map) / keypoint_count(form);
 }
 
+/* Where picture n has a keypoint, in its own pixels; NULL: it has it not. */
+static const float *place_of(const struct form *form, const struct glcnn_data_batch *batch,
+                             uint32_t n, uint32_t k)
+{
+    const float *place = batch->numbers + (size_t)n * form->classes + 2 * (size_t)k;
+    return keypoint_is_in((const uint32_t[2]){batch->widths[n], batch->heights[n]}, place) ? place
+                                                                                           : NULL;
+}
+
 /* In pixels of a picture of that size. */
 static double distance_of(const struct form *form, const uint32_t size[2], const float *found,
-                          const struct keypoint *wanted, uint32_t k)
+                          const float wanted[2], uint32_t k)
 {
     float confidence;
-    double at[2], wanted_at[2];
+    double at[2];
     const struct keypoint f = keypoint_find(form, found, k, &confidence);
     keypoint_restore(form, size, &f, at);
-    keypoint_restore(form, size, wanted, wanted_at);
-    return hypot(at[0] - wanted_at[0], at[1] - wanted_at[1]);
+    return hypot(at[0] - (double)wanted[0], at[1] - (double)wanted[1]);
 }
 
 static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
@@ -236,17 +244,19 @@ static void add(struct score *score, const float *found, const struct glcnn_data
 {
     const struct form *form = &score->form;
     for (uint32_t k = 0; k < keypoint_count(form); k++) {
-        const struct keypoint wanted = keypoint_of(form, batch, n, k);
-        if (!wanted.is_seen)
+        const struct keypoint shown = keypoint_of(form, batch, n, k);
+        const float *wanted = place_of(form, batch, n, k);
+        if (!wanted)
             continue;
         const uint32_t size[2] = {batch->widths[n], batch->heights[n]};
         const double longer = size[0] > size[1] ? size[0] : size[1];
-        const double distance = distance_of(form, size, found, &wanted, k);
+        const double distance = distance_of(form, size, found, wanted, k);
         struct sums *s = sums_of(score, k);
         score_count(score, &s->seen, 1);
         score_count(score, &s->near, distance < NEAR * longer);
         score_count(score, &s->distance, distance);
-        score->loss += loss_of(form, found, &wanted, k);
+        if (shown.is_seen)
+            score->loss += loss_of(form, found, &shown, k);
     }
 }
 
@@ -329,11 +339,11 @@ static bool judge(const struct score *score, const float *found,
     const struct form *form = &score->form;
     numbers[1] = -1;
     for (uint32_t k = 0; k < keypoint_count(form); k++) {
-        const struct keypoint wanted = keypoint_of(form, batch, n, k);
-        if (!wanted.is_seen)
+        const float *wanted = place_of(form, batch, n, k);
+        if (!wanted)
             continue;
         const uint32_t size[2] = {batch->widths[n], batch->heights[n]};
-        const double distance = distance_of(form, size, found, &wanted, k);
+        const double distance = distance_of(form, size, found, wanted, k);
         if (distance <= numbers[1])
             continue;
         numbers[0] = k;
@@ -382,12 +392,14 @@ static void tell(const struct answer *a)
 
 static void show(const struct answer *a, uint8_t *pixels)
 {
-    const struct canvas canvas = {pixels, a->form->width, a->form->height};
+    const struct canvas canvas = {pixels, a->width, a->height};
     for (uint32_t k = 0; k < keypoint_count(a->form); k++) {
         float confidence;
+        double at[2];
         const struct keypoint found = keypoint_find(a->form, a->values, k, &confidence);
+        keypoint_restore(a->form, (const uint32_t[2]){a->width, a->height}, &found, at);
         if (confidence >= LEAST_SHOWN)
-            canvas_cross(&canvas, (long)found.x, (long)found.y, k);
+            canvas_cross(&canvas, (long)floor(at[0]), (long)floor(at[1]), k);
     }
 }
 
@@ -401,6 +413,7 @@ const struct task task_keypoints = {
     .targets = GLCNN_DATA_TARGETS_NUMBERS,
     .check = check,
     .labels_turn = true,
+    .fit = GLCNN_DATA_FIT_LETTERBOX,
     .build = build,
     .head = "keypoints_",
     .row_names = 2,

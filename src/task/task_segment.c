@@ -10,6 +10,8 @@
 #include "model.h"
 #include "score.h"
 #include "network.h"
+#include "segment_mask.h"
+#include "window.h"
 
 /* ---- The network ---- */
 
@@ -305,45 +307,59 @@ static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *nam
 
 /* ---- Answers ---- */
 
-static uint32_t class_of(const struct answer *a, size_t pixel)
-{
-    return network_best(a->values + pixel * a->form->classes, a->form->classes);
-}
-
-static size_t pixels_of(const struct answer *a)
-{
-    return (size_t)a->form->width * a->form->height;
-}
-
 static void mask(const struct answer *a, uint8_t *classes)
 {
-    for (size_t i = 0; i < pixels_of(a); i++)
-        classes[i] = (uint8_t)class_of(a, i);
+    segment_mask(a->form, a->values, (const uint32_t[2]){a->width, a->height}, classes);
 }
 
 /* The first class is most often what is around all others: it stays as it is. */
 static void show(const struct answer *a, uint8_t *pixels)
 {
-    for (size_t i = 0; i < pixels_of(a); i++)
-        if (class_of(a, i) > 0)
-            canvas_tint(pixels + 3 * i, class_of(a, i) - 1);
+    const size_t count = (size_t)a->width * a->height;
+    uint8_t *classes = malloc(count);
+    if (classes)
+        mask(a, classes);
+    for (size_t i = 0; i < count && classes; i++)
+        if (classes[i] > 0 && classes[i] != GLCNN_DATA_NO_CLASS)
+            canvas_tint(pixels + 3 * i, classes[i] - 1u);
+    free(classes);
 }
 
-static size_t count_class(const struct answer *a, uint32_t class)
+/* What the network sees of the picture, in pixels of its image. */
+struct seen_pixels {
+    uint32_t left, top, right, bottom;
+};
+
+static uint32_t first_inside(double edge, uint32_t most)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < pixels_of(a); i++)
-        count += class_of(a, i) == class;
-    return count;
+    const double first = ceil(edge - 0.5);
+    return first <= 0 ? 0 : first < most ? (uint32_t)first : most;
 }
 
-/* The share of pixels of each class that is found. */
+static struct seen_pixels find_seen(const struct answer *a)
+{
+    const struct glcnn_data_window w =
+        window_find(a->form, (const uint32_t[2]){a->width, a->height});
+    double low[2], high[2];
+    window_to_image(a->form, &w, (const double[2]){0, 0}, low);
+    window_to_image(a->form, &w, (const double[2]){a->width, a->height}, high);
+    return (struct seen_pixels){
+        first_inside(low[0], a->form->width), first_inside(low[1], a->form->height),
+        first_inside(high[0], a->form->width), first_inside(high[1], a->form->height)};
+}
+
+/* The share of the seen pixels of each class that is found. */
 static void tell(const struct answer *a)
 {
-    const double pixels = (double)pixels_of(a);
+    const uint32_t count = a->form->classes;
+    const struct seen_pixels seen = find_seen(a);
+    double of[GLCNN_DATA_NO_CLASS + 1] = {0}, pixels = 0;
+    for (uint32_t y = seen.top; y < seen.bottom; y++)
+        for (uint32_t x = seen.left; x < seen.right; x++, pixels++)
+            of[network_best(a->values + ((size_t)y * a->form->width + x) * count, count)]++;
     cJSON *shares = a->object ? cJSON_AddObjectToObject(a->object, "shares") : NULL;
-    for (uint32_t k = 0; k < a->form->classes; k++) {
-        const double share = (double)count_class(a, k) / pixels;
+    for (uint32_t k = 0; k < count; k++) {
+        const double share = pixels > 0 ? of[k] / pixels : 0;
         if (shares)
             cJSON_AddNumberToObject(shares, a->names[k], share);
         else if (share > 0)
@@ -360,6 +376,7 @@ const struct task task_segment = {
     .gives = "a score for each class at each pixel; their soft max is the probabilities",
     .targets = GLCNN_DATA_TARGETS_MASKS,
     .labels_turn = true,
+    .fit = GLCNN_DATA_FIT_LETTERBOX,
     .build = build,
     .head = "segmentation_",
     .finish = model_take_soft_max,

@@ -26,7 +26,7 @@ static const struct option_row options[] = {
     {OPTION_DRAW, "draw", WRITES "DIR",
      "write each picture there as PNG, with what is found in it"},
     {OPTION_MASKS, "masks", WRITES "DIR",
-     "segment: write the class of each pixel there, as grey PNG"},
+     "segment: write the class of each pixel there, as grey PNG of the picture's size"},
     {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     {'j', "json", NULL, "print JSON, with the probability of every class"},
     DEVICE_OPTIONS,
@@ -103,12 +103,12 @@ static void place_png(const char *folder, const char *picture, char path[8192])
     snprintf(path, 8192, "%s/%s", folder, name);
 }
 
-static bool write_png(const struct prediction *p, const char *folder, const char *picture,
-                      const uint8_t *pixels, uint32_t channels, char error[GLCNN_ERROR_LENGTH])
+static bool write_png(const struct answer *answer, const char *folder, const uint8_t *pixels,
+                      uint32_t channels, char error[GLCNN_ERROR_LENGTH])
 {
     char path[8192];
-    place_png(folder, picture, path);
-    return png_file_write(path, pixels, p->saved.form.width, p->saved.form.height, channels, error);
+    place_png(folder, answer->picture, path);
+    return png_file_write(path, pixels, answer->width, answer->height, channels, error);
 }
 
 /* One lock is for all files of a folder. */
@@ -144,42 +144,25 @@ static int claim_files(struct prediction *p, const char *model, char *const *fil
     return claims_take(c, error) ? EXIT_GOOD : complain(p->command, EXIT_FAILED, "%s", error);
 }
 
-static uint8_t byte_of(const struct glcnn_data_batch *batch, size_t i)
-{
-    if (batch->bytes)
-        return batch->bytes[i];
-    const float value = batch->floats[i] * 255;
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value + 0.5f);
-}
-
-/* The picture of a batch in three channels: of one all are alike, others than three are left out. */
-static void copy_picture(const struct form *form, const struct glcnn_data_batch *batch, uint32_t n,
-                         uint8_t *pixels)
-{
-    const size_t count = (size_t)form->width * form->height, first = n * count * form->channels;
-    for (size_t i = 0; i < count; i++)
-        for (uint32_t c = 0; c < 3; c++)
-            pixels[3 * i + c] =
-                byte_of(batch, first + i * form->channels + (c < form->channels ? c : 0));
-}
-
-static bool write_files(const struct prediction *p, const struct answer *answer,
-                        const struct glcnn_data_batch *batch, uint32_t n,
+/* Pictures and masks have the picture's own size. */
+static bool write_files(const struct prediction *p, const struct answer *answer, uint32_t index,
                         char error[GLCNN_ERROR_LENGTH])
 {
-    const struct form *form = &p->saved.form;
-    const struct task *task = task_of(form);
-    uint8_t *pixels = malloc((size_t)form->width * form->height * 3);
+    const struct task *task = task_of(&p->saved.form);
+    uint8_t *pixels = malloc((size_t)answer->width * answer->height * 3);
     bool good = pixels;
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     if (good && p->draw) {
-        copy_picture(form, batch, n, pixels);
-        task->show(answer, pixels);
-        good = write_png(p, p->draw, answer->picture, pixels, 3, error);
+        good =
+            glcnn_data_set_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, index, answer->width,
+                                        answer->height, pixels, error) == GLCNN_SUCCESS;
+        if (good)
+            task->show(answer, pixels);
+        good = good && write_png(answer, p->draw, pixels, 3, error);
     }
     if (good && p->masks) {
         task->mask(answer, pixels);
-        good = write_png(p, p->masks, answer->picture, pixels, 1, error);
+        good = write_png(answer, p->masks, pixels, 1, error);
     }
     free(pixels);
     return good;
@@ -219,7 +202,7 @@ static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batc
         snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
         return false;
     }
-    return (!p->draw && !p->masks) || write_files(p, &answer, batch, n, error);
+    return (!p->draw && !p->masks) || write_files(p, &answer, index, error);
 }
 
 /* Places of pictures that could not be read are empty. */

@@ -6,6 +6,7 @@
 
 #include "task/backbone.h"
 #include "base/digest.h"
+#include "task/window.h"
 #include "train_session.h"
 
 /* Ranks have one network: that of the slowest kind of device among them. */
@@ -39,6 +40,7 @@ uint32_t session_images(const struct session *s, glcnn_data_part part)
 }
 
 /* By members: what lies between them in memory is undefined. */
+/* Boxes as far as they are seen: earlier checkpoints have a digest of these. */
 static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_part part,
                           uint32_t index)
 {
@@ -46,7 +48,10 @@ static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_
     const struct glcnn_data_box *boxes = glcnn_data_set_boxes(p->set, part, index, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct glcnn_data_box *b = &boxes[i];
-        const float edges[4] = {b->left, b->top, b->right, b->bottom};
+        const float edges[4] = {fmaxf(b->left, 0), fmaxf(b->top, 0), fminf(b->right, 1),
+                                fminf(b->bottom, 1)};
+        if (!(edges[0] < edges[2] && edges[1] < edges[3]))
+            continue;
         digest = digest_add(digest_add(digest, edges, sizeof edges), &b->label, sizeof b->label);
         digest = digest_add(digest, &b->is_crowd, sizeof b->is_crowd);
     }
@@ -206,6 +211,8 @@ static bool open_pictures(struct session *s, const struct saved *like,
 {
     const struct settings *t = &s->settings;
     const struct form *form = t->model ? &s->base.form : NULL;
+    const bool keeps_fit = form && task_of(form) == t->task;
+    const glcnn_data_fit fit = form ? (glcnn_data_fit)form->fit : GLCNN_DATA_FIT_CUT;
     const struct pictures_options options = {
         .path = t->data,
         .task = t->task,
@@ -213,6 +220,9 @@ static bool open_pictures(struct session *s, const struct saved *like,
         .width = form ? form->width : t->size.width,
         .height = form ? form->height : t->size.height,
         .resize = form ? form->resize : 0,
+        .fit = t->fit      ? &t->fit->fit
+               : keeps_fit ? &fit
+                           : NULL,
         .channels = form ? form->channels : (uint32_t)t->channels,
         .validation = t->validation > 0 || t->sets_share ? t->validation : -1,
         .must_split = t->sets_share,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "task/detection_box.h"
 #include "task/keypoint_map.h"
 #include "train_session.h"
 
@@ -122,6 +123,13 @@ static int check_keypoints(const struct session *s)
 
 /* ---- detect ---- */
 
+/* As much of the box as object_cut asks for. */
+static bool is_seen(const struct glcnn_data_box *box)
+{
+    struct object object = {{box->left, box->top, box->right, box->bottom}, 0, false, false};
+    return object_cut(&object, &(struct box){0, 0, 1, 1});
+}
+
 static int check_boxes(const struct session *s)
 {
     uint32_t count = 0;
@@ -129,7 +137,7 @@ static int check_boxes(const struct session *s)
         const struct glcnn_data_box *boxes =
             glcnn_data_set_boxes(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture(s, i), &count);
         for (uint32_t k = 0; k < count; k++)
-            if (!boxes[k].is_crowd)
+            if (!boxes[k].is_crowd && is_seen(&boxes[k]))
                 return TRAIN_GOOD;
     }
     return events_complain(

@@ -34,6 +34,11 @@ static const void *find_net(const char *name)
 }
 
 /* The decay of weights is decoupled for all of them: adam is what others call adamw. */
+static const void *find_fit(const char *name)
+{
+    return fit_find(name);
+}
+
 static const void *find_optimizer(const char *name)
 {
     if (strcmp(name, "adamw") == 0)
@@ -63,6 +68,11 @@ static const void *find_schedule(const char *name)
 static const char *task_name(size_t i)
 {
     return task_at(i) ? task_at(i)->name : NULL;
+}
+
+static const char *fit_name(size_t i)
+{
+    return fit_at(i) ? fit_at(i)->name : NULL;
 }
 
 static const char *net_name(size_t i)
@@ -100,6 +110,7 @@ static const void *find_class_choice(const char *name)
 }
 
 static const struct setting_names task_names = {"task", find_task, task_name},
+                                  fit_names = {"fit", find_fit, fit_name},
                                   net_names = {"network", find_net, net_name},
                                   optimizer_names = {"optimizer", find_optimizer, optimizer_name},
                                   precision_names = {"precision", find_precision, precision_name},

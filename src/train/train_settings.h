@@ -12,6 +12,7 @@
 #include "schedule.h"
 #include "task/pictures.h"
 #include "task/task.h"
+#include "task/window.h"
 
 struct optimizer {
     const char *name;
