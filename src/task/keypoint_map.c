@@ -16,7 +16,7 @@
 
 struct keypoint_map keypoint_map(const struct form *form)
 {
-    const uint32_t longer = form->width > form->height ? form->width : form->height;
+    const uint32_t longer = form_longer(form);
     const uint32_t step = longer <= LONGEST ? 1 : longer <= 2 * LONGEST ? 2 : 4;
     const struct keypoint_map map = {(form->width + step - 1) / step,
                                      (form->height + step - 1) / step,

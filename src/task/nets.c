@@ -259,6 +259,12 @@ const struct net *net_find(const char *name)
     return NULL;
 }
 
+uint32_t form_longer(const struct form *form)
+{
+    const uint32_t own = form->width > form->height ? form->width : form->height;
+    return form->longer ? form->longer : own;
+}
+
 bool net_fits(const struct net *net, const struct form *form)
 {
     return form->width >= net->least && form->height >= net->least;

@@ -13,6 +13,9 @@ struct form {
     uint32_t loss;    /* of the task's losses; 0: the default */
     uint32_t resize;  /* length of a picture's shorter side before it is cut; 0: as `fit` has it */
     uint32_t fit;     /* glcnn_data_fit: how pictures come to that size */
+    uint32_t
+        longer; /* the longer side that grids and maps are chosen by, where the network was trained
+                         at another size; 0: its own */
 };
 
 /* An image within a network. */
@@ -53,6 +56,8 @@ glcnn_image_node *net_normalised(glcnn_image_node *source, unsigned size, unsign
 
 /* By name; NULL if there is none. */
 const struct net *net_find(const char *name);
+/* The side that a network's structure follows. */
+uint32_t form_longer(const struct form *form);
 /* Whether pictures of this form are large enough for it. */
 bool net_fits(const struct net *net, const struct form *form);
 /* Number i; NULL beyond the last. */

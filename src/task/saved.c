@@ -256,6 +256,35 @@ bool saved_make(const struct saved *saved, glcnn_device *device, const struct fo
     return false;
 }
 
+bool saved_take_size(struct saved *saved, uint32_t width, uint32_t height,
+                     char error[GLCNN_ERROR_LENGTH])
+{
+    struct form form = saved->form;
+    const struct net *net = saved->net ? saved->net : net_find(saved->title);
+    form.longer = form_longer(&saved->form);
+    form.width = width;
+    form.height = height;
+    form.resize = 0;
+    if (!net)
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "the network, \"%.100s\", takes images of %ux%u alone: only the networks of --net are "
+            "known to take other sizes",
+            saved->title, saved->form.width, saved->form.height);
+    else if (!net_fits(net, &form))
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "images of %ux%u are too small for %s, which needs %ux%u", width, height,
+                 net->name, net->least, net->least);
+    else {
+        free((void *)(uintptr_t)saved->bytes[SAVED_NETWORK].bytes);
+        saved->bytes[SAVED_NETWORK].bytes = NULL;
+        saved->net = net;
+        saved->form = form;
+        return true;
+    }
+    return false;
+}
+
 bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,
                    glcnn_network **network, char error[GLCNN_ERROR_LENGTH])
 {

@@ -37,6 +37,11 @@ struct saved {
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
 void saved_free(struct saved *saved);
 
+/* Has the network take images of another size, before it is made: that of a network of nets.h, whose layers
+ * do. False, and a message: it is another one, or the size is too small. */
+bool saved_take_size(struct saved *saved, uint32_t width, uint32_t height,
+                     char error[GLCNN_ERROR_LENGTH]);
+
 /* Makes the file's network, without its weights, with as many classes as `form` has where that is
  * not NULL: the head is another then. False, and a message, if it cannot be. */
 bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,

@@ -25,7 +25,7 @@
 static struct detection_layout layout_of(const struct form *form)
 {
     static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
-    const uint32_t longer = form->width > form->height ? form->width : form->height;
+    const uint32_t longer = form_longer(form);
     const uint32_t scales = longer <= 96 ? 1 : longer <= 192 ? 2 : 3;
     return detection_layout(form->width, form->height, form->classes, strides, scales);
 }

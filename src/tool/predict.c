@@ -18,11 +18,13 @@
 #define BATCH   32
 #define TOP_MAX 65535
 
-enum { OPTION_TOP = 256, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP, OPTION_FORCE };
+enum { OPTION_TOP = 256, OPTION_SIZE, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP, OPTION_FORCE };
 
 static const struct option_row options[] = {
     {OPTION_TOP, "top", "N", "a line for each of the N most probable classes (default 1)"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
+    {OPTION_SIZE, "size", "N|WxH",
+     "bring pictures to another size than the network was trained at (networks of --net)"},
     {OPTION_DRAW, "draw", WRITES "DIR",
      "write each picture there as PNG, with what is found in it"},
     {OPTION_MASKS, "masks", WRITES "DIR",
@@ -33,8 +35,8 @@ static const struct option_row options[] = {
     {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; pictures are scaled to the size "
-    "that it needs. FILEs are PNG, JPEG, WebP or TIFF pictures of any size, folders of "
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\"; pictures are brought to the size "
+    "that it needs as it was trained (\"glcnn train --fit\"), and answers are in their own pixels. FILEs are PNG, JPEG, WebP or TIFF pictures of any size, folders of "
     "pictures, or one .npy, .npz, CSV or IDX file of images of the network's size. Prints a "
     "line for each picture: its name, or its number in the file, then its class, the class's "
     "name and the probability; with --top N lines, the most probable class first. Of regression a "
@@ -52,6 +54,7 @@ struct prediction {
     struct tool_device tool;
     bool flips, force;
     struct claims claims;
+    uint32_t width, height;   /* of images; 0: the network's */
     uint32_t top;             /* classes of each picture that are told */
     const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
     struct saved saved;
@@ -237,6 +240,8 @@ static int open_model(struct prediction *p, const char *path)
     char error[GLCNN_ERROR_LENGTH];
     if (!saved_read(path, &p->saved, error))
         return complain(p->command, EXIT_FAILED, "%s", error);
+    if (p->width && !saved_take_size(&p->saved, p->width, p->height, error))
+        return complain(p->command, EXIT_FAILED, "%s: %s", path, error);
     const struct task *task = task_of(&p->saved.form);
     if ((p->draw && !task->show) || (p->masks && !task->mask))
         return complain(p->command, EXIT_USAGE,
@@ -363,6 +368,13 @@ static bool read_option(struct prediction *p, int letter, bool *json)
         return p->flips = true;
     if (letter == OPTION_FORCE)
         return p->force = true;
+    if (letter == OPTION_SIZE && option_extent(optarg, GLCNN_DATA_MAX_SIDE, &p->width, &p->height))
+        return true;
+    if (letter == OPTION_SIZE) {
+        complain(p->command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, optarg,
+                 (unsigned)GLCNN_DATA_MAX_SIDE);
+        return false;
+    }
     if (letter != OPTION_TOP)
         return read_device_option(&p->tool, letter);
     if (option_whole(optarg, 1, TOP_MAX, &top)) {

@@ -116,7 +116,7 @@ static int check_keypoints(const struct session *s)
     return events_complain(
         s->events, TRAIN_FAILED,
         "%s: no keypoint lies in its picture, of %u to train with: the first is at %g,%g of "
-        "a picture of %ux%u; expected pixels from the upper left corner, in the middle that "
+        "a picture of %ux%u; expected pixels from the upper left corner, in the part of the picture that "
         "the network sees",
         s->settings.data, count_pictures(s), (double)place[0], (double)place[1], size[0], size[1]);
 }
@@ -142,8 +142,8 @@ static int check_boxes(const struct session *s)
     }
     return events_complain(
         s->events, TRAIN_FAILED,
-        "%s: none of the %u pictures to train with has a box in the middle that the network "
-        "sees: there is nothing to learn; more pictures, or another --size, may have some",
+        "%s: none of the %u pictures to train with has a box in the part that the network "
+        "sees: there is nothing to learn; more pictures, or --fit letterbox, may have some",
         s->settings.data, count_pictures(s));
 }
 

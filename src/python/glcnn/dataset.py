@@ -16,6 +16,7 @@ _PARTS = {"training": _c.DataPart.TRAINING, "train": _c.DataPart.TRAINING,
           "test": _c.DataPart.TEST}
 _TARGETS = {"classes": _c.DataTargets.CLASSES, "numbers": _c.DataTargets.NUMBERS,
             "masks": _c.DataTargets.MASKS, "boxes": _c.DataTargets.BOXES}
+_FITS = {"cut": _c.DataFit.CUT, "letterbox": _c.DataFit.LETTERBOX, "stretch": _c.DataFit.STRETCH}
 _EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
 
 
@@ -76,7 +77,10 @@ class Dataset:
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
     resize      to which the shorter side of pictures is scaled before their middle of `size` is taken,
-                as Network.resize; 0: they are scaled until they cover it
+                as Network.resize; 0: they are scaled as `fit` says
+    fit         how pictures come to that size, as Network.fit: "cut", until they cover it, and their
+                middle is taken; "letterbox", whole, with a black border; or "stretch". None: letterbox
+                for masks and boxes, else cut
     part        "training", "validation" or "test"
     batch       images of a batch
     shuffle     another order each epoch, from `seed`, where what does not fill a batch is left out;
@@ -91,7 +95,8 @@ class Dataset:
 
     def __init__(self, path: Union[str, os.PathLike[str]], *,
                  targets: Optional[str] = "classes", size: Union[int, Sequence[int], None] = None,
-                 channels: int = 0, resize: int = 0, part: str = "training", batch: int = 32,
+                 channels: int = 0, resize: int = 0, fit: Optional[str] = None,
+                 part: str = "training", batch: int = 32,
                  shuffle: Optional[bool] = None,
                  seed: int = 0, validation: Optional[float] = None,
                  classes: Optional[Sequence[str]] = None, strict: bool = False,
@@ -101,22 +106,29 @@ class Dataset:
             targets = next(name for name, value in _TARGETS.items() if value == guess)
         if targets not in _TARGETS:
             raise refuse("there are no targets %r; there are %s" % (targets, ", ".join(_TARGETS)))
+        if fit is None:
+            fit = "letterbox" if targets in ("masks", "boxes") and not resize else "cut"
+        if fit not in _FITS:
+            raise refuse("there is no fit %r; there are %s" % (fit, ", ".join(_FITS)))
+        self.fit, self.resize = fit, whole("resize", resize)
         height, width = _sides(size)
         self.targets = targets
         names = [name.encode() for name in classes or ()]
         rows = (ctypes.c_char_p * len(names))(*names)
         self._set = _Set(path, _c.glcnn_data_parameters(
             width=width, height=height, channels=whole("channels", channels),
-            resize=whole("resize", resize),
+            resize=self.resize,
             validation=0.1 if validation is None else validation, strict=strict,
             memory=whole("memory", memory, 0, SIZE_MAX),
-            class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets]))
+            class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets],
+            fit=_FITS[fit]))
         if validation and self.counts["validation"] and not self._set.info.is_split:
             raise refuse("%s has a validation part, of %d images: validation=%g sets nothing aside"
                          % (path, self.counts["validation"], validation))
         self._shuffle, self.batch, self.seed = shuffle, batch, whole("seed", seed, 0, SIZE_MAX)
         self._threads, self._epoch = whole("threads", threads), 0
         self._loader: Optional[_Loader] = None
+        self._indices: Any = ()  # of the batch that was given last
         self._choose(part)
 
     def _choose(self, part: str) -> None:
@@ -175,6 +187,36 @@ class Dataset:
             :self._set.info.class_count] for i in range(self.count)], numpy.float32)
 
     @property
+    def sizes(self) -> Any:
+        """Width and height of each picture of the part in its file, as it is shown, [N][2]."""
+        return numpy.array([self._size(i) for i in range(self.count)])
+
+    @property
+    def windows(self) -> Any:
+        """What the images of the part show of their pictures, [N][4]: left, top, width and height in the
+        picture's pixels. A share x of an image is left + x * width of the picture."""
+        return numpy.array([self._window(i) for i in range(self.count)])
+
+    def _size(self, index: int) -> Tuple[int, int]:
+        width, height = ctypes.c_uint32(), ctypes.c_uint32()
+        library("glcnn_data").glcnn_data_set_size(self._set.pointer, self._part, index,
+                                                  ctypes.byref(width), ctypes.byref(height))
+        return width.value, height.value
+
+    def _window(self, index: int) -> Tuple[float, float, float, float]:
+        window, (_, height, width) = _c.glcnn_data_window(), self.shape
+        library("glcnn_data").glcnn_data_find_window(
+            *self._size(index), ctypes.byref(_c.glcnn_data_parameters(
+                width=width, height=height, resize=self.resize, fit=_FITS[self.fit])),
+            ctypes.byref(window))
+        return window.left, window.top, window.width, window.height
+
+    def _shown(self, index: int) -> Tuple[float, float, float, float]:
+        """Edges of the picture in shares of its image."""
+        (width, height), (left, top, across, down) = self._size(index), self._window(index)
+        return -left / across, -top / down, (width - left) / across, (height - top) / down
+
+    @property
     def notes(self) -> List[str]:
         """What was decided where the data could have meant something else, and what was left out."""
         found = library("glcnn_data")
@@ -229,6 +271,7 @@ class Dataset:
         images = numpy.ctypeslib.as_array(values, (batch.count, *self.shape))
         indices = numpy.ctypeslib.as_array(batch.indices, (batch.count,))
         filled = indices != _EMPTY
+        self._indices = indices[filled]
         if self.targets == "boxes":
             return DataBatch(images[filled], [self._boxes(int(i)) for i in indices[filled]])
         return DataBatch(images[filled], self._labels(batch)[filled])

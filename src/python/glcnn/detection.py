@@ -55,7 +55,9 @@ class Layout:
         """Labels for the loss, of boxes [K][5] or [K][6] in shares of each image: a 1 for the class of a
         location, weights of the classes, distances and their weight. Weights make the sum over a batch a
         mean over the locations of objects, times the number of images, which Network.train divides by.
-        Crowds are not trained: locations in one that are for no object have no weight."""
+        Crowds are not trained: locations in one that are for no object have no weight. Boxes are cut at
+        the image's edges, and those of which less than a quarter of the area is left are dropped."""
+        boxes = [seen(its) for its in boxes]
         labels = numpy.zeros((len(boxes), 2 * self.classes + 5, self.rows, self.columns),
                              numpy.float32)
         for scale, grid in enumerate(self.grids):
@@ -141,6 +143,23 @@ class Layout:
         edges = (edges * grid.stride).clip(0, 1)
         boxes = numpy.column_stack([edges, classes, image[4 + classes, rows, columns]])
         return boxes[numpy.isfinite(boxes).all(1) & (edges[:, 2:] > edges[:, :2]).all(1)]
+
+
+def cut(boxes: Any, edges: Sequence[float]) -> Any:
+    """Boxes [K][6] as far as they lie within left, top, right and bottom, without those that do not."""
+    boxes = boxes.copy()
+    for i in range(4):
+        boxes[:, i] = boxes[:, i].clip(edges[i % 2], edges[2 + i % 2])
+    return boxes[(boxes[:, 2:4] > boxes[:, :2]).all(1)]
+
+
+def seen(boxes: Any) -> Any:
+    """Objects as far as the image shows them, as the tool's object_cut has it."""
+    edges = boxes[:, :4].clip(0, 1)
+    left = (edges[:, 2:] - edges[:, :2]).clip(0).prod(1)
+    kept = (left > 0) & ((_kinds(boxes) == CROWD) |
+                         (left >= (boxes[:, 2:4] - boxes[:, :2]).prod(1) / 4))
+    return numpy.column_stack([edges, boxes[:, 4:]])[kept]
 
 
 def overlaps(a: Any, b: Any) -> Any:

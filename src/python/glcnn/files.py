@@ -61,7 +61,7 @@ def _entries(network: Network, path: Path) -> Dict[str, str]:
     channels, height, width = shape
     return {"net": _title(path), "task": network.task or "classify", "classes": json.dumps(classes),
             "width": str(width), "height": str(height), "channels": str(channels),
-            "resize": str(network.resize), "mean": _list(network.mean, channels, 0),
+            "resize": str(network.resize), "fit": network.fit, "mean": _list(network.mean, channels, 0),
             "deviation": _list(network.deviation, channels, 1)}
 
 
@@ -156,6 +156,7 @@ def _take_entries(network: Network, entries: Dict[str, str]) -> None:
     network.classes = json.loads(entries.get("classes", "null"))
     network.task = entries.get("task")
     network.resize = int(entries.get("resize", "0"))
+    network.fit = entries.get("fit", "cut")
     network.mean = _numbers(entries.get("mean", "0"), 0, shape[0])
     network.deviation = _numbers(entries.get("deviation", "1"), 1, shape[0])
 

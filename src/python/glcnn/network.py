@@ -46,6 +46,7 @@ class Network:
         self.classes: Optional[List[str]] = None
         self.mean: Any = None       # [C], or one number
         self.deviation: Any = None
+        self.fit = "cut"  # how pictures come to the size of its images: Dataset's
         self.resize = 0  # to which pictures' shorter side is scaled: Dataset's; 0: none
         self.task: Optional[str] = None  # that of the tool: "classify", "regress", "segment"
         self.borrowed: Set[int] = set()  # filters by address whose kernels other networks have

@@ -51,7 +51,7 @@ class Task:
                 raise refuse("layers gave %s; expected an image node, or a list of them, the finest "
                              "first" % type(node).__name__)
         made.output = self._head(features, data)
-        made.classes, made.task = data.classes, self.name
+        made.classes, made.task, made.fit = data.classes, self.name, data.fit
         made.initialise(seed)
         return made
 
@@ -63,7 +63,7 @@ class Task:
         if validation is not None:
             own["validation"] = lambda: self.evaluate(network, validation)
         history = network.train(self._batches(data), **{**own, **options})
-        network.classes, network.task = data.classes, self.name
+        network.classes, network.task, network.fit = data.classes, self.name, data.fit
         return history
 
     def evaluate(self, network: Network, data: Dataset) -> Score:
@@ -205,7 +205,9 @@ class _Encoded:
 
     def __init__(self, data: Dataset, layout: detection.Layout):
         self.data, self.layout = data, layout
-        self.boxes: List[Any] = []  # of the batch that was given last
+        # Of the batch that was given last, and where its pictures lie in their images.
+        self.boxes: List[Any] = []
+        self.shown: List[Any] = []
 
     def __len__(self) -> int:
         return len(self.data)
@@ -218,6 +220,7 @@ class _Encoded:
 
     def _encoded(self, batch: DataBatch) -> Tuple[Any, Any]:
         self.boxes = batch.labels
+        self.shown = [self.data._shown(int(i)) for i in self.data._indices]
         return batch.images, self.layout.encode(batch.labels)
 
 
@@ -261,7 +264,9 @@ class Detect(Task):
 
         class Seen:
             def add(self, outputs: Any, _labels: Any) -> None:
-                precision.add(layout.decode(outputs, 0.01), encoded.boxes)
+                found = layout.decode(outputs, 0.01)
+                precision.add([detection.cut(boxes, shown) for boxes, shown in
+                               zip(found, encoded.shown)], encoded.boxes)
 
             def value(self) -> float:
                 return 0.0

@@ -152,8 +152,8 @@ def folder(network: Network, path: Any, batch: int, seed: int) -> Dataset:
         raise refuse("%s: a folder is for a network of one input, whose shape is known; "
                      "glcnn.Dataset(path, size=...) gives batches to other networks"
                      % os.fspath(path))
-    return Dataset(path, size=shape[1:], channels=shape[0], resize=network.resize, batch=batch,
-                   seed=seed, classes=network.classes or None)
+    return Dataset(path, size=shape[1:], channels=shape[0], resize=network.resize,
+                   fit=network.fit, batch=batch, seed=seed, classes=network.classes or None)
 
 
 def _take_classes(network: Network, data: Dataset) -> None:
