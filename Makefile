@@ -102,7 +102,8 @@ TOOL_SOURCES   := $(sort $(wildcard $(TOOL_ROOMS:%=%/*.c)))
 SUPPORT        := $(sort $(wildcard examples/support/*.c))
 EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
 
-LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(O)/registry.o $(O)/desktop_registry.o $(O)/shaders.o
+GENERATED      := registry desktop_registry shaders constructors nodes
+LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(GENERATED:%=$(O)/%.o)
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)

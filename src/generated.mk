@@ -24,6 +24,17 @@ $(O)/registry.c: $(KERNELS) $(O)/files
 	    sed 's/.*/    \&glcnn_reference_&,/' $@.names; \
 	    echo '    NULL};'; } >$@
 
+# What the headers of kernels declare, in lines.
+$(O)/declarations: src/python/declarations.awk $(KERNEL_HEADERS) $(O)/kernel-headers
+	$(call say,GEN)
+	$(Q)awk -f $< $(KERNEL_HEADERS) >$@
+
+# Constructors of kernels, and nodes of them, but those that a source defines.
+NODE_SOURCES := $(sort $(wildcard src/graph/nodes_*.c))
+$(O)/constructors.c $(O)/nodes.c: src/kernels/constructors.awk $(KERNELS) $(NODE_SOURCES) $(O)/declarations $(O)/files
+	$(call say,GEN)
+	$(Q)awk -f $< -v nodes=$(if $(filter %/nodes.c,$@),1,0) $(KERNELS) $(NODE_SOURCES) $(O)/declarations >$@
+
 # Points to the rows of src/desktop in the same way.
 $(O)/desktop_registry.c: $(DESKTOP_SOURCES) $(O)/files
 	$(call say,GEN)

@@ -81,7 +81,7 @@ fi
 
 list() { tr ' ' '\n' <"$out/$1" | grep '\.c$'; }
 {
-    list files | sed 's/\/gbm_device/\/no_gbm_device/' && ls "$out/registry.c" "$out/desktop_registry.c" "$out/shaders.c"
+    list files | sed 's/\/gbm_device/\/no_gbm_device/' && ls "$out/registry.c" "$out/desktop_registry.c" "$out/shaders.c" "$out/constructors.c" "$out/nodes.c"
 } >"$work/core"
 {
     list interchange-files && list onnx-files && list data-files && ls "$out/onnx.pb-c.c" platform/android/example.c

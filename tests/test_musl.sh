@@ -36,7 +36,7 @@ compile() {
 }
 count=0
 for file in $(tr ' ' '\n' <"$out/files" | sed -n 's/\/gbm_device/\/no_gbm_device/; /\.c$/p') \
-    "$out/registry.c" "$out/desktop_registry.c" "$out/shaders.c"; do
+    "$out/registry.c" "$out/desktop_registry.c" "$out/shaders.c" "$out/constructors.c" "$out/nodes.c"; do
     compile "$file" || fail "$file does not compile"
     count=$((count + 1))
 done

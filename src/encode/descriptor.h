@@ -176,7 +176,9 @@ enum descriptor_flags {
     /* The values of its source do not count: its source gets no gradient of it. */
     IGNORES_SOURCE = 33554432,
     /* Of a binary kernel: it has a gradient by the first of its sources and none by the second. */
-    FIRST_SOURCE_ONLY = 67108864
+    FIRST_SOURCE_ONLY = 67108864,
+    /* It prepares pictures before a network sees them: the result of a typed node stops gradients. */
+    STOPS_GRADIENT = 134217728
 };
 
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals

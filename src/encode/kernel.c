@@ -3,6 +3,7 @@
 #include "encode/geometry.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,15 +176,11 @@ glcnn_status kernel_check(const struct glcnn_kernel *kernel)
                        kernel_display_name(kernel), message);
 }
 
-struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel)
-{
-    return kernel->descriptor->flags & IS_GRADIENT ? &kernel->properties.secondary
-                                                   : &kernel->properties.primary;
-}
-
 void kernel_set_window(struct glcnn_kernel *kernel, const uint32_t window[6])
 {
-    struct glcnn_source_properties *source = kernel_window(kernel);
+    struct glcnn_source_properties *source = kernel->descriptor->flags & IS_GRADIENT
+                                                 ? &kernel->properties.secondary
+                                                 : &kernel->properties.primary;
     source->kernel_width = window[0];
     source->kernel_height = window[1];
     source->stride_in_pixels_x = window[2];
@@ -201,21 +198,6 @@ glcnn_status kernel_finish(glcnn_kernel **kernel, glcnn_status status)
     else
         glcnn_kernel_destroy(kernel);
     return status;
-}
-
-glcnn_status kernel_create_with(struct glcnn_device *device,
-                                const struct glcnn_descriptor *descriptor, const void *parameters,
-                                glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (parameters)
-        memcpy((*kernel)->parameters, parameters, descriptor->parameters_size);
-    else
-        status =
-            device_fail(device, GLCNN_INVALID_ARGUMENT, "%s: parameters is NULL", descriptor->name);
-    return kernel_finish(kernel, status);
 }
 
 void *kernel_parameters(const struct glcnn_kernel *kernel, const char *family)
@@ -250,6 +232,55 @@ glcnn_status kernel_set(struct glcnn_kernel *kernel, const struct glcnn_setting 
         return refuse_name(kernel, setting->name);
     return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: %s",
                        kernel_display_name(kernel), message);
+}
+
+/* A gradient kernel has the window of its forward kernel under names of its secondary source. */
+static glcnn_status set_named(struct glcnn_kernel *kernel, const struct kernel_value *value)
+{
+    char secondary[64];
+    double found;
+    struct glcnn_setting setting = {value->name, value->number, value->whole};
+    if (kernel->descriptor->flags & IS_GRADIENT &&
+        !parameter_get(kernel->descriptor, &kernel->properties, kernel->parameters, value->name,
+                       &found)) {
+        snprintf(secondary, sizeof secondary, "secondary_%s", value->name);
+        setting.name = secondary;
+    }
+    return kernel_set(kernel, &setting);
+}
+
+static glcnn_status set_all(struct glcnn_kernel *kernel, const void *parameters)
+{
+    if (!parameters)
+        return device_fail(kernel->device, GLCNN_INVALID_ARGUMENT, "%s: parameters is NULL",
+                           kernel->descriptor->name);
+    memcpy(kernel->parameters, parameters, kernel->descriptor->parameters_size);
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status kernel_set_values(struct glcnn_kernel *kernel, const struct kernel_value *values)
+{
+    glcnn_status status = GLCNN_SUCCESS;
+    for (; values && (values->name || values->all) && status == GLCNN_SUCCESS; values++) {
+        int argument = values->all ? -1 : kernel_kept_argument(kernel, values->name);
+        if (values->all)
+            status = set_all(kernel, values->parameters);
+        else if (argument < 0)
+            status = set_named(kernel, values);
+        else if (values->vector || values->count)
+            status = glcnn_kernel_set_vector(kernel, values->name, values->vector, values->count);
+    }
+    return status;
+}
+
+glcnn_status kernel_create_of(struct glcnn_device *device,
+                              const struct glcnn_descriptor *descriptor,
+                              const struct kernel_value *values, glcnn_kernel **kernel)
+{
+    glcnn_status status = kernel_create(device, descriptor, kernel);
+    if (status != GLCNN_SUCCESS || !values)
+        return status;
+    return kernel_finish(kernel, kernel_set_values(*kernel, values));
 }
 
 glcnn_status glcnn_kernel_set(glcnn_kernel *kernel, const char *name, double value)

@@ -43,31 +43,30 @@ glcnn_status kernel_check_vector(const struct glcnn_kernel *kernel, size_t index
 
 /* Are all properties and parameters in their ranges? A message names the first that is not. */
 glcnn_status kernel_check(const struct glcnn_kernel *kernel);
-/* For constructors, which set fields: the source that has the window, the secondary one of a
- * gradient kernel; all numbers of a window, its width and height, the strides and the dilation
- * rates; and what comes last, the check. What a constructor sets is not set by hand: a state brings
- * its own. Where `status` or the check is no success *kernel is destroyed. */
-struct glcnn_source_properties *kernel_window(struct glcnn_kernel *kernel);
+/* For constructors, which set fields: all numbers of a window, its width and height, the strides and
+ * the dilation rates, of the source that has it, the secondary one of a gradient kernel; and what
+ * comes last, the check. What a constructor sets is not set by hand: a state brings its own. Where
+ * `status` or the check is no success *kernel is destroyed. */
 void kernel_set_window(struct glcnn_kernel *kernel, const uint32_t window[6]);
 glcnn_status kernel_finish(glcnn_kernel **kernel, glcnn_status status);
-/* The whole of it for a constructor that is given its parameters, a structure of the family's. */
-glcnn_status kernel_create_with(struct glcnn_device *device,
-                                const struct glcnn_descriptor *descriptor, const void *parameters,
-                                glcnn_kernel **kernel);
-
-/* Defines glcnn_NAME_create of a kernel with default parameters; and of one that is given its
- * parameters, a structure STRUCT. */
-#define DEFINE_KERNEL_CREATE(NAME)                                                                 \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, glcnn_kernel **kernel)                \
-    {                                                                                              \
-        return kernel_create(device, &glcnn_kernel_##NAME, kernel);                                \
-    }
-#define DEFINE_KERNEL_CREATE_WITH(NAME, STRUCT)                                                    \
-    glcnn_status glcnn_##NAME##_create(glcnn_device *device, const struct STRUCT *parameters,      \
-                                       glcnn_kernel **kernel)                                      \
-    {                                                                                              \
-        return kernel_create_with(device, &glcnn_kernel_##NAME, parameters, kernel);               \
-    }
+/* What a constructor that the build makes (src/kernels/constructors.awk) sets, by the name of an argument: a
+ * parameter, of a gradient kernel also one of its secondary source; or `count` values of a vector, which NULL and
+ * 0 leave as it is; or all parameters of the family at once. */
+struct kernel_value {
+    const char *name;
+    double number;
+    uint64_t whole; /* the number exactly, of a parameter of 64 bits */
+    const float *vector;
+    size_t count;
+    bool all;
+    const void *parameters; /* NULL is refused */
+};
+/* Sets values up to one without a name that is not `all`, in their order; NULL: none. */
+glcnn_status kernel_set_values(struct glcnn_kernel *kernel, const struct kernel_value *values);
+/* The whole constructor. */
+glcnn_status kernel_create_of(struct glcnn_device *device,
+                              const struct glcnn_descriptor *descriptor,
+                              const struct kernel_value *values, glcnn_kernel **kernel);
 
 /* Index of the argument that is a vector of the kernel's own; -1: there is none of that name. */
 int kernel_kept_argument(const struct glcnn_kernel *kernel, const char *name);

@@ -452,8 +452,11 @@ static const struct glcnn_descriptor *find_kernel(struct glcnn_network *network,
     return d;
 }
 
-struct glcnn_kernel *node_kernel(struct glcnn_network *network, const char *kernel,
-                                 struct glcnn_image_node *const *sources, size_t source_count)
+/* A kernel with a node's defaults; NULL, with the failure kept, where the network has failed or no node can be
+ * made of these. */
+static struct glcnn_kernel *node_kernel(struct glcnn_network *network, const char *kernel,
+                                        struct glcnn_image_node *const *sources,
+                                        size_t source_count)
 {
     glcnn_kernel *made = NULL;
     if (!network || network->status != GLCNN_SUCCESS)
@@ -468,31 +471,63 @@ struct glcnn_kernel *node_kernel(struct glcnn_network *network, const char *kern
     return made;
 }
 
-struct glcnn_filter_node *node_finish(struct glcnn_network *network, struct glcnn_kernel *kernel,
-                                      struct glcnn_image_node *const *sources, size_t source_count)
+/* The network of sources that a typed node is given; NULL where one of them is NULL or it has failed. */
+static struct glcnn_network *network_of_sources(struct glcnn_image_node *const *sources,
+                                                size_t count)
 {
-    if (!kernel)
-        return NULL;
-    glcnn_status status = kernel_finish(&kernel, GLCNN_SUCCESS);
-    return status == GLCNN_SUCCESS ? filter_node_make(network, kernel, sources, source_count)
-                                   : network_keep_failure(network, status);
+    for (size_t i = 0; i < count; i++)
+        if (!sources[i])
+            return NULL;
+    return sources[0]->network->status == GLCNN_SUCCESS ? sources[0]->network : NULL;
 }
 
-struct glcnn_image_node *unary_node_with_data(struct glcnn_image_node *source,
-                                              struct glcnn_kernel *kernel,
-                                              const struct glcnn_data_source *data_source)
+struct glcnn_device *node_device(const char *kernel, struct glcnn_image_node *const *sources,
+                                 size_t source_count)
 {
-    if (!source || !kernel)
-        return NULL;
-    struct network_mark mark = network_mark(source->network);
-    struct glcnn_filter_node *made = node_finish(source->network, kernel, &source, 1);
-    if (!made || !data_source)
-        return glcnn_filter_node_result(made);
-    glcnn_status status = glcnn_kernel_set_data_source(kernel, data_source);
+    struct glcnn_network *network = network_of_sources(sources, source_count);
+    return network && check_sources(network, descriptor_find(kernel), sources, source_count)
+               ? network->device
+               : NULL;
+}
+
+struct glcnn_filter_node *node_of_kernel(struct glcnn_image_node *const *sources,
+                                         size_t source_count, glcnn_status status,
+                                         struct glcnn_kernel *kernel,
+                                         const struct glcnn_data_source *data_source)
+{
+    struct glcnn_network *network = sources[0]->network;
+    struct network_mark mark = network_mark(network);
     if (status == GLCNN_SUCCESS)
-        return made->result;
-    network_cut(source->network, &mark);
-    return network_keep_failure(source->network, status);
+        status = kernel_finish(&kernel, status);
+    if (status != GLCNN_SUCCESS)
+        return network_keep_failure(network, status);
+    struct glcnn_filter_node *made = filter_node_make(network, kernel, sources, source_count);
+    if (!made)
+        return NULL;
+    if (kernel->descriptor->flags & STOPS_GRADIENT)
+        made->result->stop_gradient = true;
+    if (data_source)
+        status = glcnn_kernel_set_data_source(kernel, data_source);
+    if (status == GLCNN_SUCCESS)
+        return made;
+    network_cut(network, &mark);
+    return network_keep_failure(network, status);
+}
+
+struct glcnn_filter_node *node_of_values(const char *kernel,
+                                         struct glcnn_image_node *const *sources,
+                                         size_t source_count, const struct kernel_value *values,
+                                         const struct glcnn_data_source *data_source)
+{
+    struct glcnn_network *network = network_of_sources(sources, source_count);
+    struct glcnn_kernel *made =
+        network ? node_kernel(network, kernel, sources, source_count) : NULL;
+    if (!made)
+        return NULL;
+    glcnn_status status = kernel_set_values(made, values);
+    if (status != GLCNN_SUCCESS)
+        glcnn_kernel_destroy(&made);
+    return node_of_kernel(sources, source_count, status, made, data_source);
 }
 
 glcnn_filter_node *glcnn_filter_node_create(glcnn_network *network, const char *kernel,

@@ -9,11 +9,10 @@
 
 static glcnn_image_node *reshaped(glcnn_image_node *source, struct glcnn_source_shape shape)
 {
-    glcnn_kernel *kernel = unary_kernel(source, "reshape");
-    if (kernel)
-        *glcnn_reshape(kernel) = (struct glcnn_reshape_parameters){shape.width, shape.height,
-                                                                   shape.feature_channels, true};
-    return unary_node(source, kernel);
+    const struct glcnn_reshape_parameters parameters = {shape.width, shape.height,
+                                                        shape.feature_channels, true};
+    const struct kernel_value values[] = {{.all = true, .parameters = &parameters}, {0}};
+    return glcnn_filter_node_result(node_of_values("reshape", &source, 1, values, NULL));
 }
 
 /* Its gamma and beta stay 1 and 0. */

@@ -634,36 +634,10 @@ const struct glcnn_descriptor glcnn_kernel_power_gradient = {
     .operands = quotient_operands,
 };
 
-/* ---- Constructors ---- */
+/* ---- Typed access ---- */
 
 struct glcnn_arithmetic_parameters *glcnn_arithmetic(glcnn_kernel *kernel)
 {
     bool is_one = kernel && kernel->descriptor->length == length; /* of whichever family */
     return is_one ? kernel->parameters : NULL;
 }
-
-static glcnn_status create_gradient(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                                    bool is_secondary_source_filter, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status == GLCNN_SUCCESS)
-        glcnn_arithmetic(*kernel)->is_secondary_source_filter = is_secondary_source_filter;
-    return status;
-}
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    DEFINE_KERNEL_CREATE(NAME)                                                                     \
-    glcnn_status glcnn_##NAME##_gradient_create(                                                   \
-        glcnn_device *device, bool is_secondary_source_filter, glcnn_kernel **kernel)              \
-    {                                                                                              \
-        return create_gradient(device, &glcnn_kernel_##NAME##_gradient,                            \
-                               is_secondary_source_filter, kernel);                                \
-    }
-
-DEFINE_CREATE(add)
-DEFINE_CREATE(subtract)
-DEFINE_CREATE(multiply)
-DEFINE_CREATE(divide)
-DEFINE_CREATE(maximum)
-DEFINE_CREATE(minimum)
-DEFINE_CREATE(power)

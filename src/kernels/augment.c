@@ -204,7 +204,7 @@ const struct glcnn_descriptor glcnn_kernel_augment_geometry = {
     .text = "images at random mirrored, shifted, turned and enlarged",
     .family = "augment_geometry",
     .without_gradient = without_gradient,
-    .flags = IS_BINARY,
+    .flags = IS_BINARY | STOPS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_augment_geometry_parameters),
     .parameters = geometry_parameters,
     .arguments = arguments,
@@ -217,25 +217,10 @@ const struct glcnn_descriptor glcnn_kernel_augment_color = {
     .text = "images at random in brightness, contrast and colour, with noise, a square cut out",
     .family = "augment_color",
     .without_gradient = without_gradient,
-    .flags = IS_BINARY,
+    .flags = IS_BINARY | STOPS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_augment_color_parameters),
     .parameters = color_parameters,
     .arguments = arguments,
     .check = check_color,
     .plan = plan_color,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_augment_geometry_parameters *glcnn_augment_geometry(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "augment_geometry");
-}
-
-struct glcnn_augment_color_parameters *glcnn_augment_color(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "augment_color");
-}
-
-DEFINE_KERNEL_CREATE_WITH(augment_geometry, glcnn_augment_geometry_parameters)
-DEFINE_KERNEL_CREATE_WITH(augment_color, glcnn_augment_color_parameters)

@@ -135,30 +135,3 @@ const struct glcnn_descriptor glcnn_kernel_axis_concatenation_gradient = {
     .check = elements_check_state,
     .plan = plan_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_axis_concatenation_parameters *glcnn_axis_concatenation(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "axis_concatenation");
-}
-
-glcnn_status glcnn_axis_concatenation_create(glcnn_device *device, glcnn_axis axis,
-                                             glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_axis_concatenation, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_axis_concatenation(*kernel)->axis = axis;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-glcnn_status glcnn_axis_concatenation_gradient_create(glcnn_device *device,
-                                                      bool is_secondary_source_filter,
-                                                      glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_axis_concatenation_gradient, kernel);
-    if (status == GLCNN_SUCCESS)
-        glcnn_axis_concatenation(*kernel)->is_secondary_source_filter = is_secondary_source_filter;
-    return status;
-}

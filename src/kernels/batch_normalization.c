@@ -349,11 +349,6 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_gradient = {
 
 /* ---- Constructors ---- */
 
-struct glcnn_batch_normalization_parameters *glcnn_batch_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "batch_normalization");
-}
-
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            const struct glcnn_neuron_descriptor *neuron, glcnn_kernel **kernel)
 {
@@ -362,12 +357,6 @@ static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *
         return status;
     return kernel_finish(kernel,
                          neuron_set(*kernel, &glcnn_batch_normalization(*kernel)->neuron, neuron));
-}
-
-glcnn_status glcnn_batch_normalization_statistics_create(glcnn_device *device,
-                                                         glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_batch_normalization_statistics, NULL, kernel);
 }
 
 glcnn_status glcnn_batch_normalization_statistics_gradient_create(

@@ -8,8 +8,6 @@
 
 extern const struct glcnn_descriptor glcnn_kernel_box_iou;
 
-DEFINE_KERNEL_CREATE(box_iou)
-
 static void shape(const struct operation *o, struct glcnn_image_descriptor *result)
 {
     (void)o;

@@ -10,21 +10,6 @@
 
 extern const struct glcnn_descriptor glcnn_kernel_box_loss;
 
-struct glcnn_box_loss_parameters *glcnn_box_loss(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "box_loss");
-}
-
-glcnn_status glcnn_box_loss_create(glcnn_device *device, glcnn_reduction_type reduction_type,
-                                   glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_box_loss, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_box_loss(*kernel)->reduction_type = reduction_type;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
 bool box_check_channels(const struct image_view *boxes, struct validation validation)
 {
     return boxes->channels == BOX_SIDES ||

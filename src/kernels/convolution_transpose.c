@@ -221,7 +221,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose_gradient = {
     .plan = plan_gradient,
 };
 
-/* ---- Constructors ---- */
+/* ---- Typed access ---- */
 
 DEFINE_CONVOLUTION_CREATE(convolution_transpose)
 DEFINE_CONVOLUTION_CREATE(convolution_transpose_gradient)

@@ -213,7 +213,7 @@ const struct glcnn_descriptor glcnn_kernel_crop_and_resize_bilinear_regions_grad
     .plan = plan_crops,
 };
 
-/* ---- Constructors ---- */
+/* ---- Typed access ---- */
 
 struct glcnn_crop_and_resize_parameters *glcnn_crop_and_resize(glcnn_kernel *kernel)
 {
@@ -221,32 +221,3 @@ struct glcnn_crop_and_resize_parameters *glcnn_crop_and_resize(glcnn_kernel *ker
         kernel_parameters(kernel, "crop_and_resize_bilinear");
     return p ? p : kernel_parameters(kernel, "crop_and_resize_bilinear_regions");
 }
-
-glcnn_status glcnn_crop_and_resize_bilinear_create(glcnn_device *device, uint32_t resize_width,
-                                                   uint32_t resize_height,
-                                                   uint32_t number_of_regions, const float *regions,
-                                                   size_t count, glcnn_kernel **kernel)
-{
-    const struct glcnn_crop_and_resize_parameters parameters = {resize_width, resize_height,
-                                                                number_of_regions};
-    glcnn_status status =
-        kernel_create_with(device, &glcnn_kernel_crop_and_resize_bilinear, &parameters, kernel);
-    if (status == GLCNN_SUCCESS && (regions || count))
-        status = glcnn_kernel_set_vector(*kernel, "regions", regions, count);
-    if (status != GLCNN_SUCCESS && kernel)
-        glcnn_kernel_destroy(kernel);
-    return status;
-}
-
-glcnn_status glcnn_crop_and_resize_bilinear_regions_create(glcnn_device *device,
-                                                           uint32_t resize_width,
-                                                           uint32_t resize_height,
-                                                           glcnn_kernel **kernel)
-{
-    const struct glcnn_crop_and_resize_parameters parameters = {resize_width, resize_height, 1};
-    return kernel_create_with(device, &glcnn_kernel_crop_and_resize_bilinear_regions, &parameters,
-                              kernel);
-}
-
-DEFINE_KERNEL_CREATE(crop_and_resize_bilinear_gradient)
-DEFINE_KERNEL_CREATE(crop_and_resize_bilinear_regions_gradient)

@@ -194,33 +194,3 @@ const struct glcnn_descriptor glcnn_kernel_cross_channel_normalization_gradient 
     .implementations = gradient_implementations,
     .plan = descriptor_plan,
 };
-
-/* ---- Constructors ---- */
-
-numbers *glcnn_cross_channel_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "cross_channel_normalization");
-}
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           uint32_t kernel_size, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_cross_channel_normalization(*kernel)->kernel_size = kernel_size;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-glcnn_status glcnn_cross_channel_normalization_create(glcnn_device *device, uint32_t kernel_size,
-                                                      glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_cross_channel_normalization, kernel_size, kernel);
-}
-
-glcnn_status glcnn_cross_channel_normalization_gradient_create(glcnn_device *device,
-                                                               uint32_t kernel_size,
-                                                               glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_cross_channel_normalization_gradient, kernel_size, kernel);
-}

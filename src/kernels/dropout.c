@@ -276,11 +276,6 @@ const struct glcnn_descriptor glcnn_kernel_dropout_gradient = {
 
 /* ---- Constructors ---- */
 
-struct glcnn_dropout_parameters *glcnn_dropout(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "dropout");
-}
-
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            float keep_probability, uint64_t seed, glcnn_kernel **kernel)
 {

@@ -256,6 +256,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
     .text = "frames of red, green and blue cropped, scaled and normalised",
     .family = "frame",
     .without_gradient = without_gradient,
+    .flags = STOPS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_frame_parameters),
     .parameters = rows,
     .arguments = arguments,
@@ -271,6 +272,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_yuyv = {
     .text = "frames of YUYV as red, green and blue, cropped, scaled and normalised",
     .family = "frame",
     .without_gradient = without_gradient,
+    .flags = STOPS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_frame_parameters),
     .parameters = rows,
     .arguments = arguments,
@@ -286,7 +288,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
     .text = "frames of NV12 as red, green and blue, cropped, scaled and normalised",
     .family = "frame",
     .without_gradient = without_gradient,
-    .flags = IS_BINARY,
+    .flags = IS_BINARY | STOPS_GRADIENT,
     .parameters_size = sizeof(struct glcnn_frame_parameters),
     .parameters = rows,
     .arguments = nv12_arguments,
@@ -295,14 +297,3 @@ const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
     .check = check_nv12,
     .plan = plan_nv12,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_frame_parameters *glcnn_frame(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "frame");
-}
-
-DEFINE_KERNEL_CREATE_WITH(frame_rgb, glcnn_frame_parameters)
-DEFINE_KERNEL_CREATE_WITH(frame_yuyv, glcnn_frame_parameters)
-DEFINE_KERNEL_CREATE_WITH(frame_nv12, glcnn_frame_parameters)

@@ -303,25 +303,3 @@ const struct glcnn_descriptor glcnn_kernel_gather_gradient = {
     .check = gradient_check,
     .plan = plan_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_gather_parameters *glcnn_gather(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "gather");
-}
-
-DEFINE_KERNEL_CREATE(gather_gradient)
-
-glcnn_status glcnn_gather_create(glcnn_device *device, uint32_t width, uint32_t height,
-                                 uint32_t feature_channels, const float *indices, size_t count,
-                                 glcnn_kernel **kernel)
-{
-    const struct glcnn_gather_parameters parameters = {width, height, feature_channels};
-    glcnn_status status = kernel_create_with(device, &glcnn_kernel_gather, &parameters, kernel);
-    if (status == GLCNN_SUCCESS && (indices || count))
-        status = glcnn_kernel_set_vector(*kernel, "indices", indices, count);
-    if (status != GLCNN_SUCCESS && kernel)
-        glcnn_kernel_destroy(kernel);
-    return status;
-}

@@ -40,6 +40,7 @@ const struct glcnn_descriptor glcnn_kernel_image_normalization = {
     .text = "each channel less its mean, divided by its deviation: of pictures",
     .family = "image_normalization",
     .without_gradient = "pictures are not trained; let its result stop gradients",
+    .flags = STOPS_GRADIENT,
     .arguments = arguments,
     .length = length,
     .implementations = pointwise_implementations,

@@ -171,11 +171,6 @@ const struct glcnn_descriptor glcnn_kernel_instance_normalization_gradient = {
 
 /* ---- Constructors ---- */
 
-struct glcnn_instance_normalization_parameters *glcnn_instance_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "instance_normalization");
-}
-
 glcnn_status glcnn_instance_normalization_create(
     glcnn_device *device, const struct glcnn_instance_normalization_data_source *data_source,
     glcnn_kernel **kernel)
@@ -190,5 +185,3 @@ glcnn_status glcnn_instance_normalization_create(
     return kernel_finish(
         kernel, normalization_load(*kernel, data_source->number_of_feature_channels, arrays));
 }
-
-DEFINE_KERNEL_CREATE(instance_normalization_gradient)

@@ -161,20 +161,3 @@ const struct glcnn_descriptor glcnn_kernel_learned_image_gradient = {
     .check = gradient_check,
     .plan = plan_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_learned_image_parameters *glcnn_learned_image(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "learned_image");
-}
-
-DEFINE_KERNEL_CREATE(learned_image_gradient)
-
-glcnn_status glcnn_learned_image_create(glcnn_device *device, uint32_t width, uint32_t height,
-                                        uint32_t feature_channels, glcnn_kernel **kernel)
-{
-    const struct glcnn_learned_image_parameters parameters = {width, height, feature_channels,
-                                                              GLCNN_GRADIENT_OPTION_ALL};
-    return kernel_create_with(device, &glcnn_kernel_learned_image, &parameters, kernel);
-}

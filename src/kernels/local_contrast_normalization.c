@@ -56,27 +56,3 @@ const struct glcnn_descriptor glcnn_kernel_local_contrast_normalization_gradient
     .implementations = local_normalization_implementations,
     .plan = local_normalization_plan,
 };
-
-/* ---- Constructors ---- */
-
-numbers *glcnn_local_contrast_normalization(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "local_contrast_normalization");
-}
-
-glcnn_status glcnn_local_contrast_normalization_create(glcnn_device *device, uint32_t kernel_width,
-                                                       uint32_t kernel_height,
-                                                       glcnn_kernel **kernel)
-{
-    return local_normalization_create(device, &glcnn_kernel_local_contrast_normalization,
-                                      kernel_width, kernel_height, kernel);
-}
-
-glcnn_status glcnn_local_contrast_normalization_gradient_create(glcnn_device *device,
-                                                                uint32_t kernel_width,
-                                                                uint32_t kernel_height,
-                                                                glcnn_kernel **kernel)
-{
-    return local_normalization_create(device, &glcnn_kernel_local_contrast_normalization_gradient,
-                                      kernel_width, kernel_height, kernel);
-}

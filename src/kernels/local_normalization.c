@@ -134,19 +134,6 @@ void local_normalization_plan(const struct operation *o, struct plan *plan)
 
 /* ---- For descriptors ---- */
 
-glcnn_status local_normalization_create(glcnn_device *device,
-                                        const struct glcnn_descriptor *descriptor,
-                                        uint32_t kernel_width, uint32_t kernel_height,
-                                        glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    kernel_window(*kernel)->kernel_width = kernel_width;
-    kernel_window(*kernel)->kernel_height = kernel_height;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
 void local_normalization_node_defaults(struct glcnn_addressing *properties, void *parameters)
 {
     (void)parameters;

@@ -38,12 +38,6 @@ void pass_local_decline(struct pass *pass, const struct operation *operation,
 void local_normalization_plan(const struct operation *operation, struct plan *plan);
 extern const struct implementation_list *const local_normalization_implementations[];
 
-/* Makes a kernel with a window. */
-glcnn_status local_normalization_create(glcnn_device *device,
-                                        const struct glcnn_descriptor *descriptor,
-                                        uint32_t kernel_width, uint32_t kernel_height,
-                                        glcnn_kernel **kernel);
-
 /* A graph's node starts with a window of 5x5. */
 void local_normalization_node_defaults(struct glcnn_addressing *properties, void *parameters);
 

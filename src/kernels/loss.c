@@ -7,23 +7,7 @@
 #include "encode/kernel.h"
 #include "encode/window.h"
 
-struct glcnn_loss_parameters *glcnn_loss(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "loss");
-}
-
 extern const struct glcnn_descriptor glcnn_kernel_loss;
-
-glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type loss_type,
-                               glcnn_reduction_type reduction_type, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_loss, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    glcnn_loss(*kernel)->loss_type = loss_type;
-    glcnn_loss(*kernel)->reduction_type = reduction_type;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
 
 /* ---- Types ---- */
 

@@ -135,24 +135,3 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication_gradient = {
     .implementations = implementations,
     .plan = plan_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_matrix_multiplication_parameters *glcnn_matrix_multiplication(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "matrix_multiplication");
-}
-
-DEFINE_KERNEL_CREATE(matrix_multiplication)
-
-glcnn_status glcnn_matrix_multiplication_gradient_create(glcnn_device *device,
-                                                         bool is_secondary_source_filter,
-                                                         glcnn_kernel **kernel)
-{
-    glcnn_status status =
-        kernel_create(device, &glcnn_kernel_matrix_multiplication_gradient, kernel);
-    if (status == GLCNN_SUCCESS)
-        glcnn_matrix_multiplication(*kernel)->is_secondary_source_filter =
-            is_secondary_source_filter;
-    return status;
-}

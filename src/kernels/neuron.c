@@ -401,11 +401,6 @@ const struct glcnn_descriptor glcnn_kernel_neuron_slope_gradient = {
 
 /* ---- Constructors ---- */
 
-struct glcnn_neuron_parameters *glcnn_neuron(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "neuron");
-}
-
 static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
                            const struct glcnn_neuron_descriptor *neuron, const float *data,
                            size_t count, glcnn_kernel **kernel)
@@ -432,5 +427,3 @@ glcnn_status glcnn_neuron_gradient_create(glcnn_device *device,
 {
     return create(device, &glcnn_kernel_neuron_gradient, neuron, data, count, kernel);
 }
-
-DEFINE_KERNEL_CREATE(neuron_slope_gradient)

@@ -484,25 +484,3 @@ const struct glcnn_descriptor glcnn_kernel_optimizer_adam = {
     .check = check,
     .plan = plan_step,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_optimizer_parameters *glcnn_optimizer(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "optimizer");
-}
-
-#define DEFINE_CREATE(NAME)                                                                        \
-    glcnn_status glcnn_optimizer_##NAME##_create(glcnn_device *device, float learning_rate,        \
-                                                 glcnn_kernel **kernel)                            \
-    {                                                                                              \
-        glcnn_status status = kernel_create(device, &glcnn_kernel_optimizer_##NAME, kernel);       \
-        if (status != GLCNN_SUCCESS)                                                               \
-            return status;                                                                         \
-        glcnn_optimizer(*kernel)->learning_rate = learning_rate;                                   \
-        return kernel_finish(kernel, GLCNN_SUCCESS);                                               \
-    }
-
-DEFINE_CREATE(stochastic_gradient_descent)
-DEFINE_CREATE(rms_prop)
-DEFINE_CREATE(adam)

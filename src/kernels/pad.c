@@ -271,20 +271,3 @@ const struct glcnn_descriptor glcnn_kernel_strided_slice_gradient = {
     .check = elements_check_state,
     .plan = plan_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_pad_parameters *glcnn_pad(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "pad");
-}
-
-struct glcnn_strided_slice_parameters *glcnn_strided_slice(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "strided_slice");
-}
-
-DEFINE_KERNEL_CREATE_WITH(pad, glcnn_pad_parameters)
-DEFINE_KERNEL_CREATE_WITH(strided_slice, glcnn_strided_slice_parameters)
-DEFINE_KERNEL_CREATE(pad_gradient)
-DEFINE_KERNEL_CREATE(strided_slice_gradient)

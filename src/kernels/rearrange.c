@@ -272,53 +272,10 @@ const struct glcnn_descriptor glcnn_kernel_channel_shuffle_gradient = {
     .plan = plan_shuffle,
 };
 
-/* ---- Constructors ---- */
-
-struct glcnn_transpose_parameters *glcnn_transpose(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "transpose");
-}
+/* ---- Typed access ---- */
 
 struct glcnn_block_parameters *glcnn_block(glcnn_kernel *kernel)
 {
     struct glcnn_block_parameters *parameters = kernel_parameters(kernel, "depth_to_space");
     return parameters ? parameters : kernel_parameters(kernel, "space_to_depth");
-}
-
-struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "channel_shuffle");
-}
-
-DEFINE_KERNEL_CREATE(transpose_gradient)
-DEFINE_KERNEL_CREATE(depth_to_space_gradient)
-DEFINE_KERNEL_CREATE(space_to_depth_gradient)
-DEFINE_KERNEL_CREATE(channel_shuffle_gradient)
-
-glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order order,
-                                    glcnn_kernel **kernel)
-{
-    const struct glcnn_transpose_parameters parameters = {order};
-    return kernel_create_with(device, &glcnn_kernel_transpose, &parameters, kernel);
-}
-
-glcnn_status glcnn_depth_to_space_create(glcnn_device *device, uint32_t block_size,
-                                         glcnn_block_order order, glcnn_kernel **kernel)
-{
-    const struct glcnn_block_parameters parameters = {block_size, order};
-    return kernel_create_with(device, &glcnn_kernel_depth_to_space, &parameters, kernel);
-}
-
-glcnn_status glcnn_space_to_depth_create(glcnn_device *device, uint32_t block_size,
-                                         glcnn_block_order order, glcnn_kernel **kernel)
-{
-    const struct glcnn_block_parameters parameters = {block_size, order};
-    return kernel_create_with(device, &glcnn_kernel_space_to_depth, &parameters, kernel);
-}
-
-glcnn_status glcnn_channel_shuffle_create(glcnn_device *device, uint32_t groups,
-                                          glcnn_kernel **kernel)
-{
-    const struct glcnn_channel_shuffle_parameters parameters = {groups};
-    return kernel_create_with(device, &glcnn_kernel_channel_shuffle, &parameters, kernel);
 }

@@ -381,39 +381,10 @@ const struct glcnn_descriptor glcnn_kernel_reduce_feature_channels_and_weights_s
     "reduce_feature_channels_and_weights_sum", CHANNELS, SUM, "FeatureChannelsAndWeightsSum",
     "sum of a pixel's channels times weights", sum_weights_rows)};
 
-/* ---- Constructors ---- */
+/* ---- Typed access ---- */
 
 struct glcnn_reduce_parameters *glcnn_reduce(glcnn_kernel *kernel)
 {
     bool reduces = kernel && strncmp(kernel->descriptor->name, "reduce_", 7) == 0;
     return reduces ? kernel->parameters : NULL;
 }
-
-DEFINE_KERNEL_CREATE(reduce_row_min)
-DEFINE_KERNEL_CREATE(reduce_row_max)
-DEFINE_KERNEL_CREATE(reduce_row_mean)
-DEFINE_KERNEL_CREATE(reduce_row_sum)
-DEFINE_KERNEL_CREATE(reduce_row_min_gradient)
-DEFINE_KERNEL_CREATE(reduce_row_max_gradient)
-DEFINE_KERNEL_CREATE(reduce_row_mean_gradient)
-DEFINE_KERNEL_CREATE(reduce_row_sum_gradient)
-DEFINE_KERNEL_CREATE(reduce_column_min)
-DEFINE_KERNEL_CREATE(reduce_column_max)
-DEFINE_KERNEL_CREATE(reduce_column_mean)
-DEFINE_KERNEL_CREATE(reduce_column_sum)
-DEFINE_KERNEL_CREATE(reduce_column_min_gradient)
-DEFINE_KERNEL_CREATE(reduce_column_max_gradient)
-DEFINE_KERNEL_CREATE(reduce_column_mean_gradient)
-DEFINE_KERNEL_CREATE(reduce_column_sum_gradient)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_min)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_max)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_mean)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_sum)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_min)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_argument_max)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_mean)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_and_weights_sum)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_min_gradient)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_max_gradient)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_mean_gradient)
-DEFINE_KERNEL_CREATE(reduce_feature_channels_sum_gradient)

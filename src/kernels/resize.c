@@ -262,15 +262,10 @@ const struct glcnn_descriptor glcnn_kernel_resize_linear_gradient = {
     .plan = plan_resize,
 };
 
-/* ---- Constructors ---- */
+/* ---- Typed access ---- */
 
 struct glcnn_resize_parameters *glcnn_resize(glcnn_kernel *kernel)
 {
     struct glcnn_resize_parameters *parameters = kernel_parameters(kernel, "resize_nearest");
     return parameters ? parameters : kernel_parameters(kernel, "resize_linear");
 }
-
-DEFINE_KERNEL_CREATE_WITH(resize_nearest, glcnn_resize_parameters)
-DEFINE_KERNEL_CREATE_WITH(resize_linear, glcnn_resize_parameters)
-DEFINE_KERNEL_CREATE(resize_nearest_gradient)
-DEFINE_KERNEL_CREATE(resize_linear_gradient)

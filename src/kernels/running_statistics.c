@@ -163,24 +163,6 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_running_statistic
 
 /* ---- Constructor and encode ---- */
 
-struct glcnn_running_statistics_parameters *glcnn_running_statistics(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "running_statistics");
-}
-
-glcnn_status glcnn_batch_normalization_running_statistics_create(glcnn_device *device,
-                                                                 double momentum, uint64_t samples,
-                                                                 glcnn_kernel **kernel)
-{
-    glcnn_status status =
-        kernel_create(device, &glcnn_kernel_batch_normalization_running_statistics, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_running_statistics(*kernel) =
-        (struct glcnn_running_statistics_parameters){momentum, samples};
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
 glcnn_status glcnn_batch_normalization_running_statistics_encode(
     glcnn_command_buffer *command_buffer, glcnn_kernel *kernel, glcnn_buffer *mean,
     glcnn_buffer *variance, glcnn_buffer *running_mean, glcnn_buffer *running_variance)

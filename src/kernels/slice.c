@@ -252,27 +252,3 @@ const struct glcnn_descriptor glcnn_kernel_reshape_gradient = {
     .check = reshape_gradient_check,
     .plan = plan_reshape_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_reshape_parameters *glcnn_reshape(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "reshape");
-}
-
-DEFINE_KERNEL_CREATE(slice)
-DEFINE_KERNEL_CREATE(slice_gradient)
-DEFINE_KERNEL_CREATE(concatenation)
-DEFINE_KERNEL_CREATE(concatenation_gradient)
-DEFINE_KERNEL_CREATE(reshape_gradient)
-
-glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
-                                  uint32_t feature_channels, glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, &glcnn_kernel_reshape, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    *glcnn_reshape(*kernel) =
-        (struct glcnn_reshape_parameters){width, height, feature_channels, false};
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}

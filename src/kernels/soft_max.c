@@ -191,10 +191,3 @@ const struct glcnn_descriptor glcnn_kernel_log_soft_max_gradient = {
     .plan = plan_gradient,
     .form = &logarithm,
 };
-
-/* ---- Constructors ---- */
-
-DEFINE_KERNEL_CREATE(soft_max)
-DEFINE_KERNEL_CREATE(soft_max_gradient)
-DEFINE_KERNEL_CREATE(log_soft_max)
-DEFINE_KERNEL_CREATE(log_soft_max_gradient)

@@ -372,13 +372,3 @@ const struct glcnn_descriptor glcnn_kernel_strided_view_gradient = {
     .check = elements_check_state,
     .plan = plan_gradient,
 };
-
-/* ---- Constructors ---- */
-
-struct glcnn_strided_view_parameters *glcnn_strided_view(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "strided_view");
-}
-
-DEFINE_KERNEL_CREATE_WITH(strided_view, glcnn_strided_view_parameters)
-DEFINE_KERNEL_CREATE(strided_view_gradient)

@@ -262,57 +262,11 @@ const struct glcnn_descriptor glcnn_kernel_upsampling_bilinear_gradient = {
     .plan = plan_bilinear_gradient,
 };
 
-/* ---- Constructors ---- */
+/* ---- Typed access ---- */
 
 /* Each has a family of its own: a state of one is of no use to the gradient of the other. */
 struct glcnn_upsampling_parameters *glcnn_upsampling(glcnn_kernel *kernel)
 {
     struct glcnn_upsampling_parameters *nearest = kernel_parameters(kernel, "upsampling_nearest");
     return nearest ? nearest : kernel_parameters(kernel, "upsampling_bilinear");
-}
-
-static glcnn_status create(glcnn_device *device, const struct glcnn_descriptor *descriptor,
-                           uint32_t scale_factor_x, uint32_t scale_factor_y, bool align_corners,
-                           glcnn_kernel **kernel)
-{
-    glcnn_status status = kernel_create(device, descriptor, kernel);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    struct glcnn_upsampling_parameters *parameters = glcnn_upsampling(*kernel);
-    parameters->scale_factor_x = scale_factor_x;
-    parameters->scale_factor_y = scale_factor_y;
-    parameters->align_corners = align_corners;
-    return kernel_finish(kernel, GLCNN_SUCCESS);
-}
-
-glcnn_status glcnn_upsampling_nearest_create(glcnn_device *device, uint32_t scale_factor_x,
-                                             uint32_t scale_factor_y, glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_upsampling_nearest, scale_factor_x, scale_factor_y, false,
-                  kernel);
-}
-
-glcnn_status glcnn_upsampling_nearest_gradient_create(glcnn_device *device, uint32_t scale_factor_x,
-                                                      uint32_t scale_factor_y,
-                                                      glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_upsampling_nearest_gradient, scale_factor_x, scale_factor_y,
-                  false, kernel);
-}
-
-glcnn_status glcnn_upsampling_bilinear_create(glcnn_device *device, uint32_t scale_factor_x,
-                                              uint32_t scale_factor_y, bool align_corners,
-                                              glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_upsampling_bilinear, scale_factor_x, scale_factor_y,
-                  align_corners, kernel);
-}
-
-glcnn_status glcnn_upsampling_bilinear_gradient_create(glcnn_device *device,
-                                                       uint32_t scale_factor_x,
-                                                       uint32_t scale_factor_y, bool align_corners,
-                                                       glcnn_kernel **kernel)
-{
-    return create(device, &glcnn_kernel_upsampling_bilinear_gradient, scale_factor_x,
-                  scale_factor_y, align_corners, kernel);
 }

@@ -12,11 +12,6 @@
 
 #define MOST_BOXES 1024
 
-struct glcnn_yolo_loss_parameters *glcnn_yolo_loss(glcnn_kernel *kernel)
-{
-    return kernel_parameters(kernel, "yolo_loss");
-}
-
 uint32_t yolo_loss_box_channels(const struct operation *o)
 {
     const struct glcnn_yolo_loss_parameters *p = o->parameters;

@@ -7,6 +7,7 @@ usage: generate.py INCLUDE FOLDER    INCLUDE holds glcnn/*.h; the two files are 
 """
 import os
 import re
+import subprocess
 import sys
 import textwrap
 
@@ -47,36 +48,19 @@ def headers(include):
     return found
 
 
-def declarations(path):
-    """Yields (comment, text) of each declaration: the comment above it, or that of the ones before
-    it where nothing stands between them."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    text = re.sub(r'^#ifdef __cplusplus\n.*?^#endif\n', "", text, flags=re.M | re.S)
-    text = re.sub(r"^#(?!define GLCNN_[A-Z_]+ +\d).*?(?<!\\)\n", "", text, flags=re.M | re.S)
-    comment, start, depth, at = "", None, 0, 0
-    while at < len(text):
-        if text.startswith("/*", at):
-            end = text.index("*/", at) + 2
-            if start is None:
-                comment = text[at:end]
-            text = text[:at] + " " * (end - at) + text[end:]
-            at = end
-            continue
-        if start is None and not text[at].isspace():
-            start = at
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
-        if start is not None and (text[at] == ";" and depth == 0 or
-                                  text[at] == "\n" and text[start] == "#"):
-            yield plain(comment), " ".join(text[start:at].split())
-            start = None
-        at += 1
+def declarations(paths):
+    """Yields (path, comment, text) of each declaration, which declarations.awk reads for C's build too."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "declarations.awk")
+    lines = subprocess.run(["awk", "-f", script] + paths, check=True, stdout=subprocess.PIPE).stdout
+    for line in lines.decode("utf-8").splitlines():
+        path, comment, text = line.split("\t")
+        comment = re.sub(r"\\(.)", lambda escape: escape.group(1).replace("n", "\n"), comment)
+        yield path, plain(comment), text
 
 
 def plain(comment):
     """The words of a comment."""
-    lines = [re.sub(r"^\s*\*? ?", "", line) for line in
-             re.sub(r"^/\*|\*/$", "", comment).split("\n")]
+    lines = [re.sub(r"^\s*\*? ?", "", line) for line in comment.split("\n")]
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
@@ -86,9 +70,8 @@ class Declared:
     def __init__(self, include):
         self.constants, self.enumerations, self.structures = {}, {}, {}
         self.opaque, self.callbacks, self.functions, self.order = [], {}, {}, []
-        for path in headers(include):
-            for comment, text in declarations(path):
-                self.read(path, comment, text)
+        for declared in declarations(headers(include)):
+            self.read(*declared)
 
     def read(self, path, comment, text):
         for pattern, take in ((r"#define GLCNN_(\w+) (\d+|0x[0-9a-f]+)u?", self.read_constant),

@@ -55,57 +55,56 @@ GLCNN_API struct glcnn_pooling_parameters *glcnn_pooling(glcnn_kernel *kernel);
  * forward kernel's; a gradient state replaces them. The caller owns the kernel.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_pooling_average_create(glcnn_device *device, uint32_t kernel_width,
-                                                    uint32_t kernel_height, uint32_t stride_x,
-                                                    uint32_t stride_y, glcnn_kernel **kernel);
-GLCNN_API glcnn_status glcnn_pooling_average_gradient_create(glcnn_device *device,
-                                                             uint32_t kernel_width,
-                                                             uint32_t kernel_height,
-                                                             uint32_t stride_x, uint32_t stride_y,
-                                                             glcnn_kernel **kernel);
+                                                    uint32_t kernel_height,
+                                                    uint32_t stride_in_pixels_x,
+                                                    uint32_t stride_in_pixels_y,
+                                                    glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_average_gradient_create(
+    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height,
+    uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_pooling_l2_norm_create(glcnn_device *device, uint32_t kernel_width,
-                                                    uint32_t kernel_height, uint32_t stride_x,
-                                                    uint32_t stride_y, glcnn_kernel **kernel);
-GLCNN_API glcnn_status glcnn_pooling_l2_norm_gradient_create(glcnn_device *device,
-                                                             uint32_t kernel_width,
-                                                             uint32_t kernel_height,
-                                                             uint32_t stride_x, uint32_t stride_y,
-                                                             glcnn_kernel **kernel);
+                                                    uint32_t kernel_height,
+                                                    uint32_t stride_in_pixels_x,
+                                                    uint32_t stride_in_pixels_y,
+                                                    glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_l2_norm_gradient_create(
+    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height,
+    uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_pooling_max_create(glcnn_device *device, uint32_t kernel_width,
-                                                uint32_t kernel_height, uint32_t stride_x,
-                                                uint32_t stride_y, glcnn_kernel **kernel);
-GLCNN_API glcnn_status glcnn_pooling_max_gradient_create(glcnn_device *device,
-                                                         uint32_t kernel_width,
-                                                         uint32_t kernel_height, uint32_t stride_x,
-                                                         uint32_t stride_y, glcnn_kernel **kernel);
+                                                uint32_t kernel_height, uint32_t stride_in_pixels_x,
+                                                uint32_t stride_in_pixels_y, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_pooling_max_gradient_create(
+    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height,
+    uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y, glcnn_kernel **kernel);
 /* The dilation rate is the distance between taps in pixels, 1 or more. */
-GLCNN_API glcnn_status glcnn_dilated_pooling_max_create(glcnn_device *device, uint32_t kernel_width,
-                                                        uint32_t kernel_height, uint32_t stride_x,
-                                                        uint32_t stride_y, uint32_t dilation_rate_x,
-                                                        uint32_t dilation_rate_y,
-                                                        glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_dilated_pooling_max_create(
+    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height,
+    uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y, uint32_t dilation_rate_x,
+    uint32_t dilation_rate_y, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_dilated_pooling_max_gradient_create(
-    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height, uint32_t stride_x,
-    uint32_t stride_y, uint32_t dilation_rate_x, uint32_t dilation_rate_y, glcnn_kernel **kernel);
+    glcnn_device *device, uint32_t kernel_width, uint32_t kernel_height,
+    uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y, uint32_t dilation_rate_x,
+    uint32_t dilation_rate_y, glcnn_kernel **kernel);
 
 /* The result of a node with a window and a stride in pixels, 1 to 65535. Defaults: edge mode clamp,
  * padding same size, of average no zero pad. NULL on failure, see glcnn/node.h.
  * MPSCNNPoolingAverageNode, MPSCNNPoolingL2NormNode, MPSCNNPoolingMaxNode. */
-GLCNN_API glcnn_image_node *glcnn_pooling_average_node(glcnn_image_node *source,
-                                                       uint32_t kernel_width,
-                                                       uint32_t kernel_height, uint32_t stride_x,
-                                                       uint32_t stride_y);
-GLCNN_API glcnn_image_node *glcnn_pooling_l2_norm_node(glcnn_image_node *source,
-                                                       uint32_t kernel_width,
-                                                       uint32_t kernel_height, uint32_t stride_x,
-                                                       uint32_t stride_y);
+GLCNN_API glcnn_image_node *
+glcnn_pooling_average_node(glcnn_image_node *source, uint32_t kernel_width, uint32_t kernel_height,
+                           uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y);
+GLCNN_API glcnn_image_node *
+glcnn_pooling_l2_norm_node(glcnn_image_node *source, uint32_t kernel_width, uint32_t kernel_height,
+                           uint32_t stride_in_pixels_x, uint32_t stride_in_pixels_y);
 GLCNN_API glcnn_image_node *glcnn_pooling_max_node(glcnn_image_node *source, uint32_t kernel_width,
-                                                   uint32_t kernel_height, uint32_t stride_x,
-                                                   uint32_t stride_y);
+                                                   uint32_t kernel_height,
+                                                   uint32_t stride_in_pixels_x,
+                                                   uint32_t stride_in_pixels_y);
 /* The same with a dilation rate, 1 to 65535. MPSCNNDilatedPoolingMaxNode. */
 GLCNN_API glcnn_image_node *
 glcnn_dilated_pooling_max_node(glcnn_image_node *source, uint32_t kernel_width,
-                               uint32_t kernel_height, uint32_t stride_x, uint32_t stride_y,
-                               uint32_t dilation_rate_x, uint32_t dilation_rate_y);
+                               uint32_t kernel_height, uint32_t stride_in_pixels_x,
+                               uint32_t stride_in_pixels_y, uint32_t dilation_rate_x,
+                               uint32_t dilation_rate_y);
 
 #ifdef __cplusplus
 }

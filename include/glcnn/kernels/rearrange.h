@@ -66,15 +66,17 @@ GLCNN_API struct glcnn_channel_shuffle_parameters *glcnn_channel_shuffle(glcnn_k
 
 /* Each makes a kernel that the caller owns; gradients start with default parameters.
  * Errors: GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
-GLCNN_API glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order order,
+GLCNN_API glcnn_status glcnn_transpose_create(glcnn_device *device, glcnn_axis_order axis_order,
                                               glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_transpose_gradient_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_depth_to_space_create(glcnn_device *device, uint32_t block_size,
-                                                   glcnn_block_order order, glcnn_kernel **kernel);
+                                                   glcnn_block_order block_order,
+                                                   glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_depth_to_space_gradient_create(glcnn_device *device,
                                                             glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_space_to_depth_create(glcnn_device *device, uint32_t block_size,
-                                                   glcnn_block_order order, glcnn_kernel **kernel);
+                                                   glcnn_block_order block_order,
+                                                   glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_space_to_depth_gradient_create(glcnn_device *device,
                                                             glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_channel_shuffle_create(glcnn_device *device, uint32_t groups,
@@ -83,11 +85,12 @@ GLCNN_API glcnn_status glcnn_channel_shuffle_gradient_create(glcnn_device *devic
                                                              glcnn_kernel **kernel);
 
 /* Results of nodes; NULL on failure, see glcnn/node.h. */
-GLCNN_API glcnn_image_node *glcnn_transpose_node(glcnn_image_node *source, glcnn_axis_order order);
+GLCNN_API glcnn_image_node *glcnn_transpose_node(glcnn_image_node *source,
+                                                 glcnn_axis_order axis_order);
 GLCNN_API glcnn_image_node *glcnn_depth_to_space_node(glcnn_image_node *source, uint32_t block_size,
-                                                      glcnn_block_order order);
+                                                      glcnn_block_order block_order);
 GLCNN_API glcnn_image_node *glcnn_space_to_depth_node(glcnn_image_node *source, uint32_t block_size,
-                                                      glcnn_block_order order);
+                                                      glcnn_block_order block_order);
 GLCNN_API glcnn_image_node *glcnn_channel_shuffle_node(glcnn_image_node *source, uint32_t groups);
 
 #ifdef __cplusplus

@@ -51,25 +51,28 @@ GLCNN_API glcnn_status glcnn_slice_gradient_create(glcnn_device *device, glcnn_k
 GLCNN_API glcnn_status glcnn_concatenation_create(glcnn_device *device, glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_concatenation_gradient_create(glcnn_device *device,
                                                            glcnn_kernel **kernel);
-GLCNN_API glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t width, uint32_t height,
-                                            uint32_t feature_channels, glcnn_kernel **kernel);
+GLCNN_API glcnn_status glcnn_reshape_create(glcnn_device *device, uint32_t reshaped_width,
+                                            uint32_t reshaped_height,
+                                            uint32_t reshaped_feature_channels,
+                                            glcnn_kernel **kernel);
 GLCNN_API glcnn_status glcnn_reshape_gradient_create(glcnn_device *device, glcnn_kernel **kernel);
 
 /* Results of nodes; NULL on failure, see glcnn/node.h.
  *
- *   slice          the channels from feature_channel_offset on, a multiple of 4, at most
- *                  feature_channels of them, 1 or more; UINT32_MAX: all. All pixels, unless the
- *                  clip rectangle ends before the source
+ *   slice          the channels from source_feature_channel_offset on, a multiple of 4, at most
+ *                  source_feature_channel_max_count of them, 1 or more; UINT32_MAX: all. All
+ *                  pixels, unless the clip rectangle ends before the source
  *   concatenation  one source or more, one after the other. MPSNNConcatenationNode
  *   reshape        an image of as many numbers in another shape; 0: as the source. Its kernel's
  *                  glcnn_reshape has channels_first */
 GLCNN_API glcnn_image_node *glcnn_slice_node(glcnn_image_node *source,
-                                             uint32_t feature_channel_offset,
-                                             uint32_t feature_channels);
+                                             uint32_t source_feature_channel_offset,
+                                             uint32_t source_feature_channel_max_count);
 GLCNN_API glcnn_image_node *glcnn_concatenation_node(glcnn_image_node *const *sources,
                                                      size_t source_count);
-GLCNN_API glcnn_image_node *glcnn_reshape_node(glcnn_image_node *source, uint32_t width,
-                                               uint32_t height, uint32_t feature_channels);
+GLCNN_API glcnn_image_node *glcnn_reshape_node(glcnn_image_node *source, uint32_t reshaped_width,
+                                               uint32_t reshaped_height,
+                                               uint32_t reshaped_feature_channels);
 
 #ifdef __cplusplus
 }
