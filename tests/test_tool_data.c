@@ -454,7 +454,8 @@ static void targets_that_teach_nothing_are_refused(void)
         data_write_text(name, "0 0.05 0.5 0.05 0.5\n");
     }
     expect(glcnn("train --task detect --data wide --size 32 --fit cut --epochs 1"), 1);
-    expect_words("wide: none of the 3 pictures to train with has a box in the middle");
+    expect_words(
+        "wide: none of the 3 pictures to train with has a box in the part that the network sees");
 }
 
 static void one_class_is_told(void)
