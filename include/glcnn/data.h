@@ -261,7 +261,7 @@ typedef enum glcnn_data_values {
 } glcnn_data_values;
 
 /* How a picture is brought to the size of images, with its middle in the middle. */
-typedef enum {
+typedef enum glcnn_data_fit {
     GLCNN_DATA_FIT_CUT, /* It is scaled until it covers the image; what is outside is cut off. */
     GLCNN_DATA_FIT_LETTERBOX, /* It is scaled until all of it is in the image; the border around it is
                                  0, black, and in masks of no class. */
