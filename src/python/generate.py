@@ -334,7 +334,8 @@ class Nodes:
                     "%s: Optional[ImageNode] = None" % argument if optional
                     else "%s: ImageNode" % argument)
                 call.append(argument)
-            elif base == "glcnn_data_source" or argument.endswith("count"):
+            elif base == "glcnn_data_source" or (argument.endswith("count") and
+                                                 arguments[number - 1][1].endswith("*")):
                 call.append("None")  # data sources are for C; lengths are those of the sequences
             elif base == "glcnn_neuron_descriptor":
                 behind.append("%s: Optional[_c.%s] = None" % (argument, base))
