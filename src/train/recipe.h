@@ -9,6 +9,7 @@
 
 #define RECIPE_OPTIMIZER     "adam"
 #define RECIPE_CLIP_NORM     10
+#define RECIPE_BATCH         8    /* images of a step that adam's rate is for */
 #define RECIPE_BACKBONE_RATE 0.1  /* of the rate, for layers of a file before a new head */
 #define RECIPE_WARMUP_SHARE  0.05 /* of the epochs */
 #define RECIPE_WARMUP_MOST   5.0  /* epochs */

@@ -14,9 +14,9 @@
 /* ---- Lists that settings are one of ---- */
 
 static const struct optimizer optimizers[] = {
-    {"adam", 0.002, 0.05, glcnn_optimizer_adam_create, 0},
-    {"sgd", 0.05, 5e-4, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
-    {"rmsprop", 0.001, 0, glcnn_optimizer_rms_prop_create, 0}};
+    {"adam", 0.002, 0.05, true, glcnn_optimizer_adam_create, 0},
+    {"sgd", 0.05, 5e-4, false, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
+    {"rmsprop", 0.001, 0, false, glcnn_optimizer_rms_prop_create, 0}};
 enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
 static const struct precision precisions[] = {{"float32", GLCNN_CHANNEL_FORMAT_FLOAT32},

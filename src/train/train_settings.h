@@ -17,6 +17,8 @@
 struct optimizer {
     const char *name;
     double rate, weight_decay; /* where the user gives none */
+    bool
+        grows; /* the rate is that of steps of RECIPE_BATCH images or fewer, and grows with their root */
     glcnn_status (*create)(glcnn_device *device, float rate, glcnn_kernel **kernel);
     float momentum;
 };

@@ -25,12 +25,21 @@ uint64_t settings_step_images(const struct settings *s)
     return s->batch * s->accumulate;
 }
 
+/* Steps of more images are fewer, and their gradients less noisy: a larger rate suits them. */
+static double default_rate(const struct settings *s)
+{
+    const double images = fmax((double)settings_step_images(s), RECIPE_BATCH);
+    return s->optimizer->rate * (s->optimizer->grows ? sqrt(images / RECIPE_BATCH) : 1);
+}
+
 void settings_fit(struct settings *s, uint32_t images)
 {
     if (!settings_are_given(s, SETTING_batch))
         s->batch = recipe_batch(images, s->accumulate);
     if (!settings_are_given(s, SETTING_epochs))
         s->epochs = recipe_epochs(images);
+    if (!settings_are_given(s, SETTING_rate))
+        s->rate = default_rate(s);
     s->fits_warmup = !settings_are_given(s, SETTING_warmup) && s->schedule == &schedules[0];
     if (s->fits_warmup)
         s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
