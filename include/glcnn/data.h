@@ -98,16 +98,24 @@
  *             pictures (images, image, imgs, img, JPEGImages) and one of masks (masks, mask,
  *             SegmentationClass; labels, label or annotations where these have PNG and no other
  *             annotations), in any case, which may have folders of parts in turn, have files of the same
- *             names but for the endings. A mask is a PNG of 8 bits or fewer, palette or grey, of the
+ *             names but for the endings; or a.jpg and a_mask.png lie beside each other. In
+ *             ImageSets/Segmentation lists of Pascal VOC's may say which picture is of which part. A mask is a PNG of 8 bits or fewer, palette or grey, of the
  *             size of its picture; its values are those of the palette's numbers or of the grey
- *             levels. Where class names are given, or "classes.txt" is in the folder with one name on
+ *             levels. Where the folder has labelmap.txt, lines NAME:R,G,B, or `mask_colours` names such a file, masks are of
+ *             any kind and their colours are classes (grey levels that are no such colours count the lines); so many as one pixel in a hundred may have
+ *             other colours and have no class then, with a message, and 224,224,192 is none always.
+ *             A _classes.csv has lines "VALUE, NAME". Where class names are given, or "classes.txt" is in the folder with one name on
  *             each line, a value is the number of a class, and 255 is none; where all names are
  *             digits of such values, as below, a value is the class of that name. Where there are
  *             both the list says what a value is, and classes are the same by name, in whatever
  *             order; a name that is none of those given is an error. Otherwise the values that
  *             occur in the training part are the classes, in their order, and are their names; 255
  *             is none then too, unless there are no other values than 0 and 255. What a message
- *             says (glcnn_data_set_decision). Masks are scaled and cut as their pictures are, each
+ *             says (glcnn_data_set_decision); so are values and classes that the validation or
+ *             test part has and the training part has not. Two or more grey levels of which most pixels lie between a lower and a
+ *             higher one are soft edges: up to one pixel in a hundred has no class then, with a message, more are refused.
+ *             A mask that EXIF's orientation does not turn, and that has the size of its picture before it is turned, is
+ *             turned alike; where both sizes are the same it is taken to be of the turned picture; a message says so. Masks are scaled and cut as their pictures are, each
  *             pixel taking the class of the nearest. A picture without a mask is left out with a
  *             note, and so is the second of two that have the same name but for the ending.
  *   boxes     boxes around objects, of pictures that lie as YOLO, Pascal VOC or COCO have them; see
@@ -306,6 +314,9 @@ struct glcnn_data_parameters {
     uint32_t class_count;
     glcnn_data_targets targets;
     glcnn_data_fit fit; /* of pictures; with `resize` they are cut */
+    /* Of masks that are pictures of colours: a file with a line NAME:R,G,B of each class, as the labelmap.txt
+     * that is read where it lies in the folder. NULL: there is none beside that. Copied. */
+    const char *mask_colours;
 };
 
 /* What there is. `bytes` says that 255 stands for 1.0. */

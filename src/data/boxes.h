@@ -85,6 +85,26 @@ glcnn_status boxes_add_pairs(struct glcnn_data_set *set, glcnn_data_part part,
 glcnn_status boxes_read_list(struct glcnn_data_set *set, const char *path, bool is_bare,
                              struct listing *names, char *error);
 
+/* The pictures of a part that a list names, and which of them were met. */
+struct wanted {
+    const struct listing *names; /* sorted, with or without ending; NULL: all are wanted */
+    uint8_t *met;
+};
+bool wanted_begin(struct wanted *wanted, const struct listing *names);
+/* Marks the picture as met where it is listed. */
+bool wanted_has(struct wanted *wanted, const char *name);
+/* Counts names that no picture of the folder has. */
+glcnn_status wanted_tell(const struct wanted *wanted, struct glcnn_data_set *set,
+                         const char *folder, char *error);
+void wanted_end(struct wanted *wanted);
+
+/* Calls for the list of each part in the folder `below`, ImageSets/Main for instance; *found false: there is none for
+ * training. */
+typedef glcnn_status list_taker(struct glcnn_data_set *set, glcnn_data_part part,
+                                const struct listing *names, const void *user, char *error);
+glcnn_status boxes_take_lists(struct glcnn_data_set *set, const char *folder, const char *below,
+                              list_taker *take, const void *user, bool *found, char *error);
+
 /* Says once that boxes are around outlines, which have pixels too. */
 void boxes_tell_outline(struct glcnn_data_set *set, const char *path);
 
@@ -120,6 +140,8 @@ bool boxes_is_file(const char *path);
 bool boxes_are_in(const char *path);
 /* Finds what a path has, and adds it. */
 glcnn_status boxes_add_path(struct glcnn_data_set *set, const char *path, char *error);
+/* A note on what was left out, or else a decision, where something was counted. */
+void tally_tell(struct glcnn_data_set *set, const struct tally *tally, bool is_left_out);
 /* Messages on what was left out or stands in for something else. */
 void boxes_tell(struct glcnn_data_set *set);
 /* Where YOLO's numbers have no names, 0 to the largest become the set's classes. */

@@ -97,7 +97,7 @@ static glcnn_status map_labels(glcnn_data_set *set, char *error)
     return status;
 }
 
-static void tell(glcnn_data_set *set, const struct tally *tally, bool is_left_out)
+void tally_tell(glcnn_data_set *set, const struct tally *tally, bool is_left_out)
 {
     char message[GLCNN_ERROR_LENGTH], others[64] = "";
     if (tally->count == 0)
@@ -131,7 +131,7 @@ static void tell_unseen(glcnn_data_set *set, const uint8_t *seen)
             snprintf(unseen.first, sizeof unseen.first,
                      "%.250s: the training part has no box of the class \"%.100s\"", set->path,
                      set->class_names[i]);
-    tell(set, &unseen, false);
+    tally_tell(set, &unseen, false);
 }
 
 static glcnn_status check_training(glcnn_data_set *set, char *error)
@@ -154,12 +154,12 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
 
 void boxes_tell(glcnn_data_set *set)
 {
-    tell(set, &set->boxes.outlined, false);
-    tell(set, &set->boxes.unboxed, false);
-    tell(set, &set->boxes.several, false);
-    tell(set, &set->boxes.bare, true);
-    tell(set, &set->boxes.empty, true);
-    tell(set, &set->boxes.unmatched, true);
+    tally_tell(set, &set->boxes.outlined, false);
+    tally_tell(set, &set->boxes.unboxed, false);
+    tally_tell(set, &set->boxes.several, false);
+    tally_tell(set, &set->boxes.bare, true);
+    tally_tell(set, &set->boxes.empty, true);
+    tally_tell(set, &set->boxes.unmatched, true);
 }
 
 glcnn_status boxes_finish(glcnn_data_set *set, char *error)

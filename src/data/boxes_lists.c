@@ -1,4 +1,4 @@
-/* Lists of pictures: a name or a path on each line of a file. */
+/* Lists of pictures: a name or a path on each line of a file, and the parts that they are of. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,5 +76,123 @@ glcnn_status boxes_read_list(glcnn_data_set *set, const char *path, bool is_bare
     bytes_free(&bytes);
     listing_sort(names);
     drop_repeats(set, path, names);
+    return status;
+}
+
+/* ---- Pictures that are listed ---- */
+
+static int by_bytes(const void *key, const void *name)
+{
+    return strcmp(key, *(char *const *)name);
+}
+
+/* UINT32_MAX: the listing does not have it. */
+static uint32_t find_name(const struct listing *listing, const char *name)
+{
+    char *const *found = listing->count > 0 ? bsearch(name, listing->names, listing->count,
+                                                      sizeof *listing->names, by_bytes)
+                                            : NULL;
+    return found ? (uint32_t)(found - listing->names) : UINT32_MAX;
+}
+
+bool wanted_begin(struct wanted *wanted, const struct listing *names)
+{
+    *wanted =
+        (struct wanted){.names = names, .met = calloc((names ? names->count : 0) + (size_t)1, 1)};
+    return wanted->met;
+}
+
+bool wanted_has(struct wanted *wanted, const char *name)
+{
+    char text[512];
+    const char *dot = strrchr(name, '.');
+    const size_t stem = dot && dot != name ? (size_t)(dot - name) : strlen(name);
+    if (!wanted->names)
+        return true;
+    uint32_t at = find_name(wanted->names, name);
+    snprintf(text, sizeof text, "%.*s", (int)stem, name);
+    at = at == UINT32_MAX ? find_name(wanted->names, text) : at;
+    if (at != UINT32_MAX)
+        wanted->met[at] = 1;
+    return at != UINT32_MAX;
+}
+
+glcnn_status wanted_tell(const struct wanted *wanted, glcnn_data_set *set, const char *folder,
+                         char *error)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    glcnn_status status = GLCNN_SUCCESS;
+    for (uint32_t i = 0; wanted->names && i < wanted->names->count && status == GLCNN_SUCCESS;
+         i++) {
+        snprintf(message, sizeof message, "%.200s: has no picture %.100s, which the part lists",
+                 folder, wanted->names->names[i]);
+        if (!wanted->met[i])
+            status = boxes_tally(set, &set->boxes.unmatched, message, error);
+    }
+    return status;
+}
+
+void wanted_end(struct wanted *wanted)
+{
+    free(wanted->met);
+    wanted->met = NULL;
+}
+
+/* ---- Parts ---- */
+
+/* The lists of parts of Pascal VOC's, in any case of letters. Without train.txt trainval.txt is for training, and
+ * its pictures are not for validation too; default.txt is what CVAT calls all of a task. */
+static const struct list {
+    const char *name;
+    glcnn_data_part part;
+} lists[] = {{"train.txt", GLCNN_DATA_PART_TRAINING},
+             {"trainval.txt", GLCNN_DATA_PART_TRAINING},
+             {"default.txt", GLCNN_DATA_PART_TRAINING},
+             {"val.txt", GLCNN_DATA_PART_VALIDATION},
+             {"test.txt", GLCNN_DATA_PART_TEST}};
+enum { TRAIN, TRAINVAL, DEFAULT, VAL, TEST, LISTS };
+
+/* Which lists are read; false: none is for training. */
+static bool choose_lists(const struct listing *files, const char *names[LISTS])
+{
+    for (int i = 0; i < LISTS; i++)
+        names[i] = listing_find(files, lists[i].name);
+    if (names[TRAIN])
+        names[TRAINVAL] = names[DEFAULT] = NULL;
+    else if (names[TRAINVAL])
+        names[DEFAULT] = names[VAL] = NULL;
+    return names[TRAIN] || names[TRAINVAL] || names[DEFAULT];
+}
+
+static glcnn_status take_list(glcnn_data_set *set, const char *folder, const char *name,
+                              glcnn_data_part part, list_taker *take, const void *user, char *error)
+{
+    struct listing names;
+    char *path = path_join(folder, name);
+    if (!path)
+        return data_no_memory(error, folder);
+    glcnn_status status = boxes_read_list(set, path, true, &names, error);
+    if (status == GLCNN_SUCCESS)
+        status = take(set, part, &names, user, error);
+    listing_free(&names);
+    free(path);
+    return status;
+}
+
+glcnn_status boxes_take_lists(glcnn_data_set *set, const char *folder, const char *below,
+                              list_taker *take, const void *user, bool *found, char *error)
+{
+    const char *names[LISTS];
+    struct listing files = {.names = NULL};
+    char *path = path_join(folder, below);
+    if (!path)
+        return data_no_memory(error, folder);
+    glcnn_status status = path_is_folder(path) ? listing_read(path, &files, error) : GLCNN_SUCCESS;
+    *found = status == GLCNN_SUCCESS && choose_lists(&files, names);
+    for (int i = 0; i < LISTS && *found && status == GLCNN_SUCCESS; i++)
+        if (names[i])
+            status = take_list(set, path, names[i], lists[i].part, take, user, error);
+    listing_free(&files);
+    free(path);
     return status;
 }

@@ -14,7 +14,7 @@ struct pairing {
     const struct pairs *pairs;
     struct listing pictures, annotations;
     uint8_t *used; /* [annotations.count] */
-    uint8_t *met;  /* [wanted->count] */
+    struct wanted wanted;
     struct annotation annotation;
     char *error;
 };
@@ -23,20 +23,6 @@ static size_t stem_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
-}
-
-static int by_bytes(const void *key, const void *name)
-{
-    return strcmp(key, *(char *const *)name);
-}
-
-/* UINT32_MAX: the listing does not have it. */
-static uint32_t find_name(const struct listing *listing, const char *name)
-{
-    char *const *found = listing->count > 0 ? bsearch(name, listing->names, listing->count,
-                                                      sizeof *listing->names, by_bytes)
-                                            : NULL;
-    return found ? (uint32_t)(found - listing->names) : UINT32_MAX;
 }
 
 /* ---- One picture ---- */
@@ -122,24 +108,9 @@ static uint32_t find_beside(const struct pairing *p, const char *picture)
     return UINT32_MAX;
 }
 
-/* Marks the picture as met where the part lists it, with or without its ending. */
-static bool is_wanted(struct pairing *p, const char *name)
-{
-    char text[512];
-    const struct listing *wanted = p->pairs->wanted;
-    if (!wanted)
-        return true;
-    uint32_t at = find_name(wanted, name);
-    snprintf(text, sizeof text, "%.*s", (int)stem_length(name), name);
-    at = at == UINT32_MAX ? find_name(wanted, text) : at;
-    if (at != UINT32_MAX)
-        p->met[at] = 1;
-    return at != UINT32_MAX;
-}
-
 static glcnn_status add_named(struct pairing *p, const char *name)
 {
-    if (!is_wanted(p, name))
+    if (!wanted_has(&p->wanted, name))
         return GLCNN_SUCCESS;
     char *picture = path_join(p->pairs->pictures, name);
     if (!picture)
@@ -176,20 +147,6 @@ static glcnn_status tell_unused(struct pairing *p)
     return status;
 }
 
-static glcnn_status tell_unmet(struct pairing *p)
-{
-    char message[GLCNN_ERROR_LENGTH];
-    const struct listing *wanted = p->pairs->wanted;
-    glcnn_status status = GLCNN_SUCCESS;
-    for (uint32_t i = 0; wanted && i < wanted->count && status == GLCNN_SUCCESS; i++) {
-        snprintf(message, sizeof message, "%.200s: has no picture %.100s, which the part lists",
-                 p->pairs->pictures, wanted->names[i]);
-        if (!p->met[i])
-            status = boxes_tally(p->set, &p->set->boxes.unmatched, message, p->error);
-    }
-    return status;
-}
-
 /* ---- All ---- */
 
 static glcnn_status add_all(struct pairing *p)
@@ -205,12 +162,12 @@ static glcnn_status add_all(struct pairing *p)
     set_tell_unread(p->set, p->pairs->pictures);
     if (status == GLCNN_SUCCESS)
         status = tell_unused(p);
-    return status == GLCNN_SUCCESS ? tell_unmet(p) : status;
+    return status == GLCNN_SUCCESS ? wanted_tell(&p->wanted, p->set, p->pairs->pictures, p->error)
+                                   : status;
 }
 
 static glcnn_status list(struct pairing *p)
 {
-    const struct listing *wanted = p->pairs->wanted;
     glcnn_status status = listing_read(p->pairs->pictures, &p->pictures, p->error);
     if (status == GLCNN_SUCCESS)
         status = listing_read(p->pairs->annotations, &p->annotations, p->error);
@@ -218,8 +175,9 @@ static glcnn_status list(struct pairing *p)
         return status;
     p->set->info.ignored += p->pictures.hidden;
     p->used = calloc(p->annotations.count + (size_t)1, 1);
-    p->met = calloc((wanted ? wanted->count : 0) + (size_t)1, 1);
-    return p->used && p->met ? GLCNN_SUCCESS : data_no_memory(p->error, p->pairs->pictures);
+    return p->used && wanted_begin(&p->wanted, p->pairs->wanted)
+               ? GLCNN_SUCCESS
+               : data_no_memory(p->error, p->pairs->pictures);
 }
 
 glcnn_status boxes_add_pairs(glcnn_data_set *set, glcnn_data_part part, const struct pairs *pairs,
@@ -233,6 +191,6 @@ glcnn_status boxes_add_pairs(glcnn_data_set *set, glcnn_data_part part, const st
     listing_free(&p.pictures);
     listing_free(&p.annotations);
     free(p.used);
-    free(p.met);
+    wanted_end(&p.wanted);
     return status;
 }

@@ -17,45 +17,29 @@ static glcnn_status add_pair(const struct place *p, glcnn_data_part part, const 
     return boxes_add_pairs(p->set, part, &pairs, p->error);
 }
 
-/* The part that ImageSets/Main/NAME.txt lists, if it is there. */
-static glcnn_status add_list(const struct place *p, const char *name, glcnn_data_part part,
-                             const char *pictures, const char *annotations, bool *any)
+/* Where the annotations of a list are. */
+struct lists {
+    const struct place *place;
+    const char *pictures, *annotations;
+};
+
+static glcnn_status take_list(glcnn_data_set *set, glcnn_data_part part,
+                              const struct listing *names, const void *user, char *error)
 {
-    struct listing names;
-    char *path = path_join(p->folder, name);
-    if (!path)
-        return data_no_memory(p->error, p->folder);
-    glcnn_status status = GLCNN_SUCCESS;
-    if (path_exists(path)) {
-        *any = true;
-        status = boxes_read_list(p->set, path, true, &names, p->error);
-        if (status == GLCNN_SUCCESS)
-            status = add_pair(p, part, pictures, annotations, &names);
-        listing_free(&names);
-    }
-    free(path);
-    return status;
+    const struct lists *l = user;
+    (void)set, (void)error;
+    return add_pair(l->place, part, l->pictures, l->annotations, names);
 }
 
 /* Without a list for training all is of one part. */
 static glcnn_status add_lists(const struct place *p, const char *pictures, const char *annotations)
 {
-    static const struct {
-        const char *name;
-        glcnn_data_part part;
-    } lists[] = {{"ImageSets/Main/val.txt", GLCNN_DATA_PART_VALIDATION},
-                 {"ImageSets/Main/test.txt", GLCNN_DATA_PART_TEST}};
-    bool has_train = false, has_all = false, any = false;
-    glcnn_status status = add_list(p, "ImageSets/Main/train.txt", GLCNN_DATA_PART_TRAINING,
-                                   pictures, annotations, &has_train);
-    if (status == GLCNN_SUCCESS && !has_train)
-        status = add_list(p, "ImageSets/Main/trainval.txt", GLCNN_DATA_PART_TRAINING, pictures,
-                          annotations, &has_all);
-    if (status == GLCNN_SUCCESS && !has_train && !has_all)
-        return add_pair(p, p->part, pictures, annotations, NULL);
-    for (size_t i = has_train ? 0 : 1; i < 2 && status == GLCNN_SUCCESS; i++)
-        status = add_list(p, lists[i].name, lists[i].part, pictures, annotations, &any);
-    return status;
+    const struct lists lists = {p, pictures, annotations};
+    bool found;
+    glcnn_status status =
+        boxes_take_lists(p->set, p->folder, "ImageSets/Main", take_list, &lists, &found, p->error);
+    return status == GLCNN_SUCCESS && !found ? add_pair(p, p->part, pictures, annotations, NULL)
+                                             : status;
 }
 
 glcnn_status voc_add_folders(const struct place *p, bool *found)

@@ -91,8 +91,7 @@ glcnn_status masks_attach(glcnn_data_set *set, glcnn_data_part part, const struc
     for (uint32_t i = 0; i < a->count; i++) {
         const bool is_bare = !outline_is(&a->boxes[i].outline);
         m->has_objects = m->has_objects || !is_bare;
-        if (part == GLCNN_DATA_PART_TRAINING)
-            m->seen[is_bare ? GLCNN_DATA_NO_CLASS : a->boxes[i].label + 1] = true;
+        m->seen[part][is_bare ? GLCNN_DATA_NO_CLASS : a->boxes[i].label + 1] = true;
     }
     drawing.end = m->objects.count;
     item->target = m->count;
@@ -165,7 +164,7 @@ static glcnn_status check_objects(const glcnn_data_set *set, char *error)
     char reason[GLCNN_ERROR_LENGTH];
     set_first_reason(set, reason, sizeof reason);
     for (uint32_t i = NO_OBJECT + 1; i < GLCNN_DATA_NO_CLASS; i++)
-        if (set->masks.seen[i])
+        if (set->masks.seen[GLCNN_DATA_PART_TRAINING][i])
             return GLCNN_SUCCESS;
     return data_fail(error, GLCNN_MALFORMED_DATA,
                      "%.150s: no picture of the training part has an object with an outline (%u "
@@ -198,7 +197,7 @@ static void tell_unseen(glcnn_data_set *set)
     bool seen[256] = {false};
     for (uint32_t i = 0; i < GLCNN_DATA_NO_CLASS; i++)
         if (m->class_of[i] != GLCNN_DATA_NO_CLASS)
-            seen[m->class_of[i]] |= m->seen[i] || i == NO_OBJECT;
+            seen[m->class_of[i]] |= m->seen[GLCNN_DATA_PART_TRAINING][i] || i == NO_OBJECT;
     for (uint32_t i = 0; i < set->info.class_count; i++) {
         if (seen[i])
             continue;

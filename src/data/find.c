@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "bytes.h"
@@ -39,10 +40,10 @@ static const struct format {
 static glcnn_status check_name(const char *path, const struct format *format, char *error)
 {
     size_t length = strlen(path);
-    length -= length > 3 && strcmp(path + length - 3, ".gz") == 0 ? 3 : 0;
+    length -= word_has_ending(path, ".gz") ? 3 : 0;
     for (const struct format *f = formats; format->magic_size == 0 && f->magic_size > 0; f++) {
         size_t part = strlen(f->ending);
-        if (length > part && strncmp(path + length - part, f->ending, part) == 0)
+        if (length > part && strncasecmp(path + length - part, f->ending, part) == 0)
             return data_fail(error, GLCNN_MALFORMED_DATA,
                              "%.300s: its name is that of format %s, its contents are not", path,
                              f->name);
@@ -156,9 +157,7 @@ static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const c
 
 bool path_is_csv(const char *path)
 {
-    size_t length = strlen(path);
-    return (length > 4 && strcmp(path + length - 4, ".csv") == 0) ||
-           (length > 7 && strcmp(path + length - 7, ".csv.gz") == 0);
+    return word_has_ending(path, ".csv") || word_has_ending(path, ".csv.gz");
 }
 
 static glcnn_status refuse_list(const char *path, const struct list_look *look, char *error)
@@ -202,7 +201,7 @@ static bool cut_ending(const char *name, size_t *stem)
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t part = strlen(endings[i]);
-        if (length < part || strcmp(name + length - part, endings[i]) != 0)
+        if (length < part || strcasecmp(name + length - part, endings[i]) != 0)
             continue;
         *stem = length - part;
         *stem -= *stem > 0 && strchr("-_.", name[*stem - 1]);
@@ -246,7 +245,7 @@ static glcnn_status look_for(const char *path, const struct listing *listing,
         if (!is_folder && !is_table)
             continue;
         found->folders += is_folder;
-        found->images |= is_folder && strcmp(name, "images") == 0;
+        found->images |= is_folder && strcasecmp(name, "images") == 0;
         found->tables += !is_folder;
         found->table = found->table || is_folder ? found->table : name;
         note_found(found, name);

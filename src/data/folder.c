@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,14 @@ void listing_sort(struct listing *listing)
 {
     if (listing->count > 0)
         qsort(listing->names, listing->count, sizeof *listing->names, by_bytes);
+}
+
+const char *listing_find(const struct listing *listing, const char *name)
+{
+    for (uint32_t i = 0; i < listing->count; i++)
+        if (strcasecmp(listing->names[i], name) == 0)
+            return listing->names[i];
+    return NULL;
 }
 
 static glcnn_status list(DIR *folder, const char *path, struct listing *listing, char *error)

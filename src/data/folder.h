@@ -19,6 +19,8 @@ void listing_free(struct listing *listing);
 /* Adds a copy behind the last; false: not enough memory. */
 bool listing_add(struct listing *listing, const char *name);
 void listing_sort(struct listing *listing);
+/* The name as the folder has it, in any case of letters; NULL: it has none such. */
+const char *listing_find(const struct listing *listing, const char *name);
 
 /* To be released with free(); NULL: not enough memory. */
 char *path_join(const char *folder, const char *name);

@@ -105,10 +105,12 @@ static uint32_t orientation(const struct jpeg *jpeg)
 
 static void look(struct jpeg *jpeg, struct picture *picture)
 {
-    bool turned = orientation(jpeg) > 4;
+    const uint32_t turn = orientation(jpeg);
+    const bool turned = turn > 4;
     uint32_t width = jpeg->read.image_width, height = jpeg->read.image_height;
     *picture = (struct picture){.width = turned ? height : width,
                                 .height = turned ? width : height,
+                                .orientation = turn,
                                 .has_colour = jpeg->read.num_components > 1};
 }
 

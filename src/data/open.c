@@ -109,6 +109,8 @@ glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_param
         (*data)->root = strlen(path);
     if (status == GLCNN_SUCCESS)
         status = set_add_path(*data, path, error);
+    if (*data)
+        (*data)->parameters.mask_colours = NULL; /* the caller's, which is read by now */
     if (status == GLCNN_SUCCESS)
         status = set_finish(*data, error);
     if (status != GLCNN_SUCCESS)

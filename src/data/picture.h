@@ -10,6 +10,7 @@
 #include <glcnn/data.h>
 
 #include "bytes.h"
+#include "colours.h"
 #include "scale.h"
 
 #define PICTURE_MAX_MEMORY ((size_t)512 << 20) /* of a decoder, where it needs all of a picture */
@@ -17,6 +18,7 @@
 /* As it is to be shown, so after EXIF's orientation. */
 struct picture {
     uint32_t width, height;
+    uint32_t orientation; /* EXIF's, 1 to 8 */
     bool has_colour;
 };
 
@@ -61,12 +63,21 @@ glcnn_status picture_decode(FILE *file, const struct size *size, uint8_t *pixels
 glcnn_status picture_look(FILE *file, struct picture *picture, char *error);
 
 /* The values of a PNG of one channel, as the file has them: [height][width]. To be released with
- * free(). */
+ * free(). With `colours` numbers of these, of a PNG of any kind, and GLCNN_DATA_NO_CLASS for others; but of a
+ * grey one that has other levels than these its levels. */
 struct picture_values {
     uint32_t width, height;
     uint8_t *values;
+    uint32_t orientation; /* EXIF's, of the mask itself: it is turned already */
+    bool are_levels;      /* grey levels, not numbers of a palette or of colours */
+    uint32_t strange;     /* pixels of other colours */
+    uint32_t strange_x, strange_y;
+    uint8_t strange_colour[3]; /* of the first */
 };
-glcnn_status picture_png_values(FILE *file, struct picture_values *values, char *error);
+glcnn_status picture_png_values(FILE *file, const struct colours *colours,
+                                struct picture_values *values, char *error);
+/* Turns the values as EXIF's orientation says, 0 and 1 not at all. */
+glcnn_status picture_turn_values(struct picture_values *values, uint32_t orientation, char *error);
 
 /* ---- For the formats ---- */
 

@@ -26,6 +26,7 @@ struct png {
     const struct size *size;
     uint8_t *pixels;
     struct picture_values *values;
+    const struct colours *colours; /* NULL: values are not looked up among these */
 };
 
 static void say(png_structp read, png_const_charp message)
@@ -105,6 +106,7 @@ static void look(struct png *png)
     uint32_t height = png_get_image_height(png->read, png->info);
     *picture = (struct picture){.width = turned ? height : width,
                                 .height = turned ? width : height,
+                                .orientation = png->turn,
                                 .has_colour = has_colour(png)};
 }
 
@@ -184,36 +186,97 @@ static void check_values(struct png *png)
 {
     const int type = png_get_color_type(png->read, png->info),
               depth = png_get_bit_depth(png->read, png->info);
-    if (depth <= 8 && (type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY))
+    const bool is_one = type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY;
+    if (is_one ? depth <= 8 : png->colours != NULL)
         return;
     data_fail(png->error, GLCNN_MALFORMED_DATA,
-              "is a PNG of %s and %d bits; expected a palette or grey levels of 8 bits at most",
-              type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY ? "one channel"
-                                                                            : "several channels",
-              depth);
+              "is a PNG of %s and %d bits; expected a palette or grey levels of 8 bits at most, or "
+              "the colours of classes: labelmap.txt in the folder, or --mask-colours FILE, with "
+              "lines NAME:R,G,B",
+              is_one ? "one channel" : "several channels", depth);
     stop(png);
 }
 
-/* Numbers of the palette, or grey levels as the file has them. */
+/* Rows of numbers of the palette, of grey levels, or of red, green and blue. */
+static void read_rows(struct png *png, uint8_t *rows, size_t row)
+{
+    const uint32_t height = png_get_image_height(png->read, png->info);
+    int passes = png_set_interlace_handling(png->read);
+    png_read_update_info(png->read, png->info);
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < height; y++)
+            png_read_row(png->read, rows + y * row, NULL);
+    png->limit = MAX_CHUNK;
+    png_read_end(png->read, NULL);
+}
+
+/* Of Pascal VOC's masks, around objects. */
+static const uint8_t void_colour[3] = {224, 224, 192};
+
+static void find_colours(struct png *png)
+{
+    struct picture_values *v = png->values;
+    const size_t count = (size_t)v->width * v->height;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *rgb = png->rows + 3 * i;
+        v->values[i] = colours_find(png->colours, rgb);
+        const bool is_void = memcmp(rgb, void_colour, 3) == 0;
+        if (v->values[i] != GLCNN_DATA_NO_CLASS || is_void || v->strange++ > 0)
+            continue;
+        v->strange_x = (uint32_t)(i % v->width);
+        v->strange_y = (uint32_t)(i / v->width);
+        memcpy(v->strange_colour, rgb, 3);
+    }
+}
+
+/* Grey levels become numbers where all of them are colours of the map. */
+static void find_grey_colours(struct png *png)
+{
+    struct picture_values *v = png->values;
+    const size_t count = (size_t)v->width * v->height;
+    uint8_t numbers[256];
+    bool seen[256] = {false};
+    for (size_t i = 0; i < count; i++)
+        seen[v->values[i]] = true;
+    for (int level = 0; level < 256; level++) {
+        const uint8_t rgb[3] = {(uint8_t)level, (uint8_t)level, (uint8_t)level};
+        numbers[level] = colours_find(png->colours, rgb);
+        if (seen[level] && numbers[level] == GLCNN_DATA_NO_CLASS)
+            return;
+    }
+    v->are_levels = false;
+    for (size_t i = 0; i < count; i++)
+        v->values[i] = numbers[v->values[i]];
+}
+
 static void read_values(struct png *png)
 {
     struct picture_values *v = png->values;
     read_head(png);
     check_values(png);
+    const int type = png_get_color_type(png->read, png->info);
+    const bool has_colours = png->colours && type != PNG_COLOR_TYPE_GRAY;
     png->limit = PICTURE_MAX_MEMORY;
-    png_set_packing(png->read);
-    int passes = png_set_interlace_handling(png->read);
-    png_read_update_info(png->read, png->info);
     v->width = png_get_image_width(png->read, png->info);
     v->height = png_get_image_height(png->read, png->info);
+    v->are_levels = type == PNG_COLOR_TYPE_GRAY;
     v->values = malloc((size_t)v->width * v->height);
-    if (!v->values)
+    png->rows = has_colours ? malloc(3 * (size_t)v->width * v->height) : NULL;
+    if (!v->values || (has_colours && !png->rows))
         no_memory(png);
-    for (int pass = 0; pass < passes; pass++)
-        for (uint32_t y = 0; y < v->height; y++)
-            png_read_row(png->read, v->values + (size_t)y * v->width, NULL);
-    png->limit = MAX_CHUNK;
-    png_read_end(png->read, NULL);
+    if (has_colours) {
+        png_set_palette_to_rgb(png->read);
+        png_set_scale_16(png->read);
+        png_set_gray_to_rgb(png->read);
+        png_set_strip_alpha(png->read);
+        read_rows(png, png->rows, 3 * (size_t)v->width);
+        find_colours(png);
+        return;
+    }
+    png_set_packing(png->read);
+    read_rows(png, v->values, v->width);
+    if (png->colours)
+        find_grey_colours(png);
 }
 
 /* ---- Entries ---- */
@@ -269,14 +332,38 @@ static bool png_begins(const uint8_t *head, size_t size)
     return size >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
-glcnn_status picture_png_values(FILE *file, struct picture_values *values, char *error)
+glcnn_status picture_turn_values(struct picture_values *values, uint32_t orientation, char *error)
+{
+    if (orientation < 2)
+        return GLCNN_SUCCESS;
+    uint8_t *turned = malloc((size_t)values->width * values->height);
+    if (!turned)
+        return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+    scale_turn_values(values->width, values->height, orientation, values->values, turned);
+    free(values->values);
+    values->values = turned;
+    if (orientation > 4) {
+        const uint32_t width = values->width;
+        values->width = values->height;
+        values->height = width;
+    }
+    return GLCNN_SUCCESS;
+}
+
+glcnn_status picture_png_values(FILE *file, const struct colours *colours,
+                                struct picture_values *values, char *error)
 {
     uint8_t head[PICTURE_HEAD];
     *values = (struct picture_values){.values = NULL};
     if (!png_begins(head, picture_read_head(file, head)))
         return data_fail(error, GLCNN_MALFORMED_DATA, "is not a PNG");
-    glcnn_status status =
-        run_and_release((struct png){.file = file, .error = error, .values = values}, read_values);
+    const uint32_t orientation = picture_png_orientation(file);
+    glcnn_status status = run_and_release(
+        (struct png){.file = file, .error = error, .values = values, .colours = colours},
+        read_values);
+    if (status == GLCNN_SUCCESS)
+        status = picture_turn_values(values, orientation, error);
+    values->orientation = orientation;
     if (status != GLCNN_SUCCESS) {
         free(values->values);
         *values = (struct picture_values){.values = NULL};

@@ -359,6 +359,27 @@ void scale_turn(struct scaled *to, uint32_t orientation)
     to->y_backwards = orientations[orientation].y_backwards;
 }
 
+/* The pixel of the source that the turned picture has at X, Y. */
+static size_t turned_place(uint32_t width, uint32_t height, uint32_t orientation, uint32_t X,
+                           uint32_t Y)
+{
+    const bool transposed = orientations[orientation].transposed;
+    uint32_t x = transposed ? Y : X, y = transposed ? X : Y;
+    x = orientations[orientation].x_backwards ? width - 1 - x : x;
+    y = orientations[orientation].y_backwards ? height - 1 - y : y;
+    return (size_t)y * width + x;
+}
+
+void scale_turn_values(uint32_t width, uint32_t height, uint32_t orientation, const uint8_t *from,
+                       uint8_t *to)
+{
+    const bool transposed = orientations[orientation].transposed;
+    const uint32_t columns = transposed ? height : width, rows = transposed ? width : height;
+    for (uint32_t Y = 0; Y < rows; Y++)
+        for (uint32_t X = 0; X < columns; X++)
+            *to++ = from[turned_place(width, height, orientation, X, Y)];
+}
+
 void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *image)
 {
     uint32_t width = scaler->x.count, height = scaler->y.count, channels = scaler->channels;
@@ -366,10 +387,8 @@ void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *i
     uint32_t columns = transposed ? height : width, rows = transposed ? width : height;
     for (uint32_t Y = 0; Y < rows; Y++)
         for (uint32_t X = 0; X < columns; X++) {
-            uint32_t x = transposed ? Y : X, y = transposed ? X : Y;
-            x = orientations[orientation].x_backwards ? width - 1 - x : x;
-            y = orientations[orientation].y_backwards ? height - 1 - y : y;
-            const uint32_t *from = scaler->sums + ((size_t)y * width + x) * channels;
+            const uint32_t *from =
+                scaler->sums + turned_place(width, height, orientation, X, Y) * channels;
             for (uint32_t c = 0; c < channels; c++)
                 *image++ = (uint8_t)((from[c] + (1 << 23)) >> 24);
         }

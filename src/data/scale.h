@@ -56,6 +56,10 @@ void scaler_finish(const struct scaler *scaler, uint32_t orientation, uint8_t *i
 struct glcnn_data_window scale_window(uint32_t source_width, uint32_t source_height,
                                       const struct scaled *to);
 
+/* Turns values[height][width] as EXIF's orientation says; above 4 it becomes [width][height]. */
+void scale_turn_values(uint32_t width, uint32_t height, uint32_t orientation, const uint8_t *from,
+                       uint8_t *to);
+
 /* Of values that have no mean: the source's pixels under the middles of the targets, x[width] and
  * y[height], where the scaler would bring the source to that size; SCALE_BORDER outside of the source. */
 #define SCALE_BORDER UINT32_MAX

@@ -73,10 +73,15 @@ struct masks {
     uint32_t count, capacity;
     struct drawing *drawings; /* NULL: they are files */
     uint32_t drawing_capacity;
-    struct objects objects; /* of the drawings */
-    bool has_objects;       /* that have an outline */
-    bool seen[256];         /* values of the training part */
-    uint8_t class_of[256];  /* of a value; GLCNN_DATA_NO_CLASS: none */
+    struct objects objects;           /* of the drawings */
+    bool has_objects;                 /* that have an outline */
+    struct colours colours;           /* that masks have in place of values */
+    bool is_listed;                   /* what values or colours mean */
+    bool seen[GLCNN_DATA_PARTS][256]; /* values */
+    uint64_t pixels[256],
+        soft[256]; /* of each value in the training part; those that lie between others */
+    struct tally odd_colours, soft_edges, turned; /* masks that have such */
+    uint8_t class_of[256];                        /* of a value; GLCNN_DATA_NO_CLASS: none */
     uint64_t order; /* of classes that a list has in another order than those given; 0: the same */
     /* Of each mask, as of pictures. */
     _Atomic uint8_t *states;

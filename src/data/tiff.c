@@ -167,6 +167,7 @@ static glcnn_status tiff_look(FILE *file, struct picture *picture, char *error)
     if (status == GLCNN_SUCCESS)
         *picture = (struct picture){.width = turned ? tiff.height : tiff.width,
                                     .height = turned ? tiff.width : tiff.height,
+                                    .orientation = tiff.turn,
                                     .has_colour = has_colour(tiff.read)};
     end(&tiff);
     return status;

@@ -101,12 +101,14 @@ static glcnn_status webp_look(FILE *file, struct picture *picture, char *error)
 {
     uint8_t bytes[PREFIX];
     struct head head;
-    bool turned = orientation(file) > 4;
+    const uint32_t turn = orientation(file);
+    const bool turned = turn > 4;
     size_t size = fread(bytes, 1, sizeof bytes, file);
     glcnn_status status = check_head(file, bytes, size, &head, error);
     if (status == GLCNN_SUCCESS)
         *picture = (struct picture){.width = turned ? head.height : head.width,
                                     .height = turned ? head.width : head.height,
+                                    .orientation = turn,
                                     .has_colour = true};
     return status;
 }

@@ -1,0 +1,372 @@
+/* Masks as tools for labelling write them: colours, lists of values, soft edges, lists of parts, turned pictures. */
+#include "tests/data_files.h"
+
+#include <png.h>
+#include <string.h>
+
+#include "tests/unit.h"
+
+#define WIDTH  20
+#define HEIGHT 10
+#define PIXELS (WIDTH * HEIGHT)
+
+static const struct glcnn_data_parameters masks = {
+    .targets = GLCNN_DATA_TARGETS_MASKS, .width = WIDTH, .height = HEIGHT};
+
+/* ---- Pictures ---- */
+
+static uint32_t grey(uint32_t x, uint32_t y, uint32_t c)
+{
+    return (x * 7 + y * 13 + c) % 256;
+}
+
+static void write_picture(const char *name)
+{
+    data_write_png(name, &(struct data_png){.width = WIDTH, .height = HEIGHT, .value = grey});
+}
+
+static void write_mask(const char *name, int colour_type, data_value value)
+{
+    data_write_png(
+        name, &(struct data_png){
+                  .width = WIDTH, .height = HEIGHT, .colour_type = colour_type, .value = value});
+}
+
+static uint32_t colour(uint32_t rgb, uint32_t c)
+{
+    return rgb >> (8 * (2 - c)) & 255;
+}
+
+/* Left half black, right half 128, 0, 64, but for a first column of what Pascal VOC has around objects. */
+static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y;
+    return colour(x == 0 ? 0xe0e0c0 : x < 10 ? 0 : 0x800040, c);
+}
+
+/* One pixel in a hundred has another colour. */
+static uint32_t but_two(uint32_t x, uint32_t y, uint32_t c)
+{
+    return x == 9 && y < 2 ? colour(0x400020, c) : halves(x, y, c);
+}
+
+static uint32_t but_three(uint32_t x, uint32_t y, uint32_t c)
+{
+    return x == 9 && y < 3 ? colour(0x400020, c) : halves(x, y, c);
+}
+
+static uint32_t black_and_white(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c, (void)y;
+    return x < 10 ? 0 : 255;
+}
+
+static uint32_t zero_and_one(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c, (void)y;
+    return x < 10 ? 0 : 1;
+}
+
+static uint32_t zero_to_two(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c, (void)y;
+    return x < 10 ? 0 : x < 15 ? 1 : 2;
+}
+
+/* The column between both has two values of neither, in `count` rows. */
+static uint32_t soft(uint32_t x, uint32_t y, uint32_t count)
+{
+    return x == 10 && y < count ? (y % 2 ? 60 : 200) : x < 10 ? 0 : 255;
+}
+
+static uint32_t two_soft(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return soft(x, y, 2);
+}
+
+static uint32_t all_soft(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return soft(x, y, HEIGHT);
+}
+
+/* ---- What is expected ---- */
+
+/* "background 100 cat 90 none 10": of each class the pixels of the first mask of a part. */
+static void expect_pixels(glcnn_data_set *data, glcnn_data_part part, const char *expected)
+{
+    char text[256] = "";
+    size_t length = 0;
+    uint32_t counts[256] = {0};
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.part = part, .batch = 1});
+    const struct glcnn_data_batch batch = data_next(loader);
+    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    for (int p = 0; p < PIXELS; p++)
+        counts[batch.masks[p]]++;
+    for (uint32_t k = 0; k < 256; k++)
+        if (counts[k] > 0)
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, "%s%s %u", length ? " " : "",
+                                 k < info->class_count ? info->class_names[k] : "none", counts[k]);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    if (strcmp(text, expected) != 0)
+        printf("\n    \"%s\", expected \"%s\"\n", text, expected);
+    glcnn_data_loader_destroy(&loader);
+}
+
+/* Opens what is guessed to be masks; counts of the parts. */
+static glcnn_data_set *open_parts(const char *name, uint32_t training, uint32_t validation,
+                                  uint32_t test)
+{
+    CU_ASSERT_EQUAL(glcnn_data_guess_targets(data_path(name)), GLCNN_DATA_TARGETS_MASKS);
+    glcnn_data_set *data = data_open(name, &masks);
+    const uint32_t *counts = glcnn_data_set_info(data)->counts;
+    CU_ASSERT_EQUAL(counts[GLCNN_DATA_PART_TRAINING], training);
+    CU_ASSERT_EQUAL(counts[GLCNN_DATA_PART_VALIDATION], validation);
+    CU_ASSERT_EQUAL(counts[GLCNN_DATA_PART_TEST], test);
+    return data;
+}
+
+/* ---- Exports ---- */
+
+/* https://docs.cvat.ai/docs/dataset_management/formats/format-smask/ and VocSegmentationConverter of datumaro. */
+static void cvat_segmentation_mask(void)
+{
+    write_picture("cvat/JPEGImages/a.png");
+    write_picture("cvat/JPEGImages/b.png");
+    write_mask("cvat/SegmentationClass/a.png", PNG_COLOR_TYPE_RGB, halves);
+    write_mask("cvat/SegmentationClass/b.png", PNG_COLOR_TYPE_RGB, halves);
+    write_mask("cvat/SegmentationObject/a.png", PNG_COLOR_TYPE_RGB, grey);
+    data_write_text("cvat/ImageSets/Segmentation/default.txt", "a\n");
+    data_write_text("cvat/labelmap.txt", "# label:color_rgb:parts:actions\nbackground:0,0,0::\n"
+                                         "a:b:128,0,64::\r\nsky:1,2,3:head,foot:running\n");
+    glcnn_data_set *data = open_parts("cvat", 1, 0, 0);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background a:b sky");
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "background 90 a:b 100 none 10");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision, "has the class \"sky\""));
+    glcnn_data_set_close(&data);
+    data_write_text("cvat/labelmap.txt", "background:0,0,0::\ncat:128,0,64,0::\n");
+    data_refuses("cvat", &masks, GLCNN_MALFORMED_DATA,
+                 "labelmap.txt: line 2: \"cat:128,0,64,0::\"; expected a class and its colour");
+}
+
+/* https://docs.roboflow.com, export "Semantic Segmentation Masks": a.jpg, a_mask.png and _classes.csv. */
+static void roboflow_masks(void)
+{
+    static const char *const given[] = {"cat", "background"};
+    struct glcnn_data_parameters known = masks;
+    write_picture("roboflow/train/a.rf.1.png");
+    write_picture("roboflow/valid/b.rf.2.png");
+    write_mask("roboflow/train/a.rf.1_mask.png", PNG_COLOR_TYPE_GRAY, zero_and_one);
+    write_mask("roboflow/valid/b.rf.2_mask.png", PNG_COLOR_TYPE_GRAY, zero_and_one);
+    data_write_text("roboflow/train/_classes.csv", "Pixel Value, Class\n0, background\n1, cat\n");
+    data_write_text("roboflow/valid/_classes.csv", "Pixel Value, Class\n0, background\n1, cat\n");
+    data_write_text("roboflow/README.roboflow.txt", "one");
+    glcnn_data_set *data = open_parts("roboflow", 1, 1, 0);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat");
+    expect_pixels(data, GLCNN_DATA_PART_VALIDATION, "background 100 cat 100");
+    glcnn_data_set_close(&data);
+    known.class_names = given;
+    known.class_count = 2;
+    data = data_open("roboflow", &known);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "cat 100 background 100");
+    glcnn_data_set_close(&data);
+}
+
+/* VOC2012's ImageSets/Segmentation; names of files in any case. */
+static void voc_lists(void)
+{
+    for (const char *name = "abc"; *name; name++) {
+        char path[64];
+        snprintf(path, sizeof path, "voc/JPEGImages/%c.png", *name);
+        write_picture(path);
+        snprintf(path, sizeof path, "voc/SegmentationClass/%c.PNG", *name);
+        write_mask(path, PNG_COLOR_TYPE_PALETTE, zero_to_two);
+    }
+    data_write_text("voc/ImageSets/Segmentation/TRAIN.txt", "a\nd\n");
+    data_write_text("voc/ImageSets/Segmentation/val.txt", "JPEGImages/b.jpg\nb\n");
+    data_write_text("voc/ImageSets/Segmentation/trainval.txt", "a\nb\n");
+    data_write_text("voc/ImageSets/Segmentation/test.txt", "c.png\n");
+    data_write_text("voc/Classes.TXT", "background\ncat\ndog\n");
+    glcnn_data_set *data = open_parts("voc", 1, 1, 1);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat dog");
+    expect_pixels(data, GLCNN_DATA_PART_TEST, "background 100 cat 50 dog 50");
+    CU_ASSERT(data_says(data, glcnn_data_set_note,
+                        "JPEGImages: has no picture d, which the part lists; and so 1 more"));
+    glcnn_data_set_close(&data);
+}
+
+/* ---- Colours ---- */
+
+static void colours_are_given(void)
+{
+    char path[256];
+    struct glcnn_data_parameters p = masks;
+    write_picture("given/images/a.png");
+    write_mask("given/masks/a.png", PNG_COLOR_TYPE_RGB, halves);
+    data_refuses("given", &masks, GLCNN_MALFORMED_DATA,
+                 "or --mask-colours FILE, with lines NAME:R,G,B");
+    data_write_text("colours.txt", "nothing:0,0,0\ncat: 128, 0, 64\nother:0,0,0\n");
+    snprintf(path, sizeof path, "%s", data_path("colours.txt"));
+    p.mask_colours = path;
+    glcnn_data_set *data = data_open("given", &p);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 90 cat 100 none 10");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "\"other\" has the colour of \"nothing\", and is no class"));
+    glcnn_data_set_close(&data);
+    /* Of a palette the colours count, (i, 2 i, 255 - i); grey levels that are no colours count lines. */
+    data_write_text("colours.txt", "nothing:0,0,255\ncat:1,2,254\n");
+    write_mask("given/masks/a.png", PNG_COLOR_TYPE_PALETTE, zero_and_one);
+    data = data_open("given", &p);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 100 cat 100");
+    glcnn_data_set_close(&data);
+    write_mask("given/masks/a.png", PNG_COLOR_TYPE_GRAY, zero_and_one);
+    data = data_open("given", &p);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 100 cat 100");
+    glcnn_data_set_close(&data);
+    data_write_text("colours.txt", "cat:255,255,255\nnothing:0,0,0\n");
+    write_mask("given/masks/a.png", PNG_COLOR_TYPE_GRAY, black_and_white);
+    data = data_open("given", &p);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "cat 100 nothing 100");
+    glcnn_data_set_close(&data);
+}
+
+static void few_pixels_may_have_other_colours(void)
+{
+    write_picture("odd/images/a.png");
+    data_write_text("odd/labelmap.txt", "nothing:0,0,0\ncat:128,0,64\n");
+    write_mask("odd/masks/a.png", PNG_COLOR_TYPE_RGB, but_two);
+    glcnn_data_set *data = data_open("odd", &masks);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 88 cat 100 none 12");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "2 of 200 pixels have colours that are no class, as 64,0,32 at 9,0"));
+    glcnn_data_set_close(&data);
+    write_mask("odd/masks/a.png", PNG_COLOR_TYPE_RGB, but_three);
+    data_refuses("odd", &masks, GLCNN_MALFORMED_DATA,
+                 "3 of 200 pixels have colours that are no class, as 64,0,32 at 9,0; expected one");
+}
+
+/* ---- Soft edges ---- */
+
+static void soft_edges_are_no_classes(void)
+{
+    static const char *const values[] = {"0", "255"};
+    struct glcnn_data_parameters known = masks;
+    write_picture("soft/images/a.png");
+    write_mask("soft/masks/a.png", PNG_COLOR_TYPE_GRAY, two_soft);
+    glcnn_data_set *data = data_open("soft", &masks);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0 255");
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "0 100 255 98 none 2");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "1.00 % of the pixels of masks lie on soft edges, of 2 values"));
+    glcnn_data_set_close(&data);
+    /* So it is where a network has these classes. */
+    known.class_names = values;
+    known.class_count = 2;
+    data = data_open("soft", &known);
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "0 100 255 98 none 2");
+    CU_ASSERT(data_says(data, glcnn_data_set_decision, "2 of 200 pixels lie on soft edges"));
+    glcnn_data_set_close(&data);
+    write_mask("soft/masks/a.png", PNG_COLOR_TYPE_GRAY, all_soft);
+    data_refuses(
+        "soft", &masks, GLCNN_MALFORMED_DATA,
+        "5.0 % of the pixels of masks have one of 2 values between those beside them: soft");
+    data_refuses("soft", &known, GLCNN_MALFORMED_DATA, "; its edges are soft");
+    /* A class of small values between others is one. */
+    write_mask("soft/masks/a.png", PNG_COLOR_TYPE_GRAY, zero_to_two);
+    data = data_open("soft", &masks);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0 1 2");
+    glcnn_data_set_close(&data);
+}
+
+static void values_of_one_part_are_told(void)
+{
+    write_picture("parts/train/images/a.png");
+    write_picture("parts/val/images/b.png");
+    write_mask("parts/train/masks/a.png", PNG_COLOR_TYPE_GRAY, zero_and_one);
+    write_mask("parts/val/masks/b.png", PNG_COLOR_TYPE_GRAY, zero_to_two);
+    glcnn_data_set *data = open_parts("parts", 1, 1, 0);
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "masks of the validation part have the value 2, which no mask of the "
+                        "training part has: its pixels have no class"));
+    expect_pixels(data, GLCNN_DATA_PART_VALIDATION, "0 100 1 50 none 50");
+    glcnn_data_set_close(&data);
+    data_write_text("parts/classes.txt", "sky\nland\nsea\n");
+    data = open_parts("parts", 1, 1, 0);
+    CU_ASSERT(
+        data_says(data, glcnn_data_set_decision,
+                  "masks of the validation part have the class \"sea\", which no mask of the"));
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "no pixel of the training part's masks has the class \"sea\""));
+    glcnn_data_set_close(&data);
+}
+
+/* ---- EXIF ---- */
+
+static void write_turned(const char *name, uint32_t orientation)
+{
+    data_write_jpeg(name, &(struct data_jpeg){.width = WIDTH,
+                                              .height = HEIGHT,
+                                              .components = 3,
+                                              .orientation = orientation,
+                                              .value = grey});
+}
+
+/* Where the picture is turned and the mask is not, its size says over which of both it was drawn, or nothing does. */
+static void turned_pictures(void)
+{
+    static const struct glcnn_data_parameters tall = {
+        .targets = GLCNN_DATA_TARGETS_MASKS, .width = HEIGHT, .height = WIDTH};
+    write_turned("turned/images/a.jpg", 6); /* the right of it is at the bottom */
+    write_mask("turned/masks/a.png", PNG_COLOR_TYPE_GRAY, black_and_white);
+    glcnn_data_set *data = data_open("turned", &tall);
+    glcnn_data_loader *loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1});
+    const struct glcnn_data_batch batch = data_next(loader);
+    for (int i = 0; i < PIXELS; i++)
+        CU_ASSERT_EQUAL(batch.masks[i], i < PIXELS / 2 ? 0 : 1);
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "EXIF's orientation turns its picture and not the mask, which has the size "
+                        "from before, and is turned alike"));
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    write_turned("turned/images/a.jpg", 3);
+    data = data_open("turned", &masks);
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "turns its picture and not the mask, which is taken to be drawn over the "
+                        "turned picture"));
+    glcnn_data_set_close(&data);
+    data_write_png("turned/masks/a.png", &(struct data_png){.width = WIDTH,
+                                                            .height = HEIGHT,
+                                                            .colour_type = PNG_COLOR_TYPE_GRAY,
+                                                            .orientation = 3,
+                                                            .value = black_and_white});
+    data = data_open("turned", &masks);
+    for (uint32_t i = 0; glcnn_data_set_decision(data, i); i++)
+        CU_ASSERT_PTR_NULL(strstr(glcnn_data_set_decision(data, i), "EXIF"));
+    loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1});
+    const struct glcnn_data_batch own = data_next(loader);
+    CU_ASSERT_EQUAL(own.masks[0], 1);
+    CU_ASSERT_EQUAL(own.masks[WIDTH - 1], 0);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+}
+
+int main(int argc, char **argv)
+{
+    CU_TestInfo tests[] = {
+        UNIT_TEST(cvat_segmentation_mask),
+        UNIT_TEST(roboflow_masks),
+        UNIT_TEST(voc_lists),
+        UNIT_TEST(colours_are_given),
+        UNIT_TEST(few_pixels_may_have_other_colours),
+        UNIT_TEST(soft_edges_are_no_classes),
+        UNIT_TEST(values_of_one_part_are_told),
+        UNIT_TEST(turned_pictures),
+        CU_TEST_INFO_NULL,
+    };
+    int status = unit_run("data masks", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
