@@ -422,7 +422,8 @@ static void test_results_are_read_without_a_map(void)
         CU_ASSERT_EQUAL(memcmp(values, wanted + 1, sizeof values - 4), 0);
     }
     end_counting_maps_to_read();
-    CU_ASSERT_EQUAL(maps_to_read, device->gl.BufferStorageEXT ? 0 : 5);
+    /* Without lasting maps each round maps the result, and the count of commits that shows dropped ones. */
+    CU_ASSERT_EQUAL(maps_to_read, device->gl.BufferStorageEXT ? 0 : 2 * 5);
     CU_ASSERT_EQUAL(shown, device->gl.BufferStorageEXT ? 5 : 0); /* before each fence */
     glcnn_command_buffer_destroy(&read);
     glcnn_buffer_destroy(&buffer);
