@@ -18,7 +18,7 @@ static void good(bool done)
 static void make(struct model *model, struct runner *runner)
 {
     static const struct form form = {12, 12, 1, 3};
-    const struct settings settings = {.optimizer = &descent};
+    const glcnn_train_settings settings = {.optimizer = &descent};
     good(model_create(device, net_find("small"), &form, 2, model));
     good(train_optimizer_set(&settings, model, &(struct layers){.head = 0}));
     GOOD_FATAL(glcnn_network_initialise(model->network, 1));

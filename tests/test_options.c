@@ -124,7 +124,7 @@ static void compare_network(const char *option, const struct model *model)
 static const struct optimizer descent = {"sgd", 0, 0,
                                          glcnn_optimizer_stochastic_gradient_descent_create, 0.9f};
 
-static const struct settings defaults = {.optimizer = &descent};
+static const glcnn_train_settings defaults = {.optimizer = &descent};
 static const struct targets plain = {.classes = CLASSES};
 static const float zero = 0, one = 1;
 
@@ -149,7 +149,7 @@ static void run_steps(const char *option, struct runner *runner, struct ema *ema
     compare(option, "loss", losses, STEPS);
 }
 
-static void train_as_pytorch(const char *option, const struct settings *settings,
+static void train_as_pytorch(const char *option, const glcnn_train_settings *settings,
                              const struct targets *targets)
 {
     static const struct form form = {SIDE, SIDE, 1, CLASSES};
@@ -180,19 +180,19 @@ static void train_as_pytorch(const char *option, const struct settings *settings
 
 static void weight_decay_is_that_of_pytorch(void)
 {
-    train_as_pytorch("weight-decay", &(struct settings){.optimizer = &descent, .weight_decay = 4},
-                     &plain);
+    train_as_pytorch("weight-decay",
+                     &(glcnn_train_settings){.optimizer = &descent, .weight_decay = 4}, &plain);
 }
 
 static void nesterov_is_that_of_pytorch(void)
 {
-    train_as_pytorch("nesterov", &(struct settings){.optimizer = &descent, .nesterov = true},
+    train_as_pytorch("nesterov", &(glcnn_train_settings){.optimizer = &descent, .nesterov = true},
                      &plain);
 }
 
 static void averages_are_those_of_pytorch(void)
 {
-    train_as_pytorch("ema", &(struct settings){.optimizer = &descent, .ema = 0.8}, &plain);
+    train_as_pytorch("ema", &(glcnn_train_settings){.optimizer = &descent, .ema = 0.8}, &plain);
 }
 
 static void label_smoothing_is_that_of_pytorch(void)
@@ -211,7 +211,7 @@ static void class_weights_are_those_of_pytorch(void)
 static void mixing_is_that_of_pytorch(void)
 {
     const struct targets smooth = {.classes = CLASSES, .smoothing = 0.1};
-    struct settings settings = defaults;
+    glcnn_train_settings settings = defaults;
     settings.augment.mixup = 0.4f;
     train_as_pytorch("mixup", &settings, &smooth);
     settings.augment.cutmix = 1.5f;
@@ -222,7 +222,7 @@ static void mixing_is_that_of_pytorch(void)
 
 static void accumulation_is_that_of_pytorch(void)
 {
-    struct settings settings = {
+    glcnn_train_settings settings = {
         .optimizer = &descent, .weight_decay = 4, .ema = 0.8, .accumulate = 3};
     settings.augment.mixup = 0.4f;
     train_as_pytorch("accumulate", &settings, &plain);

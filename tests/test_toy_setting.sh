@@ -17,7 +17,7 @@ fail() {
 # What includes the table is compiled anew beside the copy; everything else is as it was built.
 mkdir "$work/src" "$work/objects"
 cp -R src/train src/tool "$work/src"
-row='SETTING(double, toy, "toy", "BRICKS", "how many bricks (default 3)", REAL, 0, 10, .fallback = 3, .is_kept = true, .on_resume = RESUME_FIXED, .since = 1)'
+row='SETTING(double, toy, "toy", "BRICKS", "how many bricks (default 3)", REAL, 0, 10, .fallback = 3, .is_kept = true, .on_resume = GLCNN_TRAIN_RESUME_FIXED, .since = 1)'
 awk -v row="$row" '/^SETTING\(/ && !done { print row; done = 1 } { print }' src/train/train_settings.def \
     >"$work/src/train/train_settings.def"
 cat >"$work/src/train/toy.c" <<'END'
@@ -31,10 +31,10 @@ cat >"$work/src/train/toy.c" <<'END'
 int main(int argc, char *argv[])
 {
     char error[GLCNN_ERROR_LENGTH] = "";
-    static struct settings s;
+    static glcnn_train_settings s;
     static struct settings_entries entries;
     for (int i = 1; i + 1 < argc; i += 2)
-        if (settings_set(&s, argv[i], argv[i + 1], error) != GLCNN_SUCCESS)
+        if (glcnn_train_settings_set(&s, argv[i], argv[i + 1], error) != GLCNN_SUCCESS)
             return puts(error), 1;
     if (settings_finish(&s, error) != GLCNN_SUCCESS || settings_take_task(&s, task_at(0), error) != GLCNN_SUCCESS)
         return puts(error), 1;

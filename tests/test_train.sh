@@ -257,7 +257,7 @@ stopped INT 60 $settings --threads 2 --wait 290 --verbose --out "$work/it's here
 grep -q "^interrupted: $work/it's here/link has step [0-9]* of 150; to continue:$" "$work/log" ||
     { cat "$work/log"; fail 'after Ctrl-C nobody says what was saved'; }
 grep '^  glcnn train --resume' "$work/log" >"$work/line"
-grep -q -- "--out '$work/it'.''s here/link' --threads 2 --wait 290 --verbose\$" "$work/line" ||
+grep -q -- "--threads 2 --out '$work/it'.''s here/link' --wait 290 --verbose\$" "$work/line" ||
     { cat "$work/line"; fail 'the command to go on with leaves something out'; }
 glcnn() {
     "$glcnn" "$@"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "train/train.h"
+#include <glcnn/train.h>
 
 #define SIDE     28
 #define PICTURES 20
@@ -53,61 +53,56 @@ static void remove_data(void)
 /* ---- A run ---- */
 
 struct run {
-    struct train_events events;
-    struct session session;
+    glcnn_trainer *trainer;
+    glcnn_train_settings *settings;
     char error[GLCNN_ERROR_LENGTH]; /* of a setting */
     size_t stop_after;              /* steps; 0: it is not stopped */
     size_t steps;
     char order[256]; /* a letter for each event but notes and remarks */
-    struct train_event last;
+    struct glcnn_train_event last;
+    glcnn_status status;
+    char failure[512]; /* the text of the end */
     double first_loss, loss;
 };
-
-static int open_device(void *user, struct session *s)
-{
-    (void)user;
-    return glcnn_device_create(NULL, &s->device) == GLCNN_SUCCESS
-               ? TRAIN_GOOD
-               : events_complain(s->events, TRAIN_NO_DEVICE, "no device");
-}
 
 static bool begin(struct run *r, const char *const *settings)
 {
     glcnn_status status = GLCNN_SUCCESS;
-    r->session.events = &r->events;
-    r->session.open_device = open_device;
-    r->session.ranks.size = 1;
+    glcnn_train_settings_destroy(&r->settings);
+    r->settings = glcnn_train_settings_create();
     for (; *settings && status == GLCNN_SUCCESS; settings += 2)
-        status = settings_set(&r->session.settings, settings[0], settings[1], r->error);
+        status = glcnn_train_settings_set(r->settings, settings[0], settings[1], r->error);
     if (status == GLCNN_SUCCESS)
-        status = settings_finish(&r->session.settings, r->error);
+        status = glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error);
     return status == GLCNN_SUCCESS;
 }
 
-static void take(struct run *r, const struct train_event *event)
+static void take(struct run *r, const struct glcnn_train_event *event)
 {
     static const char letters[] = "  CBESVWKTIZ"; /* of the kinds, in their order */
     const size_t length = strlen(r->order);
     if (letters[event->kind] != ' ' && length + 1 < sizeof r->order)
         r->order[length] = letters[event->kind];
-    if (event->kind == TRAIN_EVENT_STEP) {
+    if (event->kind == GLCNN_TRAIN_STEP) {
         CU_ASSERT_EQUAL(event->step, r->steps);
         r->steps++;
         r->loss = event->loss;
         if (r->steps == 1)
             r->first_loss = event->loss;
         if (r->steps == r->stop_after)
-            train_stop(&r->session);
+            glcnn_trainer_stop(r->trainer);
     }
-    if (event->kind == TRAIN_EVENT_EPOCH)
-        CU_ASSERT_TRUE(event->validation_accuracy >= 0 && event->validation_accuracy <= 1);
+    if (event->kind == GLCNN_TRAIN_EPOCH)
+        CU_ASSERT_TRUE(event->validation_measure >= 0 && event->validation_measure <= 1);
+    if (event->kind == GLCNN_TRAIN_END && event->text)
+        snprintf(r->failure, sizeof r->failure, "%s", event->text);
     r->last = *event;
 }
 
 /* Standard output and standard error are files meanwhile, which stay empty. */
 static void run_quietly(struct run *r)
 {
-    struct train_event event;
+    const struct glcnn_train_event *event;
     char path[] = "/tmp/test_train_events.XXXXXX";
     const int file = mkstemp(path);
     CU_ASSERT_TRUE_FATAL(file >= 0);
@@ -116,10 +111,10 @@ static void run_quietly(struct run *r)
     const int out = dup(STDOUT_FILENO), error = dup(STDERR_FILENO);
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);
-    while (train_next(&r->session, &event)) {
-        take(r, &event);
-        text_free(&event.text);
-    }
+    do {
+        r->status = glcnn_trainer_next(r->trainer, &event);
+        take(r, event);
+    } while (r->status == GLCNN_SUCCESS && event->kind != GLCNN_TRAIN_END);
     fflush(NULL);
     dup2(out, STDOUT_FILENO);
     dup2(error, STDERR_FILENO);
@@ -127,13 +122,14 @@ static void run_quietly(struct run *r)
     close(error);
     CU_ASSERT_EQUAL(lseek(file, 0, SEEK_END), 0);
     close(file);
-    CU_ASSERT_FALSE(train_next(&r->session, &event));
+    CU_ASSERT_EQUAL(glcnn_trainer_next(r->trainer, &event), r->status);
+    CU_ASSERT_EQUAL(event->kind, GLCNN_TRAIN_END);
 }
 
 static void free_run(struct run **r)
 {
-    events_free(&(*r)->events);
-    settings_free(&(*r)->session.settings);
+    glcnn_trainer_destroy(&(*r)->trainer);
+    glcnn_train_settings_destroy(&(*r)->settings);
     free(*r);
     *r = NULL;
 }
@@ -155,7 +151,7 @@ static void a_training_tells_its_epochs_in_order(void)
     CU_ASSERT_TRUE_FATAL(begin(r, settings));
     run_quietly(r);
     CU_ASSERT_STRING_EQUAL(r->order, "BESSSSVWKESSSSVWKWTZ");
-    CU_ASSERT_EQUAL(r->last.status, TRAIN_GOOD);
+    CU_ASSERT_EQUAL(r->last.status, GLCNN_SUCCESS);
     CU_ASSERT_FALSE(r->last.is_interrupted);
     CU_ASSERT_TRUE(r->loss < r->first_loss);
     free_run(&r);
@@ -185,9 +181,9 @@ static void a_training_that_cannot_begin_complains_and_ends(void)
     CU_ASSERT_TRUE_FATAL(begin(r, settings));
     run_quietly(r);
     CU_ASSERT_STRING_EQUAL(r->order, "CTZ");
-    CU_ASSERT_EQUAL(r->last.status, TRAIN_FAILED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(r->events.failure, "/tmp/there/is/no/such/folder") ? folder
-                                                                                     : NULL);
+    CU_ASSERT_EQUAL(r->last.status, GLCNN_INVALID_STATE);
+    CU_ASSERT_EQUAL(r->status, GLCNN_INVALID_STATE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r->failure, "/tmp/there/is/no/such/folder"));
     free_run(&r);
 }
 

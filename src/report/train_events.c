@@ -55,7 +55,7 @@ static bool draw_matrix(const struct score *score, struct shown *shown)
 
 static bool write_matrix(struct train_observers *o, uint64_t step)
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     struct shown matrix;
     if (!s->score.task->counted || s->score.form.classes > MATRIX_MAX)
         return true;
@@ -69,7 +69,7 @@ static bool write_matrix(struct train_observers *o, uint64_t step)
 /* Those that the epoch began with, on one sheet. */
 static bool write_samples(struct train_observers *o, uint64_t step, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     struct report_picture samples[REPORT_SAMPLES] = {{.label = 0}};
     struct shown pictures[REPORT_SAMPLES], sheet = {.bytes = NULL};
     uint32_t count;
@@ -89,7 +89,7 @@ static bool write_samples(struct train_observers *o, uint64_t step, char error[G
 
 void train_observers_write_events(struct train_observers *o, const struct train_log_line *line)
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     bool good = true;
     if (!s->settings.tensorboard || !ranks_leads(&s->ranks) ||

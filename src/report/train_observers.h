@@ -21,7 +21,7 @@ enum train_observer {
 
 /* All zero: none. */
 struct train_observers {
-    const struct session *session;
+    const glcnn_trainer *session;
     struct train_log log;
     struct event_file events;
     struct train_trace trace;
@@ -29,10 +29,10 @@ struct train_observers {
 };
 
 /* Opens the files that the session's settings name, once it has begun. False, and a message, if one cannot be. */
-bool train_observers_begin(struct train_observers *observers, const struct session *session,
+bool train_observers_begin(struct train_observers *observers, const glcnn_trainer *session,
                            char error[GLCNN_ERROR_LENGTH]);
 /* Shows an event of the session, before its next is asked for. */
-void train_observers_take(struct train_observers *observers, const struct train_event *event);
+void train_observers_take(struct train_observers *observers, const struct glcnn_train_event *event);
 
 /* Complains of what failed, and leaves it out from then on. */
 void train_observers_leave_out(struct train_observers *observers, enum train_observer observer,
@@ -43,7 +43,7 @@ bool train_observers_lack(const struct train_observers *observers, enum train_ob
 void train_observers_report(struct train_observers *observers);
 /* The first training pictures of the batch of that step, as this rank's part of the network gets them; as
  * report_read_samples (train_report.c). */
-bool train_observers_read_samples(const struct session *session, size_t step,
+bool train_observers_read_samples(const glcnn_trainer *session, size_t step,
                                   struct report_picture *samples, uint32_t *count,
                                   char error[GLCNN_ERROR_LENGTH]);
 /* Of a step that was made; with pictures of the epoch where that was validated (train_events.c). */

@@ -59,7 +59,7 @@ static double mean_of_epoch(const double *values, size_t count, size_t steps)
 /* What is measured in training too. */
 static void add_training(const struct train_observers *o, uint64_t epoch, struct page *p)
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     const struct curve *t = &s->curves.training;
     const char *measure = s->settings.task->measure;
     add_number(p, "training loss", text_of(p, "%.4f", mean_of_epoch(t->loss, t->count, s->steps)),
@@ -72,7 +72,7 @@ static void add_training(const struct train_observers *o, uint64_t epoch, struct
 
 static void add_numbers(const struct train_observers *o, uint64_t epoch, struct page *p)
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     const struct task *task = s->settings.task;
     const char *measure = task->measure;
     char now[TASK_MEASURED], best[TASK_MEASURED];
@@ -87,7 +87,7 @@ static void add_numbers(const struct train_observers *o, uint64_t epoch, struct 
 }
 
 /* What --help says of an option, without what points to the text below it. */
-static const char *note_of(struct page *p, const struct setting *option)
+static const char *note_of(struct page *p, const struct glcnn_train_setting *option)
 {
     const char *end = strstr(option->text, " as below");
     size_t length = end ? (size_t)(end - option->text) : strlen(option->text);
@@ -97,12 +97,12 @@ static const char *note_of(struct page *p, const struct setting *option)
 }
 
 /* Options that a checkpoint keeps; numbers as short as they are told. */
-static void add_options(const struct session *s, struct page *p)
+static void add_options(const glcnn_trainer *s, struct page *p)
 {
     settings_describe(&s->settings, &p->entries);
     for (size_t i = 0; i < p->entries.count; i++) {
         const struct glcnn_checkpoint_entry *e = &p->entries.entries[i];
-        const struct setting *option = settings_find(e->name);
+        const struct glcnn_train_setting *option = settings_find(e->name);
         if (!option || !*e->text || strcmp(e->text, "0") == 0 || strcmp(e->name, "data") == 0)
             continue;
         const char *value =
@@ -113,7 +113,7 @@ static void add_options(const struct session *s, struct page *p)
     }
 }
 
-static void add_settings(const struct session *s, struct page *p)
+static void add_settings(const glcnn_trainer *s, struct page *p)
 {
     const struct form *form = &s->pictures.form;
     struct report_row rows[REPORT_DEVICE_ROWS];
@@ -133,7 +133,7 @@ static void add_settings(const struct session *s, struct page *p)
 }
 
 /* Steps of before are in other files alone. */
-static void write_state(const struct session *s, uint64_t epoch, struct page *p)
+static void write_state(const glcnn_trainer *s, uint64_t epoch, struct page *p)
 {
     char resumed[96] = "";
     if (s->first > 0)
@@ -144,7 +144,7 @@ static void write_state(const struct session *s, uint64_t epoch, struct page *p)
              s->settings.epochs, resumed);
 }
 
-static void write_texts(const struct session *s, uint64_t epoch, struct page *p)
+static void write_texts(const glcnn_trainer *s, uint64_t epoch, struct page *p)
 {
     const char *words = s->settings.augment_words;
     snprintf(p->title, sizeof p->title, "%s on %s", s->described.title,
@@ -160,11 +160,11 @@ static void write_texts(const struct session *s, uint64_t epoch, struct page *p)
                  : ".");
 }
 
-bool train_observers_read_samples(const struct session *s, size_t step,
+bool train_observers_read_samples(const glcnn_trainer *s, size_t step,
                                   struct report_picture *samples, uint32_t *count,
                                   char error[GLCNN_ERROR_LENGTH])
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
                                                             .batch = s->ranks.batch,
                                                             .share_first = s->ranks.first,
@@ -187,7 +187,7 @@ bool train_observers_read_samples(const struct session *s, size_t step,
 static bool write_page(const struct train_observers *o, struct page *p,
                        char error[GLCNN_ERROR_LENGTH])
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     const uint64_t epoch = s->step / s->steps;
     p->report = (struct report){.title = p->title,
                                 .state = p->state,
@@ -212,7 +212,7 @@ static bool write_page(const struct train_observers *o, struct page *p,
 
 void train_observers_report(struct train_observers *o)
 {
-    const struct session *s = o->session;
+    const glcnn_trainer *s = o->session;
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     if (!s->settings.report || !ranks_leads(&s->ranks) || train_observers_lack(o, OBSERVER_REPORT))
         return;

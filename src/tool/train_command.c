@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <getopt.h>
@@ -14,7 +15,7 @@
 #include "report/train_observers.h"
 #include "report/progress.h"
 #include "tool.h"
-#include "train/train.h"
+#include "train/train_session.h"
 
 static const char details[] =
     "After each epoch the loss and accuracy on the validation images are printed. The "
@@ -128,22 +129,25 @@ static const struct option_row options[] = {
 struct training {
     const struct tool_command *command;
     struct tool_device tool;
-    struct train_events events;
-    struct session session;
+    glcnn_train_settings *settings; /* until the trainer has them */
+    glcnn_trainer *trainer;
     struct train_observers observers;
     struct progress progress;
     bool shows_progress; /* an epoch is under way */
     char label[64];      /* of the progress line */
 };
 
-static const int exits[] = {[TRAIN_GOOD] = EXIT_GOOD,
-                            [TRAIN_FAILED] = EXIT_FAILED,
-                            [TRAIN_WRONG] = EXIT_USAGE,
-                            [TRAIN_NO_DEVICE] = EXIT_NO_DEVICE};
+static int exit_of(glcnn_status status)
+{
+    return status == GLCNN_SUCCESS            ? EXIT_GOOD
+           : status == GLCNN_INVALID_ARGUMENT ? EXIT_USAGE
+           : status == GLCNN_NO_DEVICE        ? EXIT_NO_DEVICE
+                                              : EXIT_FAILED;
+}
 
 /* ---- What the training asks for ---- */
 
-static int open_device(void *user, struct session *s)
+static glcnn_status open_device(void *user, glcnn_trainer *s)
 {
     struct training *t = user;
     t->tool.hides_notices = !ranks_leads(&s->ranks);
@@ -152,16 +156,17 @@ static int open_device(void *user, struct session *s)
     const int status = device_open(&t->tool);
     s->device = t->tool.device;
     if (status == EXIT_GOOD)
-        return TRAIN_GOOD;
-    return events_complain(s->events, status == EXIT_NO_DEVICE ? TRAIN_NO_DEVICE : TRAIN_FAILED,
-                           "%s", t->tool.error);
+        return GLCNN_SUCCESS;
+    return events_complain(s->events,
+                           status == EXIT_NO_DEVICE ? GLCNN_NO_DEVICE : GLCNN_INVALID_STATE, "%s",
+                           t->tool.error);
 }
 
-static struct session *stoppable; /* by a signal */
+static glcnn_trainer *stoppable; /* by a signal */
 
 static void stop(void)
 {
-    train_stop(stoppable);
+    glcnn_trainer_stop(stoppable);
 }
 
 /* At once: the rank that is waited for may never come. */
@@ -186,45 +191,55 @@ static bool mute(const struct ranks *ranks)
     return ranks->rank == 0 || freopen("/dev/null", "w", stdout);
 }
 
-static bool join_ranks(struct training *t, char error[GLCNN_ERROR_LENGTH])
+/* The settings become the trainer's. */
+static int create_trainer(struct training *t)
 {
-    struct session *s = &t->session;
-    if (!ranks_open(&s->ranks, (double)s->settings.rank_wait, tell_of_waiting, error))
-        return false;
-    if (!s->ranks.mpi || mute(&s->ranks))
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "/dev/null cannot be written");
-    return false;
+    char error[GLCNN_ERROR_LENGTH];
+    const struct trainer_hooks hooks = {open_device, t, tell_of_waiting};
+    glcnn_status status = settings_finish(t->settings, error);
+    if (status == GLCNN_SUCCESS) {
+        status = trainer_create_with(&hooks, t->settings, &t->trainer, error);
+        memset(t->settings, 0, sizeof *t->settings);
+    }
+    if (status != GLCNN_SUCCESS)
+        return complain(t->command, exit_of(status), "%s", error);
+    const struct ranks *ranks = &t->trainer->ranks;
+    return !ranks->mpi || mute(ranks)
+               ? EXIT_GOOD
+               : complain(t->command, EXIT_FAILED, "/dev/null cannot be written");
 }
 
 /* ---- Events ---- */
 
-static void print_note(struct training *t, struct train_event *event)
+/* What is escaped already. */
+static struct text text_of(const struct glcnn_train_event *event)
 {
-    if (t->shows_progress)
-        progress_erase(&t->progress);
-    output_shown(&event->text);
-    fflush(stdout);
+    struct text text = {0};
+    text_add(&text, event->text, strlen(event->text));
+    return text;
 }
 
-static void complain_of(const struct training *t, const struct train_event *event)
+static void print_note(struct training *t, const struct glcnn_train_event *event)
 {
-    complain(t->command, exits[event->status], "%s",
-             event->text.bytes ? event->text.bytes : "not enough memory");
+    struct text text = text_of(event);
+    if (t->shows_progress)
+        progress_erase(&t->progress);
+    output_shown(&text);
+    fflush(stdout);
 }
 
 static void begin(struct training *t)
 {
     char error[GLCNN_ERROR_LENGTH];
-    if (!train_observers_begin(&t->observers, &t->session, error))
-        train_abort(&t->session, error);
-    stoppable = &t->session;
+    if (!train_observers_begin(&t->observers, t->trainer, error))
+        trainer_abort(t->trainer, error);
+    stoppable = t->trainer;
     interrupt_begin(seconds_now, stop);
 }
 
-static void begin_epoch(struct training *t, const struct train_event *event)
+static void begin_epoch(struct training *t, const struct glcnn_train_event *event)
 {
-    const struct session *s = &t->session;
+    const glcnn_trainer *s = t->trainer;
     struct progress *p = &t->progress;
     const size_t images = (size_t)settings_step_images(&s->settings);
     snprintf(t->label, sizeof t->label, "epoch %" PRIu64 " of %" PRIu64, event->epoch,
@@ -239,26 +254,26 @@ static void begin_epoch(struct training *t, const struct train_event *event)
     t->shows_progress = true;
 }
 
-static void show_step(struct training *t, const struct train_event *event)
+static void show_step(struct training *t, const struct glcnn_train_event *event)
 {
     progress_update(&t->progress, event->done, event->mean_loss);
     if (event->is_last || event->ends)
         progress_end(&t->progress, event->done, event->mean_loss);
 }
 
-static void print_epoch(const struct training *t, const struct train_event *event)
+static void print_epoch(const struct training *t, const struct glcnn_train_event *event)
 {
-    const struct session *s = &t->session;
+    const glcnn_trainer *s = t->trainer;
     const struct epoch_row row = {.epoch = event->epoch,
                                   .epochs = s->settings.epochs,
                                   .task = s->settings.task,
                                   .loss = event->mean_loss,
-                                  .value = event->mean_accuracy,
+                                  .value = event->mean_measure,
                                   .validation_loss = event->validation_loss,
-                                  .validation_value = event->validation_accuracy,
+                                  .validation_value = event->validation_measure,
                                   .has_averages = s->ema.count > 0,
                                   .trained_loss = event->trained_loss,
-                                  .trained_value = event->trained_accuracy,
+                                  .trained_value = event->trained_measure,
                                   .seconds = event->seconds,
                                   .waited = event->waited,
                                   .is_best = event->is_best};
@@ -270,7 +285,7 @@ static void print_epoch(const struct training *t, const struct train_event *even
 static void print_resumption(const struct training *t)
 {
     struct text text = {0};
-    const struct session *s = &t->session;
+    const glcnn_trainer *s = t->trainer;
     output("\ninterrupted: %s has step %zu of %zu; to continue%s:\n", s->settings.out,
            s->saved_step, s->total, s->ranks.mpi ? ", with the options of mpirun as before" : "");
     if (s->ranks.mpi)
@@ -289,61 +304,56 @@ static void print_resumption(const struct training *t)
     output_wraps(wraps);
 }
 
-static void show(struct training *t, struct train_event *event)
+static void show(struct training *t, const struct glcnn_train_event *event)
 {
-    if (event->kind == TRAIN_EVENT_NOTE)
+    if (event->kind == GLCNN_TRAIN_NOTE)
         print_note(t, event);
-    else if (event->kind == TRAIN_EVENT_REMARK)
-        print_remarks(t->command, &event->text);
-    else if (event->kind == TRAIN_EVENT_COMPLAINT)
-        complain_of(t, event);
-    else if (event->kind == TRAIN_EVENT_BEGUN)
+    else if (event->kind == GLCNN_TRAIN_REMARK) {
+        struct text text = text_of(event);
+        print_remarks(t->command, &text);
+    } else if (event->kind == GLCNN_TRAIN_COMPLAINT)
+        complain(t->command, exit_of(event->status), "%s", event->text);
+    else if (event->kind == GLCNN_TRAIN_BEGUN)
         begin(t);
-    else if (event->kind == TRAIN_EVENT_EPOCH_BEGUN)
+    else if (event->kind == GLCNN_TRAIN_EPOCH_BEGUN)
         begin_epoch(t, event);
-    else if (event->kind == TRAIN_EVENT_STEP)
+    else if (event->kind == GLCNN_TRAIN_STEP)
         show_step(t, event);
-    else if (event->kind == TRAIN_EVENT_EPOCH)
+    else if (event->kind == GLCNN_TRAIN_EPOCH)
         print_epoch(t, event);
-    else if (event->kind == TRAIN_EVENT_INTERRUPTED)
+    else if (event->kind == GLCNN_TRAIN_INTERRUPTED)
         print_resumption(t);
     train_observers_take(&t->observers, event);
 }
 
 /* An answer that did not come whole is a failure. */
-static int end(const struct training *t, const struct train_event *event)
+static int end(const struct training *t, const struct glcnn_train_event *event)
 {
-    if (event->status != TRAIN_GOOD)
-        return exits[event->status];
+    if (event->status == GLCNN_OUT_OF_MEMORY)
+        complain(t->command, EXIT_FAILED, "%s", event->text);
+    if (event->status != GLCNN_SUCCESS)
+        return exit_of(event->status);
     if (event->is_interrupted)
         return EXIT_INTERRUPTED;
-    if (t->events.lost)
-        return complain(t->command, EXIT_FAILED, "not enough memory");
     return t->observers.left_out ? EXIT_FAILED : EXIT_GOOD;
 }
 
 static int train(struct training *t)
 {
-    struct train_event event = {.status = TRAIN_FAILED};
-    while (train_next(&t->session, &event)) {
-        show(t, &event);
-        text_free(&event.text);
-    }
-    return end(t, &event);
+    const struct glcnn_train_event *event;
+    do {
+        glcnn_trainer_next(t->trainer, &event);
+        show(t, event);
+    } while (event->kind != GLCNN_TRAIN_END);
+    return end(t, event);
 }
 
 /* ---- The command ---- */
-
-static int exit_of(glcnn_status status)
-{
-    return status == GLCNN_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
-}
 
 static int read_settings(struct training *t, int argc, char *argv[], bool *help)
 {
     char error[GLCNN_ERROR_LENGTH];
     glcnn_status status = GLCNN_SUCCESS;
-    struct settings *settings = &t->session.settings;
     for (int letter; (letter = next_option(t->command, argc, argv)) != OPTIONS_DONE;) {
         *help = letter == 'h';
         if (*help)
@@ -351,41 +361,32 @@ static int read_settings(struct training *t, int argc, char *argv[], bool *help)
         if (letter == OPTIONS_WRONG)
             return EXIT_USAGE;
         if (!read_device_option(&t->tool, letter))
-            status =
-                settings_set(settings, settings_table[letter - FIRST_LETTER].name, optarg, error);
+            status = glcnn_train_settings_set(
+                t->settings, settings_table[letter - FIRST_LETTER].name, optarg, error);
         if (status != GLCNN_SUCCESS)
             return complain(t->command, exit_of(status), "%s", error);
     }
-    const int arguments = expect_no_arguments(t->command, argc, argv);
-    if (arguments != EXIT_GOOD)
-        return arguments;
-    status = settings_finish(settings, error);
-    return status == GLCNN_SUCCESS ? EXIT_GOOD : complain(t->command, exit_of(status), "%s", error);
-}
-
-static int run_training(struct training *t)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    return join_ranks(t, error) ? train(t) : complain(t->command, EXIT_FAILED, "%s", error);
+    return expect_no_arguments(t->command, argc, argv);
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
     bool help = false;
     struct training *t = calloc(1, sizeof *t);
-    if (!t)
+    if (!t || !(t->settings = glcnn_train_settings_create())) {
+        free(t);
         return complain(command, EXIT_FAILED, "not enough memory");
+    }
     t->command = command;
-    t->session.events = &t->events;
-    t->session.open_device = open_device;
-    t->session.user = t;
     int status = read_settings(t, argc, argv, &help);
     if (help)
         print_help(command);
     else if (status == EXIT_GOOD)
-        status = run_training(t);
-    settings_free(&t->session.settings);
-    events_free(&t->events);
+        status = create_trainer(t);
+    if (t->trainer && status == EXIT_GOOD)
+        status = train(t);
+    glcnn_trainer_destroy(&t->trainer);
+    glcnn_train_settings_destroy(&t->settings);
     free(t);
     return status;
 }

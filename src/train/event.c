@@ -9,22 +9,33 @@
 
 #include "base/show.h"
 
-#define SUGGESTION_MAX 1536 /* characters of all names */
-
-void events_add(struct train_events *events, struct train_event *event)
+/* The text becomes the list's. */
+static void queue_event(struct train_events *events, const struct glcnn_train_event *event,
+                        struct text *text)
 {
     if (events->count == events->capacity) {
         const size_t capacity = 2 * events->capacity + 16;
-        struct train_event *more = realloc(events->all, capacity * sizeof *more);
+        struct queued_event *more = realloc(events->all, capacity * sizeof *more);
         if (!more) {
             events->lost = true;
-            text_free(&event->text);
+            text_free(text);
             return;
         }
         events->all = more;
         events->capacity = capacity;
     }
-    events->all[events->count++] = *event;
+    events->all[events->count++] = (struct queued_event){*event, *text};
+    *text = (struct text){0};
+}
+
+void events_add(struct train_events *events, const struct glcnn_train_event *event)
+{
+    queue_event(events, event, &(struct text){0});
+}
+
+static void queue_text(struct train_events *events, glcnn_train_event_kind kind, struct text *text)
+{
+    queue_event(events, &(struct glcnn_train_event){.kind = kind}, text);
 }
 
 static void add_text(void *text, const char *bytes, size_t length)
@@ -44,16 +55,15 @@ void events_note(struct train_events *events, const char *format, ...)
 
 void events_note_text(struct train_events *events, struct text *text)
 {
-    struct train_event *last =
+    struct queued_event *last =
         events->count > events->first ? &events->all[events->count - 1] : NULL;
     events->lost = events->lost || text->failed;
-    if (last && last->kind == TRAIN_EVENT_NOTE && text->bytes) {
+    if (last && last->event.kind == GLCNN_TRAIN_NOTE && text->bytes) {
         text_add(&last->text, text->bytes, text->length);
         events->lost = events->lost || last->text.failed;
         text_free(text);
     } else if (text->bytes) {
-        events_add(events, &(struct train_event){.kind = TRAIN_EVENT_NOTE, .text = *text});
-        *text = (struct text){0};
+        queue_text(events, GLCNN_TRAIN_NOTE, text);
     }
 }
 
@@ -61,47 +71,47 @@ void events_remark_text(struct train_events *events, struct text *text)
 {
     events->lost = events->lost || text->failed;
     if (text->bytes)
-        events_add(events, &(struct train_event){.kind = TRAIN_EVENT_REMARK, .text = *text});
-    *text = (struct text){0};
+        queue_text(events, GLCNN_TRAIN_REMARK, text);
 }
 
-int events_complain(struct train_events *events, enum train_status status, const char *format, ...)
+glcnn_status events_complain(struct train_events *events, glcnn_status status, const char *format,
+                             ...)
 {
     va_list arguments;
-    struct train_event event = {.kind = TRAIN_EVENT_COMPLAINT, .status = status};
+    struct text text = {0};
+    const struct glcnn_train_event event = {.kind = GLCNN_TRAIN_COMPLAINT, .status = status};
+    char sentence[sizeof events->failure];
     va_start(arguments, format);
-    vsnprintf(events->failure, sizeof events->failure, format, arguments);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    if (!events->failure[0]) /* what fails without a message had no memory for one */
-        snprintf(events->failure, sizeof events->failure, "not enough memory");
-    text_add(&event.text, events->failure, strlen(events->failure));
-    events_add(events, &event);
-    return (int)status;
+    if (!sentence[0]) /* what fails without a message had no memory for one */
+        snprintf(sentence, sizeof sentence, "not enough memory");
+    if (status != GLCNN_SUCCESS)
+        memcpy(events->failure, sentence, sizeof sentence);
+    text_add(&text, sentence, strlen(sentence));
+    events->lost = events->lost || text.failed;
+    queue_event(events, &event, &text);
+    return status;
 }
 
-int events_complain_of_name(struct train_events *events, const char *what, const char *word,
-                            const char *const *names, size_t count)
+const struct glcnn_train_event *events_take(struct train_events *events)
 {
-    char text[SUGGESTION_MAX];
-    glcnn_suggest(word, strlen(word), names, count, text, sizeof text);
-    return events_complain(events, TRAIN_WRONG, "there is no %s \"%s\"%s", what, word, text);
-}
-
-bool events_take(struct train_events *events, struct train_event *event)
-{
+    text_free(&events->taken.text);
     if (events->first == events->count) {
         events->first = events->count = 0;
-        return false;
+        return NULL;
     }
-    *event = events->all[events->first++];
-    return true;
+    events->taken = events->all[events->first++];
+    if (events->taken.event.kind <= GLCNN_TRAIN_COMPLAINT)
+        events->taken.event.text =
+            events->taken.text.bytes ? events->taken.text.bytes : "not enough memory";
+    return &events->taken.event;
 }
 
 void events_free(struct train_events *events)
 {
-    struct train_event event;
-    while (events_take(events, &event))
-        text_free(&event.text);
+    while (events_take(events))
+        continue;
     free(events->all);
     *events = (struct train_events){0};
 }

@@ -4,20 +4,21 @@
  * from the seed and the epoch, the learning rate from the step. So a run that is stopped and
  * resumed gives the bits that it would have given in one. Images that do not fill a batch are left
  * out of the epoch; the next one has them in another place. */
-#include "train.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "train_optimizer.h"
+#include "train_session.h"
 
 #define SAVE_PERIOD 60 /* seconds between checkpoints */
 
 /* Nothing is saved after a failure: what a checkpoint has is good. */
-static void describe_checkpoint(const struct session *s, char *text, size_t size)
+static void describe_checkpoint(const glcnn_trainer *s, char *text, size_t size)
 {
     const char *out = s->settings.out;
     if (!out)
@@ -28,40 +29,40 @@ static void describe_checkpoint(const struct session *s, char *text, size_t size
         snprintf(text, size, "%s is unchanged", out);
 }
 
-int session_fail(const struct session *s, const char *error)
+glcnn_status session_fail(const glcnn_trainer *s, const char *error)
 {
     char kept[GLCNN_ERROR_LENGTH];
     if (!glcnn_device_is_lost(s->device))
-        return events_complain(s->events, TRAIN_FAILED, "%s", error);
+        return events_complain(s->events, GLCNN_INVALID_STATE, "%s", error);
     describe_checkpoint(s, kept, sizeof kept);
-    return events_complain(s->events, TRAIN_FAILED, "%s; %s", error, kept);
+    return events_complain(s->events, GLCNN_INVALID_STATE, "%s; %s", error, kept);
 }
 
-int session_fail_device(const struct session *s)
+glcnn_status session_fail_device(const glcnn_trainer *s)
 {
     return session_fail(s, model_failure(s->device));
 }
 
 /* ---- A step ---- */
 
-static float learning_rate(const struct session *s, size_t step)
+static float learning_rate(const glcnn_trainer *s, size_t step)
 {
     const struct schedule_settings schedule = settings_schedule(&s->settings, s->steps);
     return s->fixed_rate > 0 ? (float)s->fixed_rate : schedule_rate(&schedule, step);
 }
 
-static bool tells_right(const struct session *s)
+static bool tells_right(const glcnn_trainer *s)
 {
     return s->settings.task->count_right;
 }
 
-static uint32_t count_right(const struct session *s, const uint32_t *labels)
+static uint32_t count_right(const glcnn_trainer *s, const uint32_t *labels)
 {
     return s->settings.task->count_right(s->scores, &s->pictures.form, labels, s->ranks.share);
 }
 
 /* Of all ranks: what a step showed, and whether one is to end or the first is to save. */
-static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, uint32_t *all_right,
+static bool sum_up(glcnn_trainer *s, double loss, uint32_t right, float *mean, uint32_t *all_right,
                    char error[GLCNN_ERROR_LENGTH])
 {
     bool is_due = ranks_leads(&s->ranks) && seconds_now() - s->saved >= SAVE_PERIOD;
@@ -81,7 +82,7 @@ static bool sum_up(struct session *s, double loss, uint32_t right, float *mean, 
 }
 
 /* Adds to the sums of a step; right NULL: nobody asks. */
-static bool run_batch(struct session *s, struct runner *runner, glcnn_data_loader *loader,
+static bool run_batch(glcnn_trainer *s, struct runner *runner, glcnn_data_loader *loader,
                       double *loss, uint32_t *right, char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_data_batch b;
@@ -100,7 +101,7 @@ static bool run_batch(struct session *s, struct runner *runner, glcnn_data_loade
 }
 
 /* The graph updates with the last of the step's batches. */
-bool session_step(struct session *s, struct model *model, struct runner *runner,
+bool session_step(glcnn_trainer *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH])
 {
@@ -122,12 +123,12 @@ static bool is_better(const struct best *a, const struct best *b)
 }
 
 /* 0 before it is known how many steps an epoch has. */
-static size_t epochs_done(const struct session *s)
+static size_t epochs_done(const glcnn_trainer *s)
 {
     return s->steps > 0 ? s->step / s->steps : 0;
 }
 
-static bool has_lost_patience(const struct session *s)
+static bool has_lost_patience(const glcnn_trainer *s)
 {
     return s->settings.patience > 0 && s->best.epoch > 0 &&
            epochs_done(s) - s->best.epoch >= s->settings.patience;
@@ -145,28 +146,29 @@ static void mean_add(struct train_mean *mean, double loss, double accuracy)
 #define DIVERGED   100 /* times the loss of the first step */
 #define FIRST_LOSS 1.0 /* that is taken for it where a trained network begins with less */
 
-static double first_loss(const struct session *s)
+static double first_loss(const glcnn_trainer *s)
 {
     return fmax(s->settings.first_loss, FIRST_LOSS);
 }
 
 /* After a loss that shows that training has come to nothing. */
-static int end_diverged(const struct session *s)
+static glcnn_status end_diverged(const glcnn_trainer *s)
 {
     char kept[GLCNN_ERROR_LENGTH];
     describe_checkpoint(s, kept, sizeof kept);
     if (s->settings.out && s->best.epoch > 0 && access(s->best_path, F_OK) == 0)
-        return events_complain(s->events, TRAIN_FAILED,
+        return events_complain(s->events, GLCNN_INVALID_STATE,
                                "%s, and %s that of epoch %" PRIu64 ", the best", kept, s->best_path,
                                s->best.epoch);
-    return s->settings.out ? events_complain(s->events, TRAIN_FAILED, "%s", kept) : TRAIN_FAILED;
+    return s->settings.out ? events_complain(s->events, GLCNN_INVALID_STATE, "%s", kept)
+                           : GLCNN_INVALID_STATE;
 }
 
 /* A loss that is finite, but beyond what learning comes back from. */
-static int grow(const struct session *s, double loss)
+static glcnn_status grow(const glcnn_trainer *s, double loss)
 {
     events_complain(
-        s->events, TRAIN_FAILED,
+        s->events, GLCNN_INVALID_STATE,
         "step %zu: the loss is %.3g, more than %d times %.3g, that of the first step: training "
         "diverges; %s",
         s->step + 1, loss, DIVERGED, first_loss(s), session_advice(s));
@@ -174,18 +176,18 @@ static int grow(const struct session *s, double loss)
 }
 
 /* One that is not finite; `what` says whose it is. */
-static int diverge(struct session *s, const char *what, double loss)
+static glcnn_status diverge(glcnn_trainer *s, const char *what, double loss)
 {
     char clause[GLCNN_ERROR_LENGTH] = "";
     if (!s->ranks.mpi) /* others would have to make their steps again with it */
         session_find_not_finite(s, clause);
-    events_complain(s->events, TRAIN_FAILED, "step %zu: the loss%s is %s, not finite%s; %s",
+    events_complain(s->events, GLCNN_INVALID_STATE, "step %zu: the loss%s is %s, not finite%s; %s",
                     s->step + 1, what, isnan(loss) ? "NaN" : "infinite", clause, session_advice(s));
     return end_diverged(s);
 }
 
 /* Once. */
-static void tell_nothing(struct session *s)
+static void tell_nothing(glcnn_trainer *s)
 {
     const struct task *task = s->settings.task;
     s->tells_nothing = true;
@@ -198,7 +200,7 @@ static void tell_nothing(struct session *s)
 
 /* The time of validation to that of the epoch's steps. The first one has compiled programs too: an image
  * costs no more there than in a step. */
-static double validation_cost(const struct session *s, double validating, double stepping)
+static double validation_cost(const glcnn_trainer *s, double validating, double stepping)
 {
     const double images = session_images(s, s->pictures.validation),
                  trained = (double)(s->steps * settings_step_images(&s->settings));
@@ -206,53 +208,53 @@ static double validation_cost(const struct session *s, double validating, double
 }
 
 /* By the averages, which are what is saved, or by what is trained. */
-static int validate(struct session *s, bool by_averages, struct best *found)
+static glcnn_status validate(glcnn_trainer *s, bool by_averages, struct best *found)
 {
-    const int status = by_averages ? session_validate(s, s->validation)
-                                   : session_validate_trained(s, s->validation);
-    if (status != TRAIN_GOOD)
+    const glcnn_status status = by_averages ? session_validate(s, s->validation)
+                                            : session_validate_trained(s, s->validation);
+    if (status != GLCNN_SUCCESS)
         return status;
     found->loss = score_loss(&s->score);
     found->accuracy = score_rank(&s->score);
     found->measured = score_measure(&s->score);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* What is learned of one loss of 0 after the other is nothing: it may be that nothing is left, or that
  * masks have no class, for instance. */
-static void tell_zero(const struct session *s, const struct train_mean *mean)
+static void tell_zero(const glcnn_trainer *s, const struct train_mean *mean)
 {
     if (mean->loss > 0 || !ranks_leads(&s->ranks) || s->first / s->steps != epochs_done(s))
         return;
     events_complain(
-        s->events, TRAIN_GOOD,
+        s->events, GLCNN_SUCCESS,
         "every loss of this epoch was 0: there is nothing to learn of these pictures; look at "
         "their targets");
 }
 
-static struct train_event make_event(const struct session *s, enum train_event_kind kind)
+static struct glcnn_train_event make_event(const glcnn_trainer *s, glcnn_train_event_kind kind)
 {
-    return (struct train_event){
+    return (struct glcnn_train_event){
         .kind = kind, .status = s->status, .step = s->step, .epoch = epochs_done(s) + 1};
 }
 
-static void add_event(struct session *s, enum train_event_kind kind)
+static void add_event(glcnn_trainer *s, glcnn_train_event_kind kind)
 {
-    struct train_event event = make_event(s, kind);
+    struct glcnn_train_event event = make_event(s, kind);
     events_add(s->events, &event);
 }
 
 /* Validates after the last step of an epoch. */
-static int finish_epoch(struct session *s)
+static glcnn_status finish_epoch(glcnn_trainer *s)
 {
     const double waited = glcnn_data_loader_get_statistics(s->training).waited, before = s->waited,
                  begun = seconds_now(), stepping = begun - s->epoch_begun;
     struct best trained = {.epoch = 0}, *now = &s->found;
     s->waited = waited;
-    int status = s->ema.count > 0 ? validate(s, false, &trained) : TRAIN_GOOD;
-    if (status == TRAIN_GOOD)
+    glcnn_status status = s->ema.count > 0 ? validate(s, false, &trained) : GLCNN_SUCCESS;
+    if (status == GLCNN_SUCCESS)
         status = validate(s, true, now);
-    if (status != TRAIN_GOOD)
+    if (status != GLCNN_SUCCESS)
         return status;
     now->epoch = epochs_done(s) + 1;
     s->scored = s->step + 1;
@@ -261,34 +263,34 @@ static int finish_epoch(struct session *s)
     s->epoch_cost = 1 + validation_cost(s, seconds_now() - begun, stepping);
     if (isnan(now->accuracy) && !s->tells_nothing)
         tell_nothing(s);
-    struct train_event event = s->made;
-    event.kind = TRAIN_EVENT_EPOCH;
-    event.mean_accuracy = s->mean.accuracy;
+    struct glcnn_train_event event = s->made;
+    event.kind = GLCNN_TRAIN_EPOCH;
+    event.mean_measure = s->mean.accuracy;
     event.validation_loss = now->loss;
-    event.validation_accuracy = now->measured;
+    event.validation_measure = now->measured;
     event.trained_loss = trained.loss;
-    event.trained_accuracy = trained.measured;
+    event.trained_measure = trained.measured;
     event.seconds = stepping;
     event.waited = waited - before;
     event.is_best = is_better(now, &s->best);
     events_add(s->events, &event);
     tell_zero(s, &s->mean);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* After the step under way, where each rank steps by itself: time to average their weights? */
-static bool is_averaging_step(const struct session *s)
+static bool is_averaging_step(const glcnn_trainer *s)
 {
     return s->settings.average_every > 0 && (s->step + 1) % s->settings.average_every == 0;
 }
 
-static bool average_weights(struct session *s, char error[GLCNN_ERROR_LENGTH])
+static bool average_weights(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     return s->settings.average_every == 0 || ranks_average(&s->ranks, s->model.network, error);
 }
 
 /* The epochs that fit --time are those of all ranks. */
-static void take_time(struct session *s)
+static void take_time(glcnn_trainer *s)
 {
     const bool fits = s->fitting_epochs > 0,
                is_known = s->settings.time == 0 && session_knows_time(s);
@@ -304,12 +306,12 @@ static void take_time(struct session *s)
  * Each returns a status and has set the phase that follows. After a failure that is TRAINED, or END. */
 
 /* Nothing is left to train, and nothing written: but to a file that has not got it. */
-static bool tell_met(const struct session *s)
+static bool tell_met(const glcnn_trainer *s)
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const uint64_t epochs = t->step / (t->images / settings_step_images(t));
     if (ranks_leads(&s->ranks))
-        events_complain(s->events, TRAIN_GOOD,
+        events_complain(s->events, GLCNN_SUCCESS,
                         epochs == 1 ? "%s has completed its only epoch; give more with --epochs"
                                     : "%s has completed all %" PRIu64
                                       " epochs; give more with --epochs",
@@ -317,62 +319,61 @@ static bool tell_met(const struct session *s)
     return !session_writes_elsewhere(s);
 }
 
-static int phase_start(struct session *s)
+static glcnn_status phase_start(glcnn_trainer *s)
 {
     s->started = seconds_now();
     s->phase = PHASE_OPEN;
     if (s->settings.finds_rate || !settings_are_met(&s->settings) || !tell_met(s))
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     ranks_close(&s->ranks);
-    add_event(s, TRAIN_EVENT_END);
     s->phase = PHASE_OVER;
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* A part at a time: what was found is told before the next, which may take long. */
-static int phase_open(struct session *s)
+static glcnn_status phase_open(glcnn_trainer *s)
 {
     bool is_open = false;
-    const int status = session_open_part(s, &is_open);
-    if (status != TRAIN_GOOD || !is_open)
+    const glcnn_status status = session_open_part(s, &is_open);
+    if (status != GLCNN_SUCCESS || !is_open)
         return status;
     s->begun = seconds_now();
     s->phase = s->settings.finds_rate ? PHASE_FIND : PHASE_EPOCH;
-    add_event(s, TRAIN_EVENT_BEGUN);
-    return TRAIN_GOOD;
+    add_event(s, GLCNN_TRAIN_BEGUN);
+    return GLCNN_SUCCESS;
 }
 
-static int phase_find(struct session *s)
+static glcnn_status phase_find(glcnn_trainer *s)
 {
     bool is_done = false;
-    const int status = session_find_rate(s, &is_done);
+    const glcnn_status status = session_find_rate(s, &is_done);
     if (is_done)
         s->phase = PHASE_END;
     return status;
 }
 
-static int phase_epoch(struct session *s)
+static glcnn_status phase_epoch(glcnn_trainer *s)
 {
     if (s->step >= s->total || s->ends || has_lost_patience(s)) {
         s->phase = PHASE_FINISH;
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     }
     s->mean = (struct train_mean){.count = 0};
     s->epoch_first = s->step;
     s->epoch_last = (s->step / s->steps + 1) * s->steps;
     s->epoch_begun = seconds_now();
     s->phase = PHASE_STEP;
-    add_event(s, TRAIN_EVENT_EPOCH_BEGUN);
-    return TRAIN_GOOD;
+    add_event(s, GLCNN_TRAIN_EPOCH_BEGUN);
+    return GLCNN_SUCCESS;
 }
 
-static int phase_step(struct session *s)
+static glcnn_status phase_step(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     float loss;
     uint32_t right = 0;
     const size_t images = (size_t)settings_step_images(&s->settings);
-    struct train_event event = make_event(s, TRAIN_EVENT_STEP);
+    struct glcnn_train_event event = make_event(s, GLCNN_TRAIN_STEP);
     s->found = (struct best){.epoch = 0};
     event.begun = seconds_now();
     if (!session_step(s, &s->model, &s->trainer, s->training, s->step, &loss, &right, error))
@@ -387,12 +388,12 @@ static int phase_step(struct session *s)
     if ((double)loss > DIVERGED * first_loss(s))
         return grow(s, (double)loss);
     event.loss = (double)loss;
-    event.accuracy = tells_right(s) ? (double)right / (double)images : NAN;
+    event.measure = tells_right(s) ? (double)right / (double)images : NAN;
     event.rate = (double)learning_rate(s, s->step);
     event.done = (s->step + 1 - s->epoch_first) * images;
     event.is_last = (s->step + 1) % s->steps == 0;
     event.ends = s->ends;
-    mean_add(&s->mean, event.loss, event.accuracy);
+    mean_add(&s->mean, event.loss, event.measure);
     event.mean_loss = s->mean.loss;
     s->made = event;
     events_add(s->events, &event);
@@ -400,90 +401,90 @@ static int phase_step(struct session *s)
         !average_weights(s, error))
         return session_fail(s, error);
     s->phase = event.is_last ? PHASE_VALIDATE : PHASE_ADVANCE;
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
-static int phase_validate(struct session *s)
+static glcnn_status phase_validate(glcnn_trainer *s)
 {
     s->phase = PHASE_ADVANCE;
     return finish_epoch(s);
 }
 
 /* Adds the step, and what validation found after it, to the curves. */
-static bool add_to_curves(struct session *s)
+static bool add_to_curves(glcnn_trainer *s)
 {
     const double x = (double)(s->step + 1) / (double)s->steps;
-    return curve_add(&s->curves.training, x, s->made.loss, s->made.accuracy) &&
+    return curve_add(&s->curves.training, x, s->made.loss, s->made.measure) &&
            (s->found.epoch == 0 ||
             curve_add(&s->curves.validation, x, s->found.loss, s->found.measured));
 }
 
-static int phase_advance(struct session *s)
+static glcnn_status phase_advance(glcnn_trainer *s)
 {
     if (!add_to_curves(s))
         return session_fail(s, "not enough memory");
     s->step++;
     take_time(s);
     s->phase = PHASE_KEEP;
-    return s->made.is_last ? session_unfreeze(s) : TRAIN_GOOD;
+    return s->made.is_last ? session_unfreeze(s) : GLCNN_SUCCESS;
 }
 
-static enum train_phase phase_after_step(const struct session *s)
+static enum train_phase phase_after_step(const glcnn_trainer *s)
 {
     return s->step < s->epoch_last && !s->ends ? PHASE_STEP : PHASE_EPOCH;
 }
 
 /* The best epoch's checkpoint is written before the one that knows of it. */
-static int phase_keep(struct session *s)
+static glcnn_status phase_keep(glcnn_trainer *s)
 {
-    int status = TRAIN_GOOD;
+    glcnn_status status = GLCNN_SUCCESS;
     if (s->found.epoch > 0 && is_better(&s->found, &s->best)) {
         const double begun = seconds_now();
         s->best = s->found;
-        status = s->best_path[0] ? session_write_checkpoint(s, s->best_path) : TRAIN_GOOD;
+        status = s->best_path[0] ? session_write_checkpoint(s, s->best_path) : GLCNN_SUCCESS;
         session_leave_out(s, seconds_now() - begun);
     }
     const bool saves = s->found.epoch > 0 || s->save_time;
     s->phase = saves ? PHASE_SAVE : phase_after_step(s);
-    if (status == TRAIN_GOOD && saves)
-        add_event(s, TRAIN_EVENT_SAVING);
+    if (status == GLCNN_SUCCESS && saves)
+        add_event(s, GLCNN_TRAIN_SAVING);
     return status;
 }
 
-static int phase_save(struct session *s)
+static glcnn_status phase_save(glcnn_trainer *s)
 {
-    const int status = session_save(s);
+    const glcnn_status status = session_save(s);
     s->phase = phase_after_step(s);
-    if (status == TRAIN_GOOD && s->found.epoch > 0)
-        add_event(s, TRAIN_EVENT_SAVED);
+    if (status == GLCNN_SUCCESS && s->found.epoch > 0)
+        add_event(s, GLCNN_TRAIN_SAVED);
     return status;
 }
 
-static int phase_finish(struct session *s)
+static glcnn_status phase_finish(glcnn_trainer *s)
 {
     const bool saves = s->ranks.mpi || !(s->is_saved && s->saved_step == s->step);
     s->phase = saves ? PHASE_SAVE_LAST : PHASE_TRAINED;
     if (saves)
-        add_event(s, TRAIN_EVENT_SAVING);
-    return TRAIN_GOOD;
+        add_event(s, GLCNN_TRAIN_SAVING);
+    return GLCNN_SUCCESS;
 }
 
-static int phase_save_last(struct session *s)
+static glcnn_status phase_save_last(glcnn_trainer *s)
 {
     s->phase = PHASE_TRAINED;
     return session_save(s);
 }
 
 /* After a failure too, so that files on the training are ended. */
-static int phase_trained(struct session *s)
+static glcnn_status phase_trained(glcnn_trainer *s)
 {
-    s->phase = s->status == TRAIN_GOOD ? PHASE_CONCLUDE : PHASE_END;
-    add_event(s, TRAIN_EVENT_TRAINED);
-    return TRAIN_GOOD;
+    s->phase = s->status == GLCNN_SUCCESS ? PHASE_CONCLUDE : PHASE_END;
+    add_event(s, GLCNN_TRAIN_TRAINED);
+    return GLCNN_SUCCESS;
 }
 
 /* What it took to be one of several. */
-static void tell_exchange(const struct session *s)
+static void tell_exchange(const glcnn_trainer *s)
 {
     size_t steps = s->step - s->first;
     if (!s->ranks.mpi || steps == 0)
@@ -501,11 +502,11 @@ static void tell_exchange(const struct session *s)
 }
 
 /* How the network does at the end, and where it is. */
-static int phase_conclude(struct session *s)
+static glcnn_status phase_conclude(glcnn_trainer *s)
 {
     char best[TASK_MEASURED];
     s->phase = PHASE_END;
-    int status = s->ends ? TRAIN_GOOD : session_conclude(s);
+    glcnn_status status = s->ends ? GLCNN_SUCCESS : session_conclude(s);
     if (has_lost_patience(s))
         events_note(s->events, "\nstopped: no better %s in %" PRIu64 " epochs",
                     task_ranked(s->settings.task), s->settings.patience);
@@ -519,39 +520,36 @@ static int phase_conclude(struct session *s)
     if (!s->settings.out)
         events_note(s->events, "not saved; give --out\n");
     else if (s->ends)
-        add_event(s, TRAIN_EVENT_INTERRUPTED);
+        add_event(s, GLCNN_TRAIN_INTERRUPTED);
     tell_exchange(s);
     return status;
 }
 
 /* One that has failed at the end is a failure of all. */
-static int end_together(struct session *s)
+static glcnn_status end_together(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     double nothing = 0;
-    return ranks_sum(&s->ranks, &nothing, 1, error) ? TRAIN_GOOD : session_fail(s, error);
+    return ranks_sum(&s->ranks, &nothing, 1, error) ? GLCNN_SUCCESS : session_fail(s, error);
 }
 
-static int phase_end(struct session *s)
+static glcnn_status phase_end(glcnn_trainer *s)
 {
-    if (s->status == TRAIN_GOOD)
-        s->status = (enum train_status)end_together(s);
-    if (s->status != TRAIN_GOOD)
+    if (s->status == GLCNN_SUCCESS)
+        s->status = end_together(s);
+    if (s->status != GLCNN_SUCCESS)
         ranks_fail(&s->ranks, s->events->failure);
     session_end(s);
     ranks_close(&s->ranks);
-    struct train_event event = {
-        .kind = TRAIN_EVENT_END, .status = s->status, .is_interrupted = s->ends};
-    events_add(s->events, &event);
     s->phase = PHASE_OVER;
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* ---- Events ---- */
 
-static void run_phase(struct session *s)
+static void run_phase(glcnn_trainer *s)
 {
-    static int (*const phases[])(struct session *) = {
+    static glcnn_status (*const phases[])(glcnn_trainer *) = {
         [PHASE_START] = phase_start,         [PHASE_OPEN] = phase_open,
         [PHASE_FIND] = phase_find,           [PHASE_EPOCH] = phase_epoch,
         [PHASE_STEP] = phase_step,           [PHASE_VALIDATE] = phase_validate,
@@ -560,31 +558,102 @@ static void run_phase(struct session *s)
         [PHASE_SAVE_LAST] = phase_save_last, [PHASE_TRAINED] = phase_trained,
         [PHASE_CONCLUDE] = phase_conclude,   [PHASE_END] = phase_end};
     const enum train_phase before = s->phase;
-    const int status = phases[before](s);
-    if (status == TRAIN_GOOD)
+    const glcnn_status status = phases[before](s);
+    if (status == GLCNN_SUCCESS)
         return;
-    s->status = (enum train_status)status;
+    s->status = status;
     s->phase = before < PHASE_TRAINED ? PHASE_TRAINED : PHASE_END;
 }
 
-bool train_next(struct session *s, struct train_event *event)
+static void set_end(glcnn_trainer *s)
 {
-    bool is_taken = events_take(s->events, event);
-    while (!is_taken && s->phase != PHASE_OVER) {
-        run_phase(s);
-        is_taken = events_take(s->events, event);
-    }
-    return is_taken;
+    s->end = (struct glcnn_train_event){
+        .kind = GLCNN_TRAIN_END, .status = s->status, .is_interrupted = s->ends};
+    if (s->events->lost && s->status == GLCNN_SUCCESS)
+        s->end.status = GLCNN_OUT_OF_MEMORY;
+    if (s->end.status != GLCNN_SUCCESS)
+        s->end.text = s->events->failure[0] ? s->events->failure : "not enough memory";
 }
 
-void train_abort(struct session *s, const char *reason)
+glcnn_status glcnn_trainer_next(glcnn_trainer *s, const struct glcnn_train_event **event)
 {
-    s->status = (enum train_status)session_fail(s, reason);
+    *event = events_take(s->events);
+    while (!*event && s->phase != PHASE_OVER) {
+        run_phase(s);
+        *event = events_take(s->events);
+    }
+    if (*event)
+        return GLCNN_SUCCESS;
+    if (s->end.kind != GLCNN_TRAIN_END)
+        set_end(s);
+    *event = &s->end;
+    return s->end.status;
+}
+
+void trainer_abort(glcnn_trainer *s, const char *reason)
+{
+    s->status = session_fail(s, reason);
     if (s->phase < PHASE_TRAINED)
         s->phase = PHASE_TRAINED;
 }
 
-void train_stop(struct session *s)
+void glcnn_trainer_stop(glcnn_trainer *s)
 {
     s->stop = 1;
+}
+
+/* ---- The trainer ---- */
+
+glcnn_status trainer_create_with(const struct trainer_hooks *hooks, glcnn_train_settings *settings,
+                                 glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH])
+{
+    glcnn_trainer *s = *trainer = calloc(1, sizeof *s);
+    if (!s) {
+        settings_free(settings);
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+        return GLCNN_OUT_OF_MEMORY;
+    }
+    s->events = &s->queue;
+    s->hooks = *hooks;
+    s->settings = *settings;
+    if (ranks_open(&s->ranks, (double)s->settings.rank_wait, hooks->waits, error))
+        return GLCNN_SUCCESS;
+    glcnn_trainer_destroy(trainer);
+    return GLCNN_INVALID_STATE;
+}
+
+glcnn_status glcnn_trainer_create(glcnn_device *device, const glcnn_train_settings *settings,
+                                  glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct trainer_hooks none = {NULL};
+    glcnn_train_settings copy;
+    *trainer = NULL;
+    glcnn_status status = settings_copy(settings, &copy, error);
+    if (status == GLCNN_SUCCESS)
+        status = settings_finish(&copy, error);
+    if (status != GLCNN_SUCCESS) {
+        settings_free(&copy);
+        return status;
+    }
+    status = trainer_create_with(&none, &copy, trainer, error);
+    if (status == GLCNN_SUCCESS) {
+        (*trainer)->device = device;
+        (*trainer)->keeps_device = device != NULL;
+    }
+    return status;
+}
+
+void glcnn_trainer_destroy(glcnn_trainer **trainer)
+{
+    glcnn_trainer *s = *trainer;
+    if (!s)
+        return;
+    if (s->phase != PHASE_OVER) {
+        session_end(s);
+        ranks_close(&s->ranks);
+    }
+    settings_free(&s->settings);
+    events_free(s->events);
+    free(s);
+    *trainer = NULL;
 }

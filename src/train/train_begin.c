@@ -18,7 +18,7 @@ static bool is_off(const char *cache)
 }
 
 /* Ranks do not share what was asked for: FILE is the first's, FILE.1, FILE.2 .. the others'. */
-static void name_features(struct session *s)
+static void name_features(glcnn_trainer *s)
 {
     const char *cache = s->settings.cache;
     if (cache && s->ranks.rank > 0 && !is_off(cache))
@@ -28,7 +28,7 @@ static void name_features(struct session *s)
 }
 
 /* model.best.safetensors for model.safetensors, model.best for model; model.features for both. */
-static void name_files(struct session *s)
+static void name_files(glcnn_trainer *s)
 {
     if (s->settings.report)
         snprintf(s->report_path, sizeof s->report_path, "%s/index.html", s->settings.report);
@@ -42,27 +42,28 @@ static void name_files(struct session *s)
     snprintf(s->features_path, sizeof s->features_path, "%.*s.features", stem, out);
 }
 
-static int allocate(struct session *s)
+static glcnn_status allocate(glcnn_trainer *s)
 {
     const struct form *form = &s->pictures.form;
     size_t batch = s->ranks.share;
     s->scores = calloc(batch, form->classes * sizeof *s->scores);
     s->tests = calloc(batch, s->settings.task->values(form) * sizeof *s->tests);
     s->losses = calloc(batch, sizeof *s->losses);
-    return s->scores && s->tests && s->losses ? TRAIN_GOOD : session_fail(s, "not enough memory");
+    return s->scores && s->tests && s->losses ? GLCNN_SUCCESS
+                                              : session_fail(s, "not enough memory");
 }
 
 /* Other ranks are mute, and each has a file of its own. */
-static void say_not_kept(const struct session *s)
+static void say_not_kept(const glcnn_trainer *s)
 {
     const struct frozen *f = &s->frozen;
     events_note(s->events, "features: not kept: %s\n", f->reason);
     if (s->ranks.rank > 0 && !is_off(s->settings.cache))
-        events_complain(s->events, TRAIN_GOOD, "features: not kept: %s", f->reason);
+        events_complain(s->events, GLCNN_SUCCESS, "features: not kept: %s", f->reason);
 }
 
 /* Of the ONNX file that the model was imported from. */
-static void describe_numbers(const struct session *s)
+static void describe_numbers(const glcnn_trainer *s)
 {
     const struct glcnn_checkpoint_bytes *text = &s->described.bytes[SAVED_RECORD];
     struct text lines = {0};
@@ -74,7 +75,7 @@ static void describe_numbers(const struct session *s)
     onnx_record_free(record);
 }
 
-static void describe_layers(const struct session *s)
+static void describe_layers(const glcnn_trainer *s)
 {
     const struct frozen *f = &s->frozen;
     session_note_backbone_rate(s);
@@ -104,7 +105,7 @@ static void describe_layers(const struct session *s)
 }
 
 /* The schedule; of a run that goes on with another one, what it was and how far the rate jumps. */
-static void describe_schedule(const struct session *s)
+static void describe_schedule(const glcnn_trainer *s)
 {
     char text[192], old_text[192];
     struct schedule_settings old = s->settings.before,
@@ -125,7 +126,7 @@ static void describe_schedule(const struct session *s)
 }
 
 /* What will run where, the memory that it takes, and where it is kept. */
-static int describe(struct session *s)
+static glcnn_status describe(glcnn_trainer *s)
 {
     char sides[GLCNN_ERROR_LENGTH];
     struct glcnn_memory_plan m;
@@ -177,98 +178,99 @@ static int describe(struct session *s)
     else
         events_note(s->events, "\ncheckpoints: none, the network will not be saved; give --out\n");
     session_tell_memory(s, m.planned);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* Shares of a batch by how fast ranks are, now that all of them train at once. */
-static int balance(struct session *s)
+static glcnn_status balance(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     double speed, nothing = 0;
     if (!s->ranks.mpi || !s->settings.balances)
-        return TRAIN_GOOD;
-    int status = session_open_device(s);
-    if (status != TRAIN_GOOD)
+        return GLCNN_SUCCESS;
+    glcnn_status status = session_open_device(s);
+    if (status != GLCNN_SUCCESS)
         return status;
     if (!ranks_sum(&s->ranks, &nothing, 1, error) || !session_measure(s, &speed, error) ||
         !ranks_share_batch(&s->ranks, s->ranks.batch, speed, error))
         return session_fail(s, error);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 static bool sum_number(void *user, double *number, char error[GLCNN_ERROR_LENGTH])
 {
-    struct session *s = user;
+    glcnn_trainer *s = user;
     return ranks_sum(&s->ranks, number, 1, error);
 }
 
-int session_join_ranks(struct session *s)
+glcnn_status session_join_ranks(glcnn_trainer *s)
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     if (!s->ranks.mpi || t->average_every > 0)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     runner_sum_with(&s->trainer, sum_number, s);
     const struct glcnn_exchange exchange =
         s->ranks.library.exchange(s->ranks.mpi, t->syncs_statistics ? s->ranks.batch : 0);
     return glcnn_graph_set_exchange(s->trainer.graph, &exchange) == GLCNN_SUCCESS
-               ? TRAIN_GOOD
+               ? GLCNN_SUCCESS
                : session_fail_device(s);
 }
 
 /* Sums of what differs would be wrong without a word. */
-static int compare_ranks(struct session *s)
+static glcnn_status compare_ranks(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const uint64_t numbers[] = {
         t->batch,     t->seed,  t->epochs,           t->average_every,         s->settings.images,
         s->first,     s->steps, t->syncs_statistics, s->pictures.form.classes, t->data_digest,
         t->accumulate};
     uint64_t data = digest_add(DIGEST_START, numbers, sizeof numbers), weights = 0;
     if (!s->ranks.mpi)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return ranks_agree(&s->ranks, data, "settings or data", error) &&
                    ranks_digest(s->model.network, &weights, error) &&
                    ranks_agree(&s->ranks, weights, "weights to begin with", error)
-               ? TRAIN_GOOD
+               ? GLCNN_SUCCESS
                : session_fail(s, error);
 }
 
-static int claim_files(struct session *s)
+static glcnn_status claim_files(glcnn_trainer *s)
 {
     name_files(s);
     name_features(s);
     return session_claim_files(s);
 }
 
-int session_open_part(struct session *s, bool *is_open)
+glcnn_status session_open_part(glcnn_trainer *s, bool *is_open)
 {
-    static int (*const parts[])(struct session *) = {claim_files,
-                                                     session_open_data,
-                                                     session_open_targets,
-                                                     session_open_sides,
-                                                     balance,
-                                                     session_open_loaders,
-                                                     allocate,
-                                                     session_open_model,
-                                                     session_load_checkpoint,
-                                                     session_open_runners,
-                                                     session_join_ranks,
-                                                     compare_ranks,
-                                                     describe,
-                                                     session_save_first};
+    static glcnn_status (*const parts[])(glcnn_trainer *) = {claim_files,
+                                                             session_open_data,
+                                                             session_open_targets,
+                                                             session_open_sides,
+                                                             balance,
+                                                             session_open_loaders,
+                                                             allocate,
+                                                             session_open_model,
+                                                             session_load_checkpoint,
+                                                             session_open_runners,
+                                                             session_join_ranks,
+                                                             compare_ranks,
+                                                             describe,
+                                                             session_save_first};
     *is_open = s->opened == sizeof parts / sizeof *parts;
-    return *is_open ? TRAIN_GOOD : parts[s->opened++](s);
+    return *is_open ? GLCNN_SUCCESS : parts[s->opened++](s);
 }
 
-void session_end(struct session *s)
+void session_end(glcnn_trainer *s)
 {
     ema_end(&s->ema);
     runner_destroy(&s->trainer);
     runner_destroy(&s->tester);
     frozen_close(&s->frozen);
     model_destroy(&s->model);
-    glcnn_device_destroy(&s->device);
+    if (!s->keeps_device)
+        glcnn_device_destroy(&s->device);
     glcnn_data_loader_destroy(&s->training);
     glcnn_data_loader_destroy(&s->validation);
     saved_free(&s->base);

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-bool session_take_scale(struct session *s)
+bool session_take_scale(glcnn_trainer *s)
 {
     struct glcnn_dynamic_loss_scale scale;
     if (!settings_scale_losses(&s->settings))
@@ -21,8 +21,8 @@ bool session_take_scale(struct session *s)
 }
 
 /* With averages in the place of what is trained, and that beside them. */
-static int write_averages(struct session *s, const char *path, const struct settings_entries *how,
-                          saved_writer *writer)
+static glcnn_status write_averages(glcnn_trainer *s, const char *path,
+                                   const struct settings_entries *how, saved_writer *writer)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     struct saved with = s->described;
@@ -34,42 +34,43 @@ static int write_averages(struct session *s, const char *path, const struct sett
     saved_add_trained(&with, bytes, s->ema.size);
     bool written = writer(&with, &s->model, path, how->entries, how->count, error);
     free(bytes);
-    return ema_exchange(&s->ema) ? written ? TRAIN_GOOD : session_fail(s, error)
+    return ema_exchange(&s->ema) ? written ? GLCNN_SUCCESS : session_fail(s, error)
                                  : session_fail_device(s);
 }
 
 /* writer: saved_write, or saved_try. */
-static int put_checkpoint(struct session *s, const char *path, saved_writer *writer)
+static glcnn_status put_checkpoint(glcnn_trainer *s, const char *path, saved_writer *writer)
 {
     struct settings_entries how;
     if (!session_take_scale(s))
         return session_fail_device(s);
-    struct settings now = s->settings;
+    glcnn_train_settings now = s->settings;
     if (!ranks_leads(&s->ranks))
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     now.step = s->step;
     now.best = s->best;
     settings_describe(&now, &how);
     return write_averages(s, path, &how, writer);
 }
 
-int session_write_checkpoint(struct session *s, const char *path)
+glcnn_status session_write_checkpoint(glcnn_trainer *s, const char *path)
 {
     return put_checkpoint(s, path, saved_write);
 }
 
-static int write_now(struct session *s)
+static glcnn_status write_now(glcnn_trainer *s)
 {
     s->saved = seconds_now();
-    int status = s->settings.out ? session_write_checkpoint(s, s->settings.out) : TRAIN_GOOD;
-    if (status != TRAIN_GOOD) /* the file is that of the save before */
+    glcnn_status status =
+        s->settings.out ? session_write_checkpoint(s, s->settings.out) : GLCNN_SUCCESS;
+    if (status != GLCNN_SUCCESS) /* the file is that of the save before */
         return status;
     s->is_saved = s->settings.out != NULL;
     s->saved_step = s->step;
     return status;
 }
 
-bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH])
+bool session_average_statistics(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     if (s->settings.syncs_statistics || !s->ranks.mpi)
         return true;
@@ -82,7 +83,7 @@ bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH
     return ema_exchange(&s->ema) && done;
 }
 
-int session_save(struct session *s)
+glcnn_status session_save(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (!session_average_statistics(s, error))
@@ -106,17 +107,17 @@ bool session_load_trained(const char *path, glcnn_network *network, struct ema *
     return good;
 }
 
-int session_load_checkpoint(struct session *s)
+glcnn_status session_load_checkpoint(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     ema_begin(&s->ema, s->model.network, s->settings.ema);
     if (!s->settings.resume ||
         session_load_trained(s->settings.resume, s->model.network, &s->ema, error))
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return session_fail(s, error);
 }
 
-int session_save_first(struct session *s)
+glcnn_status session_save_first(glcnn_trainer *s)
 {
     const char *out = s->settings.out;
     if (!out || access(out, F_OK) != 0)

@@ -6,14 +6,14 @@
 #include "task/least.h"
 #include "train_session.h"
 
-bool session_interval(const struct session *s, struct interval *interval)
+bool session_interval(const glcnn_trainer *s, struct interval *interval)
 {
     return score_interval(&s->score, s->settings.seed, interval);
 }
 
 /* ---- What is learned least ---- */
 
-static const char *name_of_part(const struct session *s, size_t k, char text[TASK_PART_NAME])
+static const char *name_of_part(const glcnn_trainer *s, size_t k, char text[TASK_PART_NAME])
 {
     const struct task_parts *parts = s->settings.task->parts;
     if (parts->name_of)
@@ -22,7 +22,7 @@ static const char *name_of_part(const struct session *s, size_t k, char text[TAS
     return text;
 }
 
-static bool find_least(const struct session *s, struct conclusion *c)
+static bool find_least(const glcnn_trainer *s, struct conclusion *c)
 {
     const struct task_parts *parts = s->settings.task->parts;
     const size_t count = parts->count(&s->score.form);
@@ -45,7 +45,7 @@ static bool find_least(const struct session *s, struct conclusion *c)
 /* ---- What would help ---- */
 
 /* Of the last epoch's steps, as far as this run made them; NaN: it made none. */
-static double mean_of_epoch(const struct session *s, const double *values)
+static double mean_of_epoch(const glcnn_trainer *s, const double *values)
 {
     const size_t count = s->curves.training.count, first = count > s->steps ? count - s->steps : 0;
     double sum = 0;
@@ -55,12 +55,12 @@ static double mean_of_epoch(const struct session *s, const double *values)
 }
 
 /* Validation has the task's first loss, whichever is trained. */
-static bool has_one_loss(const struct session *s)
+static bool has_one_loss(const glcnn_trainer *s)
 {
     return s->score.form.loss == 0;
 }
 
-static void find_advice(const struct session *s, struct conclusion *c)
+static void find_advice(const glcnn_trainer *s, struct conclusion *c)
 {
     const struct curve *training = &s->curves.training, *validation = &s->curves.validation;
     const struct task *task = s->settings.task;
@@ -86,7 +86,7 @@ static void find_advice(const struct session *s, struct conclusion *c)
 
 /* ---- All ---- */
 
-bool session_find_conclusion(const struct session *s, struct conclusion *c)
+bool session_find_conclusion(const glcnn_trainer *s, struct conclusion *c)
 {
     *c = (struct conclusion){.measure = score_measure(&s->score)};
     if (!session_interval(s, &c->interval) || !find_least(s, c))

@@ -10,18 +10,18 @@
 #include "train_session.h"
 
 /* Ranks have one network: that of the slowest kind of device among them. */
-static int choose_net(struct session *s)
+static glcnn_status choose_net(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct settings *t = &s->settings;
+    glcnn_train_settings *t = &s->settings;
     const struct form *form = &s->pictures.form;
-    int status = TRAIN_GOOD;
+    glcnn_status status = GLCNN_SUCCESS;
     if (t->resume || t->model)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     s->described.net = t->net;
     if (!t->net)
         status = session_open_device(s);
-    if (status != TRAIN_GOOD)
+    if (status != GLCNN_SUCCESS)
         return status;
     if (!t->net) {
         double slow = glcnn_device_info(s->device)->software;
@@ -30,10 +30,10 @@ static int choose_net(struct session *s)
         s->described.net = recipe_net(form, slow > 0, t->net_reason);
     }
     snprintf(s->described.title, sizeof s->described.title, "%s", s->described.net->name);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
-uint32_t session_images(const struct session *s, glcnn_data_part part)
+uint32_t session_images(const glcnn_trainer *s, glcnn_data_part part)
 {
     uint32_t count = s->pictures.info->counts[part];
     return s->settings.limit > 0 && s->settings.limit < count ? (uint32_t)s->settings.limit : count;
@@ -92,46 +92,46 @@ static uint64_t digest_data(const struct pictures *p)
 }
 
 /* A run goes on with the images that it began with, whatever their path is now. */
-static int check_resumed(struct session *s)
+static glcnn_status check_resumed(glcnn_trainer *s)
 {
-    struct settings *t = &s->settings;
+    glcnn_train_settings *t = &s->settings;
     uint32_t count = session_images(s, GLCNN_DATA_PART_TRAINING);
     const uint64_t before = t->data_digest;
     t->data_digest = digest_data(&s->pictures);
     if (!t->resume)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     if (t->images != count)
-        return events_complain(s->events, TRAIN_FAILED,
+        return events_complain(s->events, GLCNN_INVALID_STATE,
                                "%s: cannot be resumed: it was trained on %" PRIu64
                                " images, and %s has %u",
                                t->resume, t->images, t->data, count);
     if (before == 0 || before == t->data_digest)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return events_complain(
-        s->events, TRAIN_FAILED,
+        s->events, GLCNN_INVALID_STATE,
         "%s: cannot be resumed: it was trained on images other than those of %s: names, classes or "
         "labels differ; give the earlier ones with --data, or begin a new run from this network "
         "with --model",
         t->resume, t->data);
 }
 
-static int check_net(struct session *s)
+static glcnn_status check_net(glcnn_trainer *s)
 {
     const struct net *net = s->described.net;
     const struct form *form = &s->pictures.form;
     if (!net || net_fits(net, form))
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return events_complain(
-        s->events, TRAIN_FAILED,
+        s->events, GLCNN_INVALID_STATE,
         "pictures of %ux%u are too small for %s, which needs %ux%u; --net selects another "
         "network",
         form->width, form->height, net->name, net->least, net->least);
 }
 
 /* What the network sees: of the file that it comes from, or of the data and the options. */
-static int describe_input(struct session *s)
+static glcnn_status describe_input(glcnn_trainer *s)
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const struct form *form = &s->pictures.form;
     s->pictures.form.loss = (uint32_t)(task_find_loss(t->task, t->loss) - t->task->losses);
     s->described = s->base;
@@ -141,20 +141,20 @@ static int describe_input(struct session *s)
     s->described.form = *form;
     s->described.names = s->pictures.info->class_names;
     if (t->resume || t->model)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     if (saved_read_list(t->mean ? t->mean : "0", form->channels, NAN, s->described.mean) &&
         saved_read_list(t->deviation ? t->deviation : "1", form->channels, 0,
                         s->described.deviation))
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return events_complain(
-        s->events, TRAIN_WRONG,
+        s->events, GLCNN_INVALID_ARGUMENT,
         "--mean and --deviation must each be one number, or %u separated by commas; deviations "
         "must be above 0",
         form->channels);
 }
 
-bool session_load(const struct session *s, size_t step, bool labels_only,
-                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
+bool session_load(const glcnn_trainer *s, size_t step, bool labels_only, glcnn_data_loader **loader,
+                  char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_loader_parameters parameters = {
         .part = GLCNN_DATA_PART_TRAINING,
@@ -171,7 +171,7 @@ bool session_load(const struct session *s, size_t step, bool labels_only,
     return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
-bool session_load_part(const struct session *s, glcnn_data_part part, bool labels_only,
+bool session_load_part(const glcnn_trainer *s, glcnn_data_part part, bool labels_only,
                        glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_loader_parameters parameters = {.part = part,
@@ -185,31 +185,32 @@ bool session_load_part(const struct session *s, glcnn_data_part part, bool label
     return pictures_load(&s->pictures, &parameters, loader, error);
 }
 
-static int open_base(struct session *s)
+static glcnn_status open_base(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const char *path = s->settings.resume ? s->settings.resume : s->settings.model;
-    return !path || saved_read(path, &s->base, error) ? TRAIN_GOOD : session_fail(s, error);
+    return !path || saved_read(path, &s->base, error) ? GLCNN_SUCCESS : session_fail(s, error);
 }
 
 /* That of the file, or what the data look like. */
-static int choose_task(struct session *s)
+static glcnn_status choose_task(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct settings *t = &s->settings;
+    glcnn_train_settings *t = &s->settings;
     const struct task *task = t->task    ? t->task
                               : t->model ? task_of(&s->base.form)
                                          : pictures_task(t->data);
     const glcnn_status status = settings_take_task(t, task, error);
-    return status == GLCNN_SUCCESS ? TRAIN_GOOD
-                                   : events_complain(s->events, TRAIN_WRONG, "%s", error);
+    return status == GLCNN_SUCCESS
+               ? GLCNN_SUCCESS
+               : events_complain(s->events, GLCNN_INVALID_ARGUMENT, "%s", error);
 }
 
 /* Pictures are as the network that comes from a file has them, and classes those of `like`. */
-static bool open_pictures(struct session *s, const struct saved *like,
+static bool open_pictures(glcnn_trainer *s, const struct saved *like,
                           char error[GLCNN_ERROR_LENGTH])
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const struct form *form = t->model ? &s->base.form : NULL;
     const bool keeps_fit = form && task_of(form) == t->task;
     const glcnn_data_fit fit = form ? (glcnn_data_fit)form->fit : GLCNN_DATA_FIT_CUT;
@@ -235,9 +236,9 @@ static bool open_pictures(struct session *s, const struct saved *like,
 
 /* Of --model: whether the data's classes, numbers or keypoints are the network's, by their names. The same in
  * another order are those of the network, whose order the data follow. */
-static bool match_classes(struct session *s, char error[GLCNN_ERROR_LENGTH])
+static bool match_classes(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     if (!t->model || settings_keep_classes(t) || s->base.form.task != s->pictures.form.task)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
@@ -258,17 +259,17 @@ static bool match_classes(struct session *s, char error[GLCNN_ERROR_LENGTH])
     return open_pictures(s, &s->base, error);
 }
 
-static int open_set(struct session *s)
+static glcnn_status open_set(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const bool has_classes = t->resume || settings_keep_classes(t);
     if (t->is_data_resumed)
         events_note(s->events, "data: %s, which the run began with\n", t->data);
     if (!open_pictures(s, has_classes ? &s->base : NULL, error) || !match_classes(s, error))
         return t->is_data_resumed
                    ? events_complain(
-                         s->events, TRAIN_FAILED,
+                         s->events, GLCNN_INVALID_STATE,
                          "%s; the run began with this data: give its new place with --data", error)
                    : session_fail(s, error);
     struct text text = {0};
@@ -279,28 +280,28 @@ static int open_set(struct session *s)
         events_remark_text(s->events, &text);
     } else
         pictures_pass_skipped(&s->pictures);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* The first rank writes the files. What the network was trained on before counts too. */
-static int remember_pictures(struct session *s)
+static glcnn_status remember_pictures(glcnn_trainer *s)
 {
     const struct glcnn_checkpoint_bytes *before = &s->base.bytes[SAVED_SEEN];
     struct seen earlier, *seen = &s->seen;
     *seen = (struct seen){.limit = UINT64_MAX};
     if (!ranks_leads(&s->ranks) || !s->settings.out)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     if (!seen_add(seen, &s->pictures, (uint32_t)s->settings.limit))
         return session_fail(s, "not enough memory");
     if (before->bytes && seen_read(&earlier, before->bytes, before->size))
         seen_merge(seen, &earlier);
     saved_add_seen(&s->described, s->seen_bytes, seen_write(seen, s->seen_bytes));
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* Has the file of --model a head that nothing of the data's is in: one for another task, of classes that only
  * have numbers, or of other names? */
-static bool has_new_head(const struct session *s)
+static bool has_new_head(const glcnn_trainer *s)
 {
     const struct class_match *match = &s->match;
     if (!s->settings.model || settings_keep_classes(&s->settings))
@@ -310,7 +311,7 @@ static bool has_new_head(const struct session *s)
 }
 
 /* Ranks have shares alike until somebody measures them. */
-static int fit_settings(struct session *s)
+static glcnn_status fit_settings(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     settings_fit(&s->settings, session_images(s, GLCNN_DATA_PART_TRAINING));
@@ -318,29 +319,29 @@ static int fit_settings(struct session *s)
         settings_fit_backbone(&s->settings);
     settings_fit_augment(&s->settings, s->pictures.info, &s->pictures.form);
     return ranks_share_batch(&s->ranks, (uint32_t)s->settings.batch, 1, error)
-               ? TRAIN_GOOD
+               ? GLCNN_SUCCESS
                : session_fail(s, error);
 }
 
-int session_open_data(struct session *s)
+glcnn_status session_open_data(glcnn_trainer *s)
 {
-    static int (*const parts[])(struct session *) = {
+    static glcnn_status (*const parts[])(glcnn_trainer *) = {
         open_base,  choose_task, open_set,      describe_input,          fit_settings,
         choose_net, check_net,   check_resumed, session_check_learnable, remember_pictures};
-    int status = TRAIN_GOOD;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == TRAIN_GOOD; i++)
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == GLCNN_SUCCESS; i++)
         status = parts[i](s);
     return status;
 }
 
-int session_open_loaders(struct session *s)
+glcnn_status session_open_loaders(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     const uint32_t count = session_images(s, GLCNN_DATA_PART_TRAINING),
                    wanted = (uint32_t)settings_step_images(&s->settings);
     const bool accumulates = s->settings.accumulate > 1;
     if (count < wanted)
-        return events_complain(s->events, TRAIN_FAILED,
+        return events_complain(s->events, GLCNN_INVALID_STATE,
                                "a %s of %u images is more than the %u available; lower --batch%s",
                                accumulates ? "step" : "batch", wanted, count,
                                accumulates ? " or --accumulate" : "");
@@ -352,5 +353,5 @@ int session_open_loaders(struct session *s)
     s->total = s->steps * (size_t)s->settings.epochs;
     s->first = s->step = (size_t)s->settings.step;
     s->best = s->settings.best;
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }

@@ -16,7 +16,7 @@ struct origin {
     size_t step;
 };
 
-static bool find_origin(const struct session *s, struct origin *origin)
+static bool find_origin(const glcnn_trainer *s, struct origin *origin)
 {
     *origin = s->is_saved ? (struct origin){s->settings.out, s->saved_step}
                           : (struct origin){s->settings.resume, s->first};
@@ -69,7 +69,7 @@ static void name_node(const struct model *model, const struct runner *runner,
     }
 }
 
-static void step_again(struct session *s, struct model *model, struct runner *runner,
+static void step_again(glcnn_trainer *s, struct model *model, struct runner *runner,
                        glcnn_data_loader *loader, size_t first, char clause[GLCNN_ERROR_LENGTH])
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -103,7 +103,7 @@ static bool has_negative_variance(const struct model *model)
 }
 
 /* The first loss is that of weights which no step of this run has changed. */
-const char *session_advice(const struct session *s)
+const char *session_advice(const glcnn_trainer *s)
 {
     if (has_negative_variance(&s->model))
         return "a running variance of the network is below 0: the file that it began with is "
@@ -114,7 +114,7 @@ const char *session_advice(const struct session *s)
     return "a lower --lr, a --warmup or --clip-norm may help";
 }
 
-void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH])
+void session_find_not_finite(glcnn_trainer *s, char clause[GLCNN_ERROR_LENGTH])
 {
     char error[GLCNN_ERROR_LENGTH];
     struct origin origin;

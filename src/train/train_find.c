@@ -11,7 +11,7 @@
 #define GROWN  4    /* times the least loss: no higher rate is of use */
 #define ROW    4    /* steps to a line */
 
-static double rate_of(const struct session *s, size_t step)
+static double rate_of(const glcnn_trainer *s, size_t step)
 {
     return s->settings.optimizer->rate * LOWEST * pow(RANGE, (double)step / (STEPS - 1));
 }
@@ -33,7 +33,7 @@ static double follow(struct rate_search *f, size_t step, double rate, double los
     return mean;
 }
 
-int session_find_rate(struct session *s, bool *is_done)
+glcnn_status session_find_rate(glcnn_trainer *s, bool *is_done)
 {
     char error[GLCNN_ERROR_LENGTH];
     struct rate_search *f = &s->search;
@@ -47,7 +47,7 @@ int session_find_rate(struct session *s, bool *is_done)
     if (*is_done) {
         events_note(s->events, "\nthe loss is least at %.3g; try --lr %.2g\n", f->best_rate,
                     f->best_rate / 10);
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     }
     s->fixed_rate = rate_of(s, i);
     if (!session_step(s, &s->model, &s->trainer, s->training, s->first + i, &loss, NULL, error))
@@ -55,5 +55,5 @@ int session_find_rate(struct session *s, bool *is_done)
     f->mean = follow(f, i, s->fixed_rate, (double)loss);
     if (i % ROW == 0 || i + 1 == STEPS || is_over(f, f->mean))
         events_note(s->events, "%13.3g  %8.4f\n", s->fixed_rate, f->mean);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }

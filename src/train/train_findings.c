@@ -5,7 +5,7 @@
 
 #include "train_session.h"
 
-bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH])
+bool session_begin_findings(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     if (!s->settings.report)
         return true;
@@ -40,7 +40,7 @@ static void read_mistakes(struct findings *f, const double *places, size_t count
     }
 }
 
-bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH])
+bool session_sum_findings(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     struct findings *f = &s->findings;
     if (!s->settings.report || !s->ranks.mpi)

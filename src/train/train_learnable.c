@@ -9,40 +9,40 @@
 #include "train_session.h"
 
 /* The number of the i-th picture that training takes, as glcnn/data.h says. */
-static uint32_t picture(const struct session *s, uint32_t i)
+static uint32_t picture(const glcnn_trainer *s, uint32_t i)
 {
     const uint64_t all = s->pictures.info->counts[GLCNN_DATA_PART_TRAINING],
                    taken = session_images(s, GLCNN_DATA_PART_TRAINING);
     return (uint32_t)(i * all / taken);
 }
 
-static uint32_t count_pictures(const struct session *s)
+static uint32_t count_pictures(const glcnn_trainer *s)
 {
     return session_images(s, GLCNN_DATA_PART_TRAINING);
 }
 
 /* ---- classify ---- */
 
-static int check_classes(const struct session *s)
+static glcnn_status check_classes(const glcnn_trainer *s)
 {
     const struct pictures *p = &s->pictures;
     const uint32_t count = count_pictures(s),
                    label = glcnn_data_set_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
     for (uint32_t i = 1; i < count; i++)
         if (glcnn_data_set_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, i)) != label)
-            return TRAIN_GOOD;
+            return GLCNN_SUCCESS;
     if (label < p->info->class_count && ranks_leads(&s->ranks))
         events_complain(
-            s->events, TRAIN_GOOD,
+            s->events, GLCNN_SUCCESS,
             "%s: all %u pictures to train with are of the class \"%.100s\": the network learns to "
             "answer nothing else",
             s->settings.data, count, p->info->class_names[label]);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* ---- regress ---- */
 
-static bool varies(const struct session *s, uint32_t number)
+static bool varies(const glcnn_trainer *s, uint32_t number)
 {
     const struct pictures *p = &s->pictures;
     const float *first = glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
@@ -55,7 +55,7 @@ static bool varies(const struct session *s, uint32_t number)
     return false;
 }
 
-static int check_numbers(const struct session *s)
+static glcnn_status check_numbers(const glcnn_trainer *s)
 {
     const struct glcnn_data_info *info = s->pictures.info;
     uint32_t varying = 0;
@@ -63,13 +63,13 @@ static int check_numbers(const struct session *s)
         varying += varies(s, k);
     for (uint32_t k = 0; k < info->class_count && varying > 0 && ranks_leads(&s->ranks); k++)
         if (!varies(s, k))
-            events_complain(s->events, TRAIN_GOOD,
+            events_complain(s->events, GLCNN_SUCCESS,
                             "%s: \"%.100s\" is the same number for all %u pictures to train with",
                             s->settings.data, info->class_names[k], count_pictures(s));
     if (varying > 0)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return events_complain(
-        s->events, TRAIN_FAILED,
+        s->events, GLCNN_INVALID_STATE,
         "%s: \"%.100s\"%s the same for all %u pictures to train with: there is nothing to "
         "learn; give the numbers of each picture, or more pictures",
         s->settings.data, info->class_names[0],
@@ -78,7 +78,7 @@ static int check_numbers(const struct session *s)
 
 /* ---- keypoints ---- */
 
-static bool sees(const struct session *s, uint32_t index, uint32_t keypoint)
+static bool sees(const glcnn_trainer *s, uint32_t index, uint32_t keypoint)
 {
     const struct pictures *p = &s->pictures;
     uint32_t size[2];
@@ -87,7 +87,7 @@ static bool sees(const struct session *s, uint32_t index, uint32_t keypoint)
     return keypoint_cut(&p->form, size, numbers + 2 * (size_t)keypoint).is_seen;
 }
 
-static bool is_ever_seen(const struct session *s, uint32_t keypoint)
+static bool is_ever_seen(const glcnn_trainer *s, uint32_t keypoint)
 {
     for (uint32_t i = 0; i < count_pictures(s); i++)
         if (sees(s, picture(s, i), keypoint))
@@ -95,7 +95,7 @@ static bool is_ever_seen(const struct session *s, uint32_t keypoint)
     return false;
 }
 
-static int check_keypoints(const struct session *s)
+static glcnn_status check_keypoints(const glcnn_trainer *s)
 {
     const struct pictures *p = &s->pictures;
     const uint32_t count = keypoint_count(&p->form);
@@ -105,16 +105,16 @@ static int check_keypoints(const struct session *s)
     for (uint32_t k = 0; k < count && seen > 0 && ranks_leads(&s->ranks); k++)
         if (!is_ever_seen(s, k))
             events_complain(
-                s->events, TRAIN_GOOD,
+                s->events, GLCNN_SUCCESS,
                 "%s: %.100s lies in none of the %u pictures to train with, and is not learned",
                 s->settings.data, p->info->class_names[2 * k], count_pictures(s));
     if (seen > 0)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     const uint32_t first = picture(s, 0);
     const float *place = glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, first);
     glcnn_data_set_size(p->set, GLCNN_DATA_PART_TRAINING, first, &size[0], &size[1]);
     return events_complain(
-        s->events, TRAIN_FAILED,
+        s->events, GLCNN_INVALID_STATE,
         "%s: no keypoint lies in its picture, of %u to train with: the first is at %g,%g of "
         "a picture of %ux%u; expected pixels from the upper left corner, in the part of the picture that "
         "the network sees",
@@ -130,7 +130,7 @@ static bool is_seen(const struct glcnn_data_box *box)
     return object_cut(&object, &(struct box){0, 0, 1, 1});
 }
 
-static int check_boxes(const struct session *s)
+static glcnn_status check_boxes(const glcnn_trainer *s)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < count_pictures(s); i++) {
@@ -138,10 +138,10 @@ static int check_boxes(const struct session *s)
             glcnn_data_set_boxes(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture(s, i), &count);
         for (uint32_t k = 0; k < count; k++)
             if (!boxes[k].is_crowd && is_seen(&boxes[k]))
-                return TRAIN_GOOD;
+                return GLCNN_SUCCESS;
     }
     return events_complain(
-        s->events, TRAIN_FAILED,
+        s->events, GLCNN_INVALID_STATE,
         "%s: none of the %u pictures to train with has a box in the part that the network "
         "sees: there is nothing to learn; more pictures, or --fit letterbox, may have some",
         s->settings.data, count_pictures(s));
@@ -149,11 +149,11 @@ static int check_boxes(const struct session *s)
 
 /* ---- All ---- */
 
-int session_check_learnable(struct session *s)
+glcnn_status session_check_learnable(glcnn_trainer *s)
 {
     static const struct {
         const struct task *task;
-        int (*check)(const struct session *s);
+        glcnn_status (*check)(const glcnn_trainer *s);
     } checks[] = {{&task_classify, check_classes},
                   {&task_regress, check_numbers},
                   {&task_keypoints, check_keypoints},
@@ -161,5 +161,5 @@ int session_check_learnable(struct session *s)
     for (size_t i = 0; i < sizeof checks / sizeof *checks && count_pictures(s) > 0; i++)
         if (checks[i].task == s->settings.task)
             return checks[i].check(s);
-    return TRAIN_GOOD; /* masks without a class are refused when the data is opened */
+    return GLCNN_SUCCESS; /* masks without a class are refused when the data is opened */
 }

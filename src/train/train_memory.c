@@ -33,7 +33,7 @@ static bool has_own_memory(const struct glcnn_device_properties *info)
     return !info->software && strstr(info->vendor, "NVIDIA");
 }
 
-void session_tell_memory(const struct session *s, uint64_t planned)
+void session_tell_memory(const glcnn_trainer *s, uint64_t planned)
 {
     uint64_t available = free_memory(), allowed = allowed_memory();
     if (!ranks_leads(&s->ranks))

@@ -7,18 +7,34 @@
 #include "train_session.h"
 #include "train_start.h"
 
-int session_open_device(struct session *s)
+static void keep_error(void *user, glcnn_log_level level, const char *text)
 {
-    return s->device ? TRAIN_GOOD : s->open_device(s->user, s);
+    if (level == GLCNN_LOG_ERROR)
+        snprintf(user, GLCNN_ERROR_LENGTH, "%s", text);
 }
 
-uint32_t session_loss_images(const struct session *s)
+glcnn_status session_open_device(glcnn_trainer *s)
+{
+    if (s->device)
+        return GLCNN_SUCCESS;
+    if (s->hooks.open_device)
+        return s->hooks.open_device(s->hooks.user, s);
+    const struct glcnn_device_parameters parameters = {
+        .device = ranks_device(&s->ranks), .log = keep_error, .log_user = s->device_error};
+    const glcnn_status status = glcnn_device_create(&parameters, &s->device);
+    return status == GLCNN_SUCCESS
+               ? status
+               : events_complain(s->events, status, "%s",
+                                 *s->device_error ? s->device_error : glcnn_status_text(status));
+}
+
+uint32_t session_loss_images(const glcnn_trainer *s)
 {
     return s->settings.average_every > 0 ? s->ranks.share : s->ranks.batch;
 }
 
 /* Ranks that drop out the same values of their images would learn less of each. */
-static void part_masks(const struct session *s, struct model *model)
+static void part_masks(const glcnn_trainer *s, struct model *model)
 {
     glcnn_filter_node *node;
     for (size_t i = 0; (node = glcnn_network_filter(model->network, i)) != NULL; i++) {
@@ -32,7 +48,7 @@ static void part_masks(const struct session *s, struct model *model)
 }
 
 /* The deviation and mean of each number, of training pictures. */
-static void measure_numbers(const struct session *s, float *deviations, float *means)
+static void measure_numbers(const glcnn_trainer *s, float *deviations, float *means)
 {
     const uint32_t count = s->pictures.form.classes,
                    pictures = s->pictures.info->counts[GLCNN_DATA_PART_TRAINING];
@@ -63,7 +79,7 @@ static bool write_units(const struct model *model, const float *values, uint32_t
 
 /* A number of the data goes on in the network's unit, unless it is new or in another one: what is 1000 times
  * as large would need weights that are. */
-static void keep_units(const struct session *s, bool tells, const float *earlier, float *units)
+static void keep_units(const glcnn_trainer *s, bool tells, const float *earlier, float *units)
 {
     const uint32_t count = s->pictures.form.classes;
     for (uint32_t k = 0; k < count; k++) {
@@ -86,10 +102,10 @@ static void keep_units(const struct session *s, bool tells, const float *earlier
 }
 
 /* A network that begins to learn numbers has the units of the data. */
-static bool set_units(const struct session *s, bool tells, const struct model *model)
+static bool set_units(const glcnn_trainer *s, bool tells, const struct model *model)
 {
     const uint32_t count = s->pictures.form.classes;
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     if (!model->units[0] || t->resume)
         return true;
     float *units = malloc(4 * (size_t)count * sizeof *units), *earlier = units + 2 * count;
@@ -105,10 +121,10 @@ static bool set_units(const struct session *s, bool tells, const struct model *m
     return good;
 }
 
-bool session_make_model(const struct session *s, bool tells, struct model *model,
+bool session_make_model(const glcnn_trainer *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const struct saved *what = t->resume || t->model ? &s->base : &s->described;
     if (!saved_make(what, s->device, &s->pictures.form, session_loss_images(s), model, error) ||
         (!t->resume && !start_weights(s, model, tells, error)))
@@ -122,7 +138,7 @@ bool session_make_model(const struct session *s, bool tells, struct model *model
     return false;
 }
 
-void session_note_backbone_rate(const struct session *s)
+void session_note_backbone_rate(const glcnn_trainer *s)
 {
     if (s->settings.backbone_rate < 1 && s->layers.backbone > 0)
         events_note(
@@ -132,22 +148,22 @@ void session_note_backbone_rate(const struct session *s)
 }
 
 /* --backbone-lr is of no layer where the head alone trains. */
-static int check_backbone(const struct session *s)
+static glcnn_status check_backbone(const glcnn_trainer *s)
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     if (!t->is_backbone_rate_set || t->unfreeze_after > 0 || s->layers.backbone > 0)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     return events_complain(
-        s->events, TRAIN_WRONG,
+        s->events, GLCNN_INVALID_ARGUMENT,
         "--backbone-lr is for layers before the head, and by --train %s none of them "
         "trains: leave it out, or --train",
         t->train);
 }
 
-int session_open_model(struct session *s)
+glcnn_status session_open_model(glcnn_trainer *s)
 {
-    int status = session_open_device(s);
-    if (status != TRAIN_GOOD)
+    glcnn_status status = session_open_device(s);
+    if (status != GLCNN_SUCCESS)
         return status;
     char error[GLCNN_ERROR_LENGTH];
     if (!session_make_model(s, true, &s->model, &s->layers, error))
@@ -156,7 +172,7 @@ int session_open_model(struct session *s)
 }
 
 /* How the graph that trains is to be, but for its memory. */
-static struct glcnn_graph_descriptor training_of(const struct settings *t)
+static struct glcnn_graph_descriptor training_of(const glcnn_train_settings *t)
 {
     struct glcnn_graph_descriptor training = {.format = t->precision->format,
                                               .gradient_clip_norm = (float)t->clip_norm,
@@ -169,10 +185,10 @@ static struct glcnn_graph_descriptor training_of(const struct settings *t)
     return training;
 }
 
-bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
+bool session_make_trainer(const glcnn_trainer *s, struct model *model, uint64_t memory,
                           struct runner *runner)
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     struct glcnn_graph_descriptor training = training_of(t);
     training.memory_budget = memory;
     return runner_create_training(model, s->ranks.share, &training, runner) &&
@@ -181,30 +197,30 @@ bool session_make_trainer(const struct session *s, struct model *model, uint64_t
 }
 
 /* All layers in one. */
-static int make_runners(struct session *s)
+static glcnn_status make_runners(glcnn_trainer *s)
 {
     uint64_t memory = s->settings.memory;
     return session_make_trainer(s, &s->model, memory, &s->trainer) &&
                    runner_create_inference(&s->model, s->ranks.share, memory, &s->tester) &&
                    pictures_take(&s->pictures, &s->described, NULL, 0, &s->tester)
-               ? TRAIN_GOOD
+               ? GLCNN_SUCCESS
                : session_fail_device(s);
 }
 
 /* Ranks hear of each other while they make features, which may take one much longer. */
 static bool tell_ranks(void *user, bool more, bool *any, char error[GLCNN_ERROR_LENGTH])
 {
-    struct session *s = user;
+    glcnn_trainer *s = user;
     double ranks = more;
     bool good = ranks_sum(&s->ranks, &ranks, 1, error);
     *any = ranks > 0;
     return good;
 }
 
-static int open_frozen(struct session *s)
+static glcnn_status open_frozen(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const struct frozen_parameters parameters = {.model = &s->model,
                                                  .cut = s->layers.cut,
                                                  .pictures = &s->pictures,
@@ -221,11 +237,11 @@ static int open_frozen(struct session *s)
                                                  .cache_limit = t->feature_limit,
                                                  .tell = tell_ranks,
                                                  .user = s};
-    return frozen_open(&parameters, &s->frozen, error) ? TRAIN_GOOD : session_fail(s, error);
+    return frozen_open(&parameters, &s->frozen, error) ? GLCNN_SUCCESS : session_fail(s, error);
 }
 
 /* Pictures whose features are kept are not looked at again. */
-static int reload(struct session *s)
+static glcnn_status reload(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (s->frozen.training.cached)
@@ -235,16 +251,16 @@ static int reload(struct session *s)
     return (s->training || session_load(s, s->first, true, &s->training, error)) &&
                    (s->validation ||
                     session_load_part(s, s->pictures.validation, true, &s->validation, error))
-               ? TRAIN_GOOD
+               ? GLCNN_SUCCESS
                : session_fail(s, error);
 }
 
 /* The frozen layers, and those behind them. */
-static int make_split_runners(struct session *s)
+static glcnn_status make_split_runners(glcnn_trainer *s)
 {
-    const struct settings *t = &s->settings;
-    int status = open_frozen(s);
-    if (status != TRAIN_GOOD)
+    const glcnn_train_settings *t = &s->settings;
+    glcnn_status status = open_frozen(s);
+    if (status != GLCNN_SUCCESS)
         return status;
     struct model *tail = &s->frozen.tail;
     struct glcnn_graph_descriptor training = training_of(t);
@@ -259,7 +275,7 @@ static int make_split_runners(struct session *s)
 }
 
 /* Labels that turn with the pictures need the pictures' own size and numbers in each step. */
-int session_open_runners(struct session *s)
+glcnn_status session_open_runners(glcnn_trainer *s)
 {
     return s->layers.cut && !s->settings.task->labels_turn ? make_split_runners(s)
                                                            : make_runners(s);

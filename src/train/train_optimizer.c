@@ -1,7 +1,7 @@
 /* The optimizer of a run. */
 #include "train_optimizer.h"
 
-static void set_parameters(const struct settings *s, struct glcnn_optimizer_parameters *p)
+static void set_parameters(const glcnn_train_settings *s, struct glcnn_optimizer_parameters *p)
 {
     p->momentum_scale = s->optimizer->momentum;
     p->use_nesterov_momentum = s->nesterov;
@@ -14,7 +14,7 @@ static void set_parameters(const struct settings *s, struct glcnn_optimizer_para
     }
 }
 
-void train_optimizer_set_rate(const struct settings *settings, const struct model *model,
+void train_optimizer_set_rate(const glcnn_train_settings *settings, const struct model *model,
                               const struct layers *layers, float rate)
 {
     const struct learning_rates rates = {.head = rate,
@@ -22,7 +22,7 @@ void train_optimizer_set_rate(const struct settings *settings, const struct mode
     model_set_learning_rates(model, layers->head, &rates);
 }
 
-bool train_optimizer_set(const struct settings *settings, const struct model *model,
+bool train_optimizer_set(const glcnn_train_settings *settings, const struct model *model,
                          const struct layers *layers)
 {
     struct glcnn_training_descriptor descriptor = {NULL};

@@ -11,7 +11,7 @@ static bool is_same_file(const struct stat *a, const char *b)
     return b && stat(b, &other) == 0 && a->st_dev == other.st_dev && a->st_ino == other.st_ino;
 }
 
-bool session_writes_elsewhere(const struct session *s)
+bool session_writes_elsewhere(const glcnn_trainer *s)
 {
     struct stat out;
     return s->settings.out &&
@@ -19,9 +19,9 @@ bool session_writes_elsewhere(const struct session *s)
 }
 
 /* Checkpoints go on where the run does; the files of one that goes on keep what they have of it. */
-static void claim_outputs(struct session *s)
+static void claim_outputs(glcnn_trainer *s)
 {
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     const bool resumes = t->resume != NULL, goes_on = resumes && !session_writes_elsewhere(s),
                keeps_features = t->cache && strcmp(t->cache, "off") != 0;
     const char *best = s->best_path[0] ? s->best_path : NULL,
@@ -41,12 +41,12 @@ static void claim_outputs(struct session *s)
     claims_folder(&s->claims, "--tensorboard", t->tensorboard, "events");
 }
 
-int session_claim_files(struct session *s)
+glcnn_status session_claim_files(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct settings *t = &s->settings;
+    const glcnn_train_settings *t = &s->settings;
     if (!ranks_leads(&s->ranks))
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     s->claims.force = t->force;
     claims_read(&s->claims, t->data);
     claims_read(&s->claims, t->model);
@@ -55,5 +55,5 @@ int session_claim_files(struct session *s)
     if (session_writes_elsewhere(s) || !t->out)
         claims_read(&s->claims, t->resume);
     claim_outputs(s);
-    return claims_take(&s->claims, error) ? TRAIN_GOOD : session_fail(s, error);
+    return claims_take(&s->claims, error) ? GLCNN_SUCCESS : session_fail(s, error);
 }

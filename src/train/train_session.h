@@ -56,24 +56,34 @@ struct rate_search {
     double least, best_rate; /* of the loss that is told, and its rate */
 };
 
-struct session {
-    struct train_events *events;                       /* the caller's */
-    int (*open_device)(void *user, struct session *s); /* into `device`; complains itself */
-    void *user;
-    struct settings settings;
+/* What a caller may do in the trainer's place. All NULL: nothing. */
+struct trainer_hooks {
+    /* Opens a device once it is needed, into trainer->device, which the trainer closes; complains itself. */
+    glcnn_status (*open_device)(void *user, glcnn_trainer *trainer);
+    void *user; /* of open_device */
+    ranks_waits *waits;
+};
+
+struct glcnn_trainer {
+    struct train_events *events, queue; /* the latter, for whom the trainer is const too */
+    struct trainer_hooks hooks;
+    glcnn_train_settings settings;
     glcnn_device *device;
-    volatile sig_atomic_t stop; /* the caller asks for an end */
-    enum train_phase phase;     /* that comes next */
-    enum train_status status;
+    bool keeps_device;                     /* it is the caller's */
+    char device_error[GLCNN_ERROR_LENGTH]; /* what its log said last of what failed */
+    struct glcnn_train_event end;          /* the last event, once it was taken or lost */
+    volatile sig_atomic_t stop;            /* the caller asks for an end */
+    enum train_phase phase;                /* that comes next */
+    glcnn_status status;
     size_t opened; /* parts of session_open_part that were done */
     struct train_mean mean;
     size_t epoch_first,
         epoch_last; /* the steps of this run that the epoch is made of end before the latter */
     double epoch_begun;
-    struct train_event made;   /* the last step */
-    struct best found;         /* by validation after it; epoch 0: there was none */
-    struct rate_search search; /* of --find-lr */
-    struct ranks ranks;        /* this process has a share of each batch */
+    struct glcnn_train_event made; /* the last step */
+    struct best found;             /* by validation after it; epoch 0: there was none */
+    struct rate_search search;     /* of --find-lr */
+    struct ranks ranks;            /* this process has a share of each batch */
     struct pictures pictures;
     struct saved base;                        /* the file of --resume or --model, if there is one */
     struct saved described;                   /* by data and settings; has nothing of its own */
@@ -120,118 +130,124 @@ struct session {
     bool save_time; /* a checkpoint is due */
 };
 
-/* Functions that give an int give a status of event.h, and have added what was wrong as a complaint. */
+/* As glcnn_trainer_create, of settings that are finished with their texts and become the trainer's also on failure. */
+glcnn_status trainer_create_with(const struct trainer_hooks *hooks, glcnn_train_settings *settings,
+                                 glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH]);
+/* Has the training fail, since the caller cannot go on; the reason is added as a complaint. */
+void trainer_abort(glcnn_trainer *trainer, const char *reason);
 
-/* Complains, and where the device was lost what the checkpoint has; gives TRAIN_FAILED. */
-int session_fail(const struct session *s, const char *error);
-int session_fail_device(const struct session *s);
+/* Functions that return a status have added what was wrong as a complaint. */
+
+/* Complains, and where the device was lost what the checkpoint has; gives GLCNN_INVALID_STATE. */
+glcnn_status session_fail(const glcnn_trainer *s, const char *error);
+glcnn_status session_fail_device(const glcnn_trainer *s);
 
 /* ---- Data (train_data.c) ---- */
 
 /* The file of --resume or --model, the pictures, and the settings that follow from both. */
-int session_open_data(struct session *s);
+glcnn_status session_open_data(glcnn_trainer *s);
 
 /* Refuses targets that nothing can be learned of, and says what is not learned of others
  * (train_learnable.c). */
-int session_check_learnable(struct session *s);
+glcnn_status session_check_learnable(glcnn_trainer *s);
 
 /* The session's batches, once the ranks have their shares. */
-int session_open_loaders(struct session *s);
+glcnn_status session_open_loaders(glcnn_trainer *s);
 
 /* How many pictures of a part there are, --limit considered. */
-uint32_t session_images(const struct session *s, glcnn_data_part part);
+uint32_t session_images(const glcnn_trainer *s, glcnn_data_part part);
 
 /* Batches of training from that step on; labels_only: without the pictures. */
-bool session_load(const struct session *s, size_t step, bool labels_only,
-                  glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+bool session_load(const glcnn_trainer *s, size_t step, bool labels_only, glcnn_data_loader **loader,
+                  char error[GLCNN_ERROR_LENGTH]);
 
 /* One epoch of another part, from its start. */
-bool session_load_part(const struct session *s, glcnn_data_part part, bool labels_only,
+bool session_load_part(const glcnn_trainer *s, glcnn_data_part part, bool labels_only,
                        glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Time (train_time.c) ---- */
 
 /* After a step: the first one compiles, some fill the caches, and those after them are timed. */
-void session_begin_timing(struct session *s);
+void session_begin_timing(glcnn_trainer *s);
 /* Seconds that the pace is not to know of: what took them becomes rarer, as a best epoch does. */
-void session_leave_out(struct session *s, double seconds);
+void session_leave_out(glcnn_trainer *s, double seconds);
 /* Are enough steps timed to say how long the run takes, which was not printed yet? */
-bool session_knows_time(const struct session *s);
+bool session_knows_time(const glcnn_trainer *s);
 /* The epochs of --time, by the pace of the steps so far: at least the one under way. */
-uint64_t session_fitting_epochs(const struct session *s);
+uint64_t session_fitting_epochs(const glcnn_trainer *s);
 /* Has the run have so many from now on: --time is settled with it, for the checkpoint too. */
-void session_set_epochs(struct session *s, uint64_t epochs);
+void session_set_epochs(glcnn_trainer *s, uint64_t epochs);
 /* Tells how long the rest of the run takes, and what to do about it. */
-void session_tell_time(struct session *s, bool is_fitted);
+void session_tell_time(glcnn_trainer *s, bool is_fitted);
 
 /* ---- The model (train_model.c) ---- */
 
 /* Images that losses are the mean over: of all ranks where their gradients are added up, else of
  * this one. */
-uint32_t session_loss_images(const struct session *s);
+uint32_t session_loss_images(const glcnn_trainer *s);
 
 /* The device, unless the session has it. */
-int session_open_device(struct session *s);
+glcnn_status session_open_device(glcnn_trainer *s);
 
 /* Device and model. */
-int session_open_model(struct session *s);
+glcnn_status session_open_model(glcnn_trainer *s);
 
 /* Notes the share of the learning rate that layers before the head have, where it is not all of it. */
-void session_note_backbone_rate(const struct session *s);
+void session_note_backbone_rate(const glcnn_trainer *s);
 
 /* The runners that train and validate; frozen layers separately where that helps. */
-int session_open_runners(struct session *s);
+glcnn_status session_open_runners(glcnn_trainer *s);
 
 /* A model of the session's network with its weights to begin with, its layers chosen, and its
  * optimizer. `tells`: what was read of files is noted. False, and a message, if it fails. */
-bool session_make_model(const struct session *s, bool tells, struct model *model,
+bool session_make_model(const glcnn_trainer *s, bool tells, struct model *model,
                         struct layers *layers, char error[GLCNN_ERROR_LENGTH]);
 
 /* What trains all of it, on augmented pictures. memory: as runner_create_training's. False: the
  * device has the message. */
-bool session_make_trainer(const struct session *s, struct model *model, uint64_t memory,
+bool session_make_trainer(const glcnn_trainer *s, struct model *model, uint64_t memory,
                           struct runner *runner);
 
 /* Lets the steps add up their gradients over ranks, unless weights are averaged instead
  * (train_begin.c). */
-int session_join_ranks(struct session *s);
+glcnn_status session_join_ranks(glcnn_trainer *s);
 
 /* ---- Unfreezing (train_unfreeze.c) ---- */
 
 /* Words of layers.h: those that train after the steps that were made. */
-const char *session_layers(const struct session *s);
+const char *session_layers(const glcnn_trainer *s);
 /* Were other layers frozen at that earlier step than are now? */
-bool session_unfreezes_behind(const struct session *s, size_t step);
+bool session_unfreezes_behind(const glcnn_trainer *s, size_t step);
 /* After the last step of an epoch: lets all layers train where that is due. */
-int session_unfreeze(struct session *s);
+glcnn_status session_unfreeze(glcnn_trainer *s);
 
 /* ---- Targets (train_targets.c) ---- */
 
-int session_open_targets(struct session *s);
+glcnn_status session_open_targets(glcnn_trainer *s);
 /* Refuses to mirror keypoints of which one has no counterpart. */
-int session_open_sides(struct session *s);
+glcnn_status session_open_sides(glcnn_trainer *s);
 /* Lets a runner that trains learn them. False: not enough memory. */
-bool session_set_targets(const struct session *s, struct runner *runner);
+bool session_set_targets(const glcnn_trainer *s, struct runner *runner);
 
 /* ---- Keypoints called left and right (train_sides.c) ---- */
 
 /* Those that change places where --augment mirrors pictures. False, and a message: one has no counterpart, so
  * that the user's flip would teach what is not so, or there is not enough memory. */
-bool session_find_sides(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+bool session_find_sides(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]);
 /* How they are treated, a line without its end; "": there are no keypoints. */
-void session_describe_sides(const struct session *s, char text[GLCNN_ERROR_LENGTH]);
+void session_describe_sides(const glcnn_trainer *s, char text[GLCNN_ERROR_LENGTH]);
 
 /* ---- Files (train_outputs.c) ---- */
 
 /* Whether --out is another file than the one that --resume goes on with. */
-bool session_writes_elsewhere(const struct session *s);
+bool session_writes_elsewhere(const glcnn_trainer *s);
 /* Claims what the first rank reads and writes (claim.h). */
-int session_claim_files(struct session *s);
+glcnn_status session_claim_files(glcnn_trainer *s);
 
 /* ---- Checkpoints (train_checkpoint.c) ---- */
 
 /* What --resume names, into the model. */
-int session_load_checkpoint(struct session *s);
+glcnn_status session_load_checkpoint(glcnn_trainer *s);
 
 /* A file of this run into a network of its kind: what trains, and not the averages of it. */
 bool session_load_trained(const char *path, glcnn_network *network, struct ema *ema,
@@ -239,30 +255,30 @@ bool session_load_trained(const char *path, glcnn_network *network, struct ema *
 
 /* Before the first step: a file that is there stays until there is something better, and what it
  * would be replaced with is tried. */
-int session_save_first(struct session *s);
+glcnn_status session_save_first(glcnn_trainer *s);
 
 /* All ranks come here at once; the first writes. */
-int session_save(struct session *s);
+glcnn_status session_save(glcnn_trainer *s);
 
 /* The same into another file, by the first rank only. */
-int session_write_checkpoint(struct session *s, const char *path);
+glcnn_status session_write_checkpoint(glcnn_trainer *s, const char *path);
 
 /* The loss scale as the last step left it, into the settings. False: the device has the message.
  */
-bool session_take_scale(struct session *s);
+bool session_take_scale(glcnn_trainer *s);
 
 /* What each rank has averaged of its own batches becomes one; summed up ones are the same. */
-bool session_average_statistics(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+bool session_average_statistics(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Validation (train_validation.c) ---- */
 
 /* Into the session's score, of all ranks: by the averages, where there are any. */
-int session_validate(struct session *s, glcnn_data_loader *loader);
+glcnn_status session_validate(glcnn_trainer *s, glcnn_data_loader *loader);
 /* By what is trained. */
-int session_validate_trained(struct session *s, glcnn_data_loader *loader);
+glcnn_status session_validate_trained(glcnn_trainer *s, glcnn_data_loader *loader);
 
 /* At the end: notes on the test images, and the conclusion of the images to validate with. */
-int session_conclude(struct session *s);
+glcnn_status session_conclude(glcnn_trainer *s);
 
 /* ---- The conclusion (train_conclusion.c) ---- */
 
@@ -279,47 +295,47 @@ struct conclusion {
     double chance, training_measure, training_loss, validation_loss; /* as struct advice_facts */
 };
 /* False: not enough memory. */
-bool session_find_conclusion(const struct session *s, struct conclusion *conclusion);
+bool session_find_conclusion(const glcnn_trainer *s, struct conclusion *conclusion);
 /* Of the session's score; the seed is the run's. False: not enough memory. */
-bool session_interval(const struct session *s, struct interval *interval);
+bool session_interval(const glcnn_trainer *s, struct interval *interval);
 
 /* ---- What a report tells (train_findings.c) ---- */
 
 /* Has the next validation find what a report tells; where there is none it does nothing. */
-bool session_begin_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+bool session_begin_findings(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]);
 /* Of all ranks, what each has found of its share. */
-bool session_sum_findings(struct session *s, char error[GLCNN_ERROR_LENGTH]);
+bool session_sum_findings(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Beginning and end (train_begin.c) ---- */
 
 /* Opens the next part of all that a run needs, and tells of it; *is_open is true once there is none left. */
-int session_open_part(struct session *s, bool *is_open);
-void session_end(struct session *s);
+glcnn_status session_open_part(glcnn_trainer *s, bool *is_open);
+void session_end(glcnn_trainer *s);
 
 /* ---- A step (train.c, train_speed.c, train_divergence.c) ---- */
 
 /* One step on the loader's next batch, of number `step`. *loss is the mean over the batch of all
  * ranks; *right, if not NULL, how many of it were classified right. False, and a message, if it
  * fails. */
-bool session_step(struct session *s, struct model *model, struct runner *runner,
+bool session_step(glcnn_trainer *s, struct model *model, struct runner *runner,
                   glcnn_data_loader *loader, size_t step, float *loss, uint32_t *right,
                   char error[GLCNN_ERROR_LENGTH]);
 
 /* Makes a step of those whose learning rates rise, and tells its loss; the last call suggests a rate and sets
  * *is_done (train_find.c). */
-int session_find_rate(struct session *s, bool *is_done);
+glcnn_status session_find_rate(glcnn_trainer *s, bool *is_done);
 
 /* How many images a second a model like the session's trains on, in steps of zeros that are then
  * forgotten (train_speed.c). False, and a message, if it fails. */
-bool session_measure(const struct session *s, double *speed, char error[GLCNN_ERROR_LENGTH]);
+bool session_measure(const glcnn_trainer *s, double *speed, char error[GLCNN_ERROR_LENGTH]);
 
 /* Which node's result was the first that is not finite, when the loss of step `s->step` was not:
  * the steps behind the last checkpoint are repeated, with every result kept. Writes a clause of a
  * message, "" where that would take too long or shows nothing. */
-void session_find_not_finite(struct session *s, char clause[GLCNN_ERROR_LENGTH]);
+void session_find_not_finite(glcnn_trainer *s, char clause[GLCNN_ERROR_LENGTH]);
 /* Has the first rank say so where a step's plan takes more bytes than are free. */
-void session_tell_memory(const struct session *s, uint64_t planned);
+void session_tell_memory(const glcnn_trainer *s, uint64_t planned);
 /* What may help against a loss that is not finite: the learning rate where it can have been that. */
-const char *session_advice(const struct session *s);
+const char *session_advice(const glcnn_trainer *s);
 
 #endif

@@ -109,7 +109,7 @@ static const void *find_class_choice(const char *name)
     return NULL;
 }
 
-static const struct setting_names task_names = {"task", find_task, task_name},
+static const struct glcnn_train_setting_list task_names = {"task", find_task, task_name},
                                   fit_names = {"fit", find_fit, fit_name},
                                   net_names = {"network", find_net, net_name},
                                   optimizer_names = {"optimizer", find_optimizer, optimizer_name},
@@ -120,26 +120,28 @@ static const struct setting_names task_names = {"task", find_task, task_name},
 
 /* ---- The table ---- */
 
-const struct setting settings_table[] = {
+const struct glcnn_train_setting settings_table[] = {
 #define SETTING(TYPE, MEMBER, NAME, VALUE, TEXT, KIND, ...)                                        \
-    {offsetof(struct settings, MEMBER), NAME, VALUE, TEXT, SETTING_##KIND, __VA_ARGS__},
-#define FLAG(MEMBER, NAME, ...) FLAG_ROW(MEMBER, NAME, __VA_ARGS__, .names = NULL)
-#define FLAG_ROW(MEMBER, NAME, TEXT, ...)                                                          \
-    {offsetof(struct settings, MEMBER), NAME, NULL, TEXT, SETTING_FLAG, 0, 1, __VA_ARGS__},
+    {NAME,        VALUE,                                                                           \
+     TEXT,        GLCNN_TRAIN_SETTING_##KIND,                                                      \
+     __VA_ARGS__, .offset = offsetof(glcnn_train_settings, MEMBER)},
+#define FLAG(MEMBER, NAME, ...)                                                                    \
+    FLAG_ROW(NAME, __VA_ARGS__, .offset = offsetof(glcnn_train_settings, MEMBER))
+#define FLAG_ROW(NAME, TEXT, ...) {NAME, NULL, TEXT, GLCNN_TRAIN_SETTING_FLAG, 0, 1, __VA_ARGS__},
 #define STATE(MEMBER, NAME, KIND, ...)                                                             \
-    {offsetof(struct settings, MEMBER),                                                            \
-     NAME,                                                                                         \
+    {NAME,                                                                                         \
      NULL,                                                                                         \
      NULL,                                                                                         \
-     SETTING_##KIND,                                                                               \
+     GLCNN_TRAIN_SETTING_##KIND,                                                                   \
      __VA_ARGS__,                                                                                  \
-     .is_kept = true},
+     .is_kept = true,                                                                              \
+     .offset = offsetof(glcnn_train_settings, MEMBER)},
 #include "train_settings.def"
     {.name = NULL}};
 _Static_assert(sizeof settings_table / sizeof *settings_table <= SETTING_ROWS_MAX,
                "SETTING_ROWS_MAX is too small");
 
-const struct setting *settings_find(const char *name)
+const struct glcnn_train_setting *settings_find(const char *name)
 {
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const char *a = name, *b = settings_table[i].name;
@@ -149,6 +151,19 @@ const struct setting *settings_find(const char *name)
             return &settings_table[i];
     }
     return NULL;
+}
+
+const struct glcnn_train_setting *glcnn_train_setting_at(size_t number)
+{
+    return number < SETTING_COUNT ? &settings_table[number] : NULL;
+}
+
+const char *glcnn_train_setting_choice(const struct glcnn_train_setting *row, size_t number)
+{
+    for (size_t i = 0; row->list && i < number; i++)
+        if (!row->list->at(i))
+            return NULL;
+    return row->list ? row->list->at(number) : NULL;
 }
 
 glcnn_status setting_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *format,
@@ -161,49 +176,49 @@ glcnn_status setting_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
     return status;
 }
 
-void *setting_place(struct settings *s, const struct setting *row)
+void *setting_place(glcnn_train_settings *s, const struct glcnn_train_setting *row)
 {
     return (char *)s + row->offset;
 }
 
-static size_t setting_number(const struct setting *row)
+static size_t setting_number(const struct glcnn_train_setting *row)
 {
     return (size_t)(row - settings_table);
 }
 
-bool setting_is_given(const struct settings *s, const struct setting *row)
+bool setting_is_given(const glcnn_train_settings *s, const struct glcnn_train_setting *row)
 {
     return s->given[setting_number(row)];
 }
 
-void setting_note_given(struct settings *s, const struct setting *row)
+void setting_note_given(glcnn_train_settings *s, const struct glcnn_train_setting *row)
 {
     s->given[setting_number(row)] = true;
 }
 
-bool settings_are_given(const struct settings *s, enum setting_number number)
+bool settings_are_given(const glcnn_train_settings *s, enum setting_number number)
 {
     return s->given[number];
 }
 
-bool settings_keep_classes(const struct settings *s)
+bool settings_keep_classes(const glcnn_train_settings *s)
 {
     return s->classes && strcmp(s->classes, class_choice(1)) == 0;
 }
 
 /* ---- Numbers ---- */
 
-static bool is_real(const struct setting *row)
+static bool is_real(const struct glcnn_train_setting *row)
 {
-    return row->kind == SETTING_REAL || row->kind == SETTING_SIGNED;
+    return row->kind == GLCNN_TRAIN_SETTING_REAL || row->kind == GLCNN_TRAIN_SETTING_SIGNED;
 }
 
-bool setting_is_number(const struct setting *row)
+bool setting_is_number(const struct glcnn_train_setting *row)
 {
-    return row->kind >= SETTING_WHOLE && row->kind <= SETTING_SIGNED;
+    return row->kind >= GLCNN_TRAIN_SETTING_WHOLE && row->kind <= GLCNN_TRAIN_SETTING_SIGNED;
 }
 
-uint64_t setting_kept_least(const struct setting *row)
+uint64_t setting_kept_least(const struct glcnn_train_setting *row)
 {
     return row->fallback < (double)row->least ? (uint64_t)row->fallback : row->least;
 }
@@ -233,30 +248,32 @@ static bool read_seconds(const char *text, uint64_t low, uint64_t high, uint64_t
     return *seconds >= low;
 }
 
-bool setting_read_number(struct settings *s, const struct setting *row, const char *text,
-                         uint64_t least)
+bool setting_read_number(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                         const char *text, uint64_t least)
 {
     const double most = row->most < UINT64_MAX ? (double)row->most : DBL_MAX; /* that of any loss */
-    if (row->kind == SETTING_SIGNED && strcmp(text, "nan") == 0)
+    if (row->kind == GLCNN_TRAIN_SETTING_SIGNED && strcmp(text, "nan") == 0)
         return *(double *)setting_place(s, row) = (double)NAN, true;
     if (is_real(row))
-        return option_real(text, row->kind == SETTING_SIGNED ? -most : (double)least, most,
-                           setting_place(s, row));
-    if (row->kind == SETTING_SECONDS)
+        return option_real(text, row->kind == GLCNN_TRAIN_SETTING_SIGNED ? -most : (double)least,
+                           most, setting_place(s, row));
+    if (row->kind == GLCNN_TRAIN_SETTING_SECONDS)
         return read_seconds(text, least, row->most, setting_place(s, row));
-    return (row->kind == SETTING_BYTES ? option_bytes : option_whole)(text, least, row->most,
-                                                                      setting_place(s, row));
+    return (row->kind == GLCNN_TRAIN_SETTING_BYTES ? option_bytes : option_whole)(
+        text, least, row->most, setting_place(s, row));
 }
 
-const char *setting_describe_range(const struct setting *row, uint64_t least, char text[96])
+const char *setting_describe_range(const struct glcnn_train_setting *row, uint64_t least,
+                                   char text[96])
 {
     snprintf(text, 96, "a %snumber in %" PRIu64 " .. %" PRIu64 "%s",
-             row->kind == SETTING_REAL ? "" : "whole ", least, row->most,
-             row->kind == SETTING_SECONDS ? ", of seconds or with s, m or h behind it" : "");
+             row->kind == GLCNN_TRAIN_SETTING_REAL ? "" : "whole ", least, row->most,
+             row->kind == GLCNN_TRAIN_SETTING_SECONDS ? ", of seconds or with s, m or h behind it"
+                                                      : "");
     return text;
 }
 
-void setting_fill_default(struct settings *s, const struct setting *row)
+void setting_fill_default(glcnn_train_settings *s, const struct glcnn_train_setting *row)
 {
     if (setting_is_given(s, row))
         return;
@@ -267,7 +284,7 @@ void setting_fill_default(struct settings *s, const struct setting *row)
 }
 
 /* An end of the range leaves nothing to learn: a rate of 0, averages that never move. */
-static bool is_excluded(struct settings *s, const struct setting *row)
+static bool is_excluded(glcnn_train_settings *s, const struct glcnn_train_setting *row)
 {
     const double value = row->is_above || row->is_below ? *(double *)setting_place(s, row) : 0;
     return (row->is_above && value <= (double)row->least) ||
@@ -275,7 +292,7 @@ static bool is_excluded(struct settings *s, const struct setting *row)
 }
 
 /* The range of what a user gives; a checkpoint may have its ends. */
-static const char *describe_given_range(const struct setting *row, char text[96])
+static const char *describe_given_range(const struct glcnn_train_setting *row, char text[96])
 {
     if (!row->is_above && !row->is_below)
         return setting_describe_range(row, row->least, text);
@@ -285,8 +302,8 @@ static const char *describe_given_range(const struct setting *row, char text[96]
     return text;
 }
 
-static glcnn_status set_number(struct settings *s, const struct setting *row, const char *value,
-                               char error[GLCNN_ERROR_LENGTH])
+static glcnn_status set_number(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                               const char *value, char error[GLCNN_ERROR_LENGTH])
 {
     char range[96];
     if (setting_read_number(s, row, value, row->least) && !is_excluded(s, row))
@@ -306,25 +323,25 @@ glcnn_status setting_refuse_name(const char *what, const char *word, const char 
                           text);
 }
 
-static glcnn_status set_name(struct settings *s, const struct setting *row, const char *value,
-                             char error[GLCNN_ERROR_LENGTH])
+static glcnn_status set_name(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                             const char *value, char error[GLCNN_ERROR_LENGTH])
 {
-    const void *found = row->names->find(value);
+    const void *found = row->list->find(value);
     const char *names[SETTING_NAMES_MAX];
     size_t count = 0;
     *(const void **)setting_place(s, row) = found;
-    for (; count < SETTING_NAMES_MAX && row->names->at(count); count++)
-        names[count] = row->names->at(count);
-    return found ? GLCNN_SUCCESS
-                 : setting_refuse_name(row->names->what, value, names, count, error);
+    for (; count < SETTING_NAMES_MAX && row->list->at(count); count++)
+        names[count] = row->list->at(count);
+    return found ? GLCNN_SUCCESS : setting_refuse_name(row->list->what, value, names, count, error);
 }
 
-bool setting_is_text(const struct setting *row)
+bool setting_is_text(const struct glcnn_train_setting *row)
 {
-    return row->kind >= SETTING_TEXT && row->kind <= SETTING_DATA;
+    return row->kind >= GLCNN_TRAIN_SETTING_TEXT && row->kind <= GLCNN_TRAIN_SETTING_DATA;
 }
 
-bool setting_copy_text(struct settings *s, const struct setting *row, const char *text)
+bool setting_copy_text(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                       const char *text)
 {
     char *copy = strdup(text), **owned = &s->owned[setting_number(row)];
     if (!copy)
@@ -342,8 +359,8 @@ static bool has_ending(const char *path, const char *ending, const char *other)
     return !ending || !dot || strcmp(dot, ending) == 0 || (other && strcmp(dot, other) == 0);
 }
 
-static glcnn_status set_text(struct settings *s, const struct setting *row, const char *value,
-                             char error[GLCNN_ERROR_LENGTH])
+static glcnn_status set_text(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                             const char *value, char error[GLCNN_ERROR_LENGTH])
 {
     if (!has_ending(value, row->ending, row->other))
         return setting_refuse(error, GLCNN_INVALID_ARGUMENT,
@@ -361,8 +378,8 @@ static glcnn_status set_text(struct settings *s, const struct setting *row, cons
 
 /* ---- What is of a kind of its own ---- */
 
-static glcnn_status set_flag(struct settings *s, const struct setting *row, const char *value,
-                             char error[GLCNN_ERROR_LENGTH])
+static glcnn_status set_flag(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                             const char *value, char error[GLCNN_ERROR_LENGTH])
 {
     const bool is_set = !value || strcmp(value, "1") == 0;
     *(bool *)setting_place(s, row) = is_set;
@@ -372,7 +389,7 @@ static glcnn_status set_flag(struct settings *s, const struct setting *row, cons
                           row->name, value);
 }
 
-bool setting_set_augment(struct settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
+bool setting_set_augment(glcnn_train_settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
 {
     words = strcmp(words, "none") == 0 ? "" : words;
     const size_t length = strlen(words);
@@ -385,8 +402,8 @@ bool setting_set_augment(struct settings *s, const char *words, char error[GLCNN
     return false;
 }
 
-static glcnn_status set_words(struct settings *s, const struct setting *row, const char *value,
-                              char error[GLCNN_ERROR_LENGTH])
+static glcnn_status set_words(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                              const char *value, char error[GLCNN_ERROR_LENGTH])
 {
     char why[GLCNN_ERROR_LENGTH];
     if (setting_set_augment(s, value, why))
@@ -394,8 +411,8 @@ static glcnn_status set_words(struct settings *s, const struct setting *row, con
     return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s: %.480s", row->name, why);
 }
 
-static glcnn_status set_size(struct settings *s, const struct setting *row, const char *value,
-                             char error[GLCNN_ERROR_LENGTH])
+static glcnn_status set_size(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                             const char *value, char error[GLCNN_ERROR_LENGTH])
 {
     struct setting_extent *size = setting_place(s, row);
     if (option_extent(value, (uint32_t)row->most, &size->width, &size->height))
@@ -406,52 +423,79 @@ static glcnn_status set_size(struct settings *s, const struct setting *row, cons
 
 /* ---- All ---- */
 
-typedef glcnn_status setter(struct settings *settings, const struct setting *row, const char *value,
-                            char error[GLCNN_ERROR_LENGTH]);
+typedef glcnn_status setter(glcnn_train_settings *settings, const struct glcnn_train_setting *row,
+                            const char *value, char error[GLCNN_ERROR_LENGTH]);
 
 static setter *const setters[] = {
-    [SETTING_FLAG] = set_flag,      [SETTING_WHOLE] = set_number, [SETTING_BYTES] = set_number,
-    [SETTING_SECONDS] = set_number, [SETTING_REAL] = set_number,  [SETTING_NAME] = set_name,
-    [SETTING_TEXT] = set_text,      [SETTING_READ] = set_text,    [SETTING_WRITE] = set_text,
-    [SETTING_DATA] = set_text,      [SETTING_SIZE] = set_size,    [SETTING_WORDS] = set_words};
+    [GLCNN_TRAIN_SETTING_FLAG] = set_flag,    [GLCNN_TRAIN_SETTING_WHOLE] = set_number,
+    [GLCNN_TRAIN_SETTING_BYTES] = set_number, [GLCNN_TRAIN_SETTING_SECONDS] = set_number,
+    [GLCNN_TRAIN_SETTING_REAL] = set_number,  [GLCNN_TRAIN_SETTING_NAME] = set_name,
+    [GLCNN_TRAIN_SETTING_TEXT] = set_text,    [GLCNN_TRAIN_SETTING_READ] = set_text,
+    [GLCNN_TRAIN_SETTING_WRITE] = set_text,   [GLCNN_TRAIN_SETTING_DATA] = set_text,
+    [GLCNN_TRAIN_SETTING_SIZE] = set_size,    [GLCNN_TRAIN_SETTING_WORDS] = set_words};
 
-glcnn_status settings_set(struct settings *s, const char *name, const char *value,
-                          char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_train_settings_set(glcnn_train_settings *s, const char *name, const char *value,
+                                      char error[GLCNN_ERROR_LENGTH])
 {
-    const struct setting *row = settings_find(name);
+    const struct glcnn_train_setting *row = settings_find(name);
     if (!row) {
         const char *names[SETTING_COUNT];
         for (size_t i = 0; i < SETTING_COUNT; i++)
             names[i] = settings_table[i].name;
         return setting_refuse_name("setting", name, names, SETTING_COUNT, error);
     }
-    if (!value && row->kind != SETTING_FLAG)
+    if (!value && row->kind != GLCNN_TRAIN_SETTING_FLAG)
         return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s needs a value, %s", row->name,
                               row->value);
     setting_note_given(s, row);
     return setters[row->kind](s, row, value, error);
 }
 
-void settings_free(struct settings *s)
+glcnn_train_settings *glcnn_train_settings_create(void)
+{
+    return calloc(1, sizeof(glcnn_train_settings));
+}
+
+void glcnn_train_settings_destroy(glcnn_train_settings **settings)
+{
+    if (*settings)
+        settings_free(*settings);
+    free(*settings);
+    *settings = NULL;
+}
+
+glcnn_status settings_copy(const glcnn_train_settings *settings, glcnn_train_settings *copy,
+                           char error[GLCNN_ERROR_LENGTH])
+{
+    *copy = *settings;
+    memset(copy->owned, 0, sizeof copy->owned);
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        if (settings->owned[i] && !setting_copy_text(copy, &settings_table[i], settings->owned[i]))
+            return setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    return GLCNN_SUCCESS;
+}
+
+void settings_free(glcnn_train_settings *s)
 {
     for (size_t i = 0; i < SETTING_COUNT; i++)
         free(s->owned[i]);
     memset(s->owned, 0, sizeof s->owned);
 }
 
-const char *setting_write(const struct settings *settings, const struct setting *row, char text[32])
+const char *setting_write(const glcnn_train_settings *settings,
+                          const struct glcnn_train_setting *row, char text[32])
 {
     const void *place = (const char *)settings + row->offset;
     const char *const *words = place;
-    if (row->kind == SETTING_FLAG)
+    if (row->kind == GLCNN_TRAIN_SETTING_FLAG)
         return *(const bool *)place ? "1" : "0";
-    if (row->kind == SETTING_WORDS)
+    if (row->kind == GLCNN_TRAIN_SETTING_WORDS)
         return settings->augment_words;
-    if (row->kind == SETTING_NAME) {
+    if (row->kind == GLCNN_TRAIN_SETTING_NAME) {
         const void *const *chosen = place;
-        for (size_t i = 0; row->names->at(i); i++)
-            if (row->names->find(row->names->at(i)) == *chosen)
-                return row->names->at(i);
+        for (size_t i = 0; row->list->at(i); i++)
+            if (row->list->find(row->list->at(i)) == *chosen)
+                return row->list->at(i);
         return NULL;
     }
     if (setting_is_text(row))

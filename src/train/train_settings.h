@@ -4,6 +4,7 @@
 #define GLCNN_TRAIN_TRAIN_SETTINGS_H
 
 #include <glcnn/checkpoint.h>
+#include <glcnn/train.h>
 
 #include "data_path.h"
 #include "task/augment.h"
@@ -52,7 +53,7 @@ enum setting_number {
 /* Rows of the table, with those that only a checkpoint has. */
 #define SETTING_ROWS_MAX (SETTING_COUNT + 16)
 
-struct settings {
+struct glcnn_train_settings {
     /* A member for each row, all zero until it is given or settings_finish fills in the default. A text is NULL
      * where there is none, and so is a name that nobody chose. */
 #define SETTING(MEMBER_TYPE, MEMBER, ...) MEMBER_TYPE MEMBER;
@@ -79,97 +80,49 @@ struct settings {
     char net_reason[RECIPE_REASON]; /* why the default network is not the best; "": it is */
 };
 
-/* How the text of a setting is read. */
-enum setting_kind {
-    SETTING_FLAG,
-    SETTING_WHOLE,
-    SETTING_BYTES,   /* k, M and G are powers of 1024 */
-    SETTING_SECONDS, /* s, m and h may stand after it */
-    SETTING_REAL,
-    SETTING_SIGNED, /* as REAL, from -most on, or NaN: in checkpoints alone */
-    SETTING_NAME,   /* one of `names` */
-    SETTING_TEXT,   /* of at most `most` letters; 0: of any number */
-    SETTING_READ,   /* a file that is read */
-    SETTING_WRITE,  /* a file or folder that is written */
-    SETTING_DATA,   /* a path that a checkpoint keeps from the root on */
-    SETTING_SIZE,   /* "64" or "80x60" */
-    SETTING_WORDS   /* of augment.h */
-};
-
-/* What a run that is resumed may do with a setting. */
-enum setting_on_resume {
-    RESUME_FREE,  /* give another value */
-    RESUME_FIXED, /* nothing: another value is refused */
-    RESUME_AGAIN  /* the command that resumes has to say it again */
-};
-
 /* A list of which a setting is one. */
-struct setting_names {
+struct glcnn_train_setting_list {
     const char *what;                      /* one of it is: "optimizer" */
     const void *(*find)(const char *name); /* what the member points to; NULL: there is none such */
     const char *(*at)(size_t i);           /* NULL after the last */
 };
 
-/* A row of train_settings.def. */
-struct setting {
-    size_t offset; /* in struct settings */
-    const char *name;
-    const char
-        *value; /* what its value is called; NULL: it takes none, or only a checkpoint has it */
-    const char *text; /* NULL: only a checkpoint has it */
-    enum setting_kind kind;
-    uint64_t least, most; /* of a number */
-    double
-        fallback; /* of a number; where `least` is more it stands for none, and only files have it */
-    const char *fallback_text;
-    bool is_above, is_below; /* the least, or the most, itself is no value that a user can give */
-    bool is_kept;            /* in a checkpoint's metadata, by its name */
-    bool is_of_model;        /* any model file has it */
-    enum setting_on_resume on_resume;
-    unsigned
-        since; /* the version of model files from which on all have it; others have the default */
-    const char *before; /* a name that files without it have */
-    const struct setting_names *names;
-    const char *ending, *other; /* of a file that is written; NULL: any, no other */
-};
-
 /* All rows: the first SETTING_COUNT of them that a user gives, in the order of their numbers. */
-extern const struct setting settings_table[];
+extern const struct glcnn_train_setting settings_table[];
 /* A user's setting by its name, in which _ is as good as -; NULL: there is none such. */
-const struct setting *settings_find(const char *name);
+const struct glcnn_train_setting *settings_find(const char *name);
 
-/* Gives a setting its value by its name; all settings are zero at first. The text is copied. A flag is given
- * by NULL or "1", and taken back by "0". */
-glcnn_status settings_set(struct settings *settings, const char *name, const char *value,
-                          char error[GLCNN_ERROR_LENGTH]);
 /* After all of them: reads the checkpoint of `resume`, whose settings stand for those that were not given, and where
  * a run would not go on as it began they must be the same; defaults stand for the rest. */
-glcnn_status settings_finish(struct settings *settings, char error[GLCNN_ERROR_LENGTH]);
+glcnn_status settings_finish(glcnn_train_settings *settings, char error[GLCNN_ERROR_LENGTH]);
+/* Copies settings that are not finished, with their texts. After a failure too the copy is to be freed. */
+glcnn_status settings_copy(const glcnn_train_settings *settings, glcnn_train_settings *copy,
+                           char error[GLCNN_ERROR_LENGTH]);
 /* Frees the texts. */
-void settings_free(struct settings *settings);
+void settings_free(glcnn_train_settings *settings);
 
 /* Did the user or the checkpoint give it? */
-bool settings_are_given(const struct settings *settings, enum setting_number number);
+bool settings_are_given(const glcnn_train_settings *settings, enum setting_number number);
 /* Are the classes those of the model, and not the data's? */
-bool settings_keep_classes(const struct settings *settings);
+bool settings_keep_classes(const glcnn_train_settings *settings);
 
 /* Chooses by recipe.h what nobody gave and depends on how many images there are to train with: the
  * batch, the epochs, and the warm-up as a share of them. */
-void settings_fit(struct settings *settings, uint32_t images);
+void settings_fit(glcnn_train_settings *settings, uint32_t images);
 
 /* Has the recipe choose the augmentation, unless the user or a checkpoint gave it. */
-void settings_fit_augment(struct settings *settings, const struct glcnn_data_info *info,
+void settings_fit_augment(glcnn_train_settings *settings, const struct glcnn_data_info *info,
                           const struct form *form);
 
 /* The run begins with a network of a file and a head that has learned nothing: what the file has learned changes
  * slowly, unless the user set how fast. */
-void settings_fit_backbone(struct settings *settings);
+void settings_fit_backbone(glcnn_train_settings *settings);
 
 /* The run has so many epochs, since they fit --time, which is no setting any more. */
-void settings_settle_time(struct settings *settings, uint64_t epochs);
+void settings_settle_time(glcnn_train_settings *settings, uint64_t epochs);
 
 /* How the learning rate goes, in a run of so many steps an epoch. */
-struct schedule_settings settings_schedule(const struct settings *settings, uint64_t steps);
+struct schedule_settings settings_schedule(const glcnn_train_settings *settings, uint64_t steps);
 
 /* What a checkpoint keeps of them, as metadata, which settings_finish finds there. */
 struct settings_entries {
@@ -178,25 +131,25 @@ struct settings_entries {
     char texts[SETTING_ROWS_MAX][32];
     char data[DATA_PATH_TEXT];
 };
-void settings_describe(const struct settings *settings, struct settings_entries *entries);
+void settings_describe(const glcnn_train_settings *settings, struct settings_entries *entries);
 
 /* Adds the options of the command that goes on with the run of --out, with those that no checkpoint has, each after a
  * blank. */
-void settings_add_resumption(const struct settings *settings, struct text *text);
+void settings_add_resumption(const glcnn_train_settings *settings, struct text *text);
 /* Adds " --NAME VALUE", as a shell takes it; value NULL: nothing. */
 void settings_add_option(struct text *text, const char *name, const char *value);
 
 /* Sets the task, once that is known, and the optimizer and learning rate that follow from it. */
-glcnn_status settings_take_task(struct settings *settings, const struct task *task,
+glcnn_status settings_take_task(glcnn_train_settings *settings, const struct task *task,
                                 char error[GLCNN_ERROR_LENGTH]);
 
 /* Images of a step: of all its batches. */
-uint64_t settings_step_images(const struct settings *settings);
+uint64_t settings_step_images(const glcnn_train_settings *settings);
 
 /* Whether the checkpoint of --resume has all epochs that the run is to have. */
-bool settings_are_met(const struct settings *settings);
+bool settings_are_met(const glcnn_train_settings *settings);
 
 /* Are gradients stored in float16, and losses scaled? */
-bool settings_scale_losses(const struct settings *settings);
+bool settings_scale_losses(const glcnn_train_settings *settings);
 
 #endif

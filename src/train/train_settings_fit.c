@@ -5,7 +5,7 @@
 
 #include "train_settings_kinds.h"
 
-struct schedule_settings settings_schedule(const struct settings *s, uint64_t steps)
+struct schedule_settings settings_schedule(const glcnn_train_settings *s, uint64_t steps)
 {
     return (struct schedule_settings){.schedule = s->schedule,
                                       .rate = s->rate,
@@ -15,24 +15,24 @@ struct schedule_settings settings_schedule(const struct settings *s, uint64_t st
                                       .steps = steps};
 }
 
-bool settings_scale_losses(const struct settings *s)
+bool settings_scale_losses(const glcnn_train_settings *s)
 {
     return s->precision->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
 }
 
-uint64_t settings_step_images(const struct settings *s)
+uint64_t settings_step_images(const glcnn_train_settings *s)
 {
     return s->batch * s->accumulate;
 }
 
 /* Steps of more images are fewer, and their gradients less noisy: a larger rate suits them. */
-static double default_rate(const struct settings *s)
+static double default_rate(const glcnn_train_settings *s)
 {
     const double images = fmax((double)settings_step_images(s), RECIPE_BATCH);
     return s->optimizer->rate * (s->optimizer->grows ? sqrt(images / RECIPE_BATCH) : 1);
 }
 
-void settings_fit(struct settings *s, uint32_t images)
+void settings_fit(glcnn_train_settings *s, uint32_t images)
 {
     if (!settings_are_given(s, SETTING_batch))
         s->batch = recipe_batch(images, s->accumulate);
@@ -45,13 +45,13 @@ void settings_fit(struct settings *s, uint32_t images)
         s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
 }
 
-void settings_fit_backbone(struct settings *s)
+void settings_fit_backbone(glcnn_train_settings *s)
 {
     if (!settings_are_given(s, SETTING_backbone_rate))
         s->backbone_rate = RECIPE_BACKBONE_RATE;
 }
 
-void settings_settle_time(struct settings *s, uint64_t epochs)
+void settings_settle_time(glcnn_train_settings *s, uint64_t epochs)
 {
     const uint64_t most = settings_table[SETTING_epochs].most;
     s->epochs = epochs < most ? epochs : most;
@@ -61,7 +61,7 @@ void settings_settle_time(struct settings *s, uint64_t epochs)
         s->warmup = fmin(RECIPE_WARMUP_SHARE * (double)s->epochs, RECIPE_WARMUP_MOST);
 }
 
-void settings_fit_augment(struct settings *s, const struct glcnn_data_info *info,
+void settings_fit_augment(glcnn_train_settings *s, const struct glcnn_data_info *info,
                           const struct form *form)
 {
     const struct recipe_data data = {.task = s->task,
@@ -78,7 +78,7 @@ void settings_fit_augment(struct settings *s, const struct glcnn_data_info *info
     s->is_augment_chosen = *words && setting_set_augment(s, words, error);
 }
 
-bool settings_are_met(const struct settings *s)
+bool settings_are_met(const glcnn_train_settings *s)
 {
     const uint64_t steps = s->images / settings_step_images(s);
     return s->resume && steps > 0 && s->step / steps >= s->epochs;
@@ -87,7 +87,7 @@ bool settings_are_met(const struct settings *s)
 /* ---- What fits together ---- */
 
 /* What a file tells by itself, and what only begins a run. */
-static glcnn_status check_origin(const struct settings *s, char error[GLCNN_ERROR_LENGTH])
+static glcnn_status check_origin(const glcnn_train_settings *s, char error[GLCNN_ERROR_LENGTH])
 {
     bool sets_input = s->size.width || s->channels || s->mean || s->deviation;
     if (s->names && !s->matching)
@@ -123,9 +123,10 @@ static glcnn_status check_origin(const struct settings *s, char error[GLCNN_ERRO
 }
 
 /* --decay by itself selects the schedule that it is best known from. */
-static glcnn_status choose_schedule(struct settings *s, bool decays, char error[GLCNN_ERROR_LENGTH])
+static glcnn_status choose_schedule(glcnn_train_settings *s, bool decays,
+                                    char error[GLCNN_ERROR_LENGTH])
 {
-    const struct setting_names *names = settings_table[SETTING_schedule].names;
+    const struct glcnn_train_setting_list *names = settings_table[SETTING_schedule].list;
     if (!s->schedule)
         s->schedule = decays ? names->find("exponential") : &schedules[0];
     if (!decays || s->schedule->decays)
@@ -136,7 +137,7 @@ static glcnn_status choose_schedule(struct settings *s, bool decays, char error[
 }
 
 /* What fits together only once the task is known. */
-static glcnn_status check_settings(const struct settings *s, char error[GLCNN_ERROR_LENGTH])
+static glcnn_status check_settings(const glcnn_train_settings *s, char error[GLCNN_ERROR_LENGTH])
 {
     if (s->nesterov && s->optimizer->momentum == 0)
         return setting_refuse(
@@ -162,7 +163,7 @@ static glcnn_status check_settings(const struct settings *s, char error[GLCNN_ER
     return GLCNN_SUCCESS;
 }
 
-glcnn_status settings_take_task(struct settings *s, const struct task *task,
+glcnn_status settings_take_task(glcnn_train_settings *s, const struct task *task,
                                 char error[GLCNN_ERROR_LENGTH])
 {
     const char *names[SETTING_NAMES_MAX];
@@ -174,7 +175,7 @@ glcnn_status settings_take_task(struct settings *s, const struct task *task,
     if (!task_find_loss(task, s->loss))
         return setting_refuse_name("loss of this task", s->loss, names, count, error);
     if (!s->optimizer)
-        s->optimizer = settings_table[SETTING_optimizer].names->find(RECIPE_OPTIMIZER);
+        s->optimizer = settings_table[SETTING_optimizer].list->find(RECIPE_OPTIMIZER);
     if (!settings_are_given(s, SETTING_rate))
         s->rate = s->optimizer->rate;
     if (!settings_are_given(s, SETTING_weight_decay))
@@ -184,26 +185,26 @@ glcnn_status settings_take_task(struct settings *s, const struct task *task,
 
 /* ---- All ---- */
 
-static void fill_defaults(struct settings *s)
+static void fill_defaults(glcnn_train_settings *s)
 {
-    for (const struct setting *row = settings_table; row->name; row++)
+    for (const struct glcnn_train_setting *row = settings_table; row->name; row++)
         if (setting_is_number(row))
             setting_fill_default(s, row);
         else if (setting_is_text(row) && !*(const char **)setting_place(s, row))
             *(const char **)setting_place(s, row) = row->fallback_text;
     if (!s->precision)
-        s->precision = settings_table[SETTING_precision].names->find("float32");
+        s->precision = settings_table[SETTING_precision].list->find("float32");
 }
 
 /* Nothing is written. */
-static void forget_files(struct settings *s)
+static void forget_files(glcnn_train_settings *s)
 {
-    for (const struct setting *row = settings_table; row->name; row++)
-        if (row->kind == SETTING_WRITE)
+    for (const struct glcnn_train_setting *row = settings_table; row->name; row++)
+        if (row->kind == GLCNN_TRAIN_SETTING_WRITE)
             *(const char **)setting_place(s, row) = NULL;
 }
 
-glcnn_status settings_finish(struct settings *s, char error[GLCNN_ERROR_LENGTH])
+glcnn_status settings_finish(glcnn_train_settings *s, char error[GLCNN_ERROR_LENGTH])
 {
     const bool decays = settings_are_given(s, SETTING_decay); /* a checkpoint gives it too */
     s->is_backbone_rate_set = settings_are_given(s, SETTING_backbone_rate);

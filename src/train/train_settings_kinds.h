@@ -5,36 +5,38 @@
 #include "train_settings.h"
 
 /* Where the value of a setting is. */
-void *setting_place(struct settings *settings, const struct setting *row);
+void *setting_place(glcnn_train_settings *settings, const struct glcnn_train_setting *row);
 
-bool setting_is_number(const struct setting *row);
-bool setting_is_text(const struct setting *row);
+bool setting_is_number(const struct glcnn_train_setting *row);
+bool setting_is_text(const struct glcnn_train_setting *row);
 /* Has the user or the checkpoint given it? */
-bool setting_is_given(const struct settings *settings, const struct setting *row);
-void setting_note_given(struct settings *settings, const struct setting *row);
+bool setting_is_given(const glcnn_train_settings *settings, const struct glcnn_train_setting *row);
+void setting_note_given(glcnn_train_settings *settings, const struct glcnn_train_setting *row);
 
 /* The least that a file may have: the fallback, where that stands for none. */
-uint64_t setting_kept_least(const struct setting *row);
+uint64_t setting_kept_least(const struct glcnn_train_setting *row);
 /* Reads a number of `least` or more. */
-bool setting_read_number(struct settings *settings, const struct setting *row, const char *text,
-                         uint64_t least);
+bool setting_read_number(glcnn_train_settings *settings, const struct glcnn_train_setting *row,
+                         const char *text, uint64_t least);
 /* Gives it its default, unless it was given. */
-void setting_fill_default(struct settings *settings, const struct setting *row);
+void setting_fill_default(glcnn_train_settings *settings, const struct glcnn_train_setting *row);
 /* "a whole number in 1 .. 4096" */
-const char *setting_describe_range(const struct setting *row, uint64_t least, char text[96]);
+const char *setting_describe_range(const struct glcnn_train_setting *row, uint64_t least,
+                                   char text[96]);
 /* Has a setting be a copy of the text. False: not enough memory. */
-bool setting_copy_text(struct settings *settings, const struct setting *row, const char *text);
+bool setting_copy_text(glcnn_train_settings *settings, const struct glcnn_train_setting *row,
+                       const char *text);
 /* Chooses the augmentation; "none" is none. */
-bool setting_set_augment(struct settings *settings, const char *words,
+bool setting_set_augment(glcnn_train_settings *settings, const char *words,
                          char error[GLCNN_ERROR_LENGTH]);
 
 /* The value as a text of metadata, of which `text` may have the letters; NULL: it has none. Of a path that is
  * data, as the user gave it. */
-const char *setting_write(const struct settings *settings, const struct setting *row,
-                          char text[32]);
+const char *setting_write(const glcnn_train_settings *settings,
+                          const struct glcnn_train_setting *row, char text[32]);
 
 /* What settings_finish reads of the checkpoint of `resume` (train_settings_resume.c). */
-glcnn_status settings_resume(struct settings *settings, char error[GLCNN_ERROR_LENGTH]);
+glcnn_status settings_resume(glcnn_train_settings *settings, char error[GLCNN_ERROR_LENGTH]);
 
 /* Writes the message, as printf formats it. Returns the status. */
 glcnn_status setting_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *format,

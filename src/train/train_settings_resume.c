@@ -9,19 +9,20 @@
 
 /* ---- Reading ---- */
 
-static glcnn_status refuse_other(const struct settings *s, const struct setting *row,
-                                 const char *text, char error[GLCNN_ERROR_LENGTH])
+static glcnn_status refuse_other(const glcnn_train_settings *s,
+                                 const struct glcnn_train_setting *row, const char *text,
+                                 char error[GLCNN_ERROR_LENGTH])
 {
     return setting_refuse(error, GLCNN_INVALID_STATE,
                           "%.300s: cannot be resumed: --%s differs; the run began with \"%.60s\"",
                           s->resume, row->name, text);
 }
 
-static glcnn_status resume_number(struct settings *s, const struct setting *row, const char *text,
-                                  char error[GLCNN_ERROR_LENGTH])
+static glcnn_status resume_number(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                                  const char *text, char error[GLCNN_ERROR_LENGTH])
 {
     char range[96];
-    struct settings kept = *s;
+    glcnn_train_settings kept = *s;
     const uint64_t least = setting_kept_least(row);
     if (!text && row->since > 0) { /* the default of a run that begins may be another */
         setting_fill_default(s, row);
@@ -40,7 +41,7 @@ static glcnn_status resume_number(struct settings *s, const struct setting *row,
             "%.200s: cannot be resumed: \"%s\" in its metadata is \"%.40s\"; expected %s",
             s->resume, row->name, text, setting_describe_range(row, least, range));
     if (setting_is_given(s, row))
-        return row->on_resume == RESUME_FIXED &&
+        return row->on_resume == GLCNN_TRAIN_RESUME_FIXED &&
                        memcmp(setting_place(s, row), setting_place(&kept, row), sizeof(uint64_t)) !=
                            0
                    ? refuse_other(s, row, text, error)
@@ -51,8 +52,8 @@ static glcnn_status resume_number(struct settings *s, const struct setting *row,
 }
 
 /* Files of before it have no flag set. */
-static glcnn_status resume_flag(struct settings *s, const struct setting *row, const char *text,
-                                char error[GLCNN_ERROR_LENGTH])
+static glcnn_status resume_flag(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                                const char *text, char error[GLCNN_ERROR_LENGTH])
 {
     bool *place = setting_place(s, row);
     const bool kept = text && strcmp(text, "1") == 0;
@@ -62,19 +63,19 @@ static glcnn_status resume_flag(struct settings *s, const struct setting *row, c
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status resume_name(struct settings *s, const struct setting *row, const char *text,
-                                char error[GLCNN_ERROR_LENGTH])
+static glcnn_status resume_name(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                                const char *text, char error[GLCNN_ERROR_LENGTH])
 {
     text = text ? text : row->before;
-    const void *known = text ? row->names->find(text) : NULL, **at = setting_place(s, row);
+    const void *known = text ? row->list->find(text) : NULL, **at = setting_place(s, row);
     if (text && !known && !*at && row == &settings_table[SETTING_net])
         return GLCNN_SUCCESS; /* the file has it */
     if (!known)
         return setting_refuse(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: is not a checkpoint of \"glcnn train\": its metadata name no %s", s->resume,
-            row->names->what);
-    if (*at && *at != known && row->on_resume == RESUME_FIXED)
+            row->list->what);
+    if (*at && *at != known && row->on_resume == GLCNN_TRAIN_RESUME_FIXED)
         return refuse_other(s, row, text, error);
     if (!*at)
         *at = known;
@@ -82,8 +83,8 @@ static glcnn_status resume_name(struct settings *s, const struct setting *row, c
 }
 
 /* Which names there are of --loss is looked at once the task is known. */
-static glcnn_status resume_text(struct settings *s, const struct setting *row, const char *text,
-                                char error[GLCNN_ERROR_LENGTH])
+static glcnn_status resume_text(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                                const char *text, char error[GLCNN_ERROR_LENGTH])
 {
     const char **place = setting_place(s, row);
     text = text ? text : row->fallback_text;
@@ -102,8 +103,8 @@ static glcnn_status resume_text(struct settings *s, const struct setting *row, c
 }
 
 /* Data that is named is compared once it is open. */
-static glcnn_status resume_data(struct settings *s, const struct setting *row, const char *text,
-                                char error[GLCNN_ERROR_LENGTH])
+static glcnn_status resume_data(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                                const char *text, char error[GLCNN_ERROR_LENGTH])
 {
     char path[DATA_PATH_MAX];
     if (s->data || !text)
@@ -120,8 +121,8 @@ static glcnn_status resume_data(struct settings *s, const struct setting *row, c
 }
 
 /* The order of the words counts too: it is not worth a comparison of its own. */
-static glcnn_status resume_words(struct settings *s, const struct setting *row, const char *text,
-                                 char error[GLCNN_ERROR_LENGTH])
+static glcnn_status resume_words(glcnn_train_settings *s, const struct glcnn_train_setting *row,
+                                 const char *text, char error[GLCNN_ERROR_LENGTH])
 {
     char why[GLCNN_ERROR_LENGTH];
     if (!text)
@@ -142,39 +143,40 @@ static glcnn_status resume_words(struct settings *s, const struct setting *row, 
                           row->name, why);
 }
 
-typedef glcnn_status resumer(struct settings *settings, const struct setting *row, const char *text,
-                             char error[GLCNN_ERROR_LENGTH]);
+typedef glcnn_status resumer(glcnn_train_settings *settings, const struct glcnn_train_setting *row,
+                             const char *text, char error[GLCNN_ERROR_LENGTH]);
 
 static resumer *const resumers[] = {
-    [SETTING_FLAG] = resume_flag,    [SETTING_WHOLE] = resume_number,
-    [SETTING_BYTES] = resume_number, [SETTING_SECONDS] = resume_number,
-    [SETTING_REAL] = resume_number,  [SETTING_SIGNED] = resume_number,
-    [SETTING_NAME] = resume_name,    [SETTING_TEXT] = resume_text,
-    [SETTING_READ] = resume_text,    [SETTING_WRITE] = resume_text,
-    [SETTING_DATA] = resume_data,    [SETTING_WORDS] = resume_words};
+    [GLCNN_TRAIN_SETTING_FLAG] = resume_flag,    [GLCNN_TRAIN_SETTING_WHOLE] = resume_number,
+    [GLCNN_TRAIN_SETTING_BYTES] = resume_number, [GLCNN_TRAIN_SETTING_SECONDS] = resume_number,
+    [GLCNN_TRAIN_SETTING_REAL] = resume_number,  [GLCNN_TRAIN_SETTING_SIGNED] = resume_number,
+    [GLCNN_TRAIN_SETTING_NAME] = resume_name,    [GLCNN_TRAIN_SETTING_TEXT] = resume_text,
+    [GLCNN_TRAIN_SETTING_READ] = resume_text,    [GLCNN_TRAIN_SETTING_WRITE] = resume_text,
+    [GLCNN_TRAIN_SETTING_DATA] = resume_data,    [GLCNN_TRAIN_SETTING_WORDS] = resume_words};
 
 /* The schedule that the checkpoint has, which was found good, whatever the user gives. */
-static void remember_schedule(struct settings *s, const struct glcnn_checkpoint_metadata *m)
+static void remember_schedule(glcnn_train_settings *s, const struct glcnn_checkpoint_metadata *m)
 {
     static const enum setting_number numbers[] = {SETTING_epochs, SETTING_rate, SETTING_decay,
                                                   SETTING_warmup};
-    struct settings old = *s;
+    glcnn_train_settings old = *s;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const struct setting *row = &settings_table[numbers[i]];
+        const struct glcnn_train_setting *row = &settings_table[numbers[i]];
         setting_read_number(&old, row, glcnn_checkpoint_text(m, row->name), 0);
     }
     old.schedule =
-        settings_table[SETTING_schedule].names->find(glcnn_checkpoint_text(m, "schedule"));
+        settings_table[SETTING_schedule].list->find(glcnn_checkpoint_text(m, "schedule"));
     s->before = settings_schedule(&old, 0);
 }
 
-glcnn_status settings_resume(struct settings *s, char error[GLCNN_ERROR_LENGTH])
+glcnn_status settings_resume(glcnn_train_settings *s, char error[GLCNN_ERROR_LENGTH])
 {
     struct glcnn_checkpoint_metadata m;
     glcnn_status status = glcnn_checkpoint_read_metadata(s->resume, &m, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    for (const struct setting *row = settings_table; row->name && status == GLCNN_SUCCESS; row++)
+    for (const struct glcnn_train_setting *row = settings_table;
+         row->name && status == GLCNN_SUCCESS; row++)
         if (row->is_kept || row->is_of_model)
             status = resumers[row->kind](s, row, glcnn_checkpoint_text(&m, row->name), error);
     if (status == GLCNN_SUCCESS)
@@ -194,12 +196,12 @@ static const char *write_data(const char *path, char text[DATA_PATH_TEXT])
     return good ? text : NULL;
 }
 
-void settings_describe(const struct settings *s, struct settings_entries *e)
+void settings_describe(const glcnn_train_settings *s, struct settings_entries *e)
 {
     e->count = 0;
-    for (const struct setting *row = settings_table; row->name; row++) {
+    for (const struct glcnn_train_setting *row = settings_table; row->name; row++) {
         const char *text = row->is_kept ? setting_write(s, row, e->texts[e->count]) : NULL;
-        if (text && row->kind == SETTING_DATA)
+        if (text && row->kind == GLCNN_TRAIN_SETTING_DATA)
             text = write_data(text, e->data);
         if (text)
             e->entries[e->count++] = (struct glcnn_checkpoint_entry){row->name, text};
@@ -250,15 +252,16 @@ void settings_add_option(struct text *text, const char *name, const char *value)
     add_quoted(text, value);
 }
 
-void settings_add_resumption(const struct settings *s, struct text *text)
+void settings_add_resumption(const glcnn_train_settings *s, struct text *text)
 {
     settings_add_option(text, "resume", s->out);
-    for (const struct setting *row = settings_table; row->name; row++) {
+    for (const struct glcnn_train_setting *row = settings_table; row->name; row++) {
         char number[32];
         const char *value = setting_write(s, row, number);
-        if (row->on_resume != RESUME_AGAIN || (setting_is_number(row) && !setting_is_given(s, row)))
+        if (row->on_resume != GLCNN_TRAIN_RESUME_AGAIN ||
+            (setting_is_number(row) && !setting_is_given(s, row)))
             continue;
-        if (row->kind != SETTING_FLAG)
+        if (row->kind != GLCNN_TRAIN_SETTING_FLAG)
             settings_add_option(text, row->name, value);
         else if (strcmp(value, "1") == 0)
             text_show(text, " --%s", row->name);

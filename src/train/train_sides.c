@@ -5,20 +5,20 @@
 #include "task/keypoint_sides.h"
 #include "train_session.h"
 
-static bool mirrors(const struct session *s)
+static bool mirrors(const glcnn_trainer *s)
 {
     const struct glcnn_augment_geometry_parameters *g = &s->settings.augment.geometry;
     return g->flip_horizontal || g->flip_vertical;
 }
 
 /* Why none change places, which the names say: "" where they have no sides. False: not enough memory. */
-static bool find(const struct session *s, uint32_t **partners, char why[GLCNN_ERROR_LENGTH])
+static bool find(const glcnn_trainer *s, uint32_t **partners, char why[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_info *info = s->pictures.info;
     return keypoint_sides(info->class_names, info->class_count, partners, why);
 }
 
-bool session_find_sides(struct session *s, char error[GLCNN_ERROR_LENGTH])
+bool session_find_sides(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     char why[GLCNN_ERROR_LENGTH] = "";
     if (s->settings.task != &task_keypoints || !mirrors(s))
@@ -31,12 +31,12 @@ bool session_find_sides(struct session *s, char error[GLCNN_ERROR_LENGTH])
     return !*why;
 }
 
-static bool is_left_to_recipe(const struct session *s)
+static bool is_left_to_recipe(const glcnn_trainer *s)
 {
     return s->settings.is_augment_chosen || !settings_are_given(&s->settings, SETTING_augment);
 }
 
-static uint32_t count_pairs(const struct session *s)
+static uint32_t count_pairs(const glcnn_trainer *s)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < s->pictures.info->class_count / 2; k++)
@@ -44,7 +44,7 @@ static uint32_t count_pairs(const struct session *s)
     return count;
 }
 
-void session_describe_sides(const struct session *s, char text[GLCNN_ERROR_LENGTH])
+void session_describe_sides(const glcnn_trainer *s, char text[GLCNN_ERROR_LENGTH])
 {
     char why[GLCNN_ERROR_LENGTH] = "";
     uint32_t *partners = NULL;

@@ -51,7 +51,7 @@ static bool time_steps(struct runner *runner, uint32_t count, double *speed)
     return good;
 }
 
-bool session_measure(const struct session *s, double *speed, char error[GLCNN_ERROR_LENGTH])
+bool session_measure(const glcnn_trainer *s, double *speed, char error[GLCNN_ERROR_LENGTH])
 {
     struct layers layers;
     struct model model = {.network = NULL};

@@ -41,7 +41,7 @@ static bool is_of_heads(const struct heads *heads, const char *parameter)
     return is_of_units(parameter) || (heads->label && is_of(heads->label, parameter));
 }
 
-static void tell_rows(const struct session *s)
+static void tell_rows(const glcnn_trainer *s)
 {
     char text[CLASS_MATCH_TEXT];
     const struct class_match *match = &s->match;
@@ -56,7 +56,7 @@ static void tell_rows(const struct session *s)
 }
 
 /* Rows of the head that are the file's by name; the others are `fresh`. */
-static bool load_rows(const struct session *s, const struct model *model, bool tells,
+static bool load_rows(const glcnn_trainer *s, const struct model *model, bool tells,
                       const struct class_rows *fresh, char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = s->settings.model;
@@ -89,7 +89,7 @@ static void check_head(void *user, const char *parameter, const char *tensor, co
                  parameter ? parameter : tensor, reason);
 }
 
-static void tell_head(const struct session *s, const struct model *model, const struct heads *heads,
+static void tell_head(const glcnn_trainer *s, const struct model *model, const struct heads *heads,
                       uint32_t classes)
 {
     if (*model->backbone)
@@ -101,7 +101,7 @@ static void tell_head(const struct session *s, const struct model *model, const 
 }
 
 /* All but the head, and units of a task that the file is not for. */
-static bool load_body(const struct session *s, struct model *model, bool tells, uint32_t classes,
+static bool load_body(const glcnn_trainer *s, struct model *model, bool tells, uint32_t classes,
                       char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = s->settings.model;
@@ -145,7 +145,7 @@ static bool are_zero(const float *values, size_t count)
 
 /* A head of zeros, as "glcnn import --head" adds it, sends nothing back to the layers before it: where
  * these train too it has the weights that were drawn. */
-static bool load_with_head(const struct session *s, struct model *model, bool tells,
+static bool load_with_head(const glcnn_trainer *s, struct model *model, bool tells,
                            char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = s->settings.model;
@@ -168,7 +168,7 @@ static bool load_with_head(const struct session *s, struct model *model, bool te
     return good;
 }
 
-static bool load_model(const struct session *s, struct model *model, bool tells,
+static bool load_model(const glcnn_trainer *s, struct model *model, bool tells,
                        char error[GLCNN_ERROR_LENGTH])
 {
     /* Rows that are drawn for new names are what the head has before a file of as many is read. */
@@ -194,7 +194,7 @@ static bool load_model(const struct session *s, struct model *model, bool tells,
 /* ---- --load-matching ---- */
 
 struct report {
-    const struct session *session;
+    const glcnn_trainer *session;
     size_t read, skipped;
 };
 
@@ -212,7 +212,7 @@ static void report(void *user, const char *parameter, const char *tensor, const 
         events_note(r->session->events, "  read     %s as %s\n", tensor, parameter);
 }
 
-static bool load_matching(const struct session *s, struct model *model, bool tells,
+static bool load_matching(const glcnn_trainer *s, struct model *model, bool tells,
                           char error[GLCNN_ERROR_LENGTH])
 {
     const char *path = s->settings.matching;
@@ -230,7 +230,7 @@ static bool load_matching(const struct session *s, struct model *model, bool tel
 
 /* ---- All ---- */
 
-bool start_weights(const struct session *s, struct model *model, bool tells,
+bool start_weights(const glcnn_trainer *s, struct model *model, bool tells,
                    char error[GLCNN_ERROR_LENGTH])
 {
     if (glcnn_network_initialise(model->network, s->settings.seed) != GLCNN_SUCCESS) {

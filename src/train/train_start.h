@@ -7,7 +7,7 @@
 /* Gives a model its weights: drawn by the seed, then those of --model but for a head that is
  * replaced, then those of --load-matching; `tells` has it print what became of them. False, and a
  * message, if a file does not serve. */
-bool start_weights(const struct session *s, struct model *model, bool tells,
+bool start_weights(const glcnn_trainer *s, struct model *model, bool tells,
                    char error[GLCNN_ERROR_LENGTH]);
 
 #endif

@@ -14,7 +14,7 @@
 #define PASS_SHARE   0.4  /* of a step that a batch of validation takes: it has no gradients */
 
 /* Steps that take as long as the validation of an epoch. */
-static double validation_steps(const struct session *s)
+static double validation_steps(const glcnn_trainer *s)
 {
     return PASS_SHARE * session_images(s, s->pictures.validation) /
            (double)settings_step_images(&s->settings);
@@ -22,7 +22,7 @@ static double validation_steps(const struct session *s)
 
 /* Seconds of an epoch at the pace so far, validation included. The time that was measured has the
  * validations of the epochs that ended in it. */
-static double epoch_seconds(const struct session *s, double now)
+static double epoch_seconds(const glcnn_trainer *s, double now)
 {
     const double ended = (double)(s->step / s->steps - s->timed_from / s->steps),
                  made = (double)(s->step - s->timed_from) + ended * validation_steps(s);
@@ -30,19 +30,19 @@ static double epoch_seconds(const struct session *s, double now)
 }
 
 /* Seconds that are measured, and before them as many that are not: caches fill and clocks rise. */
-static double timed_seconds(const struct session *s)
+static double timed_seconds(const glcnn_trainer *s)
 {
     const double given = (double)s->settings.time;
     return given > 0 ? fmin(MOST_SECONDS, TIMED_SHARE * given) : TOLD_SECONDS;
 }
 
-static bool has_timed_enough(const struct session *s, double now)
+static bool has_timed_enough(const glcnn_trainer *s, double now)
 {
     return s->is_warm && s->step - s->timed_from >= LEAST_STEPS &&
            now - s->timed_since >= timed_seconds(s);
 }
 
-void session_begin_timing(struct session *s)
+void session_begin_timing(glcnn_trainer *s)
 {
     const double now = seconds_now();
     const bool has_compiled = s->timed_since > 0;
@@ -53,26 +53,26 @@ void session_begin_timing(struct session *s)
     s->timed_from = s->step;
 }
 
-void session_leave_out(struct session *s, double seconds)
+void session_leave_out(glcnn_trainer *s, double seconds)
 {
     if (s->timed_since > 0)
         s->timed_since += seconds;
 }
 
-bool session_knows_time(const struct session *s)
+bool session_knows_time(const glcnn_trainer *s)
 {
     return !s->is_timed && s->timed_since > 0 && has_timed_enough(s, seconds_now());
 }
 
 /* An epoch at least, and none less than were made. */
-uint64_t session_fitting_epochs(const struct session *s)
+uint64_t session_fitting_epochs(const glcnn_trainer *s)
 {
     const double now = seconds_now(), left = (double)s->settings.time - (now - s->started),
                  done = (double)s->step / (double)s->steps;
     return (uint64_t)fmax(floor(done + left / epoch_seconds(s, now) + 0.5), floor(done) + 1);
 }
 
-void session_set_epochs(struct session *s, uint64_t epochs)
+void session_set_epochs(glcnn_trainer *s, uint64_t epochs)
 {
     s->asked_time = s->settings.time;
     settings_settle_time(&s->settings, epochs);
@@ -91,7 +91,7 @@ static void write_duration(double seconds, char text[32])
         snprintf(text, 32, "%" PRIu64 " h %02" PRIu64 " min", minutes / 60, minutes % 60);
 }
 
-void session_tell_time(struct session *s, bool is_fitted)
+void session_tell_time(glcnn_trainer *s, bool is_fitted)
 {
     const double epoch = epoch_seconds(s, seconds_now()),
                  left = epoch * (double)(s->total - s->step) / (double)s->steps;

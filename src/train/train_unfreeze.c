@@ -5,18 +5,18 @@
 
 #include "train_session.h"
 
-static bool is_unfrozen(const struct session *s)
+static bool is_unfrozen(const glcnn_trainer *s)
 {
     const uint64_t after = s->settings.unfreeze_after;
     return after > 0 && s->steps > 0 && s->step / s->steps >= after;
 }
 
-const char *session_layers(const struct session *s)
+const char *session_layers(const glcnn_trainer *s)
 {
     return is_unfrozen(s) ? "all" : s->settings.train;
 }
 
-bool session_unfreezes_behind(const struct session *s, size_t step)
+bool session_unfreezes_behind(const glcnn_trainer *s, size_t step)
 {
     const uint64_t after = s->settings.unfreeze_after;
     return after > 0 && step / s->steps < after && is_unfrozen(s);
@@ -59,7 +59,7 @@ static bool copy_network(const struct model *from, const struct model *to)
 
 /* ---- The change ---- */
 
-static bool remake_model(struct session *s, char error[GLCNN_ERROR_LENGTH])
+static bool remake_model(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     struct model model = {.network = NULL};
     struct layers layers;
@@ -79,7 +79,7 @@ static bool remake_model(struct session *s, char error[GLCNN_ERROR_LENGTH])
     return true;
 }
 
-static void close_runners(struct session *s)
+static void close_runners(glcnn_trainer *s)
 {
     runner_destroy(&s->trainer);
     runner_destroy(&s->tester);
@@ -89,23 +89,23 @@ static void close_runners(struct session *s)
     s->waited = 0;
 }
 
-int session_unfreeze(struct session *s)
+glcnn_status session_unfreeze(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (s->settings.unfreeze_after * s->steps != s->step)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     if (!session_take_scale(s))
         return session_fail_device(s);
     close_runners(s);
     if (!remake_model(s, error) || !session_load(s, s->step, false, &s->training, error) ||
         !session_load_part(s, s->pictures.validation, false, &s->validation, error))
         return session_fail(s, error);
-    int status = session_open_runners(s);
-    if (status == TRAIN_GOOD)
+    glcnn_status status = session_open_runners(s);
+    if (status == GLCNN_SUCCESS)
         status = session_join_ranks(s);
-    if (status != TRAIN_GOOD)
+    if (status != GLCNN_SUCCESS)
         return status;
     events_note(s->events, "layers: all %u train from now on\n", s->layers.count);
     session_note_backbone_rate(s);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }

@@ -30,7 +30,7 @@ static bool read_tallies(void *tallies, const double *numbers, size_t count)
 }
 
 /* Where sums do not do. */
-static bool gather(struct session *s, char error[GLCNN_ERROR_LENGTH])
+static bool gather(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     const struct task *task = s->settings.task;
     return (!task->kept_numbers || ranks_gather(&s->ranks, &s->score, task->kept_numbers(&s->score),
@@ -40,7 +40,7 @@ static bool gather(struct session *s, char error[GLCNN_ERROR_LENGTH])
 }
 
 /* Each rank has seen its share. */
-static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
+static bool sum_score(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     struct score *score = &s->score;
     double others[] = {(double)score->count, score->loss};
@@ -51,7 +51,7 @@ static bool sum_score(struct session *s, char error[GLCNN_ERROR_LENGTH])
     return good;
 }
 
-static bool evaluate(struct session *s, glcnn_data_loader *loader, bool by_averages,
+static bool evaluate(glcnn_trainer *s, glcnn_data_loader *loader, bool by_averages,
                      char error[GLCNN_ERROR_LENGTH])
 {
     struct flip as_they_are = {.pictures = NULL};
@@ -65,7 +65,7 @@ static bool evaluate(struct session *s, glcnn_data_loader *loader, bool by_avera
     return ema_exchange(&s->ema) && good;
 }
 
-static int validate(struct session *s, glcnn_data_loader *loader, bool by_averages)
+static glcnn_status validate(glcnn_trainer *s, glcnn_data_loader *loader, bool by_averages)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
@@ -78,21 +78,21 @@ static int validate(struct session *s, glcnn_data_loader *loader, bool by_averag
     struct text text = {0};
     pictures_describe_skipped(&s->pictures, &text);
     events_remark_text(s->events, &text);
-    return good ? TRAIN_GOOD : session_fail(s, error);
+    return good ? GLCNN_SUCCESS : session_fail(s, error);
 }
 
-int session_validate(struct session *s, glcnn_data_loader *loader)
+glcnn_status session_validate(glcnn_trainer *s, glcnn_data_loader *loader)
 {
     return validate(s, loader, true);
 }
 
-int session_validate_trained(struct session *s, glcnn_data_loader *loader)
+glcnn_status session_validate_trained(glcnn_trainer *s, glcnn_data_loader *loader)
 {
     return validate(s, loader, false);
 }
 
 /* Of images that no choice was made by. */
-static int test_others(struct session *s)
+static glcnn_status test_others(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     glcnn_data_loader *loader = NULL;
@@ -100,13 +100,13 @@ static int test_others(struct session *s)
         return session_fail(s, error);
     if (s->frozen.tail.network)
         frozen_take(&s->frozen.test, &s->tester);
-    int status = session_validate(s, loader);
+    glcnn_status status = session_validate(s, loader);
     glcnn_data_loader_destroy(&loader);
     return status;
 }
 
 /* Of none nothing. */
-static void tell_interval(const struct session *s, const struct interval *interval)
+static void tell_interval(const glcnn_trainer *s, const struct interval *interval)
 {
     if (interval->draws > 0)
         events_note(s->events, ", %.0f %% interval %.4f to %.4f", 100 * INTERVAL_SHARE,
@@ -115,15 +115,15 @@ static void tell_interval(const struct session *s, const struct interval *interv
 
 /* Notes what the network makes of the test images; where these are those to validate with, what the last epoch
  * found still holds. */
-static int note_test(struct session *s)
+static glcnn_status note_test(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
     struct interval interval;
     bool is_other = s->pictures.test != s->pictures.validation;
-    int status = is_other               ? test_others(s)
-                 : s->scored == s->step ? TRAIN_GOOD
-                                        : session_validate(s, s->validation);
-    if (status != TRAIN_GOOD)
+    glcnn_status status = is_other               ? test_others(s)
+                          : s->scored == s->step ? GLCNN_SUCCESS
+                                                 : session_validate(s, s->validation);
+    if (status != GLCNN_SUCCESS)
         return status;
     if (!evaluate_is_finite(&s->score, &s->pictures, s->pictures.test, error))
         return session_fail(s, error);
@@ -131,7 +131,7 @@ static int note_test(struct session *s)
     score_print(&s->score, s->described.names, &text);
     events_note_text(s->events, &text);
     if (!is_other)
-        return TRAIN_GOOD;
+        return GLCNN_SUCCESS;
     events_note(s->events, "\ntest: loss %.4f, %s %s on %u images", score_loss(&s->score),
                 s->settings.task->measure,
                 task_write(s->settings.task, score_measure(&s->score), measured),
@@ -140,12 +140,12 @@ static int note_test(struct session *s)
         return session_fail(s, "not enough memory");
     tell_interval(s, &interval);
     events_note(s->events, "\n");
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
 
 /* ---- The conclusion ---- */
 
-static void tell_validation(const struct session *s, const struct conclusion *c)
+static void tell_validation(const glcnn_trainer *s, const struct conclusion *c)
 {
     const struct task *task = s->settings.task;
     char measured[TASK_MEASURED];
@@ -162,7 +162,7 @@ static void tell_validation(const struct session *s, const struct conclusion *c)
 }
 
 /* Twice as much as this run had. */
-static void tell_time(const struct session *s, bool falls)
+static void tell_time(const glcnn_trainer *s, bool falls)
 {
     if (falls)
         events_note(s->events, "advice: the loss still fell at the end: ");
@@ -177,7 +177,7 @@ static void tell_time(const struct session *s, bool falls)
         events_note(s->events, "--epochs %" PRIu64 "\n", 2 * s->settings.epochs);
 }
 
-static void tell_pictures(const struct session *s, const struct conclusion *c)
+static void tell_pictures(const glcnn_trainer *s, const struct conclusion *c)
 {
     const struct task *task = s->settings.task;
     if (isnan(c->training_measure))
@@ -193,7 +193,7 @@ static void tell_pictures(const struct session *s, const struct conclusion *c)
                 *s->settings.augment_words ? "" : ", which is off");
 }
 
-static void tell_advice(const struct session *s, const struct conclusion *c)
+static void tell_advice(const glcnn_trainer *s, const struct conclusion *c)
 {
     if (c->advice == ADVICE_TIME || c->advice == ADVICE_STEPS)
         tell_time(s, c->advice == ADVICE_TIME);
@@ -208,24 +208,25 @@ static void tell_advice(const struct session *s, const struct conclusion *c)
 }
 
 /* A run that goes on with a file that had all its epochs has not validated. */
-static int find_conclusion(struct session *s, struct conclusion *c)
+static glcnn_status find_conclusion(glcnn_trainer *s, struct conclusion *c)
 {
-    const int status = s->scored == s->step ? TRAIN_GOOD : session_validate(s, s->validation);
-    if (status != TRAIN_GOOD)
+    const glcnn_status status =
+        s->scored == s->step ? GLCNN_SUCCESS : session_validate(s, s->validation);
+    if (status != GLCNN_SUCCESS)
         return status;
     s->scored = s->step;
-    return session_find_conclusion(s, c) ? TRAIN_GOOD : session_fail(s, "not enough memory");
+    return session_find_conclusion(s, c) ? GLCNN_SUCCESS : session_fail(s, "not enough memory");
 }
 
-int session_conclude(struct session *s)
+glcnn_status session_conclude(glcnn_trainer *s)
 {
     struct conclusion c = {.has_least = false};
-    int status = find_conclusion(s, &c);
-    if (status == TRAIN_GOOD)
+    glcnn_status status = find_conclusion(s, &c);
+    if (status == GLCNN_SUCCESS)
         status = note_test(s);
-    if (status != TRAIN_GOOD)
+    if (status != GLCNN_SUCCESS)
         return status;
     tell_validation(s, &c);
     tell_advice(s, &c);
-    return TRAIN_GOOD;
+    return GLCNN_SUCCESS;
 }
