@@ -35,8 +35,8 @@
 ##   CROSS_COMPILE   prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
 ##   MPICC           MPI's compiler, which is asked for its flags: mpicc. "no": none
 ##   HOST_TOOL       a glcnn that runs here, to write the manual pages of one that does not
-##   PARTS           what all and install make beside libglcnn: interchange,onnx,data,mpi,tool, or some of
-##                   these; the tool is built of interchange, onnx and data
+##   PARTS           what all and install make beside libglcnn: interchange,onnx,data,mpi,train,tool, or some of
+##                   these; train is built of interchange, onnx and data, the tool of train too
 ##   DESKTOP         no: without what only a large desktop GPU takes, as boards want it
 ##   DRM             no: without GBM, for systems whose drivers have only EGL and OpenGL ES
 ##   O               where everything is built: build
@@ -95,9 +95,10 @@ HEADERS        := $(filter-out $(foreach part,$(filter-out $(parts),$(ALL_PARTS)
                     $(HEADERS_$(part):%=include/glcnn/%.h)),$(ALL_HEADERS))
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 BASE_SOURCES   := $(sort $(wildcard src/base/*.c))
-# The rooms that the tool is linked of; src/tool alone reads a command line.
-TOOL_ROOMS     := $(addprefix src/,task train report tool)
-TOOL_SOURCES   := $(sort $(wildcard $(TOOL_ROOMS:%=%/*.c)))
+# Rooms that share what is no user's are one library.
+TRAIN_ROOMS    := $(addprefix src/,task train report)
+TRAIN_SOURCES  := $(sort $(wildcard $(TRAIN_ROOMS:%=%/*.c)))
+TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
 # What the programs of examples/*.c share is linked into each, into the tool and into tests.
 SUPPORT        := $(sort $(wildcard examples/support/*.c))
 EXAMPLES       := $(patsubst %.c,$(O)/%,$(sort $(wildcard examples/*.c)))
@@ -109,13 +110,14 @@ ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
 BASE_OBJECTS   := $(BASE_SOURCES:%.c=$(O)/%.o)
-TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o
+TRAIN_OBJECTS  := $(TRAIN_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o
+TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
-                  $(MPI_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
+                  $(MPI_OBJECTS) $(TRAIN_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
-ALL_LIBRARIES := libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
+ALL_LIBRARIES := libglcnn_train libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
 ifeq ($(HAS_MPI),yes)
 ALL_LIBRARIES += libglcnn_mpi
 endif
@@ -130,9 +132,10 @@ CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
+TRAIN       := $(O)/libglcnn_train.so.$(VERSION)
 # Each shared library takes what it uses of src/base; of static ones libglcnn.a has it for all.
 BASE        := $(O)/base.a
-# The tool without its commands' table: tests and examples take what they use of it.
+# The tool without its commands' table: tests take what they use of it.
 TOOL_ARCHIVE := $(O)/tool.a
 TOOL        := $(if $(filter tool,$(parts)),$(O)/glcnn)
 MANUAL      := $(if $(TOOL),$(O)/man/made)
@@ -150,7 +153,7 @@ hard_ldflags := -Wl,-z,relro -Wl,-z,now
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
-own_cppflags   := -D_XOPEN_SOURCE=700 $(foreach part,core interchange onnx data,\
+own_cppflags   := -D_XOPEN_SOURCE=700 $(foreach part,core interchange onnx data train,\
                     $(call pkg_flags,--cflags $(MODULES_$(part)))) $(call pkg_flags,--cflags glesv2)
 own_ldflags    := -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 soname          = -Wl,-soname,$(patsubst %.$(VERSION),%.$(SOVERSION),$(@F))
@@ -160,10 +163,11 @@ lib_libs       := $(call pkg_flags,--libs $(MODULES_core)) -lm
 interchange_libs := $(call pkg_flags,--libs $(MODULES_interchange))
 onnx_libs      := $(call pkg_flags,--libs $(MODULES_onnx)) -lm
 data_libs      := $(call pkg_flags,--libs $(MODULES_data)) -pthread -lm
+train_libs     := $(call pkg_flags,--libs $(MODULES_train)) -lm
 mpi_cflags     := $(filter -I% -D% -pthread,$(mpi_flags))
 mpi_libs       := $(filter -L% -l% -Wl% -pthread,$(mpi_flags))
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
-static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_libs)
+static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_libs) $(train_libs)
 
 # ---- Rules ---------------------------------------------------------------------------------------
 
@@ -199,7 +203,7 @@ endef
 
 FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
             $(hard_cflags) $(own_ldflags) $(hard_ldflags) : $(lib_libs) : $(interchange_libs) : \
-            $(onnx_libs) : $(data_libs) : $(mpi_flags) : $(app_libs)
+            $(onnx_libs) : $(data_libs) : $(train_libs) : $(mpi_flags) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
@@ -207,6 +211,7 @@ $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
 $(eval $(call remember,$(O)/onnx-files,ONNX_SOURCES))
 $(eval $(call remember,$(O)/data-files,DATA_SOURCES))
 $(eval $(call remember,$(O)/mpi-files,MPI_SOURCES))
+$(eval $(call remember,$(O)/train-files,TRAIN_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
 $(eval $(call remember,$(O)/support,SUPPORT))
 $(eval $(call remember,$(O)/tool-files,TOOL_SOURCES))
@@ -224,7 +229,7 @@ $(O)/found/%:
 	@mkdir -p $(@D) && touch $@
 
 $(O)/found/core: | $(O)/found/gles
-$(O)/found/onnx $(O)/found/tool: | $(O)/found/protoc-c
+$(O)/found/onnx $(O)/found/train: | $(O)/found/protoc-c
 $(O)/found/gles:
 	@echo '#include <GLES3/gl31.h>' | $(CC) $(own_cppflags) $(CPPFLAGS) $(CFLAGS) -x c -fsyntax-only - || { \
 	    echo 'The headers of OpenGL ES 3.1 are missing. $(needed)' >&2; exit 1; }
@@ -238,6 +243,7 @@ $(LIB_OBJECTS): | $(O)/found/core
 $(INTERCHANGE_OBJECTS): | $(O)/found/interchange
 $(ONNX_OBJECTS): | $(O)/found/onnx
 $(DATA_OBJECTS): | $(O)/found/data
+$(TRAIN_OBJECTS): | $(O)/found/train
 $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): | $(O)/found/tool
 
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(hard_cflags) $(CFLAGS) \
@@ -250,7 +256,8 @@ $(MPI_OBJECTS): includes = $(public_include) -iquote src $(mpi_cflags:-I%=-isyst
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)
 # Dependencies leave out what -isystem finds.
 $(ONNX_OBJECTS): $(O)/onnx.pb-c.c
-$(TOOL_OBJECTS): includes = $(public_include) -iquote src -iquote examples -isystem $(O)
+$(TRAIN_OBJECTS): includes = $(public_include) -iquote src -isystem $(O)
+$(TOOL_OBJECTS): includes = $(public_include) -iquote src -iquote examples
 $(O)/src/report/event_file.o: $(O)/events.pb-c.c
 
 $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
@@ -269,6 +276,7 @@ $(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(O)/libglcnn_onnx.a: $(ONNX_OBJECTS) $(O)/onnx-files
 $(O)/libglcnn_data.a: $(DATA_OBJECTS) $(O)/data-files
 $(O)/libglcnn_mpi.a: $(MPI_OBJECTS) $(O)/mpi-files
+$(O)/libglcnn_train.a: $(TRAIN_OBJECTS) $(O)/train-files
 $(BASE): $(BASE_OBJECTS) $(O)/base-files
 $(TOOL_ARCHIVE): $(filter-out %/main.o,$(TOOL_OBJECTS)) $(O)/tool-files
 $(STATIC) $(BASE) $(TOOL_ARCHIVE):
@@ -286,7 +294,9 @@ $(ONNX): $(ONNX_OBJECTS) $(O)/onnx-files
 $(ONNX): libs = $(onnx_libs)
 $(DATA): $(DATA_OBJECTS) $(O)/data-files
 $(DATA): libs = $(data_libs)
-$(INTERCHANGE) $(ONNX) $(DATA): src/libglcnn.map $(BASE) $(CORE)
+$(TRAIN): $(TRAIN_OBJECTS) $(O)/train-files $(DATA) $(ONNX) $(INTERCHANGE)
+$(TRAIN): libs = $(DATA) $(ONNX) $(INTERCHANGE) $(train_libs)
+$(INTERCHANGE) $(ONNX) $(DATA) $(TRAIN): src/libglcnn.map $(BASE) $(CORE)
 	$(call say,LD)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
 	    $(filter %.o,$^) $(BASE) $(CORE) $(libs)

@@ -10,8 +10,9 @@ endif
 MODULES_interchange := libcjson libcbor liblzma
 MODULES_onnx := libprotobuf-c
 MODULES_data := libpng libjpeg libwebp libtiff-4 libzip zlib expat libcjson yaml-0.1
+MODULES_train := libcjson libpng libprotobuf-c
 APP_MODULES  := libzip libcjson
-MODULES_tool := $(MODULES_interchange) $(MODULES_onnx) $(MODULES_data) $(APP_MODULES)
+MODULES_tool := $(MODULES_interchange) $(MODULES_onnx) $(MODULES_data) $(MODULES_train) $(APP_MODULES)
 BUILD_MODULES = $(sort $(MODULES_core) glesv2 $(MODULES_tool))
 
 # MPI is no module that every system names alike; its own compiler knows where it is.
@@ -20,16 +21,20 @@ mpi_flags := $(shell $(MPICC) -show 2>/dev/null)
 HAS_MPI   := $(if $(mpi_flags),yes)
 
 # A name that PARTS has, and this list has not, would be left out without a word.
-ALL_PARTS := interchange onnx data mpi tool
+ALL_PARTS := interchange onnx data mpi train tool
 comma     := ,
-PARTS     ?= interchange,onnx,data,$(if $(HAS_MPI),mpi,),tool
+PARTS     ?= interchange,onnx,data,$(if $(HAS_MPI),mpi,),train,tool
 parts     := $(filter-out core,$(subst $(comma), ,$(PARTS)))
 unknown   := $(filter-out $(ALL_PARTS),$(parts))
-unbuilt   := $(if $(filter tool,$(parts)),$(filter-out $(parts),interchange onnx data))
+# What a part is built of.
+NEEDS_train := interchange onnx data
+NEEDS_tool  := $(NEEDS_train) train
+unbuilt   := $(strip $(foreach part,$(filter train tool,$(parts)),\
+                 $(if $(filter-out $(parts),$(NEEDS_$(part))),$(part))))
 ifneq ($(unknown),)
 $(error PARTS=$(PARTS) has $(unknown), and the parts are core $(ALL_PARTS))
 else ifneq ($(unbuilt),)
-$(error PARTS=$(PARTS) has the tool, which is built of $(unbuilt) too)
+$(error PARTS=$(PARTS) has the part $(lastword $(unbuilt)), which is built of $(filter-out $(parts),$(NEEDS_$(lastword $(unbuilt)))) too)
 else ifneq ($(filter mpi,$(parts)),$(if $(HAS_MPI),$(filter mpi,$(parts))))
 $(error PARTS=$(PARTS) has mpi, and there is no MPI: MPICC=$(MPICC) does not work)
 endif
@@ -39,3 +44,5 @@ HEADERS_interchange := checkpoint serialize
 HEADERS_onnx := onnx
 HEADERS_data := data
 HEADERS_mpi := mpi
+HEADERS_train := $(patsubst include/glcnn/%.h,%,$(wildcard $(foreach header,task detection metrics train report,\
+                     include/glcnn/$(header).h)))

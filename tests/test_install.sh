@@ -83,7 +83,7 @@ lacks 'Package libcjson was not found' "$out/libglcnn_interchange.so"
 echo '<egl> <libprotobuf-c>' >"$work/there"
 lacks 'protoc-c is missing' PARTS=onnx
 lacks 'has nonsense, and the parts are core interchange' PARTS=data,nonsense
-lacks 'the tool, which is built of interchange onnx too' PARTS=data,tool
+lacks 'the part tool, which is built of interchange onnx train too' PARTS=data,tool
 lacks 'has mpi, and there is no MPI: MPICC=no' PARTS=mpi MPICC=no
 lacks 'Package gbm was not found' O="$work/other" core
 build O="$work/other" DRM=no "$work/other/found/core" >"$work/log" 2>&1 ||

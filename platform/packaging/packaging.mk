@@ -94,6 +94,14 @@ $(O)/glcnn_data.pc: $(O)/pc-values
 	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(MODULES_data)' \
 	    'Libs.private: -pthread -lm' >$@
 
+$(O)/glcnn_train.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' $(pc_head) \
+	    'Description: Trains, evaluates and uses networks on labelled pictures with glcnn' \
+	    'Requires: glcnn = $(VERSION)' \
+	    'Requires.private: glcnn_data = $(VERSION) glcnn_onnx = $(VERSION) glcnn_interchange = $(VERSION) $(MODULES_train)' \
+	    'Libs.private: -lm' >$@
+
 $(O)/glcnn_mpi.pc: $(O)/pc-values
 	$(call say,GEN)
 	$(Q)printf '%s\n' $(pc_head) \

@@ -29,6 +29,10 @@ GLCNN_PARTS += interchange
 GLCNN_DEPENDENCIES += cjson libcbor xz
 endif
 
+ifeq ($(BR2_PACKAGE_GLCNN_TRAIN),y)
+GLCNN_PARTS += train
+endif
+
 ifeq ($(BR2_PACKAGE_GLCNN_TOOL),y)
 GLCNN_PARTS += tool
 endif
