@@ -16,9 +16,9 @@ static bool covers(uint32_t label, float x, float y)
     return label == 0 || (x >= 0.5f - y / 2 && x <= 0.5f + y / 2);
 }
 
-static void draw(struct shapes *shapes, const struct object *o, const float color[3])
+static void draw(struct shapes *shapes, const struct glcnn_object *o, const float color[3])
 {
-    const struct box *b = &o->box;
+    const struct glcnn_box *b = &o->box;
     for (uint32_t y = (uint32_t)b->top; y < (uint32_t)b->bottom; y++)
         for (uint32_t x = (uint32_t)b->left; x < (uint32_t)b->right; x++)
             if (covers(o->label, ((float)x + 0.5f - b->left) / (b->right - b->left),
@@ -26,9 +26,9 @@ static void draw(struct shapes *shapes, const struct object *o, const float colo
                 memcpy(shapes->pixels + 3 * (y * SHAPES_SIDE + x), color, 3 * sizeof *color);
 }
 
-static struct object place(uint32_t *seed)
+static struct glcnn_object place(uint32_t *seed)
 {
-    struct object o = {.label = below(seed, SHAPES_CLASSES)};
+    struct glcnn_object o = {.label = below(seed, SHAPES_CLASSES)};
     float width = (float)(14 + below(seed, 17)), height = (float)(14 + below(seed, 17));
     o.box.left = (float)below(seed, SHAPES_SIDE - (uint32_t)width + 1);
     o.box.top = (float)below(seed, SHAPES_SIDE - (uint32_t)height + 1);
@@ -37,10 +37,10 @@ static struct object place(uint32_t *seed)
     return o;
 }
 
-static bool stands_free(const struct shapes *shapes, const struct object *o)
+static bool stands_free(const struct shapes *shapes, const struct glcnn_object *o)
 {
     for (uint32_t i = 0; i < shapes->count; i++)
-        if (box_overlap(&shapes->objects[i].box, &o->box) > 0.05)
+        if (glcnn_box_overlap(&shapes->objects[i].box, &o->box) > 0.05)
             return false;
     return true;
 }
@@ -52,7 +52,7 @@ void shapes_make(struct shapes *shapes, uint32_t *seed)
     for (size_t i = 0; i < sizeof shapes->pixels / sizeof *shapes->pixels; i++)
         shapes->pixels[i] = 0.4f * part(seed);
     while (shapes->count < wanted) {
-        struct object o = place(seed);
+        struct glcnn_object o = place(seed);
         float color[3];
         for (int c = 0; c < 3; c++)
             color[c] = 0.5f + 0.5f * part(seed);

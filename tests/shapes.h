@@ -10,7 +10,7 @@
 
 struct shapes {
     float pixels[SHAPES_SIDE * SHAPES_SIDE * 3]; /* [row][column][channel], 0 to 1 */
-    struct object objects[SHAPES_MOST];
+    struct glcnn_object objects[SHAPES_MOST];
     uint32_t count;
 };
 

@@ -81,7 +81,7 @@ static void save_labels(const char *path)
 {
     FILE *file = fopen(path, "w");
     for (uint32_t i = 0; file && i < s.count; i++) {
-        const struct box *b = &s.objects[i].box;
+        const struct glcnn_box *b = &s.objects[i].box;
         fprintf(file, "%u %g %g %g %g\n", s.objects[i].label, (b->left + b->right) / 128,
                 (b->top + b->bottom) / 128, (b->right - b->left) / 64, (b->bottom - b->top) / 64);
     }
@@ -92,7 +92,7 @@ static void save_mask(const char *path)
 {
     memset(mask, 0, sizeof mask);
     for (uint32_t i = 0; i < s.count; i++) {
-        const struct box *b = &s.objects[i].box;
+        const struct glcnn_box *b = &s.objects[i].box;
         for (int y = 0; y < SHAPES_SIDE; y++)
             for (int x = 0; x < SHAPES_SIDE; x++) {
                 const float u = (2 * x + 1 - b->left - b->right) / (b->right - b->left),
@@ -128,7 +128,7 @@ int main(int argc, char *argv[])
 }
 END_OF_C
 # shellcheck disable=SC2046
-$cc -O1 -D_XOPEN_SOURCE=700 -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
+$cc -O1 -D_XOPEN_SOURCE=700 -I"$top/include" -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
     "$top/src/task/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm >log 2>&1 ||
     fail 'draw.c does not compile'
 for part in train valid; do

@@ -3,7 +3,7 @@
 
 #include "tests/unit.h"
 
-#include "train/seen.h"
+#include "task/seen.h"
 
 static uint32_t shade;
 

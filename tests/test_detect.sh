@@ -58,7 +58,7 @@ int main(int argc, char *argv[])
         snprintf(path, sizeof path, "%s/labels/%03d.txt", argv[1], n);
         FILE *file = fopen(path, "w");
         for (uint32_t i = 0; file && i < s.count; i++) {
-            const struct box *b = &s.objects[i].box;
+            const struct glcnn_box *b = &s.objects[i].box;
             fprintf(file, "%u %g %g %g %g\n", s.objects[i].label, (b->left + b->right) / 128,
                     (b->top + b->bottom) / 128, (b->right - b->left) / 64,
                     (b->bottom - b->top) / 64);
@@ -69,7 +69,7 @@ int main(int argc, char *argv[])
     return argc <= 3;
 }
 END_OF_C
-$cc -O1 -D_XOPEN_SOURCE=700 -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
+$cc -O1 -D_XOPEN_SOURCE=700 -I"$top/include" -iquote "$top/src" -iquote "$top" -o draw draw.c "$top/tests/shapes.c" \
     "$top/src/task/detection_box.c" $($pkg_config --cflags --libs libpng cunit) -lm ||
     fail 'draw.c does not compile'
 mkdir -p shapes/train/images shapes/train/labels shapes/valid/images shapes/valid/labels

@@ -8,14 +8,14 @@
 
 static void overlaps_are_intersection_over_union(void)
 {
-    const struct box a = {0, 0, 4, 2}, b = {2, 1, 6, 3}, far = {10, 10, 12, 12},
-                     none = {3, 3, 3, 5};
-    CU_ASSERT_EQUAL(box_area(&a), 8);
-    CU_ASSERT_EQUAL(box_area(&none), 0);
-    CU_ASSERT(is_near(box_overlap(&a, &b), 2.0 / 14, 1e-12));
-    CU_ASSERT_EQUAL(box_overlap(&a, &a), 1);
-    CU_ASSERT_EQUAL(box_overlap(&a, &far), 0);
-    CU_ASSERT_EQUAL(box_overlap(&none, &none), 0);
+    const struct glcnn_box a = {0, 0, 4, 2}, b = {2, 1, 6, 3}, far = {10, 10, 12, 12},
+                           none = {3, 3, 3, 5};
+    CU_ASSERT_EQUAL(glcnn_box_area(&a), 8);
+    CU_ASSERT_EQUAL(glcnn_box_area(&none), 0);
+    CU_ASSERT(is_near(glcnn_box_overlap(&a, &b), 2.0 / 14, 1e-12));
+    CU_ASSERT_EQUAL(glcnn_box_overlap(&a, &a), 1);
+    CU_ASSERT_EQUAL(glcnn_box_overlap(&a, &far), 0);
+    CU_ASSERT_EQUAL(glcnn_box_overlap(&none, &none), 0);
 }
 
 static void grids_cover_the_picture(void)
@@ -62,7 +62,7 @@ static void check_locations(const struct detection_targets *targets, uint32_t sc
 static void locations_near_the_centre_are_for_an_object(void)
 {
     static const float expected[] = {1, 0.5f, 2, 2.5f};
-    const struct object object = {{4, 8, 28, 32}, 1, false, false};
+    const struct glcnn_object object = {{4, 8, 28, 32}, 1, false, false};
     const struct objects picture = {&object, 1};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 3);
@@ -80,7 +80,7 @@ static void locations_near_the_centre_are_for_an_object(void)
 
 static void far_from_the_centre_a_box_has_no_locations(void)
 {
-    const struct object object = {{0, 0, 64, 64}, 0, false, false};
+    const struct glcnn_object object = {{0, 0, 64, 64}, 0, false, false};
     const struct objects picture = {&object, 1};
     struct detection_targets t = make_targets(64, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -93,9 +93,9 @@ static void far_from_the_centre_a_box_has_no_locations(void)
 
 static void the_smallest_object_has_a_location(void)
 {
-    const struct object objects[] = {{{0, 0, 32, 32}, 0, false, false},
-                                     {{8, 8, 24, 16}, 1, false, false},
-                                     {{8, 8, 24, 16}, 0, false, false}};
+    const struct glcnn_object objects[] = {{{0, 0, 32, 32}, 0, false, false},
+                                           {{8, 8, 24, 16}, 1, false, false},
+                                           {{8, 8, 24, 16}, 0, false, false}};
     const struct objects picture = {objects, 3};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -107,7 +107,7 @@ static void the_smallest_object_has_a_location(void)
 /* Smaller than a stride: no location lies within it. */
 static void a_small_object_has_the_location_next_to_it(void)
 {
-    const struct object object = {{9, 17, 11, 19}, 1, false, false};
+    const struct glcnn_object object = {{9, 17, 11, 19}, 1, false, false};
     const struct objects picture = {&object, 1};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -119,9 +119,9 @@ static void a_small_object_has_the_location_next_to_it(void)
 
 static void grids_share_objects_by_size(void)
 {
-    static const struct object objects[] = {{{0, 0, 40, 40}, 0, false, false},
-                                            {{10, 10, 100, 60}, 0, false, false},
-                                            {{0, 0, 140, 100}, 0, false, false}};
+    static const struct glcnn_object objects[] = {{{0, 0, 40, 40}, 0, false, false},
+                                                  {{10, 10, 100, 60}, 0, false, false},
+                                                  {{0, 0, 140, 100}, 0, false, false}};
     struct detection_targets t = make_targets(160, 3, 1);
     for (uint32_t i = 0; i < 3; i++) {
         const struct objects picture = {&objects[i], 1};
@@ -139,8 +139,8 @@ static void grids_share_objects_by_size(void)
 
 static void a_crowd_is_not_trained(void)
 {
-    const struct object objects[] = {{{0, 0, 32, 16}, 0, true, false},
-                                     {{8, 8, 24, 16}, 1, false, false}};
+    const struct glcnn_object objects[] = {{{0, 0, 32, 16}, 0, true, false},
+                                           {{8, 8, 24, 16}, 1, false, false}};
     const struct objects picture = {objects, 2};
     struct detection_targets t = make_targets(32, 1, 1);
     detection_targets_set(&t, &picture, 1, 1);
@@ -153,7 +153,7 @@ static void a_crowd_is_not_trained(void)
 
 static void pictures_that_are_missing_have_no_weight(void)
 {
-    const struct object object = {{4, 8, 28, 32}, 1, false, false};
+    const struct glcnn_object object = {{4, 8, 28, 32}, 1, false, false};
     const struct objects pictures[] = {{NULL, 0}, {&object, 1}};
     struct detection_targets t = make_targets(32, 1, 3);
     detection_targets_set(&t, pictures, 1, 1);
@@ -176,7 +176,7 @@ static void pictures_that_are_missing_have_no_weight(void)
 /* Pictures of one box of ones on zeros, each of which draws for itself, as augment_geometry leaves
  * them; to be freed. */
 static float *augment_box(const struct glcnn_augment_geometry_parameters *parameters,
-                          const struct box *box)
+                          const struct glcnn_box *box)
 {
     glcnn_image *source = make_image(IMAGES, 1, SIDE, SIDE);
     glcnn_image *numbers = make_image_of(device, GLCNN_CHANNEL_FORMAT_UNORM8, IMAGES, 8, 1, 1);
@@ -206,18 +206,20 @@ static float *augment_box(const struct glcnn_augment_geometry_parameters *parame
 }
 
 /* The box around the pixels that have more than a half; none: without an inside. */
-static struct box box_of_pixels(const float *picture)
+static struct glcnn_box box_of_pixels(const float *picture)
 {
-    struct box box = {SIDE, SIDE, 0, 0};
+    struct glcnn_box box = {SIDE, SIDE, 0, 0};
     for (int y = 0; y < SIDE; y++)
         for (int x = 0; x < SIDE; x++)
             if (picture[y * SIDE + x] > 0.5f)
-                box = (struct box){fminf(box.left, (float)x), fminf(box.top, (float)y),
-                                   fmaxf(box.right, (float)x + 1), fmaxf(box.bottom, (float)y + 1)};
+                box = (struct glcnn_box){fminf(box.left, (float)x), fminf(box.top, (float)y),
+                                         fmaxf(box.right, (float)x + 1),
+                                         fmaxf(box.bottom, (float)y + 1)};
     return box;
 }
 
-static void check_edges(const struct box *found, const struct box *expected, double tolerance)
+static void check_edges(const struct glcnn_box *found, const struct glcnn_box *expected,
+                        double tolerance)
 {
     CU_ASSERT(fabs((double)(found->left - expected->left)) <= tolerance);
     CU_ASSERT(fabs((double)(found->top - expected->top)) <= tolerance);
@@ -227,15 +229,15 @@ static void check_edges(const struct box *found, const struct box *expected, dou
 
 /* How many boxes stay, each of which must be where the kernel shows it. */
 static uint32_t follow(const struct glcnn_augment_geometry_parameters *parameters,
-                       const struct box *box, double tolerance)
+                       const struct glcnn_box *box, double tolerance)
 {
     float *pictures = augment_box(parameters, box);
     uint32_t kept = 0;
     for (uint32_t n = 0; n < IMAGES; n++) {
-        struct object object = {*box, 1, false, false};
+        struct glcnn_object object = {*box, 1, false, false};
         if (detection_augment(parameters, n, 7, SIDE, SIDE, &object, 1) == 0)
             continue;
-        struct box shown = box_of_pixels(pictures + n * SIDE * SIDE);
+        struct glcnn_box shown = box_of_pixels(pictures + n * SIDE * SIDE);
         check_edges(&object.box, &shown, tolerance);
         kept++;
     }
@@ -245,7 +247,7 @@ static uint32_t follow(const struct glcnn_augment_geometry_parameters *parameter
 
 static void boxes_follow_their_pictures(void)
 {
-    const struct box box = {5, 8, 19, 30};
+    const struct glcnn_box box = {5, 8, 19, 30};
     CU_ASSERT_EQUAL(follow(&(struct glcnn_augment_geometry_parameters){.seed = 1}, &box, 0),
                     IMAGES);
     CU_ASSERT_EQUAL(follow(
@@ -268,14 +270,14 @@ static void boxes_follow_their_pictures(void)
 static void boxes_that_leave_the_picture_are_dropped(void)
 {
     const struct glcnn_augment_geometry_parameters parameters = {.seed = 5, .shift = 40};
-    const struct box box = {5, 8, 21, 30};
+    const struct glcnn_box box = {5, 8, 21, 30};
     float *pictures = augment_box(&parameters, &box);
     uint32_t kept = 0, cut = 0;
     for (uint32_t n = 0; n < IMAGES; n++) {
-        struct object objects[] = {{box, 0, false, false}, {box, 1, true, false}};
+        struct glcnn_object objects[] = {{box, 0, false, false}, {box, 1, true, false}};
         uint32_t count = detection_augment(&parameters, n, 7, SIDE, SIDE, objects, 2);
-        struct box shown = box_of_pixels(pictures + n * SIDE * SIDE);
-        double left = box_area(&shown) / box_area(&box);
+        struct glcnn_box shown = box_of_pixels(pictures + n * SIDE * SIDE);
+        double left = glcnn_box_area(&shown) / glcnn_box_area(&box);
         CU_ASSERT_EQUAL(count, (left >= 0.25) + (left > 0));
         if (count > 0) {
             check_edges(&objects[0].box, &shown, 1e-4);
@@ -291,8 +293,8 @@ static void boxes_that_leave_the_picture_are_dropped(void)
 static void a_quarter_of_a_box_is_kept(void)
 {
     const struct glcnn_augment_geometry_parameters none = {.seed = 1};
-    struct object objects[] = {{{-30, 2, 10, 8}, 0, false, false},
-                               {{-31, 2, 10, 8}, 1, false, false}};
+    struct glcnn_object objects[] = {{{-30, 2, 10, 8}, 0, false, false},
+                                     {{-31, 2, 10, 8}, 1, false, false}};
     CU_ASSERT_EQUAL(detection_augment(&none, 0, 0, SIDE, SIDE, objects, 2), 1);
     CU_ASSERT_EQUAL(objects[0].label, 0);
     CU_ASSERT_EQUAL(objects[0].box.left, 0);

@@ -18,7 +18,7 @@
 struct scene {
     struct detection_layout layout;
     float fine[12 * VALUES], coarse[4 * VALUES];
-    struct detection found[16];
+    struct glcnn_detection found[16];
 };
 
 static struct scene make_scene(void)
@@ -42,7 +42,8 @@ static uint32_t decode(struct scene *s, struct detection_limits limits)
     return detection_decode(&s->layout, predictions, &limits, s->found);
 }
 
-static void check_box(const struct detection *d, struct box expected, uint32_t label, float score)
+static void check_box(const struct glcnn_detection *d, struct glcnn_box expected, uint32_t label,
+                      float score)
 {
     CU_ASSERT_EQUAL(d->box.left, expected.left);
     CU_ASSERT_EQUAL(d->box.top, expected.top);
@@ -62,8 +63,8 @@ static void boxes_lie_around_their_locations(void)
     memcpy(s.fine + 5 * VALUES, distances, sizeof distances);
     predict(s.coarse, 3, 1, 0, 0.75f); /* at (24, 24): cut at the edges */
     CU_ASSERT_EQUAL_FATAL(decode(&s, usual), 2);
-    check_box(&s.found[0], (struct box){8, 8, 32, 24}, 0, 0.75f);
-    check_box(&s.found[1], (struct box){10, 8, 18, 20}, 1, 0.5f);
+    check_box(&s.found[0], (struct glcnn_box){8, 8, 32, 24}, 0, 0.75f);
+    check_box(&s.found[1], (struct glcnn_box){10, 8, 18, 20}, 1, 0.5f);
 }
 
 static void the_less_likely_of_a_class_are_suppressed(void)
@@ -136,7 +137,7 @@ static void a_frame_and_a_label_are_drawn(void)
     static uint8_t pixels[WIDTH * HEIGHT * 3];
     static const char *const names[] = {"I"};
     const struct canvas canvas = {pixels, WIDTH, HEIGHT};
-    const struct detection d = {{5, 12, 30, 33}, 0, 0.5f};
+    const struct glcnn_detection d = {{5, 12, 30, 33}, 0, 0.5f};
     memset(pixels, 0, sizeof pixels);
     detection_draw(&canvas, &d, 1, names);
     const uint32_t orange = 0xe69f00;
@@ -159,7 +160,7 @@ static void what_lies_outside_is_not_drawn(void)
     static const char *const names[] = {
         "", "a long name \xc3\xa9 with more letters than there is room"};
     const struct canvas canvas = {pixels + WIDTH * 3, WIDTH, HEIGHT};
-    const struct detection found[] = {
+    const struct glcnn_detection found[] = {
         {{-50, -50, 200, 200}, 1, 1}, {{0, 0, WIDTH, HEIGHT}, 1, 0.25f}, {{58, 38, 60, 40}, 0, 0}};
     memset(pixels, 0, sizeof pixels);
     detection_draw(&canvas, found, 3, names);

@@ -14,12 +14,13 @@
 
 /* ---- By hand ---- */
 
-static const struct box here = {0, 0, 10, 10}, there = {20, 20, 40, 40}, nowhere = {50, 0, 60, 9};
+static const struct glcnn_box here = {0, 0, 10, 10}, there = {20, 20, 40, 40},
+                              nowhere = {50, 0, 60, 9};
 
-static double at_50(const struct object *objects, uint32_t count, const struct detection *found,
-                    uint32_t found_count, double *at_all)
+static double at_50(const struct glcnn_object *objects, uint32_t count,
+                    const struct glcnn_detection *found, uint32_t found_count, double *at_all)
 {
-    struct detection_score score;
+    glcnn_detection_score score;
     struct detection_precision precision = {.at_50 = 0};
     CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, 2));
     CU_ASSERT_TRUE(detection_score_add(&score, objects, count, found, found_count));
@@ -32,8 +33,8 @@ static double at_50(const struct object *objects, uint32_t count, const struct d
 
 static void what_is_found_counts(void)
 {
-    const struct object objects[] = {{here, 0, false, false}, {there, 0, false, false}};
-    const struct detection found[] = {
+    const struct glcnn_object objects[] = {{here, 0, false, false}, {there, 0, false, false}};
+    const struct glcnn_detection found[] = {
         {here, 0, 0.5f}, {there, 0, 0.4f}, {nowhere, 0, 0.45f}, {here, 0, 0.3f}};
     double all;
     CU_ASSERT_EQUAL(at_50(objects, 2, found, 2, &all), 1);
@@ -45,8 +46,8 @@ static void what_is_found_counts(void)
 
 static void classes_without_an_object_do_not_count(void)
 {
-    const struct object object = {here, 1, false, false};
-    const struct detection found[] = {{here, 0, 0.9f}, {here, 1, 0.5f}};
+    const struct glcnn_object object = {here, 1, false, false};
+    const struct glcnn_detection found[] = {{here, 0, 0.9f}, {here, 1, 0.5f}};
     CU_ASSERT_EQUAL(at_50(&object, 1, found, 2, NULL), 1);
     CU_ASSERT_EQUAL(at_50(&object, 1, found, 1, NULL), 0);
     CU_ASSERT_TRUE(isnan(at_50(NULL, 0, found, 2, NULL)));
@@ -54,9 +55,9 @@ static void classes_without_an_object_do_not_count(void)
 
 static void a_crowd_is_neither_right_nor_wrong(void)
 {
-    const struct object objects[] = {{there, 0, true, false}, {here, 0, false, false}};
-    const struct box inside = {25, 25, 30, 30};
-    const struct detection found[] = {
+    const struct glcnn_object objects[] = {{there, 0, true, false}, {here, 0, false, false}};
+    const struct glcnn_box inside = {25, 25, 30, 30};
+    const struct glcnn_detection found[] = {
         {inside, 0, 0.9f}, {there, 0, 0.8f}, {nowhere, 0, 0.7f}, {here, 0, 0.6f}};
     CU_ASSERT_EQUAL(at_50(objects, 2, found, 4, NULL), 0.5);
     CU_ASSERT_TRUE(isnan(at_50(objects, 1, found, 4, NULL)));
@@ -66,9 +67,9 @@ static void a_crowd_is_neither_right_nor_wrong(void)
  * quarter of it is wrong, though of a crowd it would not count. */
 static void a_difficult_object_is_neither_right_nor_wrong(void)
 {
-    const struct object objects[] = {{there, 0, false, true}, {here, 0, false, false}};
-    const struct box inside = {20, 20, 30, 30};
-    const struct detection found[] = {
+    const struct glcnn_object objects[] = {{there, 0, false, true}, {here, 0, false, false}};
+    const struct glcnn_box inside = {20, 20, 30, 30};
+    const struct glcnn_detection found[] = {
         {there, 0, 0.9f}, {there, 0, 0.8f}, {here, 0, 0.7f}, {inside, 0, 0.95f}};
     CU_ASSERT_EQUAL(at_50(objects, 2, found + 2, 1, NULL), 1);
     CU_ASSERT_EQUAL(at_50(objects, 2, found, 3, NULL), 1);
@@ -79,16 +80,17 @@ static void a_difficult_object_is_neither_right_nor_wrong(void)
 /* What overlaps both takes the object that counts, however much more it has of the difficult one. */
 static void an_object_that_counts_comes_before_a_difficult_one(void)
 {
-    const struct object objects[] = {{here, 0, false, true}, {{0, 0, 10, 8}, 0, false, false}};
-    const struct detection found[] = {{here, 0, 0.9f}};
+    const struct glcnn_object objects[] = {{here, 0, false, true},
+                                           {{0, 0, 10, 8}, 0, false, false}};
+    const struct glcnn_detection found[] = {{here, 0, 0.9f}};
     CU_ASSERT_EQUAL(at_50(objects, 2, found, 1, NULL), 1);
 }
 
 static void thresholds_ask_for_overlap(void)
 {
-    const struct object object = {here, 0, false, false};
-    const struct detection most = {{0, 0, 10, 7.25f}, 0, 1}, half = {{0, 0, 10, 5}, 0, 1},
-                           less = {{0, 0, 10, 4.75f}, 0, 1};
+    const struct glcnn_object object = {here, 0, false, false};
+    const struct glcnn_detection most = {{0, 0, 10, 7.25f}, 0, 1}, half = {{0, 0, 10, 5}, 0, 1},
+                                 less = {{0, 0, 10, 4.75f}, 0, 1};
     double all;
     CU_ASSERT_EQUAL(at_50(&object, 1, &most, 1, &all), 1);
     CU_ASSERT(is_near(all, 0.5, 1e-12)); /* 0.5 to 0.7 of ten */
@@ -98,10 +100,10 @@ static void thresholds_ask_for_overlap(void)
 
 static void the_likeliest_hundred_count(void)
 {
-    const struct object object = {here, 0, false, false};
-    struct detection found[101];
+    const struct glcnn_object object = {here, 0, false, false};
+    struct glcnn_detection found[101];
     for (int i = 0; i < 101; i++)
-        found[i] = (struct detection){nowhere, 0, 1 - 0.005f * (float)i};
+        found[i] = (struct glcnn_detection){nowhere, 0, 1 - 0.005f * (float)i};
     found[99].box = here;
     CU_ASSERT(is_near(at_50(&object, 1, found, 101, NULL), 0.01, 1e-12));
     found[99].box = nowhere;
@@ -121,32 +123,32 @@ static struct glcnn_npy read_array(struct zip *archive, int set, const char *nam
 }
 
 /* Rows of the picture, as objects and detections; how many. */
-static uint32_t read_boxes(const struct glcnn_npy *array, int picture, struct object *objects,
-                           struct detection *found)
+static uint32_t read_boxes(const struct glcnn_npy *array, int picture, struct glcnn_object *objects,
+                           struct glcnn_detection *found)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < array->shape[0]; i++) {
         const float *row = array->data + COLUMNS * i;
-        const struct box box = {row[3], row[4], row[5], row[6]};
+        const struct glcnn_box box = {row[3], row[4], row[5], row[6]};
         if ((int)row[0] != picture)
             continue;
         CU_ASSERT_FATAL(count < MOST_BOXES);
         if (objects)
-            objects[count++] = (struct object){box, (uint32_t)row[1], row[2] > 0, false};
+            objects[count++] = (struct glcnn_object){box, (uint32_t)row[1], row[2] > 0, false};
         else
-            found[count++] = (struct detection){box, (uint32_t)row[1], row[2]};
+            found[count++] = (struct glcnn_detection){box, (uint32_t)row[1], row[2]};
     }
     return count;
 }
 
 /* Pictures from `first` to before `end`. */
-static void count_pictures(struct detection_score *score, const struct glcnn_npy *objects,
+static void count_pictures(glcnn_detection_score *score, const struct glcnn_npy *objects,
                            const struct glcnn_npy *found, int first, int end)
 {
     CU_ASSERT_TRUE_FATAL(detection_score_begin(score, CLASSES));
     for (int i = first; i < end; i++) {
-        static struct object o[MOST_BOXES];
-        static struct detection f[MOST_BOXES];
+        static struct glcnn_object o[MOST_BOXES];
+        static struct glcnn_detection f[MOST_BOXES];
         uint32_t object_count = read_boxes(objects, i, o, NULL);
         CU_ASSERT_TRUE(
             detection_score_add(score, o, object_count, f, read_boxes(found, i, NULL, f)));
@@ -154,10 +156,10 @@ static void count_pictures(struct detection_score *score, const struct glcnn_npy
 }
 
 /* Three that count a part each, and one of them takes what all have. */
-static void count_in_parts(struct detection_score *score, const struct glcnn_npy *objects,
+static void count_in_parts(glcnn_detection_score *score, const struct glcnn_npy *objects,
                            const struct glcnn_npy *found)
 {
-    struct detection_score parts[3];
+    glcnn_detection_score parts[3];
     size_t count = 0;
     for (int i = 0; i < 3; i++) {
         count_pictures(&parts[i], objects, found, i * PICTURES / 3, (i + 1) * PICTURES / 3);
@@ -183,7 +185,7 @@ static void check_set(struct zip *archive, int set, bool in_parts)
                      found = read_array(archive, set, "found"),
                      mean = read_array(archive, set, "mean"),
                      by_class = read_array(archive, set, "by_class");
-    struct detection_score score;
+    glcnn_detection_score score;
     double classes[CLASSES];
     struct detection_precision p = {.of_class_at_50 = classes};
     if (in_parts)
@@ -207,11 +209,11 @@ static void check_set(struct zip *archive, int set, bool in_parts)
 static void check_drawn(struct zip *archive, int set, bool in_parts)
 {
     static const uint32_t times[PICTURES] = {0, 2, 1, 0, 3, 1, 1, 0, 1, 1};
-    static struct object o[MOST_BOXES];
-    static struct detection f[MOST_BOXES];
+    static struct glcnn_object o[MOST_BOXES];
+    static struct glcnn_detection f[MOST_BOXES];
     struct glcnn_npy objects = read_array(archive, set, "objects"),
                      found = read_array(archive, set, "found");
-    struct detection_score score, drawn;
+    glcnn_detection_score score, drawn;
     struct detection_precision p = {.at_50 = 0};
     for (uint32_t i = 0; i < found.shape[0]; i++) /* equal scores go by the order of the pictures */
         found.data[COLUMNS * i + 2] += 1e-5f * (float)i;
@@ -253,13 +255,14 @@ static void pictures_may_be_drawn_several_times(void)
 static void sizes_are_thirds_of_the_objects(void)
 {
     static const float sides[] = {2, 9, 3, 6, 8, 2};
-    struct object objects[8] = {[6] = {there, 0, true, false}, [7] = {there, 0, false, true}};
-    const struct detection found[] = {{{0, 0, 8, 8}, 0, 0.9f}, {{200, 0, 209, 4.5f}, 0, 0.8f}};
-    struct detection_score score;
+    struct glcnn_object objects[8] = {[6] = {there, 0, true, false}, [7] = {there, 0, false, true}};
+    const struct glcnn_detection found[] = {{{0, 0, 8, 8}, 0, 0.9f},
+                                            {{200, 0, 209, 4.5f}, 0, 0.8f}};
+    glcnn_detection_score score;
     struct detection_size sizes[DETECTION_SIZES];
     for (int i = 0; i < 6; i++) {
         const float left = sides[i] == 8 ? 0 : sides[i] == 9 ? 200 : 400 + 20 * (float)i;
-        objects[i].box = (struct box){left, 0, left + sides[i], sides[i]};
+        objects[i].box = (struct glcnn_box){left, 0, left + sides[i], sides[i]};
     }
     CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, 1));
     CU_ASSERT_TRUE(detection_score_sizes(&score, sizes));
@@ -277,9 +280,9 @@ static void sizes_are_thirds_of_the_objects(void)
 /* Objects that are equally large are all small. */
 static void equal_objects_have_one_size(void)
 {
-    const struct object objects[] = {{here, 0, false, false}, {here, 0, false, false}};
-    const struct detection found[] = {{here, 0, 0.9f}};
-    struct detection_score score;
+    const struct glcnn_object objects[] = {{here, 0, false, false}, {here, 0, false, false}};
+    const struct glcnn_detection found[] = {{here, 0, 0.9f}};
+    glcnn_detection_score score;
     struct detection_size sizes[DETECTION_SIZES];
     CU_ASSERT_TRUE_FATAL(detection_score_begin(&score, 1));
     CU_ASSERT_TRUE(detection_score_add(&score, objects, 2, found, 1));

@@ -179,10 +179,10 @@ static void train_batch(struct detector *d, const struct shapes *pictures)
 /* ---- Evaluation ---- */
 
 static void score_picture(const struct detector *d, float *const predictions[], uint32_t n,
-                          const struct shapes *picture, struct detection_score *score)
+                          const struct shapes *picture, glcnn_detection_score *score)
 {
     const float *of_picture[DETECTION_SCALES];
-    struct detection found[100];
+    struct glcnn_detection found[100];
     const struct detection_limits limits = {0.01f, 0.6f, 100};
     for (uint32_t i = 0; i < d->layout.scales; i++)
         of_picture[i] = predictions[i] +
@@ -194,7 +194,7 @@ static void score_picture(const struct detector *d, float *const predictions[], 
 }
 
 static void score_batch(const struct detector *d, const struct shapes *pictures,
-                        struct detection_score *score)
+                        glcnn_detection_score *score)
 {
     glcnn_image *source = upload_pictures(pictures);
     float *predictions[DETECTION_SCALES] = {NULL};
@@ -213,11 +213,11 @@ static void score_batch(const struct detector *d, const struct shapes *pictures,
 }
 
 /* On the pictures of a seed. */
-static struct detection_precision evaluate(const struct detector *d, uint32_t batches,
-                                           uint32_t seed)
+static struct glcnn_detection_precision evaluate(const struct detector *d, uint32_t batches,
+                                                 uint32_t seed)
 {
-    struct detection_score score;
-    struct detection_precision precision = {.at_50 = 0};
+    glcnn_detection_score score;
+    struct glcnn_detection_precision precision = {.at_50 = 0};
     struct shapes *pictures = malloc(BATCH * sizeof *pictures);
     CU_ASSERT_TRUE_FATAL(pictures && detection_score_begin(&score, SHAPES_CLASSES));
     for (uint32_t b = 0; b < batches; b++) {
@@ -250,7 +250,7 @@ static void train(struct detector *d, uint32_t batches, uint32_t epochs)
     free(pictures);
 }
 
-static void tell(struct detection_precision p, clock_t begin)
+static void tell(struct glcnn_detection_precision p, clock_t begin)
 {
     printf("mAP@0.5 %.3f, @0.5:0.95 %.3f, %.0f s of processor time ", p.at_50, p.at_all,
            (double)(clock() - begin) / CLOCKS_PER_SEC);
@@ -265,7 +265,7 @@ static void shapes_are_found(void)
     clock_t begin = clock();
     make_detector(&d, 1);
     train(&d, 96, 5);
-    struct detection_precision p = evaluate(&d, 16, 4711);
+    struct glcnn_detection_precision p = evaluate(&d, 16, 4711);
     tell(p, begin);
     CU_ASSERT(p.at_50 >= 0.95);
     CU_ASSERT(p.at_all >= 0.55);
@@ -279,7 +279,7 @@ static void two_grids_learn_together(void)
     clock_t begin = clock();
     make_detector(&d, 2);
     train(&d, 4, 30);
-    struct detection_precision p = evaluate(&d, 4, SEED);
+    struct glcnn_detection_precision p = evaluate(&d, 4, SEED);
     tell(p, begin);
     CU_ASSERT(p.at_50 >= 0.9);
     free_detector(&d);

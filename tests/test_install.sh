@@ -68,7 +68,8 @@ for file in lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc in
     [ -f "$dest$prefix/$file" ] || fail "install-core left out $file"
 done
 more=$(find "$dest" -name 'libglcnn_*' -o -name 'glcnn_*.pc' -o -name bin -o -name man1 -o -name checkpoint.h \
-    -o -name serialize.h -o -name onnx.h -o -name data.h -o -name mpi.h)
+    -o -name serialize.h -o -name onnx.h -o -name data.h -o -name mpi.h \
+    -o -name train.h -o -name task.h)
 [ -z "$more" ] || fail "install-core installs $more"
 
 # What a part lacks is told when that part is built, and by name.
@@ -152,6 +153,9 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     include/glcnn/data.h \
     lib/foo/libglcnn_onnx.a lib/foo/libglcnn_onnx.so lib/foo/pkgconfig/glcnn_onnx.pc \
     include/glcnn/onnx.h \
+    lib/foo/libglcnn_train.a lib/foo/libglcnn_train.so lib/foo/pkgconfig/glcnn_train.pc \
+    include/glcnn/task.h include/glcnn/detection.h include/glcnn/metrics.h include/glcnn/train.h \
+    include/glcnn/report.h \
     ${mpi:+lib/foo/libglcnn_mpi.a lib/foo/libglcnn_mpi.so lib/foo/pkgconfig/glcnn_mpi.pc} \
     ${mpi:+include/glcnn/mpi.h} \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
@@ -166,7 +170,7 @@ done
 
 # The file says where it is by ${prefix} alone, so that one line moves it.
 mkdir "$work/pc"
-for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_data.pc ${mpi:+glcnn_mpi.pc}; do
+for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_data.pc glcnn_train.pc ${mpi:+glcnn_mpi.pc}; do
     sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/$file" >"$work/pc/$file"
 done
 pc() {
@@ -251,7 +255,7 @@ if command -v cmake >/dev/null; then
     # Components that are there, that are not installed, and that do not exist.
     find_by_cmake 'COMPONENTS glcnn onnx data OPTIONAL_COMPONENTS nonsense' ||
         { cat "$work/log"; fail 'CMake does not find components'; }
-    misses 'COMPONENTS nonsense' 'glcnn has no component nonsense: there are glcnn, interchange, onnx, data, mpi'
+    misses 'COMPONENTS nonsense' 'glcnn has no component nonsense: there are glcnn, interchange, onnx, data, mpi, train'
     file=$root/lib/foo/libglcnn_onnx.so.$version
     mv "$file" "$work/onnx.so"
     misses 'COMPONENTS onnx' "component onnx is not installed: $file is not there"
@@ -274,7 +278,7 @@ done
 
 # ---- What the shared library shows ---------------------------------------------------------------
 
-for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_data $mpi; do
+for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_data libglcnn_train $mpi; do
     soname=$library.so.$(number MAJOR)
     [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
     readelf -d "$root/lib/foo/$library.so" | grep -q "SONAME.*\[$soname\]" ||
@@ -303,6 +307,8 @@ declared glcnn.h onnx.h >"$work/all of onnx"
 declared status.h >"$work/status"
 declared data.h >"$work/all of data"
 declared glcnn.h mpi.h >"$work/all of mpi"
+declared glcnn.h data.h >"$work/core and data"
+declared glcnn.h task.h detection.h metrics.h train.h report.h >"$work/all of train"
 cd "$work/tree"
 comm -13 "$work/core" "$work/all" >"$work/interchange"
 comm -13 "$work/core" "$work/all of onnx" >"$work/onnx"
@@ -311,6 +317,8 @@ exports libglcnn "$work/core"
 exports libglcnn_interchange "$work/interchange"
 exports libglcnn_onnx "$work/onnx"
 exports libglcnn_data "$work/data"
+comm -13 "$work/core and data" "$work/all of train" >"$work/train"
+exports libglcnn_train "$work/train"
 comm -13 "$work/core" "$work/all of mpi" >"$work/mpi"
 [ -z "$mpi" ] || exports libglcnn_mpi "$work/mpi"
 ! ldd "$root/lib/foo/libglcnn.so" "$root/bin/glcnn" | grep libmpi || fail 'without MPI nothing runs'

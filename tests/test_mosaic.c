@@ -14,7 +14,7 @@
 #define EPOCHS  40
 
 static uint8_t pixels[BATCH][HEIGHT][WIDTH][2]; /* both channels the same */
-static struct object objects[BATCH][OBJECTS];
+static struct glcnn_object objects[BATCH][OBJECTS];
 static uint32_t indices[BATCH];
 
 static uint8_t value_of(uint32_t picture, uint32_t object)
@@ -26,11 +26,12 @@ static void draw_object(uint32_t picture, uint32_t object, uint32_t *random)
 {
     const uint32_t width = 1 + below(random, 15), height = 1 + below(random, 30),
                    left = object * WIDTH / OBJECTS, top = below(random, HEIGHT - height + 1);
-    struct object *o = &objects[picture][object];
-    *o = (struct object){{(float)left, (float)top, (float)(left + width), (float)(top + height)},
-                         object,
-                         false,
-                         false};
+    struct glcnn_object *o = &objects[picture][object];
+    *o = (struct glcnn_object){
+        {(float)left, (float)top, (float)(left + width), (float)(top + height)},
+        object,
+        false,
+        false};
     for (uint32_t y = top; y < top + height; y++)
         memset(pixels[picture][y][left], value_of(picture, object), 2 * (size_t)width);
 }
@@ -56,17 +57,17 @@ static struct glcnn_data_batch batch_of(uint64_t epoch)
 
 /* The box around the pixels of a value in one part of a mosaic, and how many there are. */
 static uint32_t find_pixels(const struct mosaic *m, uint32_t n, int part, uint8_t value,
-                            struct box *box)
+                            struct glcnn_box *box)
 {
     const struct mosaic_joint *j = &m->joints[n];
     const uint8_t *shown = (const uint8_t *)m->pictures + n * sizeof pixels[0];
     uint32_t count = 0;
-    *box = (struct box){WIDTH, HEIGHT, 0, 0};
+    *box = (struct glcnn_box){WIDTH, HEIGHT, 0, 0};
     for (uint32_t y = part & 2 ? j->y : 0; y < (part & 2 ? HEIGHT : j->y); y++)
         for (uint32_t x = part & 1 ? j->x : 0; x < (part & 1 ? WIDTH : j->x); x++) {
             if (shown[2 * (y * WIDTH + x)] != value || shown[2 * (y * WIDTH + x) + 1] != value)
                 continue;
-            const struct box pixel = {(float)x, (float)y, (float)x + 1, (float)y + 1};
+            const struct glcnn_box pixel = {(float)x, (float)y, (float)x + 1, (float)y + 1};
             box->left = pixel.left < box->left ? pixel.left : box->left;
             box->top = pixel.top < box->top ? pixel.top : box->top;
             box->right = pixel.right > box->right ? pixel.right : box->right;
@@ -81,13 +82,13 @@ static struct {
 } seen;
 
 static void check_object(const struct mosaic *m, uint32_t n, int part, uint32_t object,
-                         const struct object **next, const struct object *end)
+                         const struct glcnn_object **next, const struct glcnn_object *end)
 {
     const uint32_t picture = m->joints[n].pictures[part];
-    const struct object *o = &objects[picture][object];
-    struct box box;
+    const struct glcnn_object *o = &objects[picture][object];
+    struct glcnn_box box;
     const uint32_t count = find_pixels(m, n, part, value_of(picture, object), &box);
-    const double area = box_area(&o->box);
+    const double area = glcnn_box_area(&o->box);
     if (count == 0 || count < 0.25 * area) {
         seen.dropped++;
         return;
@@ -97,16 +98,16 @@ static void check_object(const struct mosaic *m, uint32_t n, int part, uint32_t 
     CU_ASSERT_FATAL(*next < end);
     CU_ASSERT_EQUAL((*next)->label, object);
     CU_ASSERT_EQUAL(memcmp(&(*next)->box, &box, sizeof box), 0);
-    CU_ASSERT_EQUAL(box_area(&box), count);
+    CU_ASSERT_EQUAL(glcnn_box_area(&box), count);
     ++*next;
 }
 
 static void check_part(const struct mosaic *m, uint32_t n, int part)
 {
-    struct object moved[OBJECTS];
-    const struct object *next = moved;
+    struct glcnn_object moved[OBJECTS];
+    const struct glcnn_object *next = moved;
     memcpy(moved, objects[m->joints[n].pictures[part]], sizeof moved);
-    const struct object *end = moved + mosaic_objects(m, n, part, moved, OBJECTS);
+    const struct glcnn_object *end = moved + mosaic_objects(m, n, part, moved, OBJECTS);
     for (uint32_t i = 0; i < OBJECTS; i++)
         check_object(m, n, part, i, &next, end);
     CU_ASSERT_PTR_EQUAL(next, end);
@@ -162,12 +163,12 @@ static void a_crowd_stays_while_it_is_seen(void)
     struct mosaic m;
     CU_ASSERT_FATAL(mosaic_begin(4, WIDTH, HEIGHT, 2, 1, &m));
     m.joints[0] = (struct mosaic_joint){24, 18, {0, 0, 0, 0}};
-    struct object crowd[] = {{{0, 0, 25, 19}, 0, true, false},
-                             {{0, 0, 25, 19}, 0, false, false},
-                             {{0, 0, 24, 18}, 0, true, false}};
+    struct glcnn_object crowd[] = {{{0, 0, 25, 19}, 0, true, false},
+                                   {{0, 0, 25, 19}, 0, false, false},
+                                   {{0, 0, 24, 18}, 0, true, false}};
     CU_ASSERT_EQUAL(mosaic_objects(&m, 0, 0, crowd, 3), 1);
     CU_ASSERT(crowd[0].crowd);
-    CU_ASSERT_EQUAL(box_area(&crowd[0].box), 1);
+    CU_ASSERT_EQUAL(glcnn_box_area(&crowd[0].box), 1);
     mosaic_end(&m);
 }
 

@@ -41,7 +41,7 @@ done
 modules_of() { # PART
     sed -n "s/^MODULES_$1 *:= //p" src/parts.mk
 }
-modules=$(for part in core interchange onnx data; do modules_of $part; done)
+modules=$(for part in core interchange onnx data train; do modules_of $part; done)
 [ "$(echo $modules | wc -w)" -gt 10 ] || fail "parts.mk's modules are $modules"
 for module in $modules; do
     package=lib${module#lib}-dev

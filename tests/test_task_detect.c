@@ -46,7 +46,7 @@ static struct glcnn_data_batch draw_batch(struct shape_batch *b, uint32_t *seed)
         shapes_make(&shapes, seed);
         memcpy(b->pixels[n], shapes.pixels, sizeof shapes.pixels);
         for (uint32_t i = 0; i < shapes.count; i++) {
-            const struct object *o = &shapes.objects[i];
+            const struct glcnn_object *o = &shapes.objects[i];
             b->items[n][i] = (struct glcnn_data_box){o->box.left / SHAPES_SIDE,
                                                      o->box.top / SHAPES_SIDE,
                                                      o->box.right / SHAPES_SIDE,

@@ -98,9 +98,9 @@ static void free_detector(struct detector *d)
 /* ---- Labels ---- */
 
 /* An object for all anchor boxes of the cell that its centre is in. */
-static void mark(const struct object *object, float cells[SIDE][SIDE][BOXES][PARTS])
+static void mark(const struct glcnn_object *object, float cells[SIDE][SIDE][BOXES][PARTS])
 {
-    const struct box *b = &object->box;
+    const struct glcnn_box *b = &object->box;
     float x = (b->left + b->right) / 2 / STRIDE, y = (b->top + b->bottom) / 2 / STRIDE;
     float width = (b->right - b->left) / STRIDE, height = (b->bottom - b->top) / STRIDE;
     for (int i = 0; i < BOXES; i++) {
@@ -202,13 +202,13 @@ static struct detection_layout layout_of_boxes(void)
 }
 
 static void score_picture(const float cells[CELLS][BOXES][PARTS], const struct shapes *picture,
-                          struct detection_score *score)
+                          glcnn_detection_score *score)
 {
     static float values[BOXES][CELLS][4 + SHAPES_CLASSES];
     const float *predictions[BOXES];
     const struct detection_layout layout = layout_of_boxes();
     const struct detection_limits limits = {0.01f, 0.6f, 100};
-    struct detection found[100];
+    struct glcnn_detection found[100];
     for (int i = 0; i < BOXES; i++) {
         predictions[i] = values[i][0];
         for (int cell = 0; cell < CELLS; cell++)
@@ -221,7 +221,7 @@ static void score_picture(const float cells[CELLS][BOXES][PARTS], const struct s
 }
 
 static void score_batch(const struct detector *d, const struct shapes *pictures,
-                        struct detection_score *score)
+                        glcnn_detection_score *score)
 {
     static float cells[BATCH][CELLS][BOXES][PARTS];
     glcnn_image *source = upload_pictures(pictures);
@@ -236,7 +236,7 @@ static void score_batch(const struct detector *d, const struct shapes *pictures,
 /* On pictures that were never seen. */
 static struct detection_precision evaluate(const struct detector *d, uint32_t batches)
 {
-    struct detection_score score;
+    glcnn_detection_score score;
     struct detection_precision precision = {.at_50 = 0};
     static struct shapes pictures[BATCH];
     uint32_t seed = 4711;

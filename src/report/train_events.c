@@ -53,7 +53,7 @@ static bool draw_matrix(const struct score *score, struct shown *shown)
     return true;
 }
 
-static bool write_matrix(struct train_observers *o, uint64_t step)
+static bool write_matrix(glcnn_observers *o, uint64_t step)
 {
     const glcnn_trainer *s = o->session;
     struct shown matrix;
@@ -67,7 +67,7 @@ static bool write_matrix(struct train_observers *o, uint64_t step)
 }
 
 /* Those that the epoch began with, on one sheet. */
-static bool write_samples(struct train_observers *o, uint64_t step, char error[GLCNN_ERROR_LENGTH])
+static bool write_samples(glcnn_observers *o, uint64_t step, char error[GLCNN_ERROR_LENGTH])
 {
     const glcnn_trainer *s = o->session;
     struct report_picture samples[REPORT_SAMPLES] = {{.label = 0}};
@@ -87,7 +87,7 @@ static bool write_samples(struct train_observers *o, uint64_t step, char error[G
     return good;
 }
 
-void train_observers_write_events(struct train_observers *o, const struct train_log_line *line)
+void train_observers_write_events(glcnn_observers *o, const struct train_log_line *line)
 {
     const glcnn_trainer *s = o->session;
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-void train_observers_leave_out(struct train_observers *o, enum train_observer observer,
-                               const char *error)
+void train_observers_leave_out(glcnn_observers *o, enum train_observer observer, const char *error)
 {
     static const char *const options[] = {"log", "plot", "report", "tensorboard", "trace"};
     o->left_out |= 1U << observer;
@@ -15,17 +15,17 @@ void train_observers_leave_out(struct train_observers *o, enum train_observer ob
                     options[observer]);
 }
 
-bool train_observers_lack(const struct train_observers *o, enum train_observer observer)
+bool train_observers_lack(const glcnn_observers *o, enum train_observer observer)
 {
     return o->left_out >> observer & 1;
 }
 
-bool train_observers_begin(struct train_observers *o, const glcnn_trainer *s,
-                           char error[GLCNN_ERROR_LENGTH])
+/* Once the training has begun, and its task is known. False, and a message: a file cannot be opened. */
+static bool open_observers(glcnn_observers *o, char error[GLCNN_ERROR_LENGTH])
 {
+    const glcnn_trainer *s = o->session;
     const glcnn_train_settings *t = &s->settings;
     const bool leads = ranks_leads(&s->ranks);
-    o->session = s;
     train_trace_begin(&o->trace, leads ? t->trace : NULL, s->first);
     if (s->ranks.mpi && o->trace.path)
         s->ranks.library.set_trace(s->ranks.mpi, train_trace_bucket, &o->trace);
@@ -42,7 +42,7 @@ bool train_observers_begin(struct train_observers *o, const glcnn_trainer *s,
 
 /* ---- Events ---- */
 
-static void write_log(struct train_observers *o, const struct train_log_line *line)
+static void write_log(glcnn_observers *o, const struct train_log_line *line)
 {
     char error[GLCNN_ERROR_LENGTH];
     train_log_write(&o->log, line);
@@ -50,7 +50,7 @@ static void write_log(struct train_observers *o, const struct train_log_line *li
         train_observers_leave_out(o, OBSERVER_LOG, error);
 }
 
-static void write_plot(struct train_observers *o)
+static void write_plot(glcnn_observers *o)
 {
     char error[GLCNN_ERROR_LENGTH], title[512];
     const glcnn_trainer *s = o->session;
@@ -62,7 +62,7 @@ static void write_plot(struct train_observers *o)
 }
 
 /* A step's line, with what validation found after it, where it did. */
-static void record(struct train_observers *o, const struct glcnn_train_event *e)
+static void record(glcnn_observers *o, const struct glcnn_train_event *e)
 {
     const bool is_validated = e->kind == GLCNN_TRAIN_EPOCH;
     const struct train_log_line line = {.step = e->step + 1,
@@ -78,7 +78,7 @@ static void record(struct train_observers *o, const struct glcnn_train_event *e)
 }
 
 /* The log and the events are closed, the trace is written; after a training that failed, the plot stays as it is. */
-static void conclude(struct train_observers *o, glcnn_status status)
+static void conclude(glcnn_observers *o, glcnn_status status)
 {
     char error[GLCNN_ERROR_LENGTH];
     if (!train_log_close(&o->log, error))
@@ -91,9 +91,34 @@ static void conclude(struct train_observers *o, glcnn_status status)
         write_plot(o);
 }
 
-void train_observers_take(struct train_observers *o, const struct glcnn_train_event *event)
+/* ---- For users ---- */
+
+glcnn_status glcnn_observers_create(glcnn_trainer *trainer, glcnn_observers **observers,
+                                    char error[GLCNN_ERROR_LENGTH])
 {
-    if (!o->session)
+    *observers = calloc(1, sizeof **observers);
+    if (!*observers) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+        return GLCNN_OUT_OF_MEMORY;
+    }
+    (*observers)->session = trainer;
+    trainer->is_observed = true;
+    return GLCNN_SUCCESS;
+}
+
+static void begin_observers(glcnn_observers *o)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    o->is_open = true;
+    if (!open_observers(o, error))
+        trainer_abort(o->session, error);
+}
+
+void glcnn_observers_take(glcnn_observers *o, const struct glcnn_train_event *event)
+{
+    if (event->kind == GLCNN_TRAIN_BEGUN)
+        begin_observers(o);
+    if (!o->is_open)
         return;
     if (event->kind == GLCNN_TRAIN_STEP)
         train_trace_end_step(&o->trace, event->begun, event->ended);
@@ -108,6 +133,22 @@ void train_observers_take(struct train_observers *o, const struct glcnn_train_ev
         write_plot(o);
         train_observers_report(o);
     }
-    if (event->kind == GLCNN_TRAIN_TRAINED)
+    if (event->kind == GLCNN_TRAIN_TRAINED) {
         conclude(o, event->status);
+        o->is_open = false;
+    }
+}
+
+bool glcnn_observers_left_out(const glcnn_observers *o)
+{
+    return o->left_out != 0;
+}
+
+/* Of a training that was given up the files end where it did. */
+void glcnn_observers_destroy(glcnn_observers **observers)
+{
+    if (*observers && (*observers)->is_open)
+        conclude(*observers, GLCNN_INVALID_STATE);
+    free(*observers);
+    *observers = NULL;
 }

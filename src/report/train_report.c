@@ -57,7 +57,7 @@ static double mean_of_epoch(const double *values, size_t count, size_t steps)
 }
 
 /* What is measured in training too. */
-static void add_training(const struct train_observers *o, uint64_t epoch, struct page *p)
+static void add_training(const glcnn_observers *o, uint64_t epoch, struct page *p)
 {
     const glcnn_trainer *s = o->session;
     const struct curve *t = &s->curves.training;
@@ -70,7 +70,7 @@ static void add_training(const struct train_observers *o, uint64_t epoch, struct
                    "mean of the same steps");
 }
 
-static void add_numbers(const struct train_observers *o, uint64_t epoch, struct page *p)
+static void add_numbers(const glcnn_observers *o, uint64_t epoch, struct page *p)
 {
     const glcnn_trainer *s = o->session;
     const struct task *task = s->settings.task;
@@ -184,8 +184,7 @@ bool train_observers_read_samples(const glcnn_trainer *s, size_t step,
     return report_read_samples(&s->pictures, s->device, &parameters, &input, samples, count, error);
 }
 
-static bool write_page(const struct train_observers *o, struct page *p,
-                       char error[GLCNN_ERROR_LENGTH])
+static bool write_page(const glcnn_observers *o, struct page *p, char error[GLCNN_ERROR_LENGTH])
 {
     const glcnn_trainer *s = o->session;
     const uint64_t epoch = s->step / s->steps;
@@ -210,7 +209,7 @@ static bool write_page(const struct train_observers *o, struct page *p,
            report_write(&p->report, s->report_path, error);
 }
 
-void train_observers_report(struct train_observers *o)
+void train_observers_report(glcnn_observers *o)
 {
     const glcnn_trainer *s = o->session;
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";

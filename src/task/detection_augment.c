@@ -12,28 +12,29 @@ struct moved_point detection_moved(const double m[6], double x, double y)
                                 (m[0] * dy - m[3] * dx) / determinant + 0.5};
 }
 
-static struct box box_around(const double m[6], const struct box *box)
+static struct glcnn_box box_around(const double m[6], const struct glcnn_box *box)
 {
-    struct box around = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    struct glcnn_box around = {INFINITY, INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < 4; i++) {
         struct moved_point p = detection_moved(m, (double)(i & 1 ? box->right : box->left),
                                                (double)(i & 2 ? box->bottom : box->top));
-        around = (struct box){fminf(around.left, (float)p.x), fminf(around.top, (float)p.y),
-                              fmaxf(around.right, (float)p.x), fmaxf(around.bottom, (float)p.y)};
+        around =
+            (struct glcnn_box){fminf(around.left, (float)p.x), fminf(around.top, (float)p.y),
+                               fmaxf(around.right, (float)p.x), fmaxf(around.bottom, (float)p.y)};
     }
     return around;
 }
 
 uint32_t detection_augment(const struct glcnn_augment_geometry_parameters *parameters,
                            uint32_t number, uint32_t epoch, uint32_t width, uint32_t height,
-                           struct object *objects, uint32_t count)
+                           struct glcnn_object *objects, uint32_t count)
 {
-    const struct box picture = {0, 0, (float)width, (float)height};
+    const struct glcnn_box picture = {0, 0, (float)width, (float)height};
     uint32_t kept = 0;
     double matrix[6];
     glcnn_augment_geometry_matrix(parameters, number, epoch, width, height, matrix);
     for (uint32_t i = 0; i < count; i++) {
-        struct object o = objects[i];
+        struct glcnn_object o = objects[i];
         o.box = box_around(matrix, &o.box);
         if (object_cut(&o, &picture))
             objects[kept++] = o;

@@ -21,6 +21,6 @@ struct moved_point detection_moved(const double matrix[6], double x, double y);
  * stays while anything is left of it. Returns how many there are; they keep their order. */
 uint32_t detection_augment(const struct glcnn_augment_geometry_parameters *parameters,
                            uint32_t number, uint32_t epoch, uint32_t width, uint32_t height,
-                           struct object *objects, uint32_t count);
+                           struct glcnn_object *objects, uint32_t count);
 
 #endif

@@ -21,31 +21,31 @@ uint32_t detection_locations(const struct detection_grid *grid)
     return grid->columns * grid->rows;
 }
 
-double box_area(const struct box *box)
+double glcnn_box_area(const struct glcnn_box *box)
 {
     double width = (double)box->right - (double)box->left;
     double height = (double)box->bottom - (double)box->top;
     return width > 0 && height > 0 ? width * height : 0;
 }
 
-struct box box_intersection(const struct box *a, const struct box *b)
+struct glcnn_box box_intersection(const struct glcnn_box *a, const struct glcnn_box *b)
 {
-    return (struct box){fmaxf(a->left, b->left), fmaxf(a->top, b->top), fminf(a->right, b->right),
-                        fminf(a->bottom, b->bottom)};
+    return (struct glcnn_box){fmaxf(a->left, b->left), fmaxf(a->top, b->top),
+                              fminf(a->right, b->right), fminf(a->bottom, b->bottom)};
 }
 
-double box_overlap(const struct box *a, const struct box *b)
+double glcnn_box_overlap(const struct glcnn_box *a, const struct glcnn_box *b)
 {
-    struct box common = box_intersection(a, b);
-    double inside = box_area(&common), all = box_area(a) + box_area(b) - inside;
+    struct glcnn_box common = box_intersection(a, b);
+    double inside = glcnn_box_area(&common), all = glcnn_box_area(a) + glcnn_box_area(b) - inside;
     return all > 0 ? inside / all : 0;
 }
 
 #define LEAST_PART 0.25 /* of an object that counts */
 
-bool object_cut(struct object *object, const struct box *shown)
+bool object_cut(struct glcnn_object *object, const struct glcnn_box *shown)
 {
-    const double least = object->crowd ? 0 : LEAST_PART * box_area(&object->box);
+    const double least = object->crowd ? 0 : LEAST_PART * glcnn_box_area(&object->box);
     object->box = box_intersection(&object->box, shown);
-    return box_area(&object->box) > 0 && box_area(&object->box) >= least;
+    return glcnn_box_area(&object->box) > 0 && glcnn_box_area(&object->box) >= least;
 }

@@ -1,31 +1,8 @@
-/* Boxes in pictures, and where a detector predicts them.
- *
- * Edges are in pixels, counted from the picture's left and top edge: the first pixel reaches from 0
- * to 1. */
+/* Boxes in pictures as glcnn/detection.h has them, and where a detector predicts them. */
 #ifndef GLCNN_TASK_DETECTION_BOX_H
 #define GLCNN_TASK_DETECTION_BOX_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct box {
-    float left, top, right, bottom;
-};
-
-/* What is in a picture. */
-struct object {
-    struct box box;
-    uint32_t label; /* its class */
-    bool crowd;     /* many of the class: not trained, and neither right nor wrong to find */
-    bool difficult; /* Pascal VOC's: trained, and neither right nor wrong to find */
-};
-
-/* What a detector finds there. */
-struct detection {
-    struct box box;
-    uint32_t label;
-    float score; /* probability of the class */
-};
+#include <glcnn/detection.h>
 
 #define DETECTION_SCALES 3 /* at most */
 
@@ -50,14 +27,10 @@ struct detection_layout detection_layout(uint32_t width, uint32_t height, uint32
 /* Locations of a grid. */
 uint32_t detection_locations(const struct detection_grid *grid);
 
-/* 0 of a box without an inside. */
-double box_area(const struct box *box);
 /* What two boxes have in common, which may be without an inside. */
-struct box box_intersection(const struct box *a, const struct box *b);
+struct glcnn_box box_intersection(const struct glcnn_box *a, const struct glcnn_box *b);
 /* Cuts an object at the edges of what is shown. False: less than a quarter of its area is left, so that it does
  * not count; of a crowd nothing is. */
-bool object_cut(struct object *object, const struct box *shown);
-/* Intersection over union, 0 to 1; 0 where both areas are. */
-double box_overlap(const struct box *a, const struct box *b);
+bool object_cut(struct glcnn_object *object, const struct glcnn_box *shown);
 
 #endif

@@ -7,7 +7,7 @@
 #define MOST_CANDIDATES 10000 /* that are compared with each other */
 
 struct candidate {
-    struct detection detection;
+    struct glcnn_detection detection;
     size_t order; /* among equals */
 };
 
@@ -16,7 +16,7 @@ struct candidates {
     size_t count, capacity;
 };
 
-static bool add_candidate(struct candidates *candidates, const struct detection *detection)
+static bool add_candidate(struct candidates *candidates, const struct glcnn_detection *detection)
 {
     if (candidates->count == candidates->capacity) {
         size_t capacity = 2 * candidates->capacity + 64;
@@ -31,15 +31,16 @@ static bool add_candidate(struct candidates *candidates, const struct detection 
     return true;
 }
 
-static struct box box_at(const struct detection_layout *layout, const struct detection_grid *grid,
-                         uint32_t location, const float *distances)
+static struct glcnn_box box_at(const struct detection_layout *layout,
+                               const struct detection_grid *grid, uint32_t location,
+                               const float *distances)
 {
     float stride = (float)grid->stride;
     float x = (float)(location % grid->columns) + 0.5f;
     float y = (float)(location / grid->columns) + 0.5f;
-    struct box picture = {0, 0, (float)layout->width, (float)layout->height};
-    struct box box = {(x - distances[0]) * stride, (y - distances[1]) * stride,
-                      (x + distances[2]) * stride, (y + distances[3]) * stride};
+    struct glcnn_box picture = {0, 0, (float)layout->width, (float)layout->height};
+    struct glcnn_box box = {(x - distances[0]) * stride, (y - distances[1]) * stride,
+                            (x + distances[2]) * stride, (y + distances[3]) * stride};
     return box_intersection(&box, &picture);
 }
 
@@ -58,9 +59,9 @@ static bool collect_location(const struct detection_layout *layout,
 {
     if (!are_finite(values, 4))
         return true;
-    struct detection d = {.box = box_at(layout, grid, location, values)};
+    struct glcnn_detection d = {.box = box_at(layout, grid, location, values)};
     bool good = true;
-    for (uint32_t c = 0; good && box_area(&d.box) > 0 && c < layout->classes; c++) {
+    for (uint32_t c = 0; good && glcnn_box_area(&d.box) > 0 && c < layout->classes; c++) {
         d.label = c;
         d.score = values[4 + c];
         if (isfinite(d.score) && d.score >= least)
@@ -91,30 +92,48 @@ static int likelier_first(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static bool is_suppressed(const struct detection *d, const struct detection *kept, uint32_t count,
-                          float overlap)
+static bool is_suppressed(const struct glcnn_detection *d, const struct glcnn_detection *kept,
+                          uint32_t count, float overlap)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (kept[i].label == d->label && box_overlap(&kept[i].box, &d->box) > (double)overlap)
+        if (kept[i].label == d->label && glcnn_box_overlap(&kept[i].box, &d->box) > (double)overlap)
             return true;
     return false;
 }
 
+/* Takes one more, unless it is suppressed by one that was taken. */
+static uint32_t keep_detection(const struct glcnn_detection *d, struct glcnn_detection *kept,
+                               uint32_t count, float overlap)
+{
+    if (is_suppressed(d, kept, count, overlap))
+        return count;
+    kept[count] = *d;
+    return count + 1;
+}
+
+uint32_t glcnn_detections_suppress(struct glcnn_detection *detections, uint32_t count,
+                                   float overlap, uint32_t most)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count && kept < most; i++) {
+        const struct glcnn_detection d = detections[i];
+        kept = keep_detection(&d, detections, kept, overlap);
+    }
+    return kept;
+}
+
 static uint32_t suppress(const struct candidates *candidates, const struct detection_limits *limits,
-                         struct detection *found)
+                         struct glcnn_detection *found)
 {
     uint32_t count = 0;
     size_t compared = candidates->count < MOST_CANDIDATES ? candidates->count : MOST_CANDIDATES;
-    for (size_t i = 0; i < compared && count < limits->most; i++) {
-        const struct detection *d = &candidates->items[i].detection;
-        if (!is_suppressed(d, found, count, limits->overlap))
-            found[count++] = *d;
-    }
+    for (size_t i = 0; i < compared && count < limits->most; i++)
+        count = keep_detection(&candidates->items[i].detection, found, count, limits->overlap);
     return count;
 }
 
 uint32_t detection_decode(const struct detection_layout *layout, const float *const predictions[],
-                          const struct detection_limits *limits, struct detection *found)
+                          const struct detection_limits *limits, struct glcnn_detection *found)
 {
     struct candidates candidates = {NULL, 0, 0};
     uint32_t count = UINT32_MAX;

@@ -20,6 +20,6 @@ struct detection_limits {
  * What is not finite, and a box without an inside, is left out. Returns how many there are;
  * UINT32_MAX: not enough memory. */
 uint32_t detection_decode(const struct detection_layout *layout, const float *const predictions[],
-                          const struct detection_limits *limits, struct detection *found);
+                          const struct detection_limits *limits, struct glcnn_detection *found);
 
 #endif

@@ -120,7 +120,8 @@ static void draw_text(const struct canvas *canvas, long x, long y, long point, c
     }
 }
 
-static void draw_detection(const struct canvas *canvas, const struct detection *d, const char *name)
+static void draw_detection(const struct canvas *canvas, const struct glcnn_detection *d,
+                           const char *name)
 {
     const struct color color = colors[d->label % COLORS];
     uint32_t shorter = canvas->width < canvas->height ? canvas->width : canvas->height;
@@ -136,8 +137,8 @@ static void draw_detection(const struct canvas *canvas, const struct detection *
               point, text, color);
 }
 
-void detection_draw(const struct canvas *canvas, const struct detection *found, uint32_t count,
-                    const char *const *names)
+void detection_draw(const struct canvas *canvas, const struct glcnn_detection *found,
+                    uint32_t count, const char *const *names)
 {
     for (uint32_t i = count; i-- > 0;)
         draw_detection(canvas, &found[i], names[found[i].label]);

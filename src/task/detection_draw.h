@@ -16,8 +16,8 @@ struct canvas {
  * class, and "NAME 0.97" above it, or in it where there is no room; at the right edge it moves to the
  * left. Lines and letters grow with the picture. Letters are drawn as capitals; what is no ASCII is a
  * block. */
-void detection_draw(const struct canvas *canvas, const struct detection *found, uint32_t count,
-                    const char *const *names);
+void detection_draw(const struct canvas *canvas, const struct glcnn_detection *found,
+                    uint32_t count, const char *const *names);
 
 /* A cross in the colour of a class, whose middle is in the pixel (x, y). It grows with the picture. */
 void canvas_cross(const struct canvas *canvas, long x, long y, uint32_t label);

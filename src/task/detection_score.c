@@ -24,27 +24,28 @@ struct detection_object {
     uint16_t matched; /* a bit for each threshold */
 };
 
-bool detection_score_begin(struct detection_score *score, uint32_t classes)
+bool detection_score_begin(glcnn_detection_score *score, uint32_t classes)
 {
-    *score = (struct detection_score){.classes = classes};
+    *score = (glcnn_detection_score){.classes = classes};
     score->objects = calloc(classes, sizeof *score->objects);
     return score->objects;
 }
 
-void detection_score_free(struct detection_score *score)
+void detection_score_free(glcnn_detection_score *score)
 {
     free(score->objects);
     free(score->outcomes);
     free(score->each);
-    *score = (struct detection_score){.classes = 0};
+    free(score->of_class);
+    *score = (glcnn_detection_score){.classes = 0};
 }
 
 /* ---- A class of a picture ---- */
 
 struct scene {
-    const struct object *objects;
+    const struct glcnn_object *objects;
     uint32_t object_count;
-    const struct detection *found;
+    const struct glcnn_detection *found;
     uint32_t found_count;
     uint16_t *matched; /* of each object, a bit for each threshold */
 };
@@ -54,29 +55,30 @@ static double threshold_at(unsigned i)
     return 0.5 + 0.05 * i;
 }
 
-static double overlap_with(const struct detection *d, const struct object *o)
+static double overlap_with(const struct glcnn_detection *d, const struct glcnn_object *o)
 {
     if (!o->crowd)
-        return box_overlap(&d->box, &o->box);
-    struct box common = box_intersection(&d->box, &o->box);
-    double area = box_area(&d->box);
-    return area > 0 ? box_area(&common) / area : 0;
+        return glcnn_box_overlap(&d->box, &o->box);
+    struct glcnn_box common = box_intersection(&d->box, &o->box);
+    double area = glcnn_box_area(&d->box);
+    return area > 0 ? glcnn_box_area(&common) / area : 0;
 }
 
 /* False: to find or to miss it is neither right nor wrong. */
-static bool does_count(const struct object *o)
+static bool does_count(const struct glcnn_object *o)
 {
     return !o->crowd && !o->difficult;
 }
 
 /* The object that the detection matches with threshold t, of those of its class that count or of those that
  * do not: the largest overlap, of equal ones the last. What counts is matched once. */
-static uint32_t match(const struct scene *scene, const struct detection *d, unsigned t, bool counts)
+static uint32_t match(const struct scene *scene, const struct glcnn_detection *d, unsigned t,
+                      bool counts)
 {
     double best = threshold_at(t);
     uint32_t found = NONE;
     for (uint32_t i = 0; i < scene->object_count; i++) {
-        const struct object *o = &scene->objects[i];
+        const struct glcnn_object *o = &scene->objects[i];
         if (o->label != d->label || does_count(o) != counts ||
             (counts && scene->matched[i] >> t & 1))
             continue;
@@ -89,7 +91,7 @@ static uint32_t match(const struct scene *scene, const struct detection *d, unsi
     return found;
 }
 
-static struct detection_outcome judge(const struct scene *scene, const struct detection *d)
+static struct detection_outcome judge(const struct scene *scene, const struct glcnn_detection *d)
 {
     struct detection_outcome outcome = {.label = d->label, .score = d->score};
     for (unsigned t = 0; t < DETECTION_THRESHOLDS; t++) {
@@ -120,7 +122,7 @@ static bool grow(void **items, size_t size, size_t count, size_t *capacity, size
     return true;
 }
 
-static bool make_room(struct detection_score *score, uint32_t outcomes, uint32_t objects)
+static bool make_room(glcnn_detection_score *score, uint32_t outcomes, uint32_t objects)
 {
     void *found = score->outcomes, *each = score->each;
     const bool good =
@@ -143,7 +145,7 @@ static int compare_outcomes(const void *a, const void *b)
 }
 
 /* Judges those that `order` names, which has them by class and score. */
-static void judge_all(struct detection_score *score, const struct scene *scene,
+static void judge_all(glcnn_detection_score *score, const struct scene *scene,
                       const struct detection_outcome *order)
 {
     uint32_t of_class = 0;
@@ -158,20 +160,21 @@ static void judge_all(struct detection_score *score, const struct scene *scene,
     }
 }
 
-static void keep_objects(struct detection_score *score, const struct scene *scene)
+static void keep_objects(glcnn_detection_score *score, const struct scene *scene)
 {
     for (uint32_t i = 0; i < scene->object_count; i++) {
-        const struct object *o = &scene->objects[i];
+        const struct glcnn_object *o = &scene->objects[i];
         if (!does_count(o))
             continue;
         score->objects[o->label]++;
         score->each[score->object_count++] = (struct detection_object){
-            o->label, score->pictures, (float)box_area(&o->box), scene->matched[i]};
+            o->label, score->pictures, (float)glcnn_box_area(&o->box), scene->matched[i]};
     }
 }
 
-bool detection_score_add(struct detection_score *score, const struct object *objects,
-                         uint32_t object_count, const struct detection *found, uint32_t found_count)
+bool detection_score_add(glcnn_detection_score *score, const struct glcnn_object *objects,
+                         uint32_t object_count, const struct glcnn_detection *found,
+                         uint32_t found_count)
 {
     struct scene scene = {objects, object_count, found, found_count,
                           calloc(object_count + 1, sizeof *scene.matched)};
@@ -232,8 +235,7 @@ static double average_precision(struct outcomes of, uint64_t objects, unsigned t
     return (sum + best * (recall + 1)) / RECALLS;
 }
 
-static struct outcomes outcomes_of(const struct detection_score *score, uint32_t label,
-                                   size_t *next)
+static struct outcomes outcomes_of(const glcnn_detection_score *score, uint32_t label, size_t *next)
 {
     size_t first = *next;
     while (*next < score->count && score->outcomes[*next].label == label)
@@ -241,14 +243,14 @@ static struct outcomes outcomes_of(const struct detection_score *score, uint32_t
     return (struct outcomes){score->outcomes + first, *next - first};
 }
 
-static void sort(struct detection_score *score)
+static void sort(glcnn_detection_score *score)
 {
     if (score->count > 0 && !score->is_sorted)
         qsort(score->outcomes, score->count, sizeof *score->outcomes, compare_outcomes);
     score->is_sorted = true;
 }
 
-void detection_score_result(struct detection_score *score, struct detection_precision *precision)
+void detection_score_result(glcnn_detection_score *score, struct detection_precision *precision)
 {
     double sums[DETECTION_THRESHOLDS] = {0}, all = 0;
     uint32_t classes = 0;
@@ -271,12 +273,12 @@ void detection_score_result(struct detection_score *score, struct detection_prec
 
 /* ---- Pictures drawn anew ---- */
 
-size_t detection_score_work(const struct detection_score *score)
+size_t detection_score_work(const glcnn_detection_score *score)
 {
     return score->count + score->object_count + score->classes;
 }
 
-double detection_score_drawn(struct detection_score *score, const uint32_t *times)
+double detection_score_drawn(glcnn_detection_score *score, const uint32_t *times)
 {
     uint64_t *objects = calloc(score->classes, sizeof *objects);
     double sum = 0;
@@ -328,7 +330,7 @@ static void share_by_size(const struct detection_object *sorted, size_t count,
                                                   : NAN;
 }
 
-bool detection_score_sizes(const struct detection_score *score,
+bool detection_score_sizes(const glcnn_detection_score *score,
                            struct detection_size sizes[DETECTION_SIZES])
 {
     const size_t count = score->object_count;
@@ -353,12 +355,12 @@ enum {
     OBJECT = 4   /* of an object: label, picture, area, and the bits */
 };
 
-size_t detection_score_numbers(const struct detection_score *score)
+size_t detection_score_numbers(const glcnn_detection_score *score)
 {
     return HEAD + OUTCOME * score->count + OBJECT * score->object_count;
 }
 
-void detection_score_write(const struct detection_score *score, double *numbers)
+void detection_score_write(const glcnn_detection_score *score, double *numbers)
 {
     *numbers++ = score->pictures;
     *numbers++ = (double)score->count;
@@ -380,7 +382,7 @@ void detection_score_write(const struct detection_score *score, double *numbers)
     }
 }
 
-static void read_outcome(struct detection_score *score, const double *numbers)
+static void read_outcome(glcnn_detection_score *score, const double *numbers)
 {
     score->outcomes[score->count] =
         (struct detection_outcome){.order = score->count,
@@ -392,7 +394,7 @@ static void read_outcome(struct detection_score *score, const double *numbers)
     score->count++;
 }
 
-static void read_object(struct detection_score *score, const double *numbers)
+static void read_object(glcnn_detection_score *score, const double *numbers)
 {
     const struct detection_object object = {(uint32_t)numbers[0],
                                             score->pictures + (uint32_t)numbers[1],
@@ -402,7 +404,7 @@ static void read_object(struct detection_score *score, const double *numbers)
 }
 
 /* The numbers that a row has, of `count` that there are; 0: it is none. */
-static size_t read_row(struct detection_score *score, const double *numbers, size_t count)
+static size_t read_row(glcnn_detection_score *score, const double *numbers, size_t count)
 {
     if (count < HEAD || numbers[1] > (double)count || numbers[2] > (double)count)
         return 0;
@@ -418,7 +420,7 @@ static size_t read_row(struct detection_score *score, const double *numbers, siz
     return row;
 }
 
-bool detection_score_read(struct detection_score *score, const double *numbers, size_t count)
+bool detection_score_read(glcnn_detection_score *score, const double *numbers, size_t count)
 {
     size_t at = 0, row = 1;
     memset(score->objects, 0, score->classes * sizeof *score->objects);
@@ -428,4 +430,48 @@ bool detection_score_read(struct detection_score *score, const double *numbers, 
     while (at < count && (row = read_row(score, numbers + at, count - at)) > 0)
         at += row;
     return row > 0;
+}
+
+/* ---- For users ---- */
+
+glcnn_detection_score *glcnn_detection_score_create(uint32_t class_count)
+{
+    glcnn_detection_score *score = class_count > 0 ? calloc(1, sizeof *score) : NULL;
+    if (score && detection_score_begin(score, class_count) &&
+        (score->of_class = calloc(class_count, sizeof *score->of_class)))
+        return score;
+    glcnn_detection_score_destroy(&score);
+    return NULL;
+}
+
+void glcnn_detection_score_destroy(glcnn_detection_score **score)
+{
+    if (*score)
+        detection_score_free(*score);
+    free(*score);
+    *score = NULL;
+}
+
+glcnn_status glcnn_detection_score_add(glcnn_detection_score *score,
+                                       const struct glcnn_object *objects, uint32_t object_count,
+                                       const struct glcnn_detection *found, uint32_t found_count)
+{
+    for (uint32_t i = 0; i < object_count; i++)
+        if (objects[i].label >= score->classes)
+            return GLCNN_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < found_count; i++)
+        if (found[i].label >= score->classes || !isfinite(found[i].score))
+            return GLCNN_INVALID_ARGUMENT;
+    return detection_score_add(score, objects, object_count, found, found_count)
+               ? GLCNN_SUCCESS
+               : GLCNN_OUT_OF_MEMORY;
+}
+
+const struct glcnn_detection_result *glcnn_detection_score_result(glcnn_detection_score *score)
+{
+    struct detection_precision p = {.of_class_at_50 = score->of_class};
+    detection_score_result(score, &p);
+    score->result =
+        (struct glcnn_detection_result){p.at_50, p.at_all, score->classes, score->of_class};
+    return &score->result;
 }

@@ -1,18 +1,4 @@
-/* How well a detector finds objects: mean average precision by COCO's rules, as pycocotools has them.
- *
- *   match      in each picture and class the detections, the likeliest 100, are matched in the order of
- *              their scores, each with the object of the largest overlap that is at least the
- *              threshold and not matched yet. Of a crowd the overlap is the part of the detection
- *              that lies in it; a crowd is matched any number of times, by what matches no object,
- *              and what matches one does not count. So are objects that Pascal VOC marks difficult,
- *              by their own overlap: "Objects marked as difficult are currently ignored in the
- *              evaluation of the challenge" (development kit)
- *   precision  of a class: at each detection, of all pictures in the order of their scores, the part of
- *              those up to it that are right; at each the largest of it and those behind it
- *   average    of the precisions where recall reaches 0, 0.01, ... 1, of which those that it
- *              does not reach are 0
- *   mean       over the classes of which there are objects; of the thresholds 0.5, 0.55, ... 0.95 too
- */
+/* How well a detector finds objects, by the rules of glcnn/detection.h. */
 #ifndef GLCNN_TASK_DETECTION_SCORE_H
 #define GLCNN_TASK_DETECTION_SCORE_H
 
@@ -25,7 +11,7 @@
 struct detection_outcome;
 struct detection_object;
 
-struct detection_score {
+struct glcnn_detection_score {
     uint32_t classes;
     uint64_t *objects; /* of each class, without crowds and difficult ones */
     struct detection_outcome *outcomes;
@@ -33,7 +19,9 @@ struct detection_score {
     struct detection_object *each; /* of those objects */
     size_t object_count, object_capacity;
     uint32_t pictures;
-    bool is_sorted; /* outcomes are by class and score */
+    bool is_sorted;                       /* outcomes are by class and score */
+    struct glcnn_detection_result result; /* of its user */
+    double *of_class;                     /* that points to these */
 };
 
 struct detection_precision {
@@ -44,27 +32,27 @@ struct detection_precision {
 
 /* Nothing counted yet. Release with detection_score_free, after a failure too. False: not enough
  * memory. */
-bool detection_score_begin(struct detection_score *score, uint32_t classes);
-void detection_score_free(struct detection_score *score);
+bool detection_score_begin(glcnn_detection_score *score, uint32_t classes);
+void detection_score_free(glcnn_detection_score *score);
 
 /* Counts a picture: its objects and what was found there, in any order. Labels are below classes. False:
  * not enough memory. */
-bool detection_score_add(struct detection_score *score, const struct object *objects,
-                         uint32_t object_count, const struct detection *found,
+bool detection_score_add(glcnn_detection_score *score, const struct glcnn_object *objects,
+                         uint32_t object_count, const struct glcnn_detection *found,
                          uint32_t found_count);
 
 /* All that was counted as numbers, for others that count other pictures: how many, and they themselves. */
-size_t detection_score_numbers(const struct detection_score *score);
-void detection_score_write(const struct detection_score *score, double *numbers);
+size_t detection_score_numbers(const glcnn_detection_score *score);
+void detection_score_write(const glcnn_detection_score *score, double *numbers);
 /* Takes several such rows of numbers, one behind another, `count` in all, in place of what was counted; of
  * equal scores those of earlier rows come first.
  * False: not enough memory, or they are none. */
-bool detection_score_read(struct detection_score *score, const double *numbers, size_t count);
+bool detection_score_read(glcnn_detection_score *score, const double *numbers, size_t count);
 
 /* Mean average precision with a threshold of 0.5 of pictures of which number i was drawn times[i] times, and
  * how many numbers that goes through. */
-double detection_score_drawn(struct detection_score *score, const uint32_t *times);
-size_t detection_score_work(const struct detection_score *score);
+double detection_score_drawn(glcnn_detection_score *score, const uint32_t *times);
+size_t detection_score_work(const glcnn_detection_score *score);
 
 /* Objects by their size: the smallest third, those between, and the largest, by area. */
 #define DETECTION_SIZES 3
@@ -76,10 +64,10 @@ struct detection_size {
                      where there is none */
 };
 /* False: not enough memory. */
-bool detection_score_sizes(const struct detection_score *score,
+bool detection_score_sizes(const glcnn_detection_score *score,
                            struct detection_size sizes[DETECTION_SIZES]);
 
 /* Of all that was counted, which stays; of_class_at_50 has room for all classes, or is NULL. */
-void detection_score_result(struct detection_score *score, struct detection_precision *precision);
+void detection_score_result(glcnn_detection_score *score, struct detection_precision *precision);
 
 #endif

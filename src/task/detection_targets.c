@@ -45,7 +45,7 @@ struct distances {
     float values[4];
 };
 
-static struct distances distances_to(const struct box *box, const struct detection_grid *grid,
+static struct distances distances_to(const struct glcnn_box *box, const struct detection_grid *grid,
                                      uint32_t column, uint32_t row)
 {
     float stride = (float)grid->stride;
@@ -67,7 +67,8 @@ static bool is_near_centre(const struct distances *d)
 }
 
 /* Is the grid `scale` that for boxes of such a size? */
-static bool takes_size(const struct detection_layout *layout, uint32_t scale, const struct box *box)
+static bool takes_size(const struct detection_layout *layout, uint32_t scale,
+                       const struct glcnn_box *box)
 {
     const struct detection_grid *grids = layout->grids;
     float side = fmaxf(box->right - box->left, box->bottom - box->top);
@@ -82,15 +83,15 @@ static uint32_t cell_of(float centre, uint32_t stride, uint32_t count)
 }
 
 /* Is it the location next to the centre of the box? */
-static bool is_at_centre(const struct detection_grid *grid, const struct box *box, uint32_t column,
-                         uint32_t row)
+static bool is_at_centre(const struct detection_grid *grid, const struct glcnn_box *box,
+                         uint32_t column, uint32_t row)
 {
     return column == cell_of((box->left + box->right) / 2, grid->stride, grid->columns) &&
            row == cell_of((box->top + box->bottom) / 2, grid->stride, grid->rows);
 }
 
-static bool is_for(const struct detection_layout *layout, uint32_t scale, const struct box *box,
-                   uint32_t column, uint32_t row)
+static bool is_for(const struct detection_layout *layout, uint32_t scale,
+                   const struct glcnn_box *box, uint32_t column, uint32_t row)
 {
     const struct detection_grid *grid = &layout->grids[scale];
     struct distances d = distances_to(box, grid, column, row);
@@ -99,14 +100,15 @@ static bool is_for(const struct detection_layout *layout, uint32_t scale, const 
 }
 
 /* The object that the location is for; NULL: none. */
-static const struct object *object_at(const struct detection_layout *layout, uint32_t scale,
-                                      const struct objects *objects, uint32_t column, uint32_t row)
+static const struct glcnn_object *object_at(const struct detection_layout *layout, uint32_t scale,
+                                            const struct objects *objects, uint32_t column,
+                                            uint32_t row)
 {
-    const struct object *found = NULL;
+    const struct glcnn_object *found = NULL;
     for (uint32_t i = 0; i < objects->count; i++) {
-        const struct object *o = &objects->items[i];
+        const struct glcnn_object *o = &objects->items[i];
         if (!o->crowd && is_for(layout, scale, &o->box, column, row) &&
-            (!found || box_area(&o->box) < box_area(&found->box)))
+            (!found || glcnn_box_area(&o->box) < glcnn_box_area(&found->box)))
             found = o;
     }
     return found;
@@ -131,7 +133,7 @@ static bool set_location(const struct detection_layout *layout, uint32_t scale,
                          struct detection_target *to, size_t at)
 {
     const struct detection_grid *grid = &layout->grids[scale];
-    const struct object *o = object_at(layout, scale, objects, column, row);
+    const struct glcnn_object *o = object_at(layout, scale, objects, column, row);
     float weight = o || !is_in_crowd(grid, objects, column, row) ? 1 : 0;
     for (uint32_t c = 0; c < layout->classes; c++) {
         to->labels[at * layout->classes + c] = o && o->label == c ? 1 : 0;

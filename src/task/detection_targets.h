@@ -27,7 +27,7 @@ void detection_targets_free(struct detection_targets *targets);
 
 /* The objects of a picture, which the caller owns. */
 struct objects {
-    const struct object *items;
+    const struct glcnn_object *items;
     uint32_t count;
 };
 

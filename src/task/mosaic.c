@@ -95,17 +95,17 @@ const void *mosaic_join(struct mosaic *m, const struct glcnn_data_batch *batch,
 
 /* ---- Objects ---- */
 
-uint32_t mosaic_objects(const struct mosaic *m, uint32_t n, int part, struct object *objects,
+uint32_t mosaic_objects(const struct mosaic *m, uint32_t n, int part, struct glcnn_object *objects,
                         uint32_t count)
 {
     const struct view v = view_of(m, &m->joints[n], part);
-    const struct box shown = {(float)v.x, (float)v.y, (float)(v.x + v.width),
-                              (float)(v.y + v.height)};
+    const struct glcnn_box shown = {(float)v.x, (float)v.y, (float)(v.x + v.width),
+                                    (float)(v.y + v.height)};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct object o = objects[i];
-        o.box = (struct box){o.box.left + (float)v.dx, o.box.top + (float)v.dy,
-                             o.box.right + (float)v.dx, o.box.bottom + (float)v.dy};
+        struct glcnn_object o = objects[i];
+        o.box = (struct glcnn_box){o.box.left + (float)v.dx, o.box.top + (float)v.dy,
+                                   o.box.right + (float)v.dx, o.box.bottom + (float)v.dy};
         if (object_cut(&o, &shown))
             objects[kept++] = o;
     }

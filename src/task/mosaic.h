@@ -40,7 +40,7 @@ const void *mosaic_join(struct mosaic *mosaic, const struct glcnn_data_batch *ba
 /* Moves the objects of the picture that is part `part` of mosaic `n` with its pixels, and cuts them to
  * what is shown of it. Those of which less than a quarter of the area is left are dropped; a crowd
  * stays while anything is left of it. Returns how many there are; they keep their order. */
-uint32_t mosaic_objects(const struct mosaic *mosaic, uint32_t n, int part, struct object *objects,
-                        uint32_t count);
+uint32_t mosaic_objects(const struct mosaic *mosaic, uint32_t n, int part,
+                        struct glcnn_object *objects, uint32_t count);
 
 #endif

@@ -22,6 +22,11 @@ const struct task *task_at(size_t i)
     return i < TASKS ? tasks[i] : NULL;
 }
 
+const struct glcnn_task_info *glcnn_task_at(size_t number)
+{
+    return number < TASKS ? &tasks[number]->info : NULL;
+}
+
 const struct task *task_of(const struct form *form)
 {
     return tasks[form->task];

@@ -8,8 +8,7 @@
 #define GLCNN_TASK_TASK_H
 
 #include <cjson/cJSON.h>
-#include <glcnn/data.h>
-#include <glcnn/status.h>
+#include <glcnn/task.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -66,15 +65,23 @@ struct task_parts {
     void (*describe_sizes)(const struct score *score, char text[TASK_PART_NAME]);
 };
 
+#define TASK_BOXES 300
+
 struct task {
-    const char *name;    /* of --task, and in a model file */
-    const char *text;    /* what it does, for --help */
-    const char *measure; /* what is shown: "accuracy" */
+    union {
+        struct glcnn_task_info info;
+        struct {                 /* its members, in their order */
+            const char *name;    /* of --task, and in a model file */
+            const char *text;    /* what it does, for --help */
+            const char *measure; /* what is shown: "accuracy" */
+            const char *explains;
+            const char *classes; /* what form.classes counts: "classes" */
+            glcnn_data_targets targets;
+        };
+    };
     const char *ranked;  /* of what the best epoch has most; NULL: the measure */
-    const char *nothing; /* what there is where that is not defined: "no objects" */
-    const char *classes; /* what form.classes counts: "classes" */
+    const char *nothing; /* what there is where the measure is not defined: "no objects" */
     const char *gives;   /* what a network for it gives that ends as `build` has it */
-    glcnn_data_targets targets;
     /* Can it learn from data of such targets? NULL: it can. False: a message without the data's name. */
     bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);
     /* What turns the pictures turns the labels too. */
@@ -150,7 +157,6 @@ struct task {
 
     /* ---- Reports ---- */
 
-    const char *explains; /* the measure, for who has never heard of it */
     /* What the sums count, where they are a confusion matrix, [classes][classes]: "pictures". NULL:
      * they are none. */
     const char *counted;
@@ -172,6 +178,11 @@ struct task {
     /* The class of each pixel of the picture, [answer->height][answer->width], GLCNN_DATA_NO_CLASS where the
      * network does not see it. NULL: pixels have none. */
     void (*mask)(const struct answer *answer, uint8_t *classes);
+    /* Boxes in the whole picture, the likeliest first, at most TASK_BOXES; how many. NULL: it finds none. */
+    uint32_t (*boxes)(const struct answer *answer, struct glcnn_detection *boxes);
+    /* Places in it: how many a form has, and they. NULL: it finds none. */
+    uint32_t (*point_count)(const struct form *form);
+    void (*points)(const struct answer *answer, struct glcnn_point *points);
 };
 
 /* The tasks, one a line, and their losses: for --help. */

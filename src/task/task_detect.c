@@ -19,7 +19,7 @@
 #define HEAD_LABELS    "detection_"
 #define LEAST_CHANNELS 32
 #define MOST_CHANNELS  64
-#define MOST           300
+#define MOST           TASK_BOXES
 
 /* As many grids as pictures of that size have objects for. */
 static struct detection_layout layout_of(const struct form *form)
@@ -229,7 +229,7 @@ static struct glcnn_image_descriptor labels(const struct form *form, uint32_t in
 
 /* Objects of all pictures of a batch; each picture has its part of `items`. */
 struct batch_objects {
-    struct object *items;
+    struct glcnn_object *items;
     struct objects *pictures;
 };
 
@@ -239,20 +239,21 @@ static uint32_t boxes_in(const struct glcnn_data_batch *batch, uint32_t n)
     return batch->boxes ? batch->box_counts[n] : 0;
 }
 
-static struct object object_of(const struct form *form, const struct glcnn_data_box *b)
+static struct glcnn_object object_of(const struct form *form, const struct glcnn_data_box *b)
 {
     const float width = (float)form->width, height = (float)form->height;
-    return (struct object){{b->left * width, b->top * height, b->right * width, b->bottom * height},
-                           b->label,
-                           b->is_crowd,
-                           b->is_difficult};
+    return (struct glcnn_object){
+        {b->left * width, b->top * height, b->right * width, b->bottom * height},
+        b->label,
+        b->is_crowd,
+        b->is_difficult};
 }
 
 /* Those that the network sees, as far as it does. */
 static uint32_t copy_objects(const struct form *form, const struct glcnn_data_batch *batch,
-                             uint32_t n, struct object *objects)
+                             uint32_t n, struct glcnn_object *objects)
 {
-    const struct box image = {0, 0, (float)form->width, (float)form->height};
+    const struct glcnn_box image = {0, 0, (float)form->width, (float)form->height};
     uint32_t count = 0;
     for (uint32_t i = 0; i < boxes_in(batch, n); i++) {
         objects[count] = object_of(form, &batch->boxes[n][i]);
@@ -263,7 +264,7 @@ static uint32_t copy_objects(const struct form *form, const struct glcnn_data_ba
 
 /* Of all pictures that a picture is joined of. */
 static uint32_t join_objects(const struct runner *runner, const struct glcnn_data_batch *batch,
-                             uint32_t n, struct object *objects)
+                             uint32_t n, struct glcnn_object *objects)
 {
     const struct mosaic *mosaic = &runner->input.mosaic;
     uint32_t count = 0;
@@ -297,7 +298,7 @@ static bool take_objects(const struct runner *runner, const struct glcnn_data_ba
     geometry.seed = runner->input.seed;
     to->items = malloc((most_objects(runner, batch) + 1) * sizeof *to->items);
     to->pictures = calloc(runner->batch, sizeof *to->pictures);
-    struct object *next = to->items;
+    struct glcnn_object *next = to->items;
     for (uint32_t n = 0; n < runner->batch && to->items && to->pictures; n++) {
         uint32_t objects = join_objects(runner, batch, n, next);
         if (objects > 0 && augment_asks_geometry(&runner->input.augment))
@@ -382,7 +383,7 @@ static float *unpack(const struct detection_layout *layout, const float *packed,
 
 /* The detections of a picture, into `found`; UINT32_MAX: not enough memory. */
 static uint32_t detect(const struct form *form, const float *packed, float least,
-                       struct detection found[MOST])
+                       struct glcnn_detection found[MOST])
 {
     const struct detection_layout layout = layout_of(form);
     const struct detection_limits limits = {least, 0.6f, MOST};
@@ -409,18 +410,18 @@ static struct seen_picture see(const struct form *form, uint32_t width, uint32_t
     return p;
 }
 
-static struct box in_picture(const struct seen_picture *p, const struct box *box)
+static struct glcnn_box in_picture(const struct seen_picture *p, const struct glcnn_box *box)
 {
     double low[2] = {(double)box->left, (double)box->top},
            high[2] = {(double)box->right, (double)box->bottom};
     window_to_picture(p->form, &p->window, low, low);
     window_to_picture(p->form, &p->window, high, high);
-    return (struct box){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+    return (struct glcnn_box){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
 }
 
 /* All objects of a picture, whole, also those that the network does not see. */
 static void place_objects(const struct seen_picture *p, const struct glcnn_data_batch *batch,
-                          uint32_t n, struct object *objects)
+                          uint32_t n, struct glcnn_object *objects)
 {
     for (uint32_t i = 0; i < boxes_in(batch, n); i++) {
         objects[i] = object_of(p->form, &batch->boxes[n][i]);
@@ -430,16 +431,16 @@ static void place_objects(const struct seen_picture *p, const struct glcnn_data_
 
 /* Moves what was found into the picture, and cuts it at its edges; what is found in the border alone goes.
  * Returns how many are left. */
-static uint32_t place_detections(const struct seen_picture *p, struct detection *found,
+static uint32_t place_detections(const struct seen_picture *p, struct glcnn_detection *found,
                                  uint32_t count)
 {
-    const struct box picture = {0, 0, (float)p->size[0], (float)p->size[1]};
+    const struct glcnn_box picture = {0, 0, (float)p->size[0], (float)p->size[1]};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct detection d = found[i];
+        struct glcnn_detection d = found[i];
         d.box = in_picture(p, &d.box);
         d.box = box_intersection(&d.box, &picture);
-        if (box_area(&d.box) > 0)
+        if (glcnn_box_area(&d.box) > 0)
             found[kept++] = d;
     }
     return kept;
@@ -460,9 +461,9 @@ static double loss_at(const struct detection_target *t, size_t at, uint32_t clas
                       const float *found, bool by_quality)
 {
     const float *d = t->distances + 4 * at;
-    const struct box wanted = {-d[0], -d[1], d[2], d[3]};
-    const struct box box = {-found[0], -found[1], found[2], found[3]};
-    const double overlap = box_overlap(&box, &wanted);
+    const struct glcnn_box wanted = {-d[0], -d[1], d[2], d[3]};
+    const struct glcnn_box box = {-found[0], -found[1], found[2], found[3]};
+    const double overlap = glcnn_box_overlap(&box, &wanted);
     double loss = (double)t->box_weights[at] * (1 - overlap);
     for (uint32_t c = 0; c < classes; c++) {
         const double label = (double)t->labels[at * classes + c];
@@ -499,9 +500,9 @@ static size_t sums(const struct form *form)
 }
 
 /* Precision needs all detections at once, so no sums do. */
-static struct detection_score *kept(struct score *score)
+static glcnn_detection_score *kept(struct score *score)
 {
-    if (!score->kept && (score->kept = calloc(1, sizeof(struct detection_score))))
+    if (!score->kept && (score->kept = calloc(1, sizeof(glcnn_detection_score))))
         detection_score_begin(score->kept, score->form.classes);
     return score->kept;
 }
@@ -530,9 +531,9 @@ static bool read_kept(struct score *score, const double *numbers, size_t count)
 static void add(struct score *score, const float *packed, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
-    struct detection found[MOST];
-    struct detection_score *all = kept(score);
-    struct object *objects = calloc((size_t)boxes_in(batch, n) + 1, sizeof *objects);
+    struct glcnn_detection found[MOST];
+    glcnn_detection_score *all = kept(score);
+    struct glcnn_object *objects = calloc((size_t)boxes_in(batch, n) + 1, sizeof *objects);
     const uint32_t count = detect(&score->form, packed, 0.01f, found);
     bool good = all && all->objects && objects && count <= MOST;
     if (good) {
@@ -578,7 +579,7 @@ static size_t drawn_numbers(const struct score *score)
 
 static bool measure_classes(const struct score *score, double *measures, double *counts)
 {
-    const struct detection_score *all = score->kept;
+    const glcnn_detection_score *all = score->kept;
     for (uint32_t k = 0; k < score->form.classes; k++) {
         measures[k] = NAN;
         counts[k] = all ? (double)all->objects[k] : 0;
@@ -666,14 +667,14 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 #define LEAST_TOLD 0.3f
 
-static uint32_t answers(const struct answer *a, struct detection found[MOST])
+static uint32_t answers(const struct answer *a, struct glcnn_detection found[MOST])
 {
     const struct seen_picture p = see(a->form, a->width, a->height);
     const uint32_t count = detect(a->form, a->values, LEAST_TOLD, found);
     return count <= MOST ? place_detections(&p, found, count) : 0;
 }
 
-static void add_box(cJSON *boxes, const struct detection *d, const char *class)
+static void add_box(cJSON *boxes, const struct glcnn_detection *d, const char *class)
 {
     const double edges[4] = {(double)d->box.left, (double)d->box.top, (double)d->box.right,
                              (double)d->box.bottom};
@@ -687,11 +688,11 @@ static void add_box(cJSON *boxes, const struct detection *d, const char *class)
 
 static void tell(const struct answer *a)
 {
-    struct detection found[MOST];
+    struct glcnn_detection found[MOST];
     const uint32_t count = answers(a, found);
     cJSON *boxes = a->object ? cJSON_AddArrayToObject(a->object, "boxes") : NULL;
     for (uint32_t i = 0; i < count; i++) {
-        const struct detection *d = &found[i];
+        const struct glcnn_detection *d = &found[i];
         if (boxes)
             add_box(boxes, d, a->names[d->label]);
         else
@@ -703,7 +704,7 @@ static void tell(const struct answer *a)
 
 static void show(const struct answer *a, uint8_t *pixels)
 {
-    struct detection found[MOST];
+    struct glcnn_detection found[MOST];
     const struct canvas canvas = {pixels, a->width, a->height};
     detection_draw(&canvas, found, answers(a, found), a->names);
 }
@@ -745,4 +746,5 @@ const struct task task_detect = {
     .explains = "the mean, over classes, of the precision at all recalls; a box is "
                 "right where it shares half of its union with an object",
     .tell = tell,
-    .show = show};
+    .show = show,
+    .boxes = answers};

@@ -362,31 +362,44 @@ static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *nam
 
 /* ---- Answers ---- */
 
-static void add_point(cJSON *points, const char *name, const double place[2], float confidence)
+static void add_point(cJSON *points, const char *name, const struct glcnn_point *point)
 {
     cJSON *entry = cJSON_CreateObject();
     cJSON_AddStringToObject(entry, "name", name);
-    cJSON_AddNumberToObject(entry, "x", place[0]);
-    cJSON_AddNumberToObject(entry, "y", place[1]);
-    cJSON_AddNumberToObject(entry, "confidence", (double)confidence);
+    cJSON_AddNumberToObject(entry, "x", point->x);
+    cJSON_AddNumberToObject(entry, "y", point->y);
+    cJSON_AddNumberToObject(entry, "confidence", (double)point->confidence);
     cJSON_AddItemToArray(points, entry);
+}
+
+/* Keypoint k in the whole picture. */
+static struct glcnn_point point_at(const struct answer *a, uint32_t k)
+{
+    const uint32_t size[2] = {a->width, a->height};
+    float confidence;
+    double place[2];
+    const struct keypoint found = keypoint_find(a->form, a->values, k, &confidence);
+    keypoint_restore(a->form, size, &found, place);
+    return (struct glcnn_point){place[0], place[1], confidence};
+}
+
+static void find_points(const struct answer *a, struct glcnn_point *points)
+{
+    for (uint32_t k = 0; k < keypoint_count(a->form); k++)
+        points[k] = point_at(a, k);
 }
 
 static void tell(const struct answer *a)
 {
-    const uint32_t size[2] = {a->width, a->height};
     char name[TASK_PART_NAME];
     cJSON *points = a->object ? cJSON_AddArrayToObject(a->object, "keypoints") : NULL;
     for (uint32_t k = 0; k < keypoint_count(a->form); k++) {
-        float confidence;
-        double place[2];
-        const struct keypoint found = keypoint_find(a->form, a->values, k, &confidence);
-        keypoint_restore(a->form, size, &found, place);
+        const struct glcnn_point p = point_at(a, k);
         if (points)
-            add_point(points, keypoint_name(a->names, k, name), place, confidence);
+            add_point(points, keypoint_name(a->names, k, name), &p);
         else
             text_show(a->text, "%s %s %.1f %.1f %.4f\n", a->picture,
-                      keypoint_name(a->names, k, name), place[0], place[1], (double)confidence);
+                      keypoint_name(a->names, k, name), p.x, p.y, (double)p.confidence);
     }
 }
 
@@ -434,4 +447,6 @@ const struct task task_keypoints = {
     .judge = judge,
     .remark = remark,
     .tell = tell,
-    .show = show};
+    .show = show,
+    .point_count = keypoint_count,
+    .points = find_points};

@@ -10,7 +10,7 @@
 #include "report/matrix.h"
 #include "report/report_collect.h"
 #include "task/saved.h"
-#include "train/seen.h"
+#include "task/seen.h"
 #include "tool.h"
 
 #define BATCH 32

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "epoch_table.h"
 #include "interrupt.h"
-#include "report/train_observers.h"
+#include <glcnn/report.h>
 #include "report/progress.h"
 #include "tool.h"
 #include "train/train_session.h"
@@ -131,7 +131,7 @@ struct training {
     struct tool_device tool;
     glcnn_train_settings *settings; /* until the trainer has them */
     glcnn_trainer *trainer;
-    struct train_observers observers;
+    glcnn_observers *observers;
     struct progress progress;
     bool shows_progress; /* an epoch is under way */
     char label[64];      /* of the progress line */
@@ -203,6 +203,9 @@ static int create_trainer(struct training *t)
     }
     if (status != GLCNN_SUCCESS)
         return complain(t->command, exit_of(status), "%s", error);
+    status = glcnn_observers_create(t->trainer, &t->observers, error);
+    if (status != GLCNN_SUCCESS)
+        return complain(t->command, EXIT_FAILED, "%s", error);
     const struct ranks *ranks = &t->trainer->ranks;
     return !ranks->mpi || mute(ranks)
                ? EXIT_GOOD
@@ -230,9 +233,6 @@ static void print_note(struct training *t, const struct glcnn_train_event *event
 
 static void begin(struct training *t)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    if (!train_observers_begin(&t->observers, t->trainer, error))
-        trainer_abort(t->trainer, error);
     stoppable = t->trainer;
     interrupt_begin(seconds_now, stop);
 }
@@ -323,7 +323,7 @@ static void show(struct training *t, const struct glcnn_train_event *event)
         print_epoch(t, event);
     else if (event->kind == GLCNN_TRAIN_INTERRUPTED)
         print_resumption(t);
-    train_observers_take(&t->observers, event);
+    glcnn_observers_take(t->observers, event);
 }
 
 /* An answer that did not come whole is a failure. */
@@ -335,7 +335,7 @@ static int end(const struct training *t, const struct glcnn_train_event *event)
         return exit_of(event->status);
     if (event->is_interrupted)
         return EXIT_INTERRUPTED;
-    return t->observers.left_out ? EXIT_FAILED : EXIT_GOOD;
+    return glcnn_observers_left_out(t->observers) ? EXIT_FAILED : EXIT_GOOD;
 }
 
 static int train(struct training *t)
@@ -385,6 +385,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         status = create_trainer(t);
     if (t->trainer && status == EXIT_GOOD)
         status = train(t);
+    glcnn_observers_destroy(&t->observers);
     glcnn_trainer_destroy(&t->trainer);
     glcnn_train_settings_destroy(&t->settings);
     free(t);

@@ -330,6 +330,18 @@ static glcnn_status phase_start(glcnn_trainer *s)
     return GLCNN_SUCCESS;
 }
 
+/* Files that show the training are others', and nobody is there to write them. */
+static void remark_on_observers(const glcnn_trainer *s)
+{
+    const glcnn_train_settings *t = &s->settings;
+    struct text text = {0};
+    if (t->log || t->plot || t->report || t->tensorboard || t->trace)
+        text_format(
+            &text, "log, plot, report, tensorboard and trace are not written: that takes observers "
+                   "(glcnn/report.h)\n");
+    events_remark_text(s->events, &text);
+}
+
 /* A part at a time: what was found is told before the next, which may take long. */
 static glcnn_status phase_open(glcnn_trainer *s)
 {
@@ -337,6 +349,8 @@ static glcnn_status phase_open(glcnn_trainer *s)
     const glcnn_status status = session_open_part(s, &is_open);
     if (status != GLCNN_SUCCESS || !is_open)
         return status;
+    if (!s->is_observed)
+        remark_on_observers(s);
     s->begun = seconds_now();
     s->phase = s->settings.finds_rate ? PHASE_FIND : PHASE_EPOCH;
     add_event(s, GLCNN_TRAIN_BEGUN);

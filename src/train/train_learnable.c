@@ -126,8 +126,8 @@ static glcnn_status check_keypoints(const glcnn_trainer *s)
 /* As much of the box as object_cut asks for. */
 static bool is_seen(const struct glcnn_data_box *box)
 {
-    struct object object = {{box->left, box->top, box->right, box->bottom}, 0, false, false};
-    return object_cut(&object, &(struct box){0, 0, 1, 1});
+    struct glcnn_object object = {{box->left, box->top, box->right, box->bottom}, 0, false, false};
+    return object_cut(&object, &(struct glcnn_box){0, 0, 1, 1});
 }
 
 static glcnn_status check_boxes(const glcnn_trainer *s)

@@ -20,7 +20,7 @@
 #include "ranks.h"
 #include "task/saved.h"
 #include "task/score.h"
-#include "seen.h"
+#include "task/seen.h"
 #include "train_settings.h"
 
 /* What comes next in a run (train.c). */
@@ -70,6 +70,7 @@ struct glcnn_trainer {
     glcnn_train_settings settings;
     glcnn_device *device;
     bool keeps_device;                     /* it is the caller's */
+    bool is_observed;                      /* somebody writes the files that show the training */
     char device_error[GLCNN_ERROR_LENGTH]; /* what its log said last of what failed */
     struct glcnn_train_event end;          /* the last event, once it was taken or lost */
     volatile sig_atomic_t stop;            /* the caller asks for an end */

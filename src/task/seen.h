@@ -1,10 +1,10 @@
 /* Which pictures a network was trained on, as its file remembers it: digests of at most SEEN_MAX pictures,
  * without names or paths. Of more pictures those of the smallest digests are kept, which is a sample: all
  * pictures whose digest is at most `limit` are in it. */
-#ifndef GLCNN_TRAIN_SEEN_H
-#define GLCNN_TRAIN_SEEN_H
+#ifndef GLCNN_TASK_SEEN_H
+#define GLCNN_TASK_SEEN_H
 
-#include "task/pictures.h"
+#include "pictures.h"
 
 #define SEEN_MAX 1024
 

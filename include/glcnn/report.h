@@ -1,0 +1,40 @@
+/* Files that show how a training goes, made of its events: the settings "log", "plot", "report", "tensorboard" and
+ * "trace" of glcnn/train.h name them. A training without observers writes none of them.
+ *
+ *     glcnn_observers_create(trainer, &observers, error);
+ *     do {
+ *         status = glcnn_trainer_next(trainer, &event);
+ *         glcnn_observers_take(observers, event);
+ *     } while (status == GLCNN_SUCCESS && event->kind != GLCNN_TRAIN_END);
+ *     glcnn_observers_destroy(&observers);
+ *
+ * Part of libglcnn_train. Thread-safety: as the trainer. */
+#ifndef GLCNN_REPORT_H
+#define GLCNN_REPORT_H
+
+#include <glcnn/train.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The observers that the trainer's settings ask for. */
+typedef struct glcnn_observers glcnn_observers;
+
+/* Before the trainer's first event was taken; the files are opened once it has begun. *observers is the caller's, NULL
+ * after a failure, and the trainer must outlive it. Errors: GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_observers_create(glcnn_trainer *trainer, glcnn_observers **observers,
+                                              char error[GLCNN_ERROR_LENGTH]);
+/* Shows an event, each that the trainer returns and before the next. A file that cannot be opened fails the training; one
+ * that cannot be written later is complained of once, by an event that follows, and left out from then on. */
+GLCNN_API void glcnn_observers_take(glcnn_observers *observers,
+                                    const struct glcnn_train_event *event);
+/* Was a file left out, so that not all is there that was asked for? */
+GLCNN_API bool glcnn_observers_left_out(const glcnn_observers *observers);
+/* *observers becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_observers_destroy(glcnn_observers **observers);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,163 @@
+/* Networks for tasks on pictures: a trained one from its file, how well it does on labelled pictures, and what it
+ * answers to new ones.
+ *
+ * Part of libglcnn_train, not of libglcnn, and not included by glcnn/glcnn.h. "glcnn evaluate" and "glcnn predict" print
+ * what is returned here.
+ *
+ *   classify   a class for each picture                      accuracy
+ *   regress    numbers for each picture                      R2
+ *   segment    a class for each pixel                        mean IoU
+ *   detect     boxes around objects, and their classes       mAP@0.5
+ *   keypoints  places in each picture                        PCK@0.05
+ *
+ * Ownership: what a call returns as a pointer to const belongs to the object that it is of, until that is destroyed or
+ * as said. Thread-safety: a model is used on the thread of its device, and so are its predictions; what is of tasks is
+ * safe on any. */
+#ifndef GLCNN_TASK_H
+#define GLCNN_TASK_H
+
+#include <glcnn/data.h>
+#include <glcnn/detection.h>
+#include <glcnn/device.h>
+#include <glcnn/node.h>
+#include <glcnn/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Tasks ---- */
+
+struct glcnn_task_info {
+    const char *name;     /* "detect" */
+    const char *text;     /* what it does, a clause */
+    const char *measure;  /* what the best network has most of: "mAP@0.5" */
+    const char *explains; /* the measure, in a clause, for who has never heard of it */
+    const char *classes;  /* what is counted as classes: "classes", "numbers", "coordinates" */
+    glcnn_data_targets targets; /* what it learns from */
+};
+
+/* Number i of them, the default first; NULL beyond the last. It lives for ever. */
+GLCNN_API const struct glcnn_task_info *glcnn_task_at(size_t number);
+
+/* ---- Models ---- */
+
+/* A network with what it takes to use it on pictures of any size. */
+typedef struct glcnn_model glcnn_model;
+
+struct glcnn_model_info {
+    const char *title; /* what the network is called: "resnet10" */
+    const struct glcnn_task_info *task;
+    uint32_t width, height, channels; /* of pictures as the network sees them */
+    uint32_t class_count;
+    const char *const *class_names;
+    const float *mean,
+        *deviation; /* by channel: pictures are normalised to (v - mean) / deviation, v in 0 .. 1 */
+    size_t value_count; /* numbers of an answer: struct glcnn_prediction */
+};
+
+/* Reads a file of "glcnn train", glcnn/train.h or "glcnn import". *model is the caller's, NULL after a failure, and the
+ * device must outlive it. Errors: GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA for what is no model file or has no answer for
+ * a task, those of glcnn_network_deserialize and glcnn_checkpoint_load, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
+                                        char error[GLCNN_ERROR_LENGTH]);
+/* *model becomes NULL. NULL does nothing. Its predictions must be gone. */
+GLCNN_API void glcnn_model_destroy(glcnn_model **model);
+GLCNN_API const struct glcnn_model_info *glcnn_model_info(const glcnn_model *model);
+/* The network, which stays the model's: an input of normalised pictures, and one image, the answer. */
+GLCNN_API glcnn_network *glcnn_model_network(const glcnn_model *model);
+
+/* ---- Evaluation ---- */
+
+/* All zero: as it is. */
+struct glcnn_model_options {
+    /* The mean of the answers to a picture and its mirror image: of classify alone, otherwise refused with
+     * GLCNN_UNSUPPORTED. */
+    bool flip;
+};
+
+/* How well a network does. What is not defined is NAN. */
+struct glcnn_evaluation {
+    double measure; /* the task's */
+    double loss;    /* the mean over pictures; of segment over pixels that have a class */
+    uint64_t count; /* pictures that were measured */
+    /* The test part, or if there is none the validation part, or if there is none of these all. */
+    glcnn_data_part part;
+    /* Pictures of that part that the network was trained on, as far as its file remembers; of more than 1024 an
+     * estimate, and is_exact is false. */
+    uint32_t trained_on;
+    bool is_exact;
+    /* The measure of each class, number or keypoint, and on how many it is measured; part_count 0: none. */
+    uint32_t part_count;
+    const double *part_measures, *part_counts;
+    const char *text; /* what glcnn evaluate prints of it, lines; what others named is escaped */
+    const char *json; /* the same as glcnn evaluate --json prints it, UTF-8 */
+    const char *
+        notes; /* lines on what opening the data decided, and on pictures that were skipped; "": none */
+};
+
+/* Measures the model on labelled pictures (glcnn/data.h), which must have its classes, by name. options NULL: all zero.
+ * *evaluation is the model's, until its next evaluation. Errors: those of glcnn_data_set_open and of the loader;
+ * GLCNN_MALFORMED_DATA for answers that are not finite; GLCNN_UNSUPPORTED, GLCNN_DEVICE_LOST, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_model_evaluate(glcnn_model *model, const char *data,
+                                            const struct glcnn_model_options *options,
+                                            const struct glcnn_evaluation **evaluation,
+                                            char error[GLCNN_ERROR_LENGTH]);
+
+/* ---- Prediction ---- */
+
+/* Answers to pictures, one after the other. */
+typedef struct glcnn_predictions glcnn_predictions;
+
+/* A place in a picture, in pixels of it. */
+struct glcnn_point {
+    double x, y;
+    float confidence; /* about 1: it is seen; about 0: it is not */
+};
+
+/* What a network answers to a picture. What a task does not have is NULL or 0. */
+struct glcnn_prediction {
+    const char *name;       /* the picture's path, or its number in a file of several */
+    uint32_t index;         /* of all pictures, from 0; pictures that cannot be read are left out */
+    uint32_t width, height; /* of the picture */
+    bool is_finite; /* false: a value is NAN or infinite, and there is no answer but `values` */
+    /* As the network answers: probabilities of classes, of classify; numbers, of regress; what the task's network
+     * gives, of others. model_info.value_count of them. */
+    const float *values;
+    uint32_t label;    /* classify: the most probable class */
+    float probability; /* and its probability */
+    /* Detect: boxes of a probability of 0.3 or more, in pixels of the picture, the likeliest first. */
+    const struct glcnn_detection *boxes;
+    uint32_t box_count;
+    const struct glcnn_point *points; /* keypoints, in the order of their names */
+    uint32_t point_count;
+    /* Segment: [height][width], the class of each pixel of the picture, GLCNN_DATA_NO_CLASS where the network does not
+     * see it. */
+    const uint8_t *mask;
+    const char *text; /* what glcnn predict prints of it, lines; what others named is escaped */
+    const char *json; /* the same as glcnn predict --json prints it, UTF-8 */
+};
+
+/* Begins to answer files as glcnn_data_set_open_files takes them: pictures, folders of pictures, or one file of images.
+ * options NULL: all zero. *predictions is the caller's, NULL after a failure; the model must outlive it, and has no
+ * other meanwhile. Errors: as glcnn_model_evaluate, and GLCNN_INVALID_STATE where the model has others. */
+GLCNN_API glcnn_status glcnn_model_predict(glcnn_model *model, const char *const *paths,
+                                           uint32_t count,
+                                           const struct glcnn_model_options *options,
+                                           glcnn_predictions **predictions,
+                                           char error[GLCNN_ERROR_LENGTH]);
+/* The next answer, which lives until the next call; *prediction NULL: there is none any more. Errors: those of
+ * glcnn_data_loader_next, GLCNN_DEVICE_LOST, GLCNN_OUT_OF_MEMORY; then there is no further answer. */
+GLCNN_API glcnn_status glcnn_predictions_next(glcnn_predictions *predictions,
+                                              const struct glcnn_prediction **prediction,
+                                              char error[GLCNN_ERROR_LENGTH]);
+/* Lines on what opening the files decided, on pictures of which the network sees the middle alone, and on those that
+ * were skipped so far; "": none. Until the next call of it. */
+GLCNN_API const char *glcnn_predictions_notes(glcnn_predictions *predictions);
+/* *predictions becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_predictions_destroy(glcnn_predictions **predictions);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
