@@ -213,11 +213,11 @@ static void score_batch(const struct detector *d, const struct shapes *pictures,
 }
 
 /* On the pictures of a seed. */
-static struct glcnn_detection_precision evaluate(const struct detector *d, uint32_t batches,
-                                                 uint32_t seed)
+static struct detection_precision evaluate(const struct detector *d, uint32_t batches,
+                                           uint32_t seed)
 {
     glcnn_detection_score score;
-    struct glcnn_detection_precision precision = {.at_50 = 0};
+    struct detection_precision precision = {.at_50 = 0};
     struct shapes *pictures = malloc(BATCH * sizeof *pictures);
     CU_ASSERT_TRUE_FATAL(pictures && detection_score_begin(&score, SHAPES_CLASSES));
     for (uint32_t b = 0; b < batches; b++) {
@@ -250,7 +250,7 @@ static void train(struct detector *d, uint32_t batches, uint32_t epochs)
     free(pictures);
 }
 
-static void tell(struct glcnn_detection_precision p, clock_t begin)
+static void tell(struct detection_precision p, clock_t begin)
 {
     printf("mAP@0.5 %.3f, @0.5:0.95 %.3f, %.0f s of processor time ", p.at_50, p.at_all,
            (double)(clock() - begin) / CLOCKS_PER_SEC);
@@ -265,7 +265,7 @@ static void shapes_are_found(void)
     clock_t begin = clock();
     make_detector(&d, 1);
     train(&d, 96, 5);
-    struct glcnn_detection_precision p = evaluate(&d, 16, 4711);
+    struct detection_precision p = evaluate(&d, 16, 4711);
     tell(p, begin);
     CU_ASSERT(p.at_50 >= 0.95);
     CU_ASSERT(p.at_all >= 0.55);
@@ -279,7 +279,7 @@ static void two_grids_learn_together(void)
     clock_t begin = clock();
     make_detector(&d, 2);
     train(&d, 4, 30);
-    struct glcnn_detection_precision p = evaluate(&d, 4, SEED);
+    struct detection_precision p = evaluate(&d, 4, SEED);
     tell(p, begin);
     CU_ASSERT(p.at_50 >= 0.9);
     free_detector(&d);

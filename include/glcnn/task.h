@@ -45,7 +45,7 @@ GLCNN_API const struct glcnn_task_info *glcnn_task_at(size_t number);
 /* A network with what it takes to use it on pictures of any size. */
 typedef struct glcnn_model glcnn_model;
 
-struct glcnn_model_info {
+struct glcnn_model_description {
     const char *title; /* what the network is called: "resnet10" */
     const struct glcnn_task_info *task;
     uint32_t width, height, channels; /* of pictures as the network sees them */
@@ -63,7 +63,7 @@ GLCNN_API glcnn_status glcnn_model_load(glcnn_device *device, const char *path, 
                                         char error[GLCNN_ERROR_LENGTH]);
 /* *model becomes NULL. NULL does nothing. Its predictions must be gone. */
 GLCNN_API void glcnn_model_destroy(glcnn_model **model);
-GLCNN_API const struct glcnn_model_info *glcnn_model_info(const glcnn_model *model);
+GLCNN_API const struct glcnn_model_description *glcnn_model_info(const glcnn_model *model);
 /* The network, which stays the model's: an input of normalised pictures, and one image, the answer. */
 GLCNN_API glcnn_network *glcnn_model_network(const glcnn_model *model);
 

@@ -42,16 +42,16 @@ static glcnn_status open_network(glcnn_model *m, glcnn_device *device,
     m->values = calloc(TRAINED_BATCH * each, sizeof *m->values);
     if (!m->values)
         return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
-    m->info = (struct glcnn_model_info){.title = m->saved.title,
-                                        .task = &task_of(&m->saved.form)->info,
-                                        .width = m->saved.form.width,
-                                        .height = m->saved.form.height,
-                                        .channels = m->saved.form.channels,
-                                        .class_count = m->saved.form.classes,
-                                        .class_names = m->saved.names,
-                                        .mean = m->saved.mean,
-                                        .deviation = m->saved.deviation,
-                                        .value_count = each};
+    m->info = (struct glcnn_model_description){.title = m->saved.title,
+                                               .task = &task_of(&m->saved.form)->info,
+                                               .width = m->saved.form.width,
+                                               .height = m->saved.form.height,
+                                               .channels = m->saved.form.channels,
+                                               .class_count = m->saved.form.classes,
+                                               .class_names = m->saved.names,
+                                               .mean = m->saved.mean,
+                                               .deviation = m->saved.deviation,
+                                               .value_count = each};
     return glcnn_checkpoint_load(m->model.network, m->path, NULL, error);
 }
 
@@ -98,7 +98,7 @@ void glcnn_model_destroy(glcnn_model **model)
     *model = NULL;
 }
 
-const struct glcnn_model_info *glcnn_model_info(const glcnn_model *model)
+const struct glcnn_model_description *glcnn_model_info(const glcnn_model *model)
 {
     return &model->info;
 }

@@ -17,7 +17,7 @@ struct glcnn_model {
     struct runner runner; /* of the data that are under way */
     struct flip flip;
     float *values; /* of a batch's answers */
-    struct glcnn_model_info info;
+    struct glcnn_model_description info;
     struct glcnn_predictions *predictions; /* NULL: none is under way */
     /* Of the last evaluation. */
     struct glcnn_evaluation evaluation;

@@ -14,9 +14,9 @@
 /* ---- Lists that settings are one of ---- */
 
 static const struct optimizer optimizers[] = {
-    {"adam", 0.002, 0.05, true, glcnn_optimizer_adam_create, 0},
-    {"sgd", 0.05, 5e-4, false, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
-    {"rmsprop", 0.001, 0, false, glcnn_optimizer_rms_prop_create, 0}};
+    {"adam", 0.002, 0.05, glcnn_optimizer_adam_create, 0, true},
+    {"sgd", 0.05, 5e-4, glcnn_optimizer_stochastic_gradient_descent_create, 0.9f},
+    {"rmsprop", 0.001, 0, glcnn_optimizer_rms_prop_create, 0}};
 enum { OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
 static const struct precision precisions[] = {{"float32", GLCNN_CHANNEL_FORMAT_FLOAT32},
@@ -109,14 +109,13 @@ static const void *find_class_choice(const char *name)
     return NULL;
 }
 
-static const struct glcnn_train_setting_list task_names = {"task", find_task, task_name},
-                                  fit_names = {"fit", find_fit, fit_name},
-                                  net_names = {"network", find_net, net_name},
-                                  optimizer_names = {"optimizer", find_optimizer, optimizer_name},
-                                  precision_names = {"precision", find_precision, precision_name},
-                                  schedule_names = {"schedule", find_schedule, schedule_name},
-                                  class_choices = {"choice of classes", find_class_choice,
-                                                   class_choice};
+static const struct glcnn_train_setting_list
+    task_names = {"task", find_task, task_name},
+    fit_names = {"fit", find_fit, fit_name}, net_names = {"network", find_net, net_name},
+    optimizer_names = {"optimizer", find_optimizer, optimizer_name},
+    precision_names = {"precision", find_precision, precision_name},
+    schedule_names = {"schedule", find_schedule, schedule_name},
+    class_choices = {"choice of classes", find_class_choice, class_choice};
 
 /* ---- The table ---- */
 

@@ -18,10 +18,9 @@
 struct optimizer {
     const char *name;
     double rate, weight_decay; /* where the user gives none */
-    bool
-        grows; /* the rate is that of steps of RECIPE_BATCH images or fewer, and grows with their root */
     glcnn_status (*create)(glcnn_device *device, float rate, glcnn_kernel **kernel);
     float momentum;
+    bool grows; /* the rate is for RECIPE_BATCH images or fewer, and grows with the root of more */
 };
 
 struct precision {
