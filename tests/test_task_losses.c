@@ -74,6 +74,15 @@ static void soft_max(const float *scores, double p[CLASSES])
         p[k] = exp((double)scores[k]) / sum;
 }
 
+/* Pixels of a picture on the average that have a class. */
+static double pixels_with_class(void)
+{
+    int count = 0;
+    for (int i = 0; i < BATCH * PIXELS; i++)
+        count += masks[i / PIXELS][i % PIXELS] != GLCNN_DATA_NO_CLASS;
+    return (double)count / BATCH;
+}
+
 /* Of one picture, without the mean over the batch. */
 static double cross_entropy(const struct step *s, int n)
 {
@@ -82,7 +91,7 @@ static double cross_entropy(const struct step *s, int n)
         soft_max(s->scores[n][i], p);
         loss -= masks[n][i] == GLCNN_DATA_NO_CLASS ? 0 : log(p[masks[n][i]]);
     }
-    return loss / PIXELS;
+    return loss / pixels_with_class();
 }
 
 static double focal(const struct step *s, int n)
@@ -93,7 +102,7 @@ static double focal(const struct step *s, int n)
         soft_max(s->scores[n][i], p);
         loss -= class == GLCNN_DATA_NO_CLASS ? 0 : pow(1 - p[class], 2) * log(p[class]);
     }
-    return loss / PIXELS;
+    return loss / pixels_with_class();
 }
 
 /* Classes that the picture has not have no term. */
@@ -131,6 +140,69 @@ static void losses_of_pixels(void)
             CU_ASSERT_DOUBLE_EQUAL((double)step.losses[n], wanted, 2e-6 * fabs(wanted));
         }
     }
+}
+
+/* Two steps of stochastic gradient descent with rate 1 of scores W x + b, W the identity and b 0 before, as
+ * PyTorch's cross_entropy has them with ignore_index: of a batch with pixels without a class, then of one
+ * without such. */
+static void steps_of_masks_are_those_of_pytorch(void)
+{
+    enum { PICTURES = 2, HEIGHT = 2, WIDTH = 4, COUNT = PICTURES * HEIGHT * WIDTH };
+    static const uint8_t with_gaps[COUNT] = {0, 1,   255, 2, 255, 255, 1,   1,
+                                             2, 255, 0,   0, 255, 255, 255, 255};
+    static const double losses[2] = {1.42354556, 1.24320596};
+    static const double weights[2][CLASSES * CLASSES] = {
+        {0.81367555, 0.00928646, 0.18758859, 0.04354736, 0.95719985, 0.04539172, 0.14277709,
+         0.03351369, 0.76701969},
+        {0.72454257, 0.10644924, 0.18334450, 0.13117579, 0.81465394, 0.09187896, 0.14428164,
+         0.07889682, 0.72477654}};
+    static const double biases[2][CLASSES] = {{0.05543888, 0.07157752, -0.12701640},
+                                              {0.11824876, -0.01848367, -0.09976509}};
+    static const float identity[CLASSES * CLASSES] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const struct form form = {.width = WIDTH,
+                              .height = HEIGHT,
+                              .channels = CLASSES,
+                              .classes = CLASSES,
+                              .task = task_number(task_find("segment"))};
+    char error[GLCNN_ERROR_LENGTH];
+    float pictures[COUNT][CLASSES];
+    uint8_t full[COUNT];
+    for (int i = 0; i < COUNT * CLASSES; i++)
+        pictures[i / CLASSES][i % CLASSES] = (float)(i * 37 % 101) / 50 - 1;
+    for (int i = 0; i < COUNT; i++)
+        full[i] = (uint8_t)(i % CLASSES);
+    glcnn_network *network = NULL;
+    GOOD_FATAL(glcnn_network_create(device, &network));
+    const struct glcnn_convolution_descriptor layer = {.kernel_width = 1,
+                                                       .kernel_height = 1,
+                                                       .input_feature_channels = CLASSES,
+                                                       .output_feature_channels = CLASSES};
+    glcnn_image_node *scores =
+        glcnn_convolution_node(glcnn_image_node_create(network, "image"), &layer, NULL);
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(scores));
+    GOOD(glcnn_kernel_set_vector(kernel, "weights", identity, CLASSES * CLASSES));
+    struct model model;
+    struct runner runner;
+    CU_ASSERT_TRUE_FATAL(model_open(network, &form, PICTURES, &model, error));
+    struct glcnn_training_descriptor training = {NULL};
+    GOOD(glcnn_optimizer_stochastic_gradient_descent_create(device, 1, &training.optimizer));
+    GOOD(glcnn_network_set_training(model.network, &training));
+    glcnn_kernel_destroy(&training.optimizer);
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model, PICTURES, NULL, &runner));
+    for (int step = 0; step < 2; step++) {
+        float found[PICTURES], w[CLASSES * CLASSES], b[CLASSES];
+        const struct glcnn_data_batch batch = {.count = PICTURES, .masks = step ? full : with_gaps};
+        CU_ASSERT_TRUE_FATAL(runner_run(&runner, pictures[0], &batch, found));
+        CU_ASSERT_DOUBLE_EQUAL((double)found[0] + (double)found[1], losses[step], 2e-6);
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "weights"), 0, sizeof w, w));
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(kernel, "biases"), 0, sizeof b, b));
+        for (int i = 0; i < CLASSES * CLASSES; i++)
+            CU_ASSERT_DOUBLE_EQUAL((double)w[i], weights[step][i], 2e-6);
+        for (int i = 0; i < CLASSES; i++)
+            CU_ASSERT_DOUBLE_EQUAL((double)b[i], biases[step][i], 2e-6);
+    }
+    runner_destroy(&runner);
+    model_destroy(&model);
 }
 
 /* In validation the loss is the mean over pixels that have a class, however many of which picture; those
@@ -201,6 +273,7 @@ static void losses_of_numbers(void)
 
 static CU_TestInfo tests[] = {UNIT_TEST(losses_of_pixels),
                               UNIT_TEST(masks_are_scored_by_pixels_with_a_class),
+                              UNIT_TEST(steps_of_masks_are_those_of_pytorch),
                               UNIT_TEST(losses_of_numbers), CU_TEST_INFO_NULL};
 
 int main(int argc, char *argv[])

@@ -203,6 +203,7 @@ glcnn_status call_begin(struct call *call, bool with_destination)
                             .with_state = call->arguments.state != NULL,
                             .trainable = call->settings->trainable,
                             .gradient_scale = call->settings->gradient_scale,
+                            .follows_kernel = call->settings->follows_kernel,
                             .encode_number = call->kernel->encode_count};
     glcnn_status status = device_enter(call->kernel->device);
     if (status == GLCNN_SUCCESS && call->command_buffer &&

@@ -126,6 +126,7 @@ struct operation {
     uint32_t encode_number;         /* of the kernel */
     struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
     const float *gradient_scale;    /* of a loss: a factor of its gradient; NULL: 1 */
+    bool follows_kernel;            /* a loss's: its weight is the kernel's at each commit */
     bool continues_step;            /* an optimizer's: part of the step of the encode before it */
     bool decays_in_part; /* an optimizer's: weight decay is for the first `decayed` values */
     size_t decayed;

@@ -26,6 +26,7 @@ struct encode_settings {
     const struct glcnn_kernel *vectors_of;
     struct channel_range trainable; /* of a gradient with TRAINS_IN_PART */
     const float *gradient_scale; /* of a loss: a factor of its gradient, at each commit; NULL: 1 */
+    bool follows_kernel;         /* of a loss: its weight is the kernel's at each commit */
     struct fusion_limits fusion; /* whether readers may make the result, in place of passes that
                                     store it */
 };

@@ -583,6 +583,7 @@ static glcnn_status prepare_settings(struct recording *r, struct encode *e,
                                      const struct graph_filter *f, size_t source)
 {
     glcnn_status status = GLCNN_SUCCESS;
+    e->settings.follows_kernel = f->node->loss;
     if (f->node->loss && loss_scale_is_used(r->graph))
         e->settings.gradient_scale = &r->graph->loss_scale.scale;
     if (f->node->forward)

@@ -70,6 +70,18 @@ static bool check(const struct operation *o, struct validation validation)
 
 /* ---- Passes ---- */
 
+/* What a type adds to the sum over an image is recorded with its weight, which then stays. */
+static void pass_weight(const struct operation *o, struct pass *pass)
+{
+    const struct glcnn_loss_parameters *p = o->parameters, *live = NULL;
+    if (o->follows_kernel && loss_row_of(p)->constant == 0)
+        live = glcnn_loss(o->kernel);
+    if (live)
+        pass_float_of(pass, "weight", &live->weight);
+    else
+        pass_float(pass, "weight", p->weight);
+}
+
 static void add_parameters(const struct operation *o, struct pass *pass)
 {
     const struct glcnn_loss_parameters *p = o->parameters;
@@ -77,7 +89,7 @@ static void add_parameters(const struct operation *o, struct pass *pass)
     loss_smoothing(p, &scale, &offset);
     pass_float(pass, "smoothing_scale", (float)scale);
     pass_float(pass, "smoothing_offset", (float)offset);
-    pass_float(pass, "weight", p->weight);
+    pass_weight(o, pass);
     pass_float(pass, "element_epsilon", p->epsilon);
     pass_float(pass, "element_delta", p->delta);
     if (over_channels(o))

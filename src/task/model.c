@@ -551,8 +551,12 @@ bool runner_create_training(struct model *model, uint32_t batch,
                               .scores = model->scores,
                               .units = {model->units[0], model->units[1]},
                               .values = 1};
-    for (uint32_t i = 0; i < model->loss_count; i++)
+    for (uint32_t i = 0; i < model->loss_count; i++) {
+        const struct glcnn_loss_parameters *loss =
+            glcnn_loss(glcnn_filter_node_kernel(model->losses[i]));
         runner->results[i] = glcnn_filter_node_loss(model->losses[i]);
+        runner->weights[i] = loss ? loss->weight : 0;
+    }
     return good(glcnn_training_graph_create_with_losses(model->losses, model->loss_count, NULL,
                                                         &descriptor, &runner->graph)) &&
            order_sources(runner, model) && make_pictures(runner) && make_labels(runner, model);
@@ -621,6 +625,13 @@ void runner_sum_with(struct runner *runner, runner_summer sum, void *user)
 bool runner_sum(struct runner *runner, double *number)
 {
     return !runner->sum || runner->sum(runner->sum_user, number, runner->error);
+}
+
+void runner_scale_losses(struct runner *runner, double factor)
+{
+    for (uint32_t i = 0; i < runner->result_count; i++)
+        glcnn_loss(glcnn_filter_node_kernel(glcnn_image_node_filter(runner->results[i])))->weight =
+            (float)((double)runner->weights[i] * factor);
 }
 
 const float *runner_units(struct runner *runner)

@@ -134,6 +134,7 @@ struct runner {
     uint32_t batch;
     glcnn_image_node *results[LOSSES_MAX]; /* losses, or the answer */
     uint32_t result_count;
+    float weights[LOSSES_MAX]; /* that the task gave its losses; of training only */
     glcnn_image_node *scores; /* of training only */
     size_t values;            /* of a result for a picture */
     glcnn_kernel *units[2];   /* the model's */
@@ -182,6 +183,8 @@ void runner_take_from(struct runner *runner, runner_finder find, void *user);
 void runner_sum_with(struct runner *runner, runner_summer sum, void *user);
 /* For tasks: a number of this part becomes that of the whole batch. */
 bool runner_sum(struct runner *runner, double *number);
+/* Multiplies the weights that the task gave its losses, from the next step on. */
+void runner_scale_losses(struct runner *runner, double factor);
 /* Regress: deviation and mean of each number, [2][classes]. NULL: the device has the message. */
 const float *runner_units(struct runner *runner);
 /* Why the last run failed. */

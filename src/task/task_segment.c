@@ -109,17 +109,34 @@ static struct glcnn_image_descriptor labels(const struct form *form, uint32_t in
                                            .channel_format = GLCNN_CHANNEL_FORMAT_UNORM8};
 }
 
+/* A loss of pixels is the mean over those of the batch that have a class, as PyTorch's with ignore_index:
+ * its weight is that of a batch whose pixels all have one, times all pixels over these. They are counted
+ * before pictures are turned. */
+static bool weigh_loss(struct runner *runner, double all, double with_class)
+{
+    if (losses[runner->form.loss].add == add_dice)
+        return true;
+    if (!runner_sum(runner, &all) || !runner_sum(runner, &with_class))
+        return false;
+    runner_scale_losses(runner, with_class > 0 ? all / with_class : 1);
+    return true;
+}
+
 /* 1 for the class of each pixel; where a pixel has none all are 0, and the loss is. */
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
     const uint32_t classes = runner->form.classes;
     const size_t pixels = (size_t)runner->form.width * runner->form.height * runner->batch;
+    size_t with_class = 0;
     uint8_t *made = calloc(pixels, classes);
     for (size_t i = 0; made && i < pixels; i++)
-        if (batch->masks[i] != GLCNN_DATA_NO_CLASS)
+        if (batch->masks[i] != GLCNN_DATA_NO_CLASS) {
             made[i * classes + batch->masks[i]] = 255;
-    bool good = made && glcnn_image_write_bytes(runner->labels[0], NULL, made, pixels * classes) ==
-                            GLCNN_SUCCESS;
+            with_class++;
+        }
+    bool good =
+        made && weigh_loss(runner, (double)pixels, (double)with_class) &&
+        glcnn_image_write_bytes(runner->labels[0], NULL, made, pixels * classes) == GLCNN_SUCCESS;
     free(made);
     runner->given_labels[0] = good ? input_turn(&runner->input, runner->labels[0]) : NULL;
     return runner->given_labels[0];

@@ -104,7 +104,9 @@ GLCNN_API glcnn_status glcnn_loss_create(glcnn_device *device, glcnn_loss_type l
                                          glcnn_kernel **kernel);
 
 /* A node with the loss and its gradient: glcnn_filter_node_loss and glcnn_filter_node_result give
- * their images. label_weights may be NULL: 1 everywhere. Defaults: weight 1, no label smoothing,
+ * their images. An execution of a graph takes the weight that the node's kernel has by then, as where
+ * each batch has another number of labels to be divided by; that of cosine_distance, and the other
+ * parameters, are those of the first execution. label_weights may be NULL: 1 everywhere. Defaults: weight 1, no label smoothing,
  * number_of_classes 1, epsilon 1e-7, delta 1. NULL on failure, see glcnn/node.h. MPSCNNLossNode. */
 GLCNN_API glcnn_filter_node *glcnn_loss_node(glcnn_image_node *predictions,
                                              glcnn_image_node *labels,
