@@ -114,6 +114,17 @@ static void bounds_of_whole_numbers_are_whole_numbers(void)
     const struct glcnn_array source = image("source_image", row, 4);
     const struct glcnn_setting low = {"offset_x", -3e9}, high = {"kernel_width", 70000};
     const struct glcnn_setting fraction = {"kernel_width", 1.5}, real = {"epsilon", -0.001};
+    /* A parameter that has no effect, by the names of those that have; a gradient of a forward result that
+     * cannot be. */
+    const struct glcnn_array pictures[] = {image("source_gradient", row, 1),
+                                           image("source_image", row, 1)};
+    const struct glcnn_setting clamp = {.name = "secondary_edge_mode", .value = 1};
+    const struct glcnn_setting columns[] = {{.name = "axis", .value = 2},
+                                            {.name = "destination_width", .value = 1},
+                                            {.name = "destination_height", .value = 1}};
+    refused("crop_and_resize_bilinear_regions_gradient", pictures, 2, &clamp, 1,
+            "secondary_edge_mode has no effect; it reads resize_width, resize_height, ");
+    refused("axis_concatenation_gradient", pictures, 2, columns, 3, "axis_concatenation");
     refused("pooling_max", &source, 1, &low, 1,
             "offset_x is -3000000000; it must be a whole number in -2147483647 .. 2147483647");
     refused("pooling_max", &source, 1, &high, 1,

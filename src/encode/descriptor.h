@@ -182,6 +182,18 @@ enum descriptor_flags {
     STOPS_GRADIENT = 134217728
 };
 
+/* Addressing of its sources that a kernel has as all have, and does not read: it takes pixels from where its own
+ * parameters say. */
+enum unread {
+    UNREAD_OFFSET = 1, /* x and y of the first source's */
+    UNREAD_EDGE = 2,   /* the first source's edge mode */
+    UNREAD_SECOND_OFFSET = 4,
+    UNREAD_SECOND_EDGE = 8,
+    UNREAD_FIRST = UNREAD_OFFSET | UNREAD_EDGE,
+    UNREAD_SECOND = UNREAD_SECOND_OFFSET | UNREAD_SECOND_EDGE,
+    UNREAD_BOTH = UNREAD_FIRST | UNREAD_SECOND
+};
+
 /* Sources of a binary kernel, PLACE_SOURCE or PLACE_SECONDARY, that its gradient kernel deals
  * with. */
 struct operands {
@@ -253,6 +265,7 @@ struct glcnn_descriptor {
     const char *without_gradient; /* of a gradient kernel it need not be said */
     const char *forward;          /* of a gradient kernel: the kernel whose gradient it is */
     unsigned flags;
+    unsigned unread;                    /* of enum unread */
     const void *form;                   /* what the family says of this one of its kernels */
     size_t parameters_size;             /* of the family's parameters; 0: none */
     const struct parameter *parameters; /* name NULL at the end; may be NULL */

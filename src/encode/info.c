@@ -32,17 +32,15 @@ static glcnn_parameter_type public_type(const struct parameter *row)
     }
 }
 
-static size_t add_rows(struct glcnn_parameter_info *to, size_t at, const struct parameter *rows)
+static struct glcnn_parameter_info info_of(const struct parameter *row)
 {
-    for (; rows && rows->name; rows++, at++)
-        to[at] = (struct glcnn_parameter_info){.name = rows->name,
-                                               .text = rows->text,
-                                               .type = public_type(rows),
-                                               .default_value = rows->default_value,
-                                               .minimum = rows->minimum,
-                                               .maximum = parameter_maximum(rows),
-                                               .value_names = rows->value_names};
-    return at;
+    return (struct glcnn_parameter_info){.name = row->name,
+                                         .text = row->text,
+                                         .type = public_type(row),
+                                         .default_value = row->default_value,
+                                         .minimum = row->minimum,
+                                         .maximum = parameter_maximum(row),
+                                         .value_names = row->value_names};
 }
 
 static bool add_parameters(struct glcnn_kernel_info *info, const struct glcnn_descriptor *d)
@@ -55,9 +53,15 @@ static bool add_parameters(struct glcnn_kernel_info *info, const struct glcnn_de
     struct glcnn_parameter_info *rows = calloc(count + 1, sizeof *rows);
     if (!rows)
         return false;
-    size_t at = add_rows(rows, 0, d->parameters);
+    size_t at = 0;
+    for (const struct parameter *row = d->parameters; row && row->name; row++)
+        rows[at++] = info_of(row);
     for (size_t t = 0; tables[t]; t++)
-        at = add_rows(rows, at, tables[t]);
+        for (const struct parameter *row = tables[t]; row->name; row++, at++) {
+            rows[at] = info_of(row);
+            if (parameter_use(d, row->name) == PARAMETER_IGNORES)
+                rows[at].text = "has no effect: this kernel does not read it";
+        }
     info->parameters = rows;
     info->parameter_count = at;
     return true;

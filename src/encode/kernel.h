@@ -94,6 +94,13 @@ double parameter_maximum(const struct parameter *row);
 #define MAX_TABLES 8
 void property_tables(const struct glcnn_descriptor *descriptor,
                      const struct parameter *tables[MAX_TABLES]);
+/* Does a kernel have a parameter of that name, and does what it computes depend on it? */
+enum parameter_use { PARAMETER_LACKS, PARAMETER_IGNORES, PARAMETER_READS };
+enum parameter_use parameter_use(const struct glcnn_descriptor *descriptor, const char *name);
+/* Does a kernel read a setting of that name? True of one that it does not have. False: a message that names those
+ * it reads. */
+bool setting_check_read(const struct glcnn_descriptor *descriptor, const char *name,
+                        struct validation validation);
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_addressing *properties, void *parameters);
 /* The end of the message that there is no such name: "; did you mean NAME?", or "". */

@@ -331,6 +331,36 @@ static const struct parameter *walk_next(struct walk *walk,
     return walk->row++;
 }
 
+/* A gradient is 0 outside its image, whatever the edge mode (spec 5.5). */
+static bool property_is_read(const struct glcnn_descriptor *descriptor, const struct parameter *row)
+{
+    static const struct {
+        unsigned bit;
+        size_t offset;
+    } rows[] = {
+        {UNREAD_OFFSET, PRIMARY(offset.x)},          {UNREAD_OFFSET, PRIMARY(offset.y)},
+        {UNREAD_EDGE, PRIMARY(edge_mode)},           {UNREAD_SECOND_OFFSET, SECONDARY(offset.x)},
+        {UNREAD_SECOND_OFFSET, SECONDARY(offset.y)}, {UNREAD_SECOND_EDGE, SECONDARY(edge_mode)}};
+    const unsigned unread =
+        descriptor->unread | (descriptor->flags & IS_GRADIENT ? UNREAD_EDGE : 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].offset == row->offset && unread & rows[i].bit)
+            return false;
+    return true;
+}
+
+enum parameter_use parameter_use(const struct glcnn_descriptor *descriptor, const char *name)
+{
+    struct walk walk;
+    const struct parameter *row;
+    walk_begin(&walk, descriptor);
+    while ((row = walk_next(&walk, descriptor)))
+        if (strcmp(row->name, name) == 0)
+            return walk.in_parameters || property_is_read(descriptor, row) ? PARAMETER_READS
+                                                                           : PARAMETER_IGNORES;
+    return PARAMETER_LACKS;
+}
+
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_addressing *properties, void *parameters)
 {

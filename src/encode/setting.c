@@ -1,8 +1,9 @@
 /* Settings of kernels as text, "NAME=VALUE". */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "encode/descriptor.h"
+#include "encode/kernel.h"
 #include "encode/number.h"
 
 struct named_value {
@@ -126,6 +127,51 @@ static bool refuse_name(const struct glcnn_descriptor *d, const char *name, size
                    (int)(length < 100 ? length : 100), name, text);
 }
 
+/* ---- What has an effect ---- */
+
+#define READ_TEXT 380 /* of a list of names */
+
+/* Settings that a binary kernel has go to it alone, and not to its gradient (src/run/resolve.c). */
+static bool is_read(const struct glcnn_descriptor *d, const char *name)
+{
+    const struct glcnn_descriptor *forward = descriptor_find(d->forward);
+    const enum parameter_use own = parameter_use(d, name),
+                             of_forward = forward ? parameter_use(forward, name) : PARAMETER_LACKS;
+    const bool is_taken = of_forward != PARAMETER_LACKS && forward->flags & IS_BINARY;
+    return (own == PARAMETER_READS && !is_taken) || of_forward == PARAMETER_READS ||
+           (own == PARAMETER_LACKS && of_forward == PARAMETER_LACKS);
+}
+
+/* The names that the kernel reads, as many as there is room for. */
+static void list_read(const struct glcnn_descriptor *d, char text[READ_TEXT])
+{
+    struct names names = {.count = 0};
+    size_t used = 0;
+    *text = 0;
+    add_parameters(&names, d->name);
+    add_parameters(&names, d->forward);
+    for (size_t i = 0; i < names.count; i++) {
+        if (!is_read(d, names.at[i]))
+            continue;
+        if (used + strlen(names.at[i]) + sizeof ", , .." > READ_TEXT) {
+            snprintf(text + used, READ_TEXT - used, ", ..");
+            return;
+        }
+        used +=
+            (size_t)snprintf(text + used, READ_TEXT - used, "%s%s", used ? ", " : "", names.at[i]);
+    }
+}
+
+bool setting_check_read(const struct glcnn_descriptor *d, const char *name,
+                        struct validation validation)
+{
+    char text[READ_TEXT];
+    if (is_read(d, name))
+        return true;
+    list_read(d, text);
+    return invalid(validation, "%s: %s has no effect; it reads %s", d->name, name, text);
+}
+
 static bool refuse_value(const struct glcnn_descriptor *d, const struct glcnn_parameter_info *row,
                          const char *name, const char *value, struct validation validation)
 {
@@ -161,6 +207,8 @@ static bool parse(const char *kernel, const char *text, struct glcnn_setting *se
     }
     if (!name)
         return refuse_name(d, text, length, validation);
+    if (!setting_check_read(d, name, validation))
+        return false;
     struct glcnn_setting found = {.name = name};
     if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))
         return refuse_value(d, row, name, equals + 1, validation);

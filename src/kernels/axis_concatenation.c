@@ -113,6 +113,7 @@ const struct glcnn_descriptor glcnn_kernel_axis_concatenation = {
     .family = "axis_concatenation",
     .gradient = "axis_concatenation_gradient",
     .flags = IS_BINARY | MAKES_STATE,
+    .unread = UNREAD_BOTH,
     .parameters_size = sizeof(struct glcnn_axis_concatenation_parameters),
     .parameters = rows,
     .arguments = element_pair_arguments,

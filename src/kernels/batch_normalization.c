@@ -248,6 +248,7 @@ const struct glcnn_descriptor glcnn_kernel_batch_normalization_statistics = {
     .parameters = parameters,
     .length = length,
     .without_gradient = "batch_normalization_gradient differentiates through the statistics",
+    .unread = UNREAD_FIRST,
     .flags =
         NEEDS_STATE | SHARED_STATE | BATCH_BARRIER | MODIFIES_STATE | STARTS_STATE | COUNTS_SAMPLES,
     .arguments = statistics_arguments,

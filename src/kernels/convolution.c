@@ -323,6 +323,7 @@ const struct glcnn_descriptor glcnn_kernel_fully_connected = {
     .neuron = convolution_neuron,
     .keeps_zero = descriptor_always,
     .flags = HAS_WINDOW | FORWARD_FLAGS,
+    .unread = UNREAD_FIRST,
     .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = connected_parameters,
     .arguments = convolution_arguments,

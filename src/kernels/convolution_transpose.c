@@ -195,6 +195,7 @@ const struct glcnn_descriptor glcnn_kernel_convolution_transpose = {
     .neuron = convolution_neuron,
     .keeps_zero = descriptor_always,
     .flags = CONVOLUTION_WINDOW | MAKES_STATE | SHARED_STATE | IS_BACKWARDS,
+    .unread = UNREAD_EDGE,
     .parameters_size = sizeof(struct glcnn_convolution_parameters),
     .parameters = convolution_transpose_parameters,
     .arguments = convolution_arguments,

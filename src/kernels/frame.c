@@ -252,6 +252,7 @@ static const bool rgb = true, luma_and_chroma = false;
 
 const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
     .name = "frame_rgb",
+    .unread = UNREAD_FIRST,
     .form = &rgb,
     .text = "frames of red, green and blue cropped, scaled and normalised",
     .family = "frame",
@@ -268,6 +269,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_rgb = {
 
 const struct glcnn_descriptor glcnn_kernel_frame_yuyv = {
     .name = "frame_yuyv",
+    .unread = UNREAD_FIRST,
     .form = &luma_and_chroma,
     .text = "frames of YUYV as red, green and blue, cropped, scaled and normalised",
     .family = "frame",
@@ -284,6 +286,7 @@ const struct glcnn_descriptor glcnn_kernel_frame_yuyv = {
 
 const struct glcnn_descriptor glcnn_kernel_frame_nv12 = {
     .name = "frame_nv12",
+    .unread = UNREAD_BOTH,
     .form = &luma_and_chroma,
     .text = "frames of NV12 as red, green and blue, cropped, scaled and normalised",
     .family = "frame",

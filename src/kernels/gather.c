@@ -280,6 +280,7 @@ const struct glcnn_descriptor glcnn_kernel_gather = {
     .family = "gather",
     .gradient = "gather_gradient",
     .flags = MAKES_STATE,
+    .unread = UNREAD_FIRST,
     .parameters_size = sizeof(struct glcnn_gather_parameters),
     .parameters = rows,
     .arguments = forward_arguments,

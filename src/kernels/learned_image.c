@@ -136,6 +136,7 @@ const struct glcnn_descriptor glcnn_kernel_learned_image = {
     .family = "learned_image",
     .gradient = "learned_image_gradient",
     .flags = MAKES_STATE | SHARED_STATE | READS_FUSED | IGNORES_SOURCE,
+    .unread = UNREAD_FIRST,
     .fusion = fusion,
     .fuse = fuse,
     .parameters_size = sizeof(struct glcnn_learned_image_parameters),

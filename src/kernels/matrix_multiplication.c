@@ -112,6 +112,7 @@ const struct glcnn_descriptor glcnn_kernel_matrix_multiplication = {
     .family = "matrix_multiplication",
     .gradient = "matrix_multiplication_gradient",
     .flags = IS_BINARY | MAKES_STATE,
+    .unread = UNREAD_BOTH,
     .parameters_size = sizeof(struct glcnn_matrix_multiplication_parameters),
     .arguments = element_pair_arguments,
     .keeps_zero = descriptor_always,

@@ -285,23 +285,24 @@ static const struct argument extreme_gradient_arguments[] = {
     .prepare = prepare, .shape = shape, .plan = plan_forward
 
 #define EXTREME(NAME, AXIS, QUANTITY, MPS, TEXT)                                                   \
-    .gradient = NAME "_gradient", .flags = MAKES_STATE, .arguments = extreme_arguments,            \
-    .length = index_count, .check = forward_check,                                                 \
+    .gradient = NAME "_gradient", .flags = MAKES_STATE, .unread = UNREAD_FIRST,                    \
+    .arguments = extreme_arguments, .length = index_count, .check = forward_check,                 \
     REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, rows)
 
 #define ARGUMENT(NAME, AXIS, QUANTITY, MPS, TEXT)                                                  \
     .without_gradient = "a channel's number does not change with its value",                       \
-    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    .unread = UNREAD_FIRST, .arguments = descriptor_image_arguments, .check = forward_check,       \
     REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, rows)
 
 #define LINEAR(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)                                              \
-    .gradient = NAME "_gradient", .flags = MAKES_STATE, .arguments = descriptor_image_arguments,   \
-    .check = forward_check, REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)
+    .gradient = NAME "_gradient", .flags = MAKES_STATE, .unread = UNREAD_FIRST,                    \
+    .arguments = descriptor_image_arguments, .check = forward_check,                               \
+    REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)
 
 #define WITH_WEIGHTS(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)                                        \
     .without_gradient = "MPS has none; multiply and the reduction without weights have one",       \
-    .flags = IS_BINARY, .arguments = weights_arguments, .check = weights_check,                    \
-    REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)
+    .flags = IS_BINARY, .unread = UNREAD_BOTH, .arguments = weights_arguments,                     \
+    .check = weights_check, REDUCTION(NAME, AXIS, QUANTITY, MPS, TEXT, ROWS)
 
 #define GRADIENT_OF(NAME, AXIS, QUANTITY, ROWS)                                                    \
     .name = NAME "_gradient", .text = "gradient of " NAME "; MPS has none", .family = NAME,        \

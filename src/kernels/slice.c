@@ -232,6 +232,7 @@ const struct glcnn_descriptor glcnn_kernel_reshape = {
     .family = "reshape",
     .gradient = "reshape_gradient",
     .flags = MAKES_STATE,
+    .unread = UNREAD_FIRST,
     .parameters_size = sizeof(struct glcnn_reshape_parameters),
     .parameters = reshape_rows,
     .arguments = descriptor_image_arguments,

@@ -351,6 +351,7 @@ const struct glcnn_descriptor glcnn_kernel_strided_view = {
     .family = "strided_view",
     .gradient = "strided_view_gradient",
     .flags = MAKES_STATE,
+    .unread = UNREAD_FIRST,
     .parameters_size = sizeof(struct glcnn_strided_view_parameters),
     .parameters = rows,
     .arguments = descriptor_image_arguments,

@@ -320,7 +320,7 @@ static const struct check_case gradient_cases[] = {
         {"output_feature_channels=12 kernel_width=2 kernel_height=3", {5, 8, 3, 2}},               \
         {"output_feature_channels=5 kernel_width=3 kernel_height=3 "                               \
          "source_feature_channel_offset=4 "                                                        \
-         "source_feature_channel_max_count=5 offset_x=3",                                          \
+         "source_feature_channel_max_count=5",                                                     \
          {2, 11, 3, 3}},                                                                           \
         {"output_feature_channels=6 kernel_width=3 kernel_height=2 clip_rect_origin_z=1 "          \
          "clip_rect_size_depth=2",                                                                 \

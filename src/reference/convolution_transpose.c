@@ -121,7 +121,7 @@ static void gradient_reference(const struct reference *r)
          {2, 3, 4, 5}},                                                                            \
         {WINDOW(3, 3, 3,                                                                           \
                 STRIDES(2, 2) "source_feature_channel_offset=4 "                                   \
-                              "source_feature_channel_max_count=3 edge_mode=clamp "                \
+                              "source_feature_channel_max_count=3 "                                \
                               "destination_feature_channel_offset=4"),                             \
          {2, 9, 3, 4}},                                                                            \
         {WINDOW(36, 4, 4, STRIDES(2, 2)), {2, 34, 4, 3}},                                          \

@@ -71,7 +71,7 @@ static void reshape_gradient_reference(const struct reference *r)
                     struct place q = numbered_place(r->operation, &r->images[IMAGE],
                                                     place_number(r->operation, from, p));
                     int32_t y = q.y - w->y.shift, x = q.x - w->x.shift;
-                    if (y < (int32_t)to->height && x < (int32_t)to->width)
+                    if (y >= 0 && y < (int32_t)to->height && x >= 0 && x < (int32_t)to->width)
                         *tensor_at(to, n, q.c, y, x) = tensor_get(from, n, p.c, p.y, p.x);
                 }
 }
@@ -128,7 +128,7 @@ static const struct check_case reshape_cases[] = {
      "clip_rect_size_width=2 clip_rect_size_height=4",
      {2, 5, 4, 6}},
     {"reshaped_width=5 reshaped_height=2 reshaped_feature_channels=4 "
-     "destination_feature_channel_offset=8 offset_x=3",
+     "destination_feature_channel_offset=8",
      {2, 10, 2, 2}},
     {"channels_first=true reshaped_width=6 reshaped_height=4 reshaped_feature_channels=1",
      {2, 2, 4, 3}},

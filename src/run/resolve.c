@@ -218,6 +218,14 @@ static bool resolve_geometry(const struct run *run, struct operation *operation,
            invalid(run->validation, "%s: %s", operation->descriptor->name, message);
 }
 
+bool run_check(const struct run *run, const struct operation *operation)
+{
+    const struct glcnn_descriptor *d = operation->descriptor;
+    char message[400];
+    return !d->check || d->check(operation, (struct validation){message, sizeof message}) ||
+           invalid(run->validation, "%s: %s", d->name, message);
+}
+
 /* Sources of the forward encode. Of two that a binary kernel has, a gradient kernel needs one,
  * which is then its source image; given both, they have their forward names. */
 static bool forward_sources(const struct run *run, struct resolved *r,
@@ -259,7 +267,8 @@ static bool resolve_forward(const struct run *run, struct resolved *r)
         return false;
     r->forward_shapes.images[to] = result;
     mark_given(&r->forward, &r->forward_shapes);
-    return resolve_geometry(run, &r->forward, &r->forward_shapes, NULL);
+    return resolve_geometry(run, &r->forward, &r->forward_shapes, NULL) &&
+           run_check(run, &r->forward);
 }
 
 static bool check_gradient_shape(const struct run *run, const struct resolved *r)

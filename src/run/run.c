@@ -154,7 +154,6 @@ glcnn_status run_out_of_memory(const struct run *run)
 
 glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descriptor)
 {
-    char message[400];
     struct resolved *r = calloc(1, sizeof *r);
     if (!r)
         return run_out_of_memory(run);
@@ -164,11 +163,7 @@ glcnn_status run_kernel(struct run *run, const struct glcnn_descriptor *descript
         status = GLCNN_INVALID_ARGUMENT;
     if (status == GLCNN_SUCCESS) {
         r->operation.samples = run_samples(r);
-        if (descriptor->check &&
-            !descriptor->check(&r->operation, (struct validation){message, sizeof message})) {
-            invalid(run->validation, "%s: %s", descriptor->name, message);
-            status = GLCNN_INVALID_ARGUMENT;
-        }
+        status = run_check(run, &r->operation) ? GLCNN_SUCCESS : GLCNN_INVALID_ARGUMENT;
     }
     if (status == GLCNN_SUCCESS)
         status = run->device ? run_device(run, r) : run_reference(run, r);

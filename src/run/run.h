@@ -69,6 +69,8 @@ struct resolved {
 };
 bool resolve(const struct run *run, const struct glcnn_descriptor *descriptor,
              struct resolved *resolved);
+/* The descriptor's own check, whose message is then the run's. */
+bool run_check(const struct run *run, const struct operation *operation);
 
 /* ---- What the parts of the engine share ---- */
 
