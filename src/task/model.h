@@ -135,11 +135,11 @@ struct runner {
     glcnn_image_node *results[LOSSES_MAX]; /* losses, or the answer */
     uint32_t result_count;
     float weights[LOSSES_MAX]; /* that the task gave its losses; of training only */
-    glcnn_image_node *scores; /* of training only */
-    size_t values;            /* of a result for a picture */
-    glcnn_kernel *units[2];   /* the model's */
-    float *unit_values;       /* of these, once they were asked for */
-    struct model plain;       /* of inference without the model's dropout, if it has one */
+    glcnn_image_node *scores;  /* of training only */
+    size_t values;             /* of a result for a picture */
+    glcnn_kernel *units[2];    /* the model's */
+    float *unit_values;        /* of these, once they were asked for */
+    struct model plain;        /* of inference without the model's dropout, if it has one */
     glcnn_image *pictures;
     uint32_t label_count; /* of training only */
     glcnn_image *labels[LABELS_MAX];
