@@ -110,6 +110,22 @@ awk '
     END { print hits " of " all; exit !(hits >= 0.85 * all) }' found wanted >log ||
     fail 'boxes that are predicted are not those of the objects'
 
+# Fewer boxes where fewer are asked for: the likeliest of each picture, those of half a probability, those
+# of other places.
+boxes() { # boxes OPTION...: how many there are
+    "$glcnn" predict "$@" shapes.safetensors shapes/valid/images >some 2>log || fail "predict $*"
+    wc -l <some
+}
+all=$(wc -l <found)
+[ "$(boxes --confidence 0.3 --overlap 0.6 --most 300)" = "$all" ] || fail 'the defaults are others'
+[ "$(boxes --most 1)" = "$(cut -d' ' -f1 found | sort -u | wc -l)" ] || fail '--most 1 gives others'
+[ "$(boxes --confidence 0.5)" = "$(awk '$4 >= 0.5' found | wc -l)" ] || fail '--confidence 0.5'
+[ "$(boxes --across-classes --overlap 0.1)" -le "$(boxes --overlap 0.1)" ] || fail '--across-classes'
+[ "$(boxes --confidence 0.02)" -gt "$all" ] || fail '--confidence 0.02 gives no more'
+refuses 2 '--overlap is "2"; it must be a number in 0 .. 1' predict --overlap 2 shapes.safetensors x.png
+refuses 2 '--most is "301"; it must be a whole number in 1 .. 300' \
+    predict --most 301 shapes.safetensors x.png
+
 # ---- Resume ----
 
 for run in whole pieces; do

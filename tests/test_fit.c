@@ -152,6 +152,7 @@ static cJSON *tell(const struct form *form, const struct scene *scene, const flo
                                   .names = names,
                                   .form = form,
                                   .top = 1,
+                                  .limits = DETECTION_SHOWN,
                                   .object = cJSON_CreateObject()};
     task_of(form)->tell(&answer);
     return answer.object;

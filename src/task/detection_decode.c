@@ -93,19 +93,20 @@ static int likelier_first(const void *a, const void *b)
 }
 
 static bool is_suppressed(const struct glcnn_detection *d, const struct glcnn_detection *kept,
-                          uint32_t count, float overlap)
+                          uint32_t count, const struct detection_limits *limits)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (kept[i].label == d->label && glcnn_box_overlap(&kept[i].box, &d->box) > (double)overlap)
+        if ((limits->across_classes || kept[i].label == d->label) &&
+            glcnn_box_overlap(&kept[i].box, &d->box) > (double)limits->overlap)
             return true;
     return false;
 }
 
 /* Takes one more, unless it is suppressed by one that was taken. */
 static uint32_t keep_detection(const struct glcnn_detection *d, struct glcnn_detection *kept,
-                               uint32_t count, float overlap)
+                               uint32_t count, const struct detection_limits *limits)
 {
-    if (is_suppressed(d, kept, count, overlap))
+    if (is_suppressed(d, kept, count, limits))
         return count;
     kept[count] = *d;
     return count + 1;
@@ -114,10 +115,11 @@ static uint32_t keep_detection(const struct glcnn_detection *d, struct glcnn_det
 uint32_t glcnn_detections_suppress(struct glcnn_detection *detections, uint32_t count,
                                    float overlap, uint32_t most)
 {
+    const struct detection_limits limits = {.overlap = overlap, .most = most};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count && kept < most; i++) {
         const struct glcnn_detection d = detections[i];
-        kept = keep_detection(&d, detections, kept, overlap);
+        kept = keep_detection(&d, detections, kept, &limits);
     }
     return kept;
 }
@@ -128,7 +130,7 @@ static uint32_t suppress(const struct candidates *candidates, const struct detec
     uint32_t count = 0;
     size_t compared = candidates->count < MOST_CANDIDATES ? candidates->count : MOST_CANDIDATES;
     for (size_t i = 0; i < compared && count < limits->most; i++)
-        count = keep_detection(&candidates->items[i].detection, found, count, limits->overlap);
+        count = keep_detection(&candidates->items[i].detection, found, count, limits);
     return count;
 }
 

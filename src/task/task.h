@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/show.h"
+#include "detection_decode.h"
 #include "nets.h"
 
 struct model;
@@ -26,7 +27,9 @@ struct answer {
     const float *values;      /* task->values of them */
     const char *const *names; /* of classes */
     const struct form *form;
-    uint32_t top;      /* classes that are told, where a task has several answers */
+    uint32_t top; /* classes that are told, where a task has several answers */
+    struct detection_limits
+        limits;        /* of what is told and drawn: of boxes all, of keypoints the score */
     cJSON *object;     /* for programs: gets the answer; NULL: `text` does */
     struct text *text; /* for people: lines are added to it */
 };
@@ -171,6 +174,7 @@ struct task {
 
     /* ---- Answers ---- */
 
+    enum { TASK_LIMITS_NONE, TASK_LIMITS_CONFIDENCE, TASK_LIMITS_BOXES } limits; /* that it heeds */
     void (*tell)(const struct answer *answer);
     /* Draws the answer into the picture, [answer->height][answer->width][3]. NULL: there is nothing to
      * draw. */

@@ -19,7 +19,8 @@
 #define HEAD_LABELS    "detection_"
 #define LEAST_CHANNELS 32
 #define MOST_CHANNELS  64
-#define MOST           TASK_BOXES
+
+_Static_assert(DETECTION_MOST == TASK_BOXES, "an answer has room for all boxes");
 
 /* As many grids as pictures of that size have objects for. */
 static struct detection_layout layout_of(const struct form *form)
@@ -382,14 +383,14 @@ static float *unpack(const struct detection_layout *layout, const float *packed,
 }
 
 /* The detections of a picture, into `found`; UINT32_MAX: not enough memory. */
-static uint32_t detect(const struct form *form, const float *packed, float least,
-                       struct glcnn_detection found[MOST])
+static uint32_t detect(const struct form *form, const float *packed,
+                       const struct detection_limits *limits,
+                       struct glcnn_detection found[DETECTION_MOST])
 {
     const struct detection_layout layout = layout_of(form);
-    const struct detection_limits limits = {least, 0.6f, MOST};
     const float *predictions[DETECTION_SCALES];
     float *room = unpack(&layout, packed, predictions);
-    uint32_t count = room ? detection_decode(&layout, predictions, &limits, found) : UINT32_MAX;
+    uint32_t count = room ? detection_decode(&layout, predictions, limits, found) : UINT32_MAX;
     free(room);
     return count;
 }
@@ -531,11 +532,12 @@ static bool read_kept(struct score *score, const double *numbers, size_t count)
 static void add(struct score *score, const float *packed, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
-    struct glcnn_detection found[MOST];
+    const struct detection_limits limits = DETECTION_MEASURED;
+    struct glcnn_detection found[DETECTION_MOST];
     glcnn_detection_score *all = kept(score);
     struct glcnn_object *objects = calloc((size_t)boxes_in(batch, n) + 1, sizeof *objects);
-    const uint32_t count = detect(&score->form, packed, 0.01f, found);
-    bool good = all && all->objects && objects && count <= MOST;
+    const uint32_t count = detect(&score->form, packed, &limits, found);
+    bool good = all && all->objects && objects && count <= DETECTION_MOST;
     if (good) {
         const struct objects shown = {objects, copy_objects(&score->form, batch, n, objects)};
         const struct seen_picture p = see(&score->form, batch->widths[n], batch->heights[n]);
@@ -665,13 +667,11 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 /* ---- Answers ---- */
 
-#define LEAST_TOLD 0.3f
-
-static uint32_t answers(const struct answer *a, struct glcnn_detection found[MOST])
+static uint32_t answers(const struct answer *a, struct glcnn_detection found[DETECTION_MOST])
 {
     const struct seen_picture p = see(a->form, a->width, a->height);
-    const uint32_t count = detect(a->form, a->values, LEAST_TOLD, found);
-    return count <= MOST ? place_detections(&p, found, count) : 0;
+    const uint32_t count = detect(a->form, a->values, &a->limits, found);
+    return count <= DETECTION_MOST ? place_detections(&p, found, count) : 0;
 }
 
 static void add_box(cJSON *boxes, const struct glcnn_detection *d, const char *class)
@@ -688,7 +688,7 @@ static void add_box(cJSON *boxes, const struct glcnn_detection *d, const char *c
 
 static void tell(const struct answer *a)
 {
-    struct glcnn_detection found[MOST];
+    struct glcnn_detection found[DETECTION_MOST];
     const uint32_t count = answers(a, found);
     cJSON *boxes = a->object ? cJSON_AddArrayToObject(a->object, "boxes") : NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -704,7 +704,7 @@ static void tell(const struct answer *a)
 
 static void show(const struct answer *a, uint8_t *pixels)
 {
-    struct glcnn_detection found[MOST];
+    struct glcnn_detection found[DETECTION_MOST];
     const struct canvas canvas = {pixels, a->width, a->height};
     detection_draw(&canvas, found, answers(a, found), a->names);
 }
@@ -716,9 +716,12 @@ const struct task task_detect = {
     .ranked = "mAP@0.5:0.95",
     .nothing = "no objects",
     .classes = "classes",
-    .gives = "at each place (x, y) of the grids, which lie below each other, the distances of a "
-             "box's left, top, right and bottom from (x + 1/2, y + 1/2), all in strides of the "
-             "grid (8, 16, 32 pixels), and the probability of each class",
+    .gives =
+        "at each place (x, y) of the grids, which lie below each other, the distances of a "
+        "box's left, top, right and bottom from (x + 1/2, y + 1/2), all in strides of the "
+        "grid (8, 16, 32 pixels), and the probability of each class; \"glcnn predict\" takes those "
+        "of 0.3 and more, and of two boxes of a class that share more than 0.6 of their union "
+        "the likelier",
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,
@@ -745,6 +748,7 @@ const struct task task_detect = {
     .parts = &parts,
     .explains = "the mean, over classes, of the precision at all recalls; a box is "
                 "right where it shares half of its union with an object",
+    .limits = TASK_LIMITS_BOXES,
     .tell = tell,
     .show = show,
     .boxes = answers};

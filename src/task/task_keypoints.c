@@ -13,8 +13,7 @@
 #include "model.h"
 #include "score.h"
 
-#define NEAR        0.05 /* of the picture's longer side: what is right */
-#define LEAST_SHOWN 0.3f
+#define NEAR 0.05 /* of the picture's longer side: what is right */
 
 /* ---- The data ---- */
 
@@ -411,7 +410,7 @@ static void show(const struct answer *a, uint8_t *pixels)
         double at[2];
         const struct keypoint found = keypoint_find(a->form, a->values, k, &confidence);
         keypoint_restore(a->form, (const uint32_t[2]){a->width, a->height}, &found, at);
-        if (confidence >= LEAST_SHOWN)
+        if (confidence >= a->limits.score)
             canvas_cross(&canvas, (long)floor(at[0]), (long)floor(at[1]), k);
     }
 }
@@ -446,6 +445,7 @@ const struct task task_keypoints = {
         "side from where they are",
     .judge = judge,
     .remark = remark,
+    .limits = TASK_LIMITS_CONFIDENCE,
     .tell = tell,
     .show = show,
     .point_count = keypoint_count,

@@ -18,11 +18,30 @@
 #define BATCH   32
 #define TOP_MAX 65535
 
-enum { OPTION_TOP = 256, OPTION_SIZE, OPTION_DRAW, OPTION_MASKS, OPTION_FLIP, OPTION_FORCE };
+enum {
+    OPTION_TOP = 256,
+    OPTION_CONFIDENCE,
+    OPTION_OVERLAP,
+    OPTION_MOST,
+    OPTION_ACROSS_CLASSES,
+    OPTION_SIZE,
+    OPTION_DRAW,
+    OPTION_MASKS,
+    OPTION_FLIP,
+    OPTION_FORCE
+};
 
 static const struct option_row options[] = {
     {OPTION_TOP, "top", "N", "a line for each of the N most probable classes (default 1)"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
+    {OPTION_CONFIDENCE, "confidence", "P",
+     "detect: print and draw boxes of a probability of P and more; keypoints: draw those (default 0.3)"},
+    {OPTION_OVERLAP, "overlap", "SHARE",
+     "detect: of two boxes of a class that share more than SHARE of their union only the likelier "
+     "(default 0.6)"},
+    {OPTION_ACROSS_CLASSES, "across-classes", NULL,
+     "detect: and of two boxes of different classes, so that an object has one box"},
+    {OPTION_MOST, "most", "N", "detect: the N likeliest boxes of a picture (default 300)"},
     {OPTION_SIZE, "size", "N|WxH",
      "bring pictures to another size than the network was trained at (networks of --net)"},
     {OPTION_DRAW, "draw", WRITES "DIR",
@@ -42,7 +61,7 @@ static const char details[] =
     "name and the probability; with --top N lines, the most probable class first. Of regression a "
     "line for each number, of segmentation one for each class and its share of the pixels, of "
     "detection one for each box: class, name, probability, left, top, right and bottom, of keypoints "
-    "one for each: name, x, y and confidence; --draw marks those of 0.3 or more. A "
+    "one for each: name, x, y and confidence; --draw marks those of --confidence or more. A "
     "picture whose scores are not finite has no line, and the exit status is 1.\n"
     "\n"
     "  glcnn predict model.safetensors holiday/*.jpg\n"
@@ -54,7 +73,9 @@ struct prediction {
     struct tool_device tool;
     bool flips, force;
     struct claims claims;
-    uint32_t width, height;   /* of images; 0: the network's */
+    uint32_t width, height; /* of images; 0: the network's */
+    struct detection_limits limits;
+    uint32_t limited;         /* a bit for each TASK_LIMITS that an option needs */
     uint32_t top;             /* classes of each picture that are told */
     const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
     struct saved saved;
@@ -194,6 +215,7 @@ static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batc
                             .names = p->saved.names,
                             .form = &p->saved.form,
                             .top = p->top,
+                            .limits = p->limits,
                             .text = &text};
     if (p->json) {
         answer.object = cJSON_CreateObject();
@@ -247,6 +269,12 @@ static int open_model(struct prediction *p, const char *path)
         return complain(p->command, EXIT_USAGE,
                         "%s: the task of the network is %s, which has nothing for --%s", path,
                         task->name, p->draw && !task->show ? "draw" : "masks");
+    if (p->limited >> (task->limits + 1) > 0)
+        return complain(p->command, EXIT_USAGE,
+                        "%s: the task of the network is %s, which has nothing for --%s", path,
+                        task->name,
+                        p->limited >> TASK_LIMITS_BOXES ? "overlap, --most and --across-classes"
+                                                        : "confidence");
     if (p->top > 1 && !task->count_right)
         return complain(p->command, EXIT_USAGE,
                         "%s: the task of the network is %s, which has nothing for --top", path,
@@ -355,6 +383,37 @@ static int predict(struct prediction *p, const char *model, char *const *files)
 
 /* ---- The command ---- */
 
+/* A share, of --confidence and --overlap. */
+static bool read_share(const struct prediction *p, const char *name, float *share)
+{
+    double value;
+    if (option_real(optarg, 0, 1, &value)) {
+        *share = (float)value;
+        return true;
+    }
+    complain(p->command, EXIT_USAGE, "--%s is \"%s\"; it must be a number in 0 .. 1", name, optarg);
+    return false;
+}
+
+static bool read_limit(struct prediction *p, int letter)
+{
+    uint64_t most;
+    p->limited |= 1u << (letter == OPTION_CONFIDENCE ? TASK_LIMITS_CONFIDENCE : TASK_LIMITS_BOXES);
+    if (letter == OPTION_CONFIDENCE)
+        return read_share(p, "confidence", &p->limits.score);
+    if (letter == OPTION_OVERLAP)
+        return read_share(p, "overlap", &p->limits.overlap);
+    if (letter == OPTION_ACROSS_CLASSES)
+        return p->limits.across_classes = true;
+    if (option_whole(optarg, 1, DETECTION_MOST, &most)) {
+        p->limits.most = (uint32_t)most;
+        return true;
+    }
+    complain(p->command, EXIT_USAGE, "--most is \"%s\"; it must be a whole number in 1 .. %d",
+             optarg, DETECTION_MOST);
+    return false;
+}
+
 static bool read_option(struct prediction *p, int letter, bool *json)
 {
     uint64_t top;
@@ -368,6 +427,8 @@ static bool read_option(struct prediction *p, int letter, bool *json)
         return p->flips = true;
     if (letter == OPTION_FORCE)
         return p->force = true;
+    if (letter >= OPTION_CONFIDENCE && letter <= OPTION_ACROSS_CLASSES)
+        return read_limit(p, letter);
     if (letter == OPTION_SIZE && option_extent(optarg, GLCNN_DATA_MAX_SIDE, &p->width, &p->height))
         return true;
     if (letter == OPTION_SIZE) {
@@ -388,7 +449,7 @@ static bool read_option(struct prediction *p, int letter, bool *json)
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct prediction p = {.command = command, .top = 1};
+    struct prediction p = {.command = command, .limits = DETECTION_SHOWN, .top = 1};
     bool json = false;
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         if (letter == 'h') {

@@ -25,6 +25,8 @@ RADIUS = 1.5     # strides from the centre of a box, within which locations are 
 LONGEST = 6      # strides of a box's side, unless the grid is the coarsest
 LEAST = 1e-7     # keeps quotients of two zeros at 0
 OVERLAP = 0.6    # intersection over union above which the less likely of a class is left out
+CONFIDENCE = 0.3  # probability of what is shown
+MOST = 300       # boxes of an image
 CROWD, DIFFICULT = 1, 2  # in the sixth column of an object; without one all count
 OVERLAPS = [0.5 + 0.05 * i for i in range(10)]
 
@@ -115,19 +117,22 @@ class Layout:
 
     # ---- Locations to boxes ----
 
-    def decode(self, predictions: Any, least: float, most: int = 300) -> List[Any]:
-        """[K][6] of each image, of predictions [N][4 + classes][rows][columns]."""
-        return [self._decode(image, least, most) for image in predictions]
+    def decode(self, predictions: Any, least: float, overlap: float = OVERLAP, most: int = MOST,
+               across_classes: bool = False) -> List[Any]:
+        """[K][6] of each image, of predictions [N][4 + classes][rows][columns]. Boxes of one class, or
+        of all, leave out those that they overlap."""
+        return [self._decode(image, least, overlap, most, across_classes) for image in predictions]
 
-    def _decode(self, image: Any, least: float, most: int) -> Any:
+    def _decode(self, image: Any, least: float, overlap: float, most: int,
+                across_classes: bool) -> Any:
         found = [self._boxes(grid, image[:, grid.first:grid.first + grid.rows, :grid.columns], least)
                  for grid in self.grids]
         boxes = numpy.concatenate(found)
         boxes = boxes[numpy.argsort(-boxes[:, 5], kind="stable")][:10000]
         kept: List[Any] = []
         for box in boxes:
-            same = [k for k in kept if k[4] == box[4]]
-            if not same or overlaps(numpy.array(same), box[None])[:, 0].max() <= OVERLAP:
+            same = [k for k in kept if across_classes or k[4] == box[4]]
+            if not same or overlaps(numpy.array(same), box[None])[:, 0].max() <= overlap:
                 kept.append(box)
             if len(kept) == most:
                 break

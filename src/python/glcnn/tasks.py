@@ -232,7 +232,6 @@ class Detect(Task):
     "map_50" and "map_50_95" are the measures, NaN where there is no object."""
 
     name, targets = "detect", "boxes"
-    least = 0.3  # probability of what predict gives
 
     def __init__(self) -> None:
         self.loss = self._loss
@@ -275,8 +274,19 @@ class Detect(Task):
         return score._replace(metrics={"map_50": precision.value([0.5]),
                                        "map_50_95": precision.value(detection.OVERLAPS)})
 
+    def predict(self, network: Network, images: Any, *, batch: int = 32,
+                confidence: float = detection.CONFIDENCE, overlap: float = detection.OVERLAP,
+                most: int = detection.MOST, across_classes: bool = False) -> Any:
+        """Boxes of a probability of `confidence` and more, at most `most` of an image; of two of a class,
+        or with `across_classes` of any, that share more than `overlap` of their union the likelier. As
+        glcnn predict --confidence --overlap --most --across-classes."""
+        made, layout = network.predict(images, batch=batch), self._layout(network)
+        parts = made if is_batches(images) else [made]
+        return [boxes for part in parts
+                for boxes in layout.decode(part, confidence, overlap, most, across_classes)]
+
     def _answers(self, network: Network, outputs: Any) -> List[Any]:
-        return self._layout(network).decode(outputs, self.least)
+        return self._layout(network).decode(outputs, detection.CONFIDENCE)
 
 
 classify, regress, segment, detect = Classify(), Regress(), Segment(), Detect()
