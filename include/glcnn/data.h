@@ -454,6 +454,56 @@ GLCNN_API const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set
                                                             glcnn_data_part part, uint32_t index,
                                                             uint32_t *count);
 
+/* ---- Looking ---- */
+
+/* What a data set has of a class, or of a number. */
+struct glcnn_data_class_look {
+    const char *name;
+    uint32_t images
+        [GLCNN_DATA_PARTS]; /* of each part that have it: of numbers those in which it is not below
+                                          0, where it is a coordinate, NAME_x or NAME_y */
+    uint64_t
+        objects[GLCNN_DATA_PARTS]; /* boxes, crowds among them; of masks pixels; otherwise images */
+};
+
+/* The smallest, the median and the largest of some numbers; all 0 where there are none. */
+struct glcnn_data_range {
+    double least, median, most;
+};
+
+/* What may be wrong, as a sentence with the number and the first example, whose image it is of. */
+struct glcnn_data_suspicion {
+    const char *text;
+    uint32_t count;
+    bool has_image;
+    glcnn_data_part part;
+    uint32_t index;
+};
+
+/* What a look at all labels and files of a data set finds. */
+struct glcnn_data_look {
+    uint32_t class_count, suspicion_count;
+    const struct glcnn_data_class_look *classes;
+    uint32_t
+        unlabelled[GLCNN_DATA_PARTS]; /* images of each part without a box, a class or a number */
+    struct glcnn_data_range widths, heights; /* of images in their files */
+    struct glcnn_data_range
+        sides; /* of boxes, the roots of their areas in pixels of their pictures */
+    const struct glcnn_data_suspicion *suspicions;
+};
+
+/* Counts what there is, and looks for what is suspicious: equal images in two parts, boxes of a pixel or
+ * of the whole picture, classes with fewer than 10 training images or none, images without labels, masks
+ * of one class, coordinates outside of their pictures, names of classes that are nearly equal. Reads all
+ * masks, and of each picture what its digest takes. *look is the caller's, NULL after a failure; it lives
+ * until glcnn_data_look_destroy, and no longer than the data set. Errors: GLCNN_OUT_OF_MEMORY,
+ * GLCNN_IO_ERROR. */
+GLCNN_API glcnn_status glcnn_data_set_look(glcnn_data_set *data, struct glcnn_data_look **look,
+                                           char error[GLCNN_ERROR_LENGTH]);
+
+/* *look becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_data_look_destroy(struct glcnn_data_look **look);
+
 /* ---- Loaders ---- */
 
 /* All zero: batches of 32 of the training part in its order, as float32. */

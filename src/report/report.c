@@ -17,14 +17,14 @@ static const char head[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
     "style-src 'unsafe-inline'\"/>\n<title>";
 
-static void print_head(FILE *f, const struct report *r)
+void report_print_head(FILE *f, const char *title, const char *state)
 {
     fprintf(f, "%s", head);
-    svg_escape(f, r->title);
+    svg_escape(f, title);
     fprintf(f, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", report_style);
-    svg_escape(f, r->title);
+    svg_escape(f, title);
     fprintf(f, "</h1>\n<p class=\"faint\">");
-    svg_escape(f, r->state);
+    svg_escape(f, state);
     fprintf(f, "</p>\n");
 }
 
@@ -65,7 +65,7 @@ static void print_settings(FILE *f, const struct report *r)
     fprintf(f, "</table></div>\n");
 }
 
-static void print_foot(FILE *f)
+void report_print_foot(FILE *f)
 {
     char when[64] = "";
     time_t now = time(NULL);
@@ -128,7 +128,7 @@ static struct class_result *find_results(const struct report *r)
 
 static void print_page(FILE *f, const struct report *r, const struct class_result *results)
 {
-    print_head(f, r);
+    report_print_head(f, r->title, r->state);
     print_numbers(f, r);
     report_print_curves(f, r);
     if (report_has_classes(r)) {
@@ -141,7 +141,7 @@ static void print_page(FILE *f, const struct report *r, const struct class_resul
     report_print_worst(f, r);
     report_print_samples(f, r);
     print_settings(f, r);
-    print_foot(f);
+    report_print_foot(f);
 }
 
 static bool format_page(const struct report *r, char **text, size_t *size)

@@ -21,7 +21,9 @@ struct report_row {
 };
 
 struct report_picture {
-    struct shown shown; /* bytes NULL: it could not be read again */
+    struct shown
+        shown; /* bytes NULL: it could not be read again; with what is true drawn into it */
+    struct shown found; /* the same with what the network found; bytes NULL: that is not drawn */
     uint32_t label;     /* where it has a class */
     char name[256];     /* "": none */
 };

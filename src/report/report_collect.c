@@ -2,6 +2,9 @@
  * are not. */
 #include "report_collect.h"
 
+#include "task/truth.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@ const char *report_name_of(const char *path)
 void report_free_pictures(struct report_picture *pictures, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        shown_free(&pictures[i].shown);
+        shown_free(&pictures[i].shown), shown_free(&pictures[i].found);
 }
 
 static bool fail(char error[GLCNN_ERROR_LENGTH], const char *text)
@@ -78,9 +81,81 @@ static bool read_one(const struct pictures *p, glcnn_data_part part, uint32_t in
     return good;
 }
 
-bool report_read_worst(const struct pictures *p, glcnn_data_part part, const struct findings *f,
-                       struct report_picture worst[FINDINGS_WORST], char error[GLCNN_ERROR_LENGTH])
+/* The whole picture, made smaller until it is no longer than DRAWN_SIDE; one that is small is made larger, so
+ * that lines and letters have room. One that cannot be decoded any more has no bytes. */
+#define DRAWN_SIDE 320
+bool report_read_whole(const struct pictures *p, glcnn_data_part part, uint32_t index,
+                       struct shown *shown, char error[GLCNN_ERROR_LENGTH])
 {
+    uint32_t width, height;
+    *shown = (struct shown){.bytes = NULL};
+    glcnn_data_set_size(p->set, part, index, &width, &height);
+    const double longer = width > height ? width : height, scale = DRAWN_SIDE / longer;
+    if (!(longer > 0))
+        return true;
+    width = (uint32_t)fmax(1, round(width * scale));
+    height = (uint32_t)fmax(1, round(height * scale));
+    if (!shown_blank(width, height, 3, shown))
+        return fail(error, "not enough memory");
+    const glcnn_status status =
+        glcnn_data_set_read_picture(p->set, part, index, width, height, shown->bytes, error);
+    if (status != GLCNN_SUCCESS)
+        shown_free(shown);
+    return status == GLCNN_SUCCESS || status == GLCNN_MALFORMED_DATA || status == GLCNN_IO_ERROR;
+}
+
+bool report_draw_truth(const struct pictures *p, glcnn_data_part part, uint32_t index,
+                       const char *const *names, struct shown *shown,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    const struct truth truth = {p->set, part, index, &p->form, names};
+    if (!report_read_whole(p, part, index, shown, error))
+        return false;
+    if (shown->bytes)
+        truth_show(&truth, shown->width, shown->height, shown->bytes);
+    return true;
+}
+
+static bool draw_answer(const struct pictures *p, glcnn_data_part part, const struct mistake *m,
+                        const char *const *names, struct shown *shown,
+                        char error[GLCNN_ERROR_LENGTH])
+{
+    if (!m->values)
+        return true;
+    if (!report_read_whole(p, part, m->index, shown, error))
+        return false;
+    const struct answer answer = {.width = shown->width,
+                                  .height = shown->height,
+                                  .values = m->values,
+                                  .names = names,
+                                  .form = &p->form,
+                                  .limits = DETECTION_SHOWN,
+                                  .top = 1};
+    if (shown->bytes)
+        task_of(&p->form)->show(&answer, shown->bytes);
+    return true;
+}
+
+static bool read_drawn(const struct pictures *p, glcnn_data_part part, const struct findings *f,
+                       const char *const *names, struct report_picture *worst,
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    bool good = true;
+    for (uint32_t i = 0; i < f->worst_count && good; i++) {
+        worst[i] = (struct report_picture){.label = 0};
+        write_name(p, part, f->worst[i].index, worst[i].name, sizeof worst[i].name);
+        good = report_draw_truth(p, part, f->worst[i].index, names, &worst[i].shown, error) &&
+               draw_answer(p, part, &f->worst[i], names, &worst[i].found, error);
+    }
+    return good;
+}
+
+bool report_read_worst(const struct pictures *p, glcnn_data_part part, const struct findings *f,
+                       const char *const *names, struct report_picture worst[FINDINGS_WORST],
+                       char error[GLCNN_ERROR_LENGTH])
+{
+    if (task_of(&p->form)->show)
+        return read_drawn(p, part, f, names, worst, error);
     float *values = calloc(size_of(&p->form), sizeof *values);
     bool good = values || fail(error, "not enough memory");
     for (uint32_t i = 0; i < f->worst_count && good; i++) {

@@ -5,10 +5,19 @@
 #include "task/pictures.h"
 #include "report.h"
 
-/* Reads the pictures of the findings' mistakes again: *worst gets as many, with their names. One that
- * cannot be decoded any more has no bytes. Release with report_free_pictures, after a failure too. */
+/* Reads the pictures of the findings' mistakes again: *worst gets as many, with their names, and of tasks that
+ * draw whole, with what is true and what was found. One that cannot be decoded any more has no bytes.
+ * Release with report_free_pictures, after a failure too. */
 bool report_read_worst(const struct pictures *pictures, glcnn_data_part part,
-                       const struct findings *findings, struct report_picture worst[FINDINGS_WORST],
+                       const struct findings *findings, const char *const *names,
+                       struct report_picture worst[FINDINGS_WORST], char error[GLCNN_ERROR_LENGTH]);
+/* A picture of the data whole, in a size to be looked at; *shown has no bytes where it cannot be read. Release
+ * with shown_free. */
+bool report_read_whole(const struct pictures *pictures, glcnn_data_part part, uint32_t index,
+                       struct shown *shown, char error[GLCNN_ERROR_LENGTH]);
+/* The same with its labels drawn into it. */
+bool report_draw_truth(const struct pictures *pictures, glcnn_data_part part, uint32_t index,
+                       const char *const *names, struct shown *shown,
                        char error[GLCNN_ERROR_LENGTH]);
 
 /* The first pictures of a batch of loader `parameters`, as the runner of that input has them, but for the

@@ -19,6 +19,12 @@ struct class_result {
 /* Does what the task adds up say which class was taken for which? */
 bool report_has_classes(const struct report *report);
 
+/* A picture as PNG within the page, with an alternative text in two parts. */
+void report_print_picture(FILE *f, const struct shown *picture, const char *what, const char *name);
+/* What every page begins and ends with: names are escaped. */
+void report_print_head(FILE *f, const char *title, const char *state);
+void report_print_foot(FILE *f);
+
 /* Sections with a heading each; `results` are the classes', the hardest first. */
 void report_print_curves(FILE *f, const struct report *report);
 /* Of a task without classes: what it tells programs of each of its parts, as a table. */

@@ -20,19 +20,17 @@ static void print_base64(FILE *f, const uint8_t *bytes, size_t size)
 }
 
 /* With an alternative text in two parts. */
-static void print_picture(FILE *f, const struct report_picture *p, const char *what,
-                          const char *name)
+void report_print_picture(FILE *f, const struct shown *p, const char *what, const char *name)
 {
     const char *reason;
     size_t size;
-    void *png = p->shown.bytes ? png_encode(p->shown.bytes, p->shown.width, p->shown.height,
-                                            p->shown.channels, &size, &reason)
-                               : NULL;
+    void *png =
+        p->bytes ? png_encode(p->bytes, p->width, p->height, p->channels, &size, &reason) : NULL;
     if (!png) {
         fprintf(f, "<p class=\"faint\">This picture could not be read again.</p>\n");
         return;
     }
-    fprintf(f, "<img width=\"%u\" height=\"%u\" alt=\"", p->shown.width, p->shown.height);
+    fprintf(f, "<img width=\"%u\" height=\"%u\" alt=\"", p->width, p->height);
     svg_escape(f, what);
     svg_escape(f, name);
     fprintf(f, "\" src=\"data:image/png;base64,");
@@ -57,7 +55,14 @@ static void print_mistake(FILE *f, const struct report *r, uint32_t i)
     if (r->score->task->remark)
         r->score->task->remark(m->numbers, r->names, &remark);
     fprintf(f, "<figure>");
-    print_picture(f, &r->worst[i], "Picture ", r->worst[i].name);
+    if (r->worst[i].found.bytes) {
+        fprintf(f, "<div class=\"two\"><div>");
+        report_print_picture(f, &r->worst[i].shown, "What is true of ", r->worst[i].name);
+        fprintf(f, "<small class=\"faint\">true</small></div><div>");
+        report_print_picture(f, &r->worst[i].found, "What was found in ", r->worst[i].name);
+        fprintf(f, "<small class=\"faint\">found</small></div></div>");
+    } else
+        report_print_picture(f, &r->worst[i].shown, "Picture ", r->worst[i].name);
     fprintf(f, "<figcaption>");
     print_line(f, "wrong", remark.said);
     print_line(f, "right", remark.is);
@@ -73,12 +78,14 @@ void report_print_worst(FILE *f, const struct report *r)
     fprintf(f,
             "<h2>The most wrong pictures</h2>\n<p>The %s pictures with the highest loss%s. "
             "Look here first: often a label is wrong, or a picture is not what it should be.</p>\n"
-            "<div class=\"pictures\">\n",
+            "<div class=\"pictures%s\">\n",
             r->part,
             r->score->task->count_right
                 ? ": what the network said, and what the label says, each with the probability "
                   "that the network gave it"
-                : "");
+            : r->score->task->show ? ": what is true, and beside it what the network found"
+                                   : "",
+            r->score->task->show ? " drawn" : "");
     for (uint32_t i = 0; i < r->findings->worst_count; i++)
         print_mistake(f, r, i);
     fprintf(f, "</div>\n");
@@ -88,7 +95,7 @@ static void print_sample(FILE *f, const struct report *r, const struct report_pi
 {
     const char *class = r->score->task->count_right ? r->names[p->label] : "";
     fprintf(f, "<figure>");
-    print_picture(f, p, *class ? "Training picture of " : "Training picture", class);
+    report_print_picture(f, &p->shown, *class ? "Training picture of " : "Training picture", class);
     fprintf(f, "<figcaption>");
     svg_escape(f, class);
     fprintf(f, "</figcaption></figure>\n");

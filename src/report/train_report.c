@@ -203,7 +203,8 @@ static bool write_page(const glcnn_observers *o, struct page *p, char error[GLCN
     add_numbers(o, epoch, p);
     add_settings(s, p);
     write_texts(s, epoch, p);
-    return report_read_worst(&s->pictures, s->pictures.validation, &s->findings, p->worst, error) &&
+    return report_read_worst(&s->pictures, s->pictures.validation, &s->findings, s->described.names,
+                             p->worst, error) &&
            train_observers_read_samples(s, s->step - s->steps, p->samples, &p->report.sample_count,
                                         error) &&
            report_write(&p->report, s->report_path, error);

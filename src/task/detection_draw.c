@@ -1,6 +1,7 @@
 /* Frames, and letters of 3x5 points. */
 #include "detection_draw.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,7 +130,10 @@ static void draw_detection(const struct canvas *canvas, const struct glcnn_detec
     long left = (long)(d->box.left + 0.5f), top = (long)(d->box.top + 0.5f);
     long above = top - (LETTER_HEIGHT + 2) * point;
     char text[128];
-    snprintf(text, sizeof text, "%.100s %.2f", name, (double)d->score);
+    if (isnan(d->score))
+        snprintf(text, sizeof text, "%.100s", name);
+    else
+        snprintf(text, sizeof text, "%.100s %.2f", name, (double)d->score);
     draw_frame(canvas, left, top, (long)(d->box.right + 0.5f), (long)(d->box.bottom + 0.5f), point,
                color);
     long last = (long)canvas->width - text_width(text, point); /* where all of it fits */

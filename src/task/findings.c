@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define STEPS 16 /* thresholds of a unit */
 
@@ -16,8 +17,15 @@ bool findings_begin(struct findings *f, uint32_t classes)
     return f->bins;
 }
 
+void findings_keep_values(struct findings *f, size_t values)
+{
+    f->values = values <= FINDINGS_MEMORY / FINDINGS_WORST / sizeof(float) ? values : 0;
+}
+
 void findings_free(struct findings *f)
 {
+    for (uint32_t i = 0; i < f->worst_count; i++)
+        free(f->worst[i].values);
     free(f->bins);
     *f = (struct findings){.bins = NULL};
 }
@@ -46,14 +54,30 @@ static bool is_worse(const struct mistake *a, const struct mistake *b)
     return a->loss > b->loss || (a->loss == b->loss && a->index < b->index);
 }
 
-void findings_add_mistake(struct findings *f, const struct mistake *mistake)
+/* In the room of an answer that is dropped, or in new one; NULL where there is none, or no memory for it. */
+static float *keep_values(const struct findings *f, float *room, const float *values)
+{
+    if (f->values == 0 || !values) {
+        free(room);
+        return NULL;
+    }
+    room = room ? room : malloc(f->values * sizeof *room);
+    if (room)
+        memcpy(room, values, f->values * sizeof *room);
+    return room;
+}
+
+void findings_add_mistake(struct findings *f, const struct mistake *mistake, const float *values)
 {
     if (f->worst_count == FINDINGS_WORST && !is_worse(mistake, &f->worst[FINDINGS_WORST - 1]))
         return;
-    uint32_t at = f->worst_count < FINDINGS_WORST ? f->worst_count++ : FINDINGS_WORST - 1;
+    const bool is_full = f->worst_count == FINDINGS_WORST;
+    float *room = is_full ? f->worst[FINDINGS_WORST - 1].values : NULL;
+    uint32_t at = is_full ? FINDINGS_WORST - 1 : f->worst_count++;
     for (; at > 0 && is_worse(mistake, &f->worst[at - 1]); at--)
         f->worst[at] = f->worst[at - 1];
     f->worst[at] = *mistake;
+    f->worst[at].values = keep_values(f, room, values);
 }
 
 void findings_add(struct findings *f, const float *probabilities, uint32_t label)

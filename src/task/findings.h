@@ -19,6 +19,7 @@ struct mistake {
     uint32_t index;
     double loss;
     double numbers[MISTAKE_NUMBERS]; /* of the task */
+    float *values; /* what the network answered, of the findings; NULL: it is not kept */
 };
 
 struct findings {
@@ -28,7 +29,10 @@ struct findings {
     uint64_t *bins;
     struct mistake worst[FINDINGS_WORST]; /* by falling loss */
     uint32_t worst_count;
+    size_t values; /* of an answer; 0: answers are not kept */
 };
+
+#define FINDINGS_MEMORY ((size_t)128 << 20) /* of the answers that are kept; larger ones are not */
 
 /* Nothing found yet; classes 0: pictures have none. False: not enough memory. Release with
  * findings_free. */
@@ -37,8 +41,11 @@ void findings_free(struct findings *findings);
 
 /* Of a picture that is classified: its probabilities, all of them finite, and its class. */
 void findings_add(struct findings *findings, const float *probabilities, uint32_t label);
-/* One that is wrong: where it is not among the worst it is passed over. */
-void findings_add_mistake(struct findings *findings, const struct mistake *mistake);
+/* Has answers of so many values kept, to be drawn, if they fit into FINDINGS_MEMORY. */
+void findings_keep_values(struct findings *findings, size_t values);
+/* One that is wrong, with its answer or NULL: where it is not among the worst it is passed over. */
+void findings_add_mistake(struct findings *findings, const struct mistake *mistake,
+                          const float *values);
 
 /* Numbers in bins. */
 size_t findings_size(const struct findings *findings);

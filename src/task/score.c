@@ -64,7 +64,7 @@ static void find(struct score *score, double loss, const float *values,
     if (score->task->count_right)
         findings_add(score->findings, values, batch->labels[n]);
     if (!score->task->judge || score->task->judge(score, values, batch, n, mistake.numbers))
-        findings_add_mistake(score->findings, &mistake);
+        findings_add_mistake(score->findings, &mistake, values);
 }
 
 static void add_finite(struct score *score, const float *values,

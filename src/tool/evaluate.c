@@ -140,6 +140,8 @@ static int load(struct evaluation *e, const char *path)
         !findings_begin(&e->findings, e->score.task->count_right ? e->saved.form.classes : 0))
         return fail(e, "not enough memory");
     e->score.findings = e->report ? &e->findings : NULL;
+    if (e->report && e->score.task->show)
+        findings_keep_values(&e->findings, each);
     if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
         return fail(e, model_failure(e->tool.device));
     if (e->flips && !flip_begin(&e->runner, &e->flip, error))
@@ -185,7 +187,8 @@ static bool write_page(const struct evaluation *e, struct report_picture *worst,
 static bool write_report(const struct evaluation *e, char error[GLCNN_ERROR_LENGTH])
 {
     struct report_picture worst[FINDINGS_WORST] = {{.label = 0}};
-    bool good = report_read_worst(&e->pictures, e->pictures.test, &e->findings, worst, error) &&
+    bool good = report_read_worst(&e->pictures, e->pictures.test, &e->findings, e->saved.names,
+                                  worst, error) &&
                 write_page(e, worst, error);
     report_free_pictures(worst, FINDINGS_WORST);
     return good;

@@ -11,8 +11,11 @@ bool session_begin_findings(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
         return true;
     findings_free(&s->findings);
     s->score.findings = &s->findings;
-    if (findings_begin(&s->findings, s->score.task->count_right ? s->score.form.classes : 0))
+    if (findings_begin(&s->findings, s->score.task->count_right ? s->score.form.classes : 0)) {
+        if (s->score.task->show)
+            findings_keep_values(&s->findings, s->score.task->values(&s->score.form));
         return true;
+    }
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     return false;
 }
@@ -29,15 +32,32 @@ static void write_mistakes(const struct findings *f, double *places)
     }
 }
 
+/* Answers stay with the rank that has them. */
+static void give_answer(struct findings *f, const struct mistake *own)
+{
+    uint32_t i = 0;
+    while (i < f->worst_count && f->worst[i].index != own->index)
+        i++;
+    if (i < f->worst_count)
+        f->worst[i].values = own->values;
+    else
+        free(own->values);
+}
+
 static void read_mistakes(struct findings *f, const double *places, size_t count)
 {
+    struct mistake own[FINDINGS_WORST];
+    const uint32_t count_own = f->worst_count;
+    memcpy(own, f->worst, sizeof own);
     f->worst_count = 0;
     for (size_t i = 0; i < count; i++, places += PLACE) {
         struct mistake m = {.index = (uint32_t)places[0] - 1, .loss = places[1]};
         memcpy(m.numbers, places + 2, sizeof m.numbers);
         if (places[0] > 0)
-            findings_add_mistake(f, &m);
+            findings_add_mistake(f, &m, NULL);
     }
+    for (uint32_t i = 0; i < count_own; i++)
+        give_answer(f, &own[i]);
 }
 
 bool session_sum_findings(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
