@@ -108,6 +108,7 @@ base() {
     bench.*) echo bench -q --kernel transpose ;;
     train.feature-cache) echo $train --model in/net.safetensors --train last ;;
     train.*) echo $train --net small ;;
+    look.*) echo look in/seg ;;
     evaluate.plot) echo evaluate in/net.safetensors in/cl ;;
     evaluate.*) echo evaluate in/seg.safetensors in/seg ;;
     predict.*) echo predict in/seg.safetensors in/seg/images/0.png in/seg/images/1.png ;;
@@ -134,6 +135,7 @@ inputs() {
         echo in/map $train --net small --load-matching in/net.safetensors --names in/map
         [ $2 = out ] || echo in/net.safetensors train --resume in/net.safetensors --epochs 2 # what goes on
         ;;
+    look.*) echo in/cl/val.csv look in/cl ;;
     evaluate.*)
         echo in/net.safetensors evaluate in/net.safetensors in/cl
         echo in/cl/val.csv evaluate in/net.safetensors in/cl
@@ -442,6 +444,7 @@ train --model=$1 --data in/cl
 train --resume=$1 --data in/cl
 predict $1 in/one.csv
 predict in/seg.safetensors $1
+look $1
 evaluate $1 in/cl
 evaluate in/net.safetensors $1
 export $1 -o made/x.onnx

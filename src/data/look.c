@@ -419,7 +419,8 @@ static glcnn_status look_at_all(struct looking *l, char *error)
     look_for_equal(l);
     tell_doubts(l);
     look_for_few(l);
-    look_for_near_names(l);
+    if (l->set->parameters.targets != GLCNN_DATA_TARGETS_NUMBERS)
+        look_for_near_names(l);
     l->look->widths = series_range(&l->widths);
     l->look->heights = series_range(&l->heights);
     l->look->sides = series_range(&l->sides);

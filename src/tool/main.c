@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-extern const struct tool_command command_info, command_kernels, command_run, command_check,
-    command_bench, command_train, command_evaluate, command_predict, command_anomaly,
+extern const struct tool_command command_look, command_info, command_kernels, command_run,
+    command_check, command_bench, command_train, command_evaluate, command_predict, command_anomaly,
     command_import, command_export;
 
 /* In the order of "glcnn help". */
 static const struct tool_command *const commands[] = {
-    &command_info,    &command_kernels, &command_run,      &command_check,
-    &command_bench,   &command_train,   &command_evaluate, &command_predict,
-    &command_anomaly, &command_import,  &command_export};
+    &command_info,    &command_kernels, &command_run,    &command_check,
+    &command_bench,   &command_look,    &command_train,  &command_evaluate,
+    &command_predict, &command_anomaly, &command_import, &command_export};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 typedef void print_function(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -326,6 +326,35 @@ class Datasets(unittest.TestCase):
             net.train(data)
         self.assertEqual(net.predict(data, stack=True).shape, (2, 4))
 
+    def test_a_look_counts(self):
+        path = os.path.join(self.path, "looked")
+        lines = {"a": "1 0.5 0.25 0.5 0.5\n0 0.875 0.875 0.25 0.25\n1 0.5 0.5 0.01 0.5\n", "b": ""}
+        for name in "images", "labels":
+            os.makedirs(os.path.join(path, name))
+        for n, (name, text) in enumerate(lines.items()):
+            write_png(os.path.join(path, "images", name + ".png"), self.images[n, 0])
+            with open(os.path.join(path, "labels", name + ".txt"), "w") as file:
+                file.write(text)
+        with open(os.path.join(path, "classes.txt"), "w") as file:
+            file.write("ant\nbee\n")
+        data = glcnn.Dataset(path, targets=None, validation=0, size=(16, 32))
+        look = data.look()
+        self.assertEqual([(one.name, one.images["training"], one.objects["training"])
+                          for one in look.classes], [("ant", 1, 1), ("bee", 1, 2)])
+        self.assertEqual(look.unlabelled, {"training": 1, "validation": 0, "test": 0})
+        self.assertEqual(look.widths, (8, 8, 8))
+        self.assertRegex("\n".join(look.suspicious), "1 box of a pixel's width or height")
+        # Twice as wide as high: the picture of 8 x 8 has a border of a half on both sides.
+        self.assertEqual(data.fit, "letterbox")
+        numpy.testing.assert_allclose(data.sizes, [[8, 8], [8, 8]])
+        numpy.testing.assert_allclose(data.windows, [[-4, 0, 16, 8]] * 2)
+        numpy.testing.assert_allclose(data.labels[0][0], [0.375, 0, 0.625, 0.5, 1, 0], atol=1e-6)
+        cut = glcnn.Dataset(path, targets=None, validation=0, size=(16, 32), fit="cut")
+        numpy.testing.assert_allclose(cut.windows[0], [0, 2, 8, 4])
+        numpy.testing.assert_allclose(cut.labels[0][0], [0.25, -0.5, 0.75, 0.5, 1, 0], atol=1e-6)
+        with refused(self, Status.INVALID_ARGUMENT, "there is no fit 'whole'"):
+            glcnn.Dataset(path, targets=None, fit="whole")
+
     def test_threads_end(self):
         before = threading.active_count(), len(os.listdir("/proc/self/task"))
         data = glcnn.Dataset(self.pictures(), batch=8, threads=3)

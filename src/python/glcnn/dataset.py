@@ -60,6 +60,33 @@ class DataBatch(NamedTuple):
     labels: Any  # [N] classes; of numbers [N][K], float32; of masks [N][H][W], bytes; of boxes a list
 
 
+class Range(NamedTuple):
+    """The smallest, the median and the largest of some numbers."""
+    least: float
+    median: float
+    most: float
+
+
+class ClassLook(NamedTuple):
+    """What a dataset has of a class, or of a number: by part, images that have it, and boxes, pixels or
+    labels."""
+    name: str
+    images: Dict[str, int]
+    objects: Dict[str, int]
+
+
+class Look(NamedTuple):
+    """What a look at a dataset finds, as glcnn look prints it. `suspicious` has a sentence for each thing
+    that may be wrong, `left_out` one for each image or file that is not used."""
+    classes: List[ClassLook]
+    unlabelled: Dict[str, int]
+    widths: Range
+    heights: Range
+    sides: Range  # of boxes, the roots of their areas in pixels of their pictures
+    suspicious: List[str]
+    left_out: List[str]
+
+
 class Dataset:
     """Labelled images of a folder or of tables: include/glcnn/data.h tells what is found.
 
@@ -222,6 +249,32 @@ class Dataset:
         found = library("glcnn_data")
         return [text for get in (found.glcnn_data_set_decision, found.glcnn_data_set_note)
                 for text in self._messages(get)]
+
+    def look(self) -> Look:
+        """Counts all labels of all parts, and looks for what is suspicious: equal images in two parts,
+        boxes of a pixel or of the whole picture, masks of one class, classes with few images, nearly
+        equal names of classes, and images without labels."""
+        found = library("glcnn_data")
+        pointer = ctypes.POINTER(_c.glcnn_data_look)()
+        call(found.glcnn_data_set_look, self._set.pointer, ctypes.byref(pointer))
+        try:
+            look = pointer.contents
+
+            def parts(counts: Any) -> Dict[str, int]:
+                return dict(zip(("training", "validation", "test"), map(int, counts)))
+
+            def extent(r: Any) -> Range:
+                return Range(r.least, r.median, r.most)
+
+            return Look(
+                [ClassLook(one.name.decode(errors="replace"), parts(one.images), parts(one.objects))
+                 for one in look.classes[:look.class_count]],
+                parts(look.unlabelled), extent(look.widths), extent(look.heights),
+                extent(look.sides), [one.text.decode(errors="replace")
+                                     for one in look.suspicions[:look.suspicion_count]],
+                list(self._messages(found.glcnn_data_set_note)))
+        finally:
+            found.glcnn_data_look_destroy(ctypes.byref(pointer))
 
     def _messages(self, get: Any) -> Iterator[str]:
         number = 0
