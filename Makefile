@@ -330,6 +330,10 @@ demo: tool-packages
 	+@$(again) all
 	@mkdir -p $(O)/demo
 	$(O)/glcnn train --force --epochs 1 --out $(O)/demo/model.safetensors --plot $(O)/demo/training.svg $(DEMO_ARGS)
+	@printf '%s\n' '' 'The network is $(O)/demo/model.best.safetensors. Next, with pictures of your own in fruit/apple, fruit/banana, ...:' \
+		'  $(O)/glcnn look fruit' \
+		'  $(O)/glcnn train --data fruit --out fruit.safetensors' \
+		'  $(O)/glcnn predict fruit.safetensors fruit'
 
 clean:
 	rm -rf $(O)

@@ -136,8 +136,10 @@ python_lines() (
     cp -R include src "$work/python"
     cd "$work/python"
     unset PYTHONPATH PIP_TARGET
+    mkdir -p build
+    cp -P "$libraries"/lib*.so* build
     sed 1d "$work/lines" | HOME=$work PATH=/usr/bin:/bin PIP_NO_INDEX=1 sh -e || return 1
-    GLCNN_LIBRARY=$libraries build/python/bin/python -c '
+    env -u GLCNN_LIBRARY -u LD_LIBRARY_PATH build/python/bin/python -c '
 import glcnn, sys
 print(glcnn.__file__)
 assert glcnn.__file__.startswith(sys.prefix)

@@ -456,14 +456,13 @@ GLCNN_API const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set
 
 /* ---- Looking ---- */
 
-/* What a data set has of a class, or of a number. */
+/* What a data set has of a class, or of a number, in each part: images that have it, of coordinates, NAME_x
+ * and NAME_y, those where it is not below 0; and of boxes how many, crowds among them, of masks how many
+ * pixels, otherwise images again. */
 struct glcnn_data_class_look {
     const char *name;
-    uint32_t images
-        [GLCNN_DATA_PARTS]; /* of each part that have it: of numbers those in which it is not below
-                                          0, where it is a coordinate, NAME_x or NAME_y */
-    uint64_t
-        objects[GLCNN_DATA_PARTS]; /* boxes, crowds among them; of masks pixels; otherwise images */
+    uint32_t images[GLCNN_DATA_PARTS];
+    uint64_t objects[GLCNN_DATA_PARTS];
 };
 
 /* The smallest, the median and the largest of some numbers; all 0 where there are none. */

@@ -6,6 +6,7 @@ import ctypes.util
 import enum
 import operator
 import os
+import sys
 from typing import Any, Dict, Optional
 
 from . import _c
@@ -65,11 +66,15 @@ SOVERSION = ("%d" if _c.VERSION_MAJOR else "%d.%d") % (
 
 def _file(name: str) -> str:
     """GLCNN_LIBRARY names libglcnn.so, or the folder that has it; the others lie beside it. Without
-    it the loader knows."""
+    it they are those beside the virtual environment, as in build where that is build/python, or else
+    the loader knows."""
     chosen = os.environ.get("GLCNN_LIBRARY", "")
     if chosen and name == "glcnn" and not os.path.isdir(chosen):
         return chosen
     file = "lib%s.so.%s" % (name, SOVERSION)
+    if not chosen and sys.prefix != sys.base_prefix:
+        beside = os.path.dirname(os.path.abspath(sys.prefix))
+        chosen = beside if os.path.exists(os.path.join(beside, file)) else ""
     if not chosen:
         return file
     return os.path.join(chosen if os.path.isdir(chosen) else os.path.dirname(chosen), file)
