@@ -18,12 +18,12 @@ static void show_boxes(const struct truth *t, const struct canvas *canvas)
     const struct glcnn_data_box *boxes = glcnn_data_set_boxes(t->set, t->part, t->index, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct glcnn_data_box *b = &boxes[i];
-        const struct detection d = {{(float)(w.left + (double)b->left * w.width),
-                                     (float)(w.top + (double)b->top * w.height),
-                                     (float)(w.left + (double)b->right * w.width),
-                                     (float)(w.top + (double)b->bottom * w.height)},
-                                    b->label,
-                                    NAN};
+        const struct glcnn_detection d = {{(float)(w.left + (double)b->left * w.width),
+                                           (float)(w.top + (double)b->top * w.height),
+                                           (float)(w.left + (double)b->right * w.width),
+                                           (float)(w.top + (double)b->bottom * w.height)},
+                                          b->label,
+                                          NAN};
         detection_draw(canvas, &d, 1, t->names);
     }
 }
