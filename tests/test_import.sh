@@ -70,7 +70,7 @@ printf '%s\n' ant bee cat dog eel >names
 must import "$golden/classifier.onnx" -o named.glcnn --class-names names --mean 0.25 --deviation 0.5
 "$glcnn" predict named.glcnn images.csv >log 2>&1 || fail 'predict fails'
 says ' [0-4] \(ant\|bee\|cat\|dog\|eel\) 0\.'
-LC_ALL=C grep -aq '"mean":"0.25","deviation":"0.5"' named.glcnn || fail 'normalisation is not kept'
+LC_ALL=C grep -aq '"model.mean":"0.25","model.deviation":"0.5"' named.glcnn || fail 'normalisation is not kept'
 
 # ---- How pictures are cut -----------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ for n in 1 2 3 4; do
     ./draw folder/a/$n.png 12 10 $n 0 && ./draw folder/b/$n.png 12 10 0 $n
 done
 must train --model side.glcnn --data folder --batch 2 --epochs 1 --out sides.glcnn
-LC_ALL=C grep -aq '"resize":"10"' sides.glcnn || fail 'what begins with a model cuts another way'
+LC_ALL=C grep -aq '"model.resize":"10"' sides.glcnn || fail 'what begins with a model cuts another way'
 refused 2 'it must be 8 at least' import "$golden/classifier.onnx" -o x.glcnn --resize 7
 
 # ---- What it learns --------------------------------------------------------------------------------
@@ -320,11 +320,11 @@ must export mine.glcnn -o empty.onnx
 bytes=$(printf 'n\303\244me\377')
 cp "$golden/plain.onnx" "$bytes.onnx"
 must import "$bytes.onnx" -o bytes.glcnn
-LC_ALL=C grep -aqF "$(printf '"net":"n\303\244me\\\\xff"')" bytes.glcnn || fail 'a title that is not UTF-8 is another'
+LC_ALL=C grep -aqF "$(printf '"model.net":"n\303\244me\\\\xff"')" bytes.glcnn || fail 'a title that is not UTF-8 is another'
 long=$(printf 'xx%080d' 0 | sed "s/0/$(printf '\303\244')/g")
 cp "$golden/plain.onnx" "$long.onnx"
 must import "$long.onnx" -o long.glcnn
-LC_ALL=C grep -aqF "\"net\":\"$(printf 'xx%062d' 0 | sed "s/0/$(printf '\303\244')/g")\"" long.glcnn ||
+LC_ALL=C grep -aqF "\"model.net\":\"$(printf 'xx%062d' 0 | sed "s/0/$(printf '\303\244')/g")\"" long.glcnn ||
     fail 'a long title is not cut at a character'
 # Lines end as they do anywhere, and empty ones are none.
 printf 'a\r\nb\r\n\r\nc\r\nb\r\nd\r\n' >double

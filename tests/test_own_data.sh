@@ -98,7 +98,7 @@ grep -q torn.png log || fail '--strict does not name the broken picture'
 # Another size, grey and normalised: the checkpoint says so, and predict needs no more.
 "$glcnn" train --data fruit --size 12x10 --channels 1 --mean 0.5 --deviation 0.25 --epochs 1 \
     --out grey.safetensors >log 2>&1 || fail 'training with another size fails'
-LC_ALL=C grep -aq '"width":"12","height":"10","channels":"1","resize":"0","mean":"0.5","deviation":"0.25"' \
+LC_ALL=C grep -aq '"model.width":"12","model.height":"10","model.channels":"1","model.resize":"0","model.mean":"0.5","model.deviation":"0.25"' \
     grey.safetensors || fail 'the checkpoint has not what was asked for'
 "$glcnn" predict grey.safetensors fruit/kiwi/1.png >said 2>log || fail 'predict fails on grey pictures'
 ! "$glcnn" train --data fruit --net lenet --size 8 >log 2>&1 || fail 'lenet takes 8x8'

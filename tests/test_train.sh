@@ -67,7 +67,7 @@ resume --net small
 resume --net small --optimizer adam
 resume --net lenet --optimizer rmsprop
 resume --net small --optimizer adam --precision float16
-LC_ALL=C grep -aq '"good_steps":"8"' "$work/whole" || fail 'the checkpoint has no loss scale'
+LC_ALL=C grep -aq '"run.good_steps":"8"' "$work/whole" || fail 'the checkpoint has no loss scale'
 grep -q 'MiB, float16$' "$work/log" || fail 'nothing says how images are stored'
 grep -q '^loss scale: 65536; 0 steps were skipped$' "$work/log" || fail 'nothing tells the loss scale'
 "$glcnn" train --data "$work" --resume "$work/whole" --precision float32 --epochs 3 >"$work/log" 2>&1 &&
@@ -81,7 +81,7 @@ rates=$(awk -F , 'NR > 1 { printf "%.5f ", $3 }' "$work/whole.csv")
 resume --net small --batch 16 --memory 4M \
     --augment flip,crop=4,rotate=15,scale=0.1,brightness=0.2,contrast=0.2,noise=0.05,cutout=8
 resume --net small --mean 0.3 --deviation 0.4 --clip-norm 0.5 --augment cutout=20
-LC_ALL=C grep -aq '"augment":"cutout=20"' "$work/whole" || fail 'the checkpoint has no words of augmentation'
+LC_ALL=C grep -aq '"run.augment":"cutout=20"' "$work/whole" || fail 'the checkpoint has no words of augmentation'
 cp "$work/whole" "$work/cutout"
 must_train --net small --epochs 2 --seed 2 --out "$work/other"
 must_train --net small --epochs 2 --out "$work/small"
@@ -176,7 +176,7 @@ cmp "$work/plain" "$work/tight" || fail 'gradients of a large norm are not clipp
 # Seeds that are one number as a double.
 for seed in 18446744073709551614 18446744073709551615; do
     must_train --net small --limit 32 --seed $seed --out "$work/seed$seed"
-    grep -aq "\"seed\":\"$seed\"" "$work/seed$seed" || fail "the seed $seed is not in the checkpoint"
+    grep -aq "\"run.seed\":\"$seed\"" "$work/seed$seed" || fail "the seed $seed is not in the checkpoint"
     # Behind the header, which has the seed, are the weights, and then what the network is.
     tail -c 20000 "$work/seed$seed" | head -c 1000 >"$work/tail$seed"
 done
@@ -242,7 +242,7 @@ settings="$descent --batch 4 --epochs 2 --schedule cosine --warmup 0.5 --clip 0.
 for signal in INT TERM HUP; do
     stopped $signal 60 $settings
     [ $status = 130 ] || { cat "$work/log"; fail "after SIG$signal the status is $status"; }
-    step=$(LC_ALL=C sed -n '1s/.*"step":"\([0-9]*\)".*/\1/p' "$work/stopped")
+    step=$(LC_ALL=C sed -n '1s/.*"run\.step":"\([0-9]*\)".*/\1/p' "$work/stopped")
     [ "$step" -gt 0 ] && [ "$step" -lt 150 ] || fail "SIG$signal stopped the run after $step of 150 steps"
     "$glcnn" train --data "$work" --resume "$work/stopped" --out "$work/stopped" >"$work/log" 2>&1
     for part in '' .best; do
@@ -276,10 +276,10 @@ must_train --net lenet --lr 1e-60 --warmup 0 --epochs 9 --patience 2 --out "$wor
 grep -q 'stopped: no better accuracy in 2 epochs' "$work/log" || fail 'patience is not spoken of'
 grep -q 'best: epoch 1, ' "$work/log" || fail 'the best epoch is not named'
 [ "$(wc -l <"$work/patient.csv")" = 13 ] || fail 'patience did not end the run after three epochs'
-LC_ALL=C grep -aq '"step":"4"' "$work/patient.best" || fail 'the best network is not of the first epoch'
-LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
+! LC_ALL=C grep -aq '"run\.' "$work/patient.best" || fail 'the best network has what a run needs'
+LC_ALL=C grep -aq '"run.step":"12"' "$work/patient" || fail 'the last network is not of the third epoch'
 "$glcnn" train --data "$work" --resume "$work/patient" --out "$work/patient" >"$work/log" 2>&1
-LC_ALL=C grep -aq '"step":"12"' "$work/patient" || fail 'a run without patience left goes on'
+LC_ALL=C grep -aq '"run.step":"12"' "$work/patient" || fail 'a run without patience left goes on'
 must_train --net lenet --lr 1e-60 --warmup 0 --epochs 1 --patience 2 --out "$work/parts"
 "$glcnn" train --data "$work" --resume "$work/parts" --epochs 9 --out "$work/parts" >"$work/log" 2>&1
 cmp "$work/patient" "$work/parts" || fail 'patience is not resumed'
@@ -497,7 +497,7 @@ without_digest() {
 # not resumed: the message has its name, the number's, what is there and what is expected.
 spoiled() {
     without_digest <"$work/small" >"$work/plain"
-    LC_ALL=C sed "1s/\"$1/\"$2/" "$work/plain" >"$work/spoiled"
+    LC_ALL=C sed "1s/\"run\.$1/\"run.$2/" "$work/plain" >"$work/spoiled"
     ! cmp -s "$work/plain" "$work/spoiled" || fail "the metadata have no $1"
     refused 1 "spoiled: cannot be resumed: .*$3.*expected a .*number in" \
         train --data "$work" --resume "$work/spoiled" --epochs 3
@@ -513,17 +513,18 @@ spoiled 'batch":"32"' 'batch":"0x"' '"batch" in its metadata is "0x"'
 spoiled 'seed":"1"' 'seed":"y"' '"seed" in its metadata is "y"'
 spoiled 'decay":"0"' 'decay":"z"' '"decay" in its metadata is "z"'
 # Files from before --precision name none, and no loss scale.
-without_digest <"$work/small" | LC_ALL=C sed '1s/"precision":/"precisiom":/; 1s/"good_steps":/"good_stepz":/
-    1s/"loss_scale":/"loss_zcale":/; 1s/"skipped_steps":/"zkipped_steps":/' >"$work/old"
+without_digest <"$work/small" | LC_ALL=C sed '1s/run.precision":/run.precisiom":/; 1s/run.good_steps":/run.good_stepz":/
+    1s/run.loss_scale":/run.loss_zcale":/; 1s/run.skipped_steps":/run.zkipped_steps":/' >"$work/old"
 must_train --resume "$work/old" --epochs 9
 # A best loss may be any finite number.
-without_digest <"$work/small" | LC_ALL=C sed '1s/"best_loss":"\([0-9]*\)\./"best_loss":"\10/' >"$work/large"
-LC_ALL=C grep -aq '"best_loss":"[0-9]\{11,\}"' "$work/large" || fail 'the best loss is not large'
+without_digest <"$work/small" | LC_ALL=C sed '1s/"run.best_loss":"\([0-9]*\)\./"run.best_loss":"\10/' >"$work/large"
+LC_ALL=C grep -aq '"run.best_loss":"[0-9]\{11,\}"' "$work/large" || fail 'the best loss is not large'
 must_train --resume "$work/large" --epochs 9
 without_digest <"$work/cutout" | LC_ALL=C sed '1s/"cutout=20"/"cutaut=20"/' >"$work/spoiled"
 refused 1 'spoiled: cannot be resumed: "augment" in its metadata: "cutaut=20" is not an augmentation' train \
     --data "$work" --resume "$work/spoiled" --epochs 3
 spoiled 'memory":"0"' 'memery":"0"' 'have no "memory"'
+refused 1 'patient.best: cannot be resumed: .* no run that could go on.*--model' train --data "$work" --resume "$work/patient.best"
 refused 1 small.svg train --data "$work" --resume "$work/small.svg"
 refused 2 model evaluate
 refused 2 data evaluate "$work/small"

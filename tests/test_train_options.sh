@@ -132,7 +132,7 @@ sed -n 2p "$work/smalls.csv" | cut -d , -f 4 | cmp -s - "$work/once" && fail 'al
 train --epochs 2 --batch 10 --accumulate 4 --precision float16 --out "$work/scaled" --log "$work/scaled.csv"
 grep -q '3 steps of 40 images an epoch, in 4 batches of 10$' "$work/log" || fail 'steps are not told'
 [ "$(wc -l <"$work/scaled.csv")" = 7 ] || fail 'a line is not a step'
-LC_ALL=C grep -aq '"good_steps":"6"' "$work/scaled" || fail 'the loss scale does not count steps'
+LC_ALL=C grep -aq '"run.good_steps":"6"' "$work/scaled" || fail 'the loss scale does not count steps'
 net='--net lenet'
 train --find-lr --batch 8 --accumulate 4
 refused 2 '--accumulate is "0"; it must be a whole number in 1 .. 4096' --accumulate 0

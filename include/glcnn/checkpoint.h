@@ -14,6 +14,7 @@
  * and as metadata, names and texts, "optimizer.LABEL" (the optimizer's kernel name),
  * "time_step.LABEL" (the steps that it has made), "encodes.LABEL" (of dropout: what its masks
  * follow) and the entries that the caller gives: the epoch, the seed, the name of the network.
+ * The entries of the tool's files are in include/model_files.md.
  * Learning rates and other settings are the caller's to set. What nodes share by a kernel is saved
  * once, by the label of the node that was made first.
  *

@@ -32,11 +32,46 @@ static uint32_t *place(const struct form *form, size_t i)
     return (uint32_t *)(void *)((char *)(uintptr_t)form + numbers[i].offset);
 }
 
+/* ---- Keys ---- */
+
+#define VERSION_KEY "glcnn.version"
+#define MODEL       "model"
+#define KEY         64
+
+static const char *write_key(char key[KEY], const char *group, const char *name)
+{
+    snprintf(key, KEY, "%s.%s", group, name);
+    return key;
+}
+
+const char *saved_text(const struct glcnn_checkpoint_metadata *metadata, const char *group,
+                       const char *name)
+{
+    char key[KEY];
+    const bool has_groups = glcnn_checkpoint_text(metadata, VERSION_KEY);
+    return glcnn_checkpoint_text(metadata, has_groups ? write_key(key, group, name) : name);
+}
+
+static bool check_version(const struct glcnn_checkpoint_metadata *m, const char *path,
+                          char error[GLCNN_ERROR_LENGTH])
+{
+    uint64_t version;
+    const char *text = glcnn_checkpoint_text(m, VERSION_KEY);
+    if (!text || option_whole(text, 1, SAVED_VERSION, &version))
+        return true;
+    snprintf(
+        error, GLCNN_ERROR_LENGTH,
+        "%.300s: is a model file of version \"%.20s\", and this glcnn reads versions up to %d: "
+        "a newer one wrote it",
+        path, text, SAVED_VERSION);
+    return false;
+}
+
 static bool read_form(const struct glcnn_checkpoint_metadata *m, struct form *form)
 {
     for (size_t i = 0; i < NUMBERS; i++) {
         uint64_t value;
-        const char *text = glcnn_checkpoint_text(m, numbers[i].name);
+        const char *text = saved_text(m, MODEL, numbers[i].name);
         if (!text && numbers[i].may_be_none)
             continue;
         if (!text || !option_whole(text, !numbers[i].may_be_none, EXTENT_MAX, &value))
@@ -79,8 +114,7 @@ static void write_list(const float *values, uint32_t channels, char *text, size_
 
 static bool read_lists(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
 {
-    const char *mean = glcnn_checkpoint_text(m, "mean"),
-               *deviation = glcnn_checkpoint_text(m, "deviation");
+    const char *mean = saved_text(m, MODEL, "mean"), *deviation = saved_text(m, MODEL, "deviation");
     const uint32_t listed = saved_listed(&saved->form);
     return mean && deviation && saved_read_list(mean, listed, NAN, saved->mean) &&
            saved_read_list(deviation, listed, 0, saved->deviation);
@@ -112,9 +146,9 @@ static bool has_network(const struct saved *saved)
 
 static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
 {
-    const char *net = glcnn_checkpoint_text(m, "net"), *names = glcnn_checkpoint_text(m, "classes"),
-               *task = glcnn_checkpoint_text(m, "task"),        /* older files classify */
-                   *fit_name = glcnn_checkpoint_text(m, "fit"); /* older files cut */
+    const char *net = saved_text(m, MODEL, "net"), *names = saved_text(m, MODEL, "classes"),
+               *task = saved_text(m, MODEL, "task"),        /* older files classify */
+                   *fit_name = saved_text(m, MODEL, "fit"); /* older files cut */
     const struct fit *fit = fit_find(fit_name ? fit_name : "cut");
     const struct task *known = task ? task_find(task) : task_at(0);
     saved->form.task = known ? task_number(known) : 0;
@@ -145,7 +179,8 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
                      "%.300s: is an ONNX file; \"glcnn import\" makes a model file of it", path);
         return false;
     }
-    bool is_read = read_bytes(path, saved, error), good = is_read && read_entries(&m, saved);
+    bool is_read = check_version(&m, path, error) && read_bytes(path, saved, error),
+         good = is_read && read_entries(&m, saved);
     glcnn_checkpoint_free_metadata(&m);
     if (good)
         return true;
@@ -318,11 +353,13 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
 
 /* ---- Writing ---- */
 
-#define ENTRIES     10
+#define ENTRIES     11
 #define ENTRIES_MAX 80 /* with those of the caller */
 
 struct entries {
     struct glcnn_checkpoint_entry at[ENTRIES_MAX];
+    char keys[ENTRIES_MAX][KEY];
+    char version[8];
     char numbers[NUMBERS][16];
     char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
     char *names;
@@ -345,19 +382,25 @@ static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH
 static bool describe(const struct saved *saved, struct entries *e)
 {
     e->names = class_names_text(saved->names, saved->form.classes);
-    e->at[0] = (struct glcnn_checkpoint_entry){"net", saved->title};
-    e->at[1] = (struct glcnn_checkpoint_entry){"classes", e->names};
-    for (size_t i = 0; i < NUMBERS; i++) {
-        snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
-        e->at[2 + i] = (struct glcnn_checkpoint_entry){numbers[i].name, e->numbers[i]};
-    }
     const uint32_t listed = saved_listed(&saved->form);
+    snprintf(e->version, sizeof e->version, "%d", SAVED_VERSION);
     write_list(saved->mean, listed, e->lists[0], sizeof e->lists[0]);
     write_list(saved->deviation, listed, e->lists[1], sizeof e->lists[1]);
-    e->at[6] = (struct glcnn_checkpoint_entry){"mean", e->lists[0]};
-    e->at[7] = (struct glcnn_checkpoint_entry){"deviation", e->lists[1]};
-    e->at[8] = (struct glcnn_checkpoint_entry){"task", task_of(&saved->form)->name};
-    e->at[9] = (struct glcnn_checkpoint_entry){"fit", fit_at(saved->form.fit)->name};
+    const struct glcnn_checkpoint_entry heads[] = {{VERSION_KEY, e->version},
+                                                   {MODEL ".net", saved->title},
+                                                   {MODEL ".classes", e->names},
+                                                   {MODEL ".task", task_of(&saved->form)->name},
+                                                   {MODEL ".fit", fit_at(saved->form.fit)->name}};
+    struct glcnn_checkpoint_entry *at = e->at;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        *at++ = heads[i];
+    for (size_t i = 0; i < NUMBERS; i++) {
+        snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
+        *at++ = (struct glcnn_checkpoint_entry){write_key(e->keys[i], MODEL, numbers[i].name),
+                                                e->numbers[i]};
+    }
+    *at++ = (struct glcnn_checkpoint_entry){MODEL ".mean", e->lists[0]};
+    *at++ = (struct glcnn_checkpoint_entry){MODEL ".deviation", e->lists[1]};
     return e->names;
 }
 
@@ -394,8 +437,8 @@ typedef glcnn_status checkpoint_writer(glcnn_network *network, const char *path,
                                        size_t bytes_count, char error[GLCNN_ERROR_LENGTH]);
 
 static bool put(const struct saved *saved, const struct model *model, const char *path,
-                const struct glcnn_checkpoint_entry *more, size_t count, checkpoint_writer *writer,
-                char error[GLCNN_ERROR_LENGTH])
+                const char *group, const struct glcnn_checkpoint_entry *more, size_t count,
+                checkpoint_writer *writer, char error[GLCNN_ERROR_LENGTH])
 {
     struct entries e = {.names = NULL};
     struct glcnn_checkpoint_bytes bytes[SAVED_BYTES] = {
@@ -407,7 +450,8 @@ static bool put(const struct saved *saved, const struct model *model, const char
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     bool good = check_names(saved, error) && describe(saved, &e) && count <= ENTRIES_MAX - ENTRIES;
     for (size_t i = 0; i < count && good; i++)
-        e.at[ENTRIES + i] = more[i];
+        e.at[ENTRIES + i] = (struct glcnn_checkpoint_entry){
+            write_key(e.keys[ENTRIES + i], group, more[i].name), more[i].text};
     good = good && writer(model->network, path, e.at, ENTRIES + count, bytes, bytes_count, error) ==
                        GLCNN_SUCCESS;
     free(e.names);
@@ -415,15 +459,15 @@ static bool put(const struct saved *saved, const struct model *model, const char
 }
 
 bool saved_write(const struct saved *saved, const struct model *model, const char *path,
-                 const struct glcnn_checkpoint_entry *more, size_t count,
+                 const char *group, const struct glcnn_checkpoint_entry *more, size_t count,
                  char error[GLCNN_ERROR_LENGTH])
 {
-    return put(saved, model, path, more, count, glcnn_checkpoint_save_with_bytes, error);
+    return put(saved, model, path, group, more, count, glcnn_checkpoint_save_with_bytes, error);
 }
 
 bool saved_try(const struct saved *saved, const struct model *model, const char *path,
-               const struct glcnn_checkpoint_entry *more, size_t count,
+               const char *group, const struct glcnn_checkpoint_entry *more, size_t count,
                char error[GLCNN_ERROR_LENGTH])
 {
-    return put(saved, model, path, more, count, glcnn_checkpoint_try_save, error);
+    return put(saved, model, path, group, more, count, glcnn_checkpoint_try_save, error);
 }

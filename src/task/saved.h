@@ -33,6 +33,14 @@ struct saved {
     char **owned;                                     /* the names, where saved_read made them */
 };
 
+/* Version of the keys of metadata, "glcnn.version" (include/model_files.md). */
+#define SAVED_VERSION 1
+
+/* The text of the key "GROUP.NAME", of group "model", what every reader needs, or "run", what a resumed run does; NULL:
+ * there is none. Files of before there were versions have it by its name alone. */
+const char *saved_text(const struct glcnn_checkpoint_metadata *metadata, const char *group,
+                       const char *name);
+
 /* From a file's metadata. False, *saved all zero and a message if it is no such file. */
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
 void saved_free(struct saved *saved);
@@ -68,10 +76,10 @@ void saved_add_seen(struct saved *saved, const uint8_t *bytes, size_t size);
 void saved_forget(struct saved *saved);
 
 /* Writes a file, as glcnn_checkpoint_save does: the model's network, what `saved` says of it, and
- * `count` more entries. */
+ * `count` more entries, whose names follow that of the group and a point. */
 typedef bool saved_writer(const struct saved *saved, const struct model *model, const char *path,
-                          const struct glcnn_checkpoint_entry *more, size_t count,
-                          char error[GLCNN_ERROR_LENGTH]);
+                          const char *group, const struct glcnn_checkpoint_entry *more,
+                          size_t count, char error[GLCNN_ERROR_LENGTH]);
 saved_writer saved_write;
 /* Does all of that but for putting the file in its place: whether it could be written now. */
 saved_writer saved_try;

@@ -419,7 +419,7 @@ static int write_model(struct import *i)
     if (!i->record_text)
         return fail(i, "not enough memory");
     saved_add_onnx(&all, i->record->skeleton, i->record->skeleton_size, i->record_text);
-    if (!saved_write(&all, &i->model, i->out, NULL, 0, error))
+    if (!saved_write(&all, &i->model, i->out, NULL, NULL, 0, error))
         return fail(i, error);
     tell(i);
     struct text text = {0};

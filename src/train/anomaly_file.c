@@ -40,9 +40,9 @@ static float *unpack(const uint8_t *bytes, size_t count)
 /* ---- Writing ---- */
 
 enum { THRESHOLD, QUANTILE, FITTED, HELD_OUT, RANK, SEED, PATCHES, CHANNELS, OUTPUTS, ENTRIES };
-static const char *const names[ENTRIES] = {
-    "anomaly.threshold", "anomaly.quantile", "anomaly.fitted",   "anomaly.held_out", "anomaly.rank",
-    "anomaly.seed",      "anomaly.patches",  "anomaly.channels", "anomaly.outputs"};
+static const char *const names[ENTRIES] = {"threshold", "quantile", "fitted",   "held_out", "rank",
+                                           "seed",      "patches",  "channels", "outputs"};
+#define GROUP "anomaly"
 
 #define TEXT_MAX 600
 
@@ -90,17 +90,24 @@ bool anomaly_file_write(const char *path, const struct saved *saved, const struc
     for (size_t i = 0; i < ENTRIES; i++)
         entries[i] = (struct glcnn_checkpoint_entry){names[i], texts[i]};
     const struct saved all = describe(saved, bytes, values * 4);
-    bool written = saved_write(&all, &patches->part, path, entries, ENTRIES, error);
+    bool written = saved_write(&all, &patches->part, path, GROUP, entries, ENTRIES, error);
     free(bytes);
     return written;
 }
 
 /* ---- Reading ---- */
 
-static bool read_whole(const struct glcnn_checkpoint_metadata *m, const char *name, uint32_t *value)
+static const char *text_of(const struct glcnn_checkpoint_metadata *m, size_t i)
+{
+    char key[64];
+    snprintf(key, sizeof key, GROUP ".%s", names[i]);
+    return glcnn_checkpoint_text(m, key);
+}
+
+static bool read_whole(const struct glcnn_checkpoint_metadata *m, size_t i, uint32_t *value)
 {
     uint64_t number;
-    const char *text = glcnn_checkpoint_text(m, name);
+    const char *text = text_of(m, i);
     if (!text || !option_whole(text, 1, PATCHES_MAX, &number))
         return false;
     *value = (uint32_t)number;
@@ -110,10 +117,10 @@ static bool read_whole(const struct glcnn_checkpoint_metadata *m, const char *na
 static bool read_texts(const struct glcnn_checkpoint_metadata *m, struct bank *bank,
                        struct anomaly_record *record)
 {
-    const char *threshold = glcnn_checkpoint_text(m, names[THRESHOLD]);
+    const char *threshold = text_of(m, THRESHOLD);
     return threshold && option_real(threshold, 0, HUGE_VAL, &record->threshold) &&
-           isfinite(record->threshold) && read_whole(m, names[PATCHES], &bank->count) &&
-           read_whole(m, names[CHANNELS], &bank->channels);
+           isfinite(record->threshold) && read_whole(m, PATCHES, &bank->count) &&
+           read_whole(m, CHANNELS, &bank->channels);
 }
 
 /* False without a message: it is no bank of that size, or has values that are not finite. */

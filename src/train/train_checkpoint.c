@@ -32,7 +32,7 @@ static glcnn_status write_averages(glcnn_trainer *s, const char *path,
         return session_fail_device(s);
     }
     saved_add_trained(&with, bytes, s->ema.size);
-    bool written = writer(&with, &s->model, path, how->entries, how->count, error);
+    bool written = writer(&with, &s->model, path, "run", how->entries, how->count, error);
     free(bytes);
     return ema_exchange(&s->ema) ? written ? GLCNN_SUCCESS : session_fail(s, error)
                                  : session_fail_device(s);
@@ -50,6 +50,8 @@ static glcnn_status put_checkpoint(glcnn_trainer *s, const char *path, saved_wri
     now.step = s->step;
     now.best = s->best;
     settings_describe(&now, &how);
+    if (path != s->settings.out) /* that of the best epoch is passed on: no run goes on from it */
+        how.count = 0;
     return write_averages(s, path, &how, writer);
 }
 

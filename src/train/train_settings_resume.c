@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "train_settings_kinds.h"
+#include "task/saved.h"
 
 /* ---- Reading ---- */
 
@@ -162,10 +163,9 @@ static void remember_schedule(glcnn_train_settings *s, const struct glcnn_checkp
     glcnn_train_settings old = *s;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const struct glcnn_train_setting *row = &settings_table[numbers[i]];
-        setting_read_number(&old, row, glcnn_checkpoint_text(m, row->name), 0);
+        setting_read_number(&old, row, saved_text(m, "run", row->name), 0);
     }
-    old.schedule =
-        settings_table[SETTING_schedule].list->find(glcnn_checkpoint_text(m, "schedule"));
+    old.schedule = settings_table[SETTING_schedule].list->find(saved_text(m, "run", "schedule"));
     s->before = settings_schedule(&old, 0);
 }
 
@@ -175,10 +175,17 @@ glcnn_status settings_resume(glcnn_train_settings *s, char error[GLCNN_ERROR_LEN
     glcnn_status status = glcnn_checkpoint_read_metadata(s->resume, &m, error);
     if (status != GLCNN_SUCCESS)
         return status;
+    if (saved_text(&m, "model", "net") && !saved_text(&m, "run", "step"))
+        status = setting_refuse(
+            error, GLCNN_MALFORMED_DATA,
+            "%.300s: cannot be resumed: it has a network and no run that could go on, as files of the best epoch; "
+            "resume the checkpoint beside it, or begin another run with --model",
+            s->resume);
     for (const struct glcnn_train_setting *row = settings_table;
          row->name && status == GLCNN_SUCCESS; row++)
         if (row->is_kept || row->is_of_model)
-            status = resumers[row->kind](s, row, glcnn_checkpoint_text(&m, row->name), error);
+            status = resumers[row->kind](
+                s, row, saved_text(&m, row->is_of_model ? "model" : "run", row->name), error);
     if (status == GLCNN_SUCCESS)
         remember_schedule(s, &m);
     glcnn_checkpoint_free_metadata(&m);

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 
+# include/model_files.md has the keys.
+VERSION, _MODEL = "1", "model."
 NETWORK, ONNX, RECORD = "glcnn.network", "glcnn.onnx", "glcnn.onnx.record"
 
 
@@ -59,10 +61,12 @@ def _entries(network: Network, path: Path) -> Dict[str, str]:
         classifies = len(results) == 1 and (result[1:] == (1, 1) or network.task == "segment")
         classes = [str(k) for k in range(result[0])] if classifies else []
     channels, height, width = shape
-    return {"net": _title(path), "task": network.task or "classify", "classes": json.dumps(classes),
-            "width": str(width), "height": str(height), "channels": str(channels),
-            "resize": str(network.resize), "fit": network.fit, "mean": _list(network.mean, channels, 0),
-            "deviation": _list(network.deviation, channels, 1)}
+    model = {"net": _title(path), "classes": json.dumps(classes), "task": network.task or "classify",
+             "fit": network.fit, "width": str(width), "height": str(height),
+             "channels": str(channels), "resize": str(network.resize),
+             "mean": _list(network.mean, channels, 0),
+             "deviation": _list(network.deviation, channels, 1)}
+    return {"glcnn.version": VERSION, **{_MODEL + name: text for name, text in model.items()}}
 
 
 def _fill(network: Network) -> None:
@@ -113,7 +117,7 @@ def save(network: Network, path: Path) -> None:
     network.device.enter()
     _fill(network)
     entries = _entries(network, path)
-    if entries.get("task") == "regress" and not network.record:
+    if entries.get(_MODEL + "task") == "regress" and not network.record:
         network = _with_units(network)
     save_with(network, path, entries)
 
@@ -147,7 +151,13 @@ def _numbers(text: str, neutral: float, channels: int) -> Any:
     return None if (values == neutral).all() else numpy.broadcast_to(values, channels)
 
 
-def _take_entries(network: Network, entries: Dict[str, str]) -> None:
+def _take_entries(network: Network, every: Dict[str, str]) -> None:
+    if int(every.get("glcnn.version", VERSION)) > int(VERSION):
+        raise ValueError("it is of version %s, and this package reads versions up to %s"
+                         % (every["glcnn.version"], VERSION))
+    # Files of before there were versions have the same names without a group.
+    entries = {name[len(_MODEL):]: text for name, text in every.items() if name.startswith(_MODEL)}
+    entries = entries if "glcnn.version" in every else every
     inputs = [image for image in network.images if not image.filter]
     if "channels" not in entries or len(inputs) != 1:
         return
