@@ -263,6 +263,28 @@ static void make_branches(struct step *s)
     s->graph = graph_of(sum);
 }
 
+/* Two chains whose passes lie beside each other: what the one writes has the size of what the other reads, in
+ * both directions, so that each would take the other's place. */
+static void make_chains(struct step *s)
+{
+    static const char *const steps[] = {"input_feature_channels=4 output_feature_channels=8",
+                                        "input_feature_channels=8 output_feature_channels=4"};
+    s->net = make_network();
+    glcnn_image_node *ends[2] = {make_input(s->net, "x")};
+    ends[1] = glcnn_node(ends[0], "convolution", steps[0]);
+    ends[0] =
+        glcnn_node(ends[0], "convolution", "input_feature_channels=4 output_feature_channels=4");
+    for (int depth = 0; depth < 5; depth++)
+        for (int i = 0; i < 2; i++)
+            ends[i] = glcnn_node(ends[i], "convolution", steps[(depth + i) % 2]);
+    ends[1] = glcnn_node(ends[1], "convolution", steps[0]);
+    ends[0] =
+        glcnn_node(ends[0], "convolution", "input_feature_channels=8 output_feature_channels=8");
+    set_weights(s->net, 5);
+    s->sources[0] = make_image(4, 4, 9, 9);
+    s->graph = graph_of(glcnn_node_binary(ends[0], ends[1], "add", NULL));
+}
+
 static void make_step(struct step *s, void (*make)(struct step *), bool ordered, uint64_t limit)
 {
     *s = (struct step){0};
@@ -295,6 +317,15 @@ static void check_textures_of_passes(bool ordered)
     for (size_t i = 0; i < s.commands->pass_count; i++)
         check_pass(&s.commands->passes[i]);
     CU_ASSERT_EQUAL(check_levels(s.commands) > 5, ordered);
+    destroy_step(&s);
+}
+
+static void test_chains_beside_each_other_share_nothing_written(void)
+{
+    struct step s;
+    make_step(&s, make_chains, true, UINT64_MAX);
+    CU_ASSERT(s.memory.planned < s.memory.without_sharing);
+    CU_ASSERT(check_levels(s.commands) >= 4);
     destroy_step(&s);
 }
 
@@ -759,6 +790,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_what_is_planned_is_made),
         UNIT_TEST(test_passes_write_no_texture_that_they_read),
         UNIT_TEST(test_passes_beside_each_other_share_nothing_written),
+        UNIT_TEST(test_chains_beside_each_other_share_nothing_written),
         UNIT_TEST(test_levels_keep_what_lives_within_a_limit),
         UNIT_TEST(test_encoding_equals_executing),
         UNIT_TEST(test_temporary_sources_lose_one_read),
