@@ -56,9 +56,10 @@ struct glcnn_model_description {
     size_t value_count; /* numbers of an answer: struct glcnn_prediction */
 };
 
-/* Reads a file of "glcnn train", glcnn/train.h or "glcnn import". *model is the caller's, NULL after a failure, and the
- * device must outlive it. Errors: GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA for what is no model file or has no answer for
- * a task, those of glcnn_network_deserialize and glcnn_checkpoint_load, GLCNN_OUT_OF_MEMORY. */
+/* Reads a file of "glcnn train", glcnn/train.h or "glcnn import". *model is the caller's, NULL after a failure. device
+ * NULL: the library's default, which the model opens and closes; another must outlive it. Errors: GLCNN_MALFORMED_DATA
+ * for what cannot be read, is no model file or has no answer for a task; those of glcnn_device_create,
+ * glcnn_network_deserialize and glcnn_checkpoint_load; GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
                                         char error[GLCNN_ERROR_LENGTH]);
 /* *model becomes NULL. NULL does nothing. Its predictions must be gone. */

@@ -64,8 +64,10 @@ glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_mode
         status = trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     else if (!saved_read(path, &m->saved, error))
         status = GLCNN_MALFORMED_DATA;
+    else if (!device && (status = own_device_open(&m->own, NULL)) != GLCNN_SUCCESS)
+        trained_refuse(error, status, m->own.error);
     else
-        status = open_network(m, device, error);
+        status = open_network(m, device ? device : m->own.device, error);
     if (status != GLCNN_SUCCESS)
         glcnn_model_destroy(model);
     return status;
@@ -91,6 +93,7 @@ void glcnn_model_destroy(glcnn_model **model)
     flip_end(&m->flip);
     runner_destroy(&m->runner);
     model_destroy(&m->model);
+    own_device_close(&m->own);
     saved_free(&m->saved);
     free(m->values);
     free(m->path);

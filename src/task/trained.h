@@ -4,6 +4,7 @@
 
 #include "flip.h"
 #include "model.h"
+#include "own_device.h"
 #include "pictures.h"
 #include "saved.h"
 #include "score.h"
@@ -12,6 +13,7 @@
 
 struct glcnn_model {
     char *path;
+    struct own_device own; /* where the user gives none */
     struct saved saved;
     struct model model;
     struct runner runner; /* of the data that are under way */

@@ -7,25 +7,16 @@
 #include "train_session.h"
 #include "train_start.h"
 
-static void keep_error(void *user, glcnn_log_level level, const char *text)
-{
-    if (level == GLCNN_LOG_ERROR)
-        snprintf(user, GLCNN_ERROR_LENGTH, "%s", text);
-}
-
 glcnn_status session_open_device(glcnn_trainer *s)
 {
     if (s->device)
         return GLCNN_SUCCESS;
     if (s->hooks.open_device)
         return s->hooks.open_device(s->hooks.user, s);
-    const struct glcnn_device_parameters parameters = {
-        .device = ranks_device(&s->ranks), .log = keep_error, .log_user = s->device_error};
-    const glcnn_status status = glcnn_device_create(&parameters, &s->device);
-    return status == GLCNN_SUCCESS
-               ? status
-               : events_complain(s->events, status, "%s",
-                                 *s->device_error ? s->device_error : glcnn_status_text(status));
+    const glcnn_status status = own_device_open(&s->own, ranks_device(&s->ranks));
+    s->device = s->own.device;
+    return status == GLCNN_SUCCESS ? status
+                                   : events_complain(s->events, status, "%s", s->own.error);
 }
 
 uint32_t session_loss_images(const glcnn_trainer *s)

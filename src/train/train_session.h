@@ -16,6 +16,7 @@
 #include "frozen.h"
 #include "layers.h"
 #include "task/model.h"
+#include "task/own_device.h"
 #include "task/pictures.h"
 #include "ranks.h"
 #include "task/saved.h"
@@ -69,12 +70,12 @@ struct glcnn_trainer {
     struct trainer_hooks hooks;
     glcnn_train_settings settings;
     glcnn_device *device;
-    bool keeps_device;                     /* it is the caller's */
-    bool is_observed;                      /* somebody writes the files that show the training */
-    char device_error[GLCNN_ERROR_LENGTH]; /* what its log said last of what failed */
-    struct glcnn_train_event end;          /* the last event, once it was taken or lost */
-    volatile sig_atomic_t stop;            /* the caller asks for an end */
-    enum train_phase phase;                /* that comes next */
+    bool keeps_device;            /* it is the caller's */
+    bool is_observed;             /* somebody writes the files that show the training */
+    struct own_device own;        /* where the caller gives none */
+    struct glcnn_train_event end; /* the last event, once it was taken or lost */
+    volatile sig_atomic_t stop;   /* the caller asks for an end */
+    enum train_phase phase;       /* that comes next */
     glcnn_status status;
     size_t opened; /* parts of session_open_part that were done */
     struct train_mean mean;
