@@ -433,6 +433,192 @@ static void roboflow_and_label_studio(void)
     CHECK_ALL(exports);
 }
 
+#define LABELME(shapes)                                                                            \
+    "{\"version\": \"5.4.1\", \"flags\": {}, \"shapes\": [" shapes                                 \
+    "], \"imagePath\": \"a.png\", \"imageData\": null, \"imageHeight\": 10, \"imageWidth\": 20}"
+#define SHAPE(label, type, points, more)                                                           \
+    "{\"label\": \"" label "\", \"points\": [" points "], \"group_id\": null, "                    \
+    "\"shape_type\": \"" type "\", \"flags\": {}" more "}"
+#define HALF "[5, 2.5], [15, 2.5], [15, 7.5], [5, 7.5]"
+
+/* labelme/_label_file.py, and examples/instance_segmentation/labelme2coco.py of it: _background_ is category 0. */
+static void labelme(void)
+{
+    static const struct export exports[] =
+        {{.folder = "labelme",
+          .files = {{"a.png", NULL},
+                    {"b.png", NULL},
+                    {"a.json", LABELME(SHAPE("cat", "polygon", HALF, ""))},
+                    {"b.json",
+                     LABELME(SHAPE("dog", "rectangle", "[15, 7.5], [5, 2.5]", "") ", " SHAPE(
+                         "__ignore__", "rectangle", "[15, 7.5], [5, 2.5]",
+                         "") ", " SHAPE("dog", "circle", "[10, 5], [10, 7.5]",
+                                        "") ", " SHAPE("dog", "point", "[10, 5]", ""))}},
+          .format = "labelme",
+          .classes = "cat dog",
+          .parts = {A "; " B ", dog 0.375 0.25 0.625 0.75"},
+          .decision = "objects have outlines, of which the boxes are learned",
+          .note = "b.json: shapes[3] is a point, which has no pixels, and is left out"},
+         {.folder = "labelme_parts",
+          .files = {{"train/images/a.png", NULL},
+                    {"train/labels/a.json", LABELME(SHAPE("cat", "polygon", HALF, ""))},
+                    {"val/images/b.png", NULL},
+                    {"val/labels/b.json",
+                     LABELME(SHAPE("dog", "rectangle", "[5, 2.5], [15, 7.5]", ""))}},
+          .format = "labelme",
+          .classes = "cat dog",
+          .parts = {A, B}},
+         {.folder = "labelme_groups",
+          .files =
+              {{"a.png", NULL},
+               {"a.json",
+                "{\"version\": \"4.5.6\", \"flags\": {}, \"shapes\": [{\"label\": \"cat\", "
+                "\"points\": [[5, 2.5], [6, 2.5], [5, 3]], \"group_id\": 0}, {\"label\": \"cat\", "
+                "\"points\": [[15, 7.5], [15, 7], [14, 7]], \"group_id\": 0}], \"imagePath\": "
+                "\"a.png\"}"}},
+          .format = "labelme",
+          .classes = "cat",
+          .parts = {A}},
+         {.folder = "labelme2coco",
+          .files =
+              {{"JPEGImages/a.png", NULL},
+               {"Visualization/a.png", NULL},
+               {"annotations.json",
+                COCO("JPEGImages/a.png", OBJECT(BOX ", " POLYGON("")),
+                     "{\"supercategory\": null, \"id\": 0, \"name\": \"_background_\"}, " CATEGORY)}},
+          .format = "coco",
+          .classes = "cat",
+          .parts = {A}}};
+    CHECK_ALL(exports);
+}
+
+/* src/logic/export/RectLabelsExporter.ts of Make Sense: labels beside each other or, of CSV, one file whose lines have
+ * no names; its pictures lie beside them. */
+static void make_sense(void)
+{
+    static const struct export exports[] = {
+        {.folder = "sense_yolo",
+         .files = {{"a.png", NULL}, {"b.png", NULL}, {"a.txt", CAT}, {"b.txt", DOG}},
+         .format = "yolo",
+         .classes = "0 1",
+         .parts = {"a.png: 0 0.25 0.25 0.75 0.75; b.png: 1 0.25 0.25 0.75 0.75"},
+         .decision = "has no data.yaml, classes.txt or obj.names, so classes are named 0 to 1"},
+        {.folder = "sense_csv",
+         .files = {{"images/a.png", NULL},
+                   {"images/b.png", NULL},
+                   {"images/c.png", NULL},
+                   {"labels_my-project_2024.CSV",
+                    "dog,5,2.5,10,5,b.png,20,10\r\ncat,5,2.5,10,5,a.png,20,10\r\n"
+                    "dog,0,0,20,10,b.png,20,10\r\n"}},
+         .format = "csv",
+         .classes = "cat dog",
+         .parts = {B ", dog 0 0 1 1; " A "; c.png"},
+         .decision = "c.png: is in no line of"},
+        {.folder = "sense_names",
+         .files = {{"a.png", NULL},
+                   {"labels.csv",
+                    "label_name,bbox_x,bbox_y,bbox_width,bbox_height,image_name,image_width,"
+                    "image_height\ncat,5,2.5,10,5,a.png,20,10\ncat,5,2.5,10,5,b.png,20,10\n"}},
+         .format = "csv",
+         .classes = "cat",
+         .parts = {A},
+         .note = "labels.csv: line 3: there is no picture b.png in"},
+        /* Roboflow's "Tensorflow Object Detection". */
+        {.folder = "roboflow_csv",
+         .files = {{"train/a.png", NULL},
+                   {"train/_annotations.csv", "filename,width,height,class,xmin,ymin,xmax,ymax\n"
+                                              "a.png,20,10,cat,5,2.5,15,7.5\n"},
+                   {"valid/b.png", NULL},
+                   {"valid/_annotations.csv", "filename,width,height,class,xmin,ymin,xmax,ymax\n"
+                                              "b.png,20,10,dog,5,2.5,15,7.5\n"}},
+         .format = "csv",
+         .classes = "cat dog",
+         .parts = {A, B}}};
+    CHECK_ALL(exports);
+}
+
+/* Label Studio's VOC has folders images and Annotations; LabelImg saves beside the pictures. Archives unpack into a
+ * folder of their own. */
+static void folders_as_people_have_them(void)
+{
+    static const struct export exports[] = {
+        {.folder = "studio_voc",
+         .files = {{"images/a.png", NULL},
+                   {"Annotations/a.xml",
+                    VOC("<pose>Unspecified</pose><difficult>0</difficult>", "cat", "")}},
+         .format = "voc",
+         .classes = "cat",
+         .parts = {"a.png: cat " AT}},
+        {.folder = "cvat_voc",
+         .files = {{"JPEGImages/a.png", NULL},
+                   {"JPEGImages/b.png", NULL},
+                   {"Annotations/a.xml", VOC("<occluded>0</occluded>", "cat", "")},
+                   {"Annotations/b.xml", VOC("<occluded>0</occluded>", "dog", "")},
+                   {"ImageSets/Main/default.txt", "a\nb\n"},
+                   {"labelmap.txt", "# label:color_rgb:parts:actions\ncat:1,2,3::\ndog:3,2,1::\n"}},
+         .format = "voc",
+         .classes = "cat dog",
+         .parts = {"a.png: cat " AT "; b.png: dog " AT}},
+        {.folder = "labelimg_yolo",
+         .files = {{"images/a.png", NULL},
+                   {"images/a.txt", CAT},
+                   {"images/b.png", NULL},
+                   {"images/b.txt", DOG},
+                   {"images/classes.txt", "cat\ndog\n"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A "; " B}},
+        {.folder = "labelimg_parts",
+         .files = {{"images/train/a.png", NULL},
+                   {"images/train/a.txt", CAT},
+                   {"images/val/b.png", NULL},
+                   {"images/val/b.txt", DOG},
+                   {"classes.txt", "cat\ndog\n"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A, B}},
+        {.folder = "labelimg_voc",
+         .files = {{"images/a.png", NULL}, {"images/a.xml", VOC("", "cat", "")}},
+         .format = "voc",
+         .classes = "cat",
+         .parts = {"a.png: cat " AT}},
+        {.folder = "deep",
+         .files = {{"My project.v1i.yolov8/train/images/a.png", NULL},
+                   {"My project.v1i.yolov8/train/labels/a.txt", CAT},
+                   {"My project.v1i.yolov8/data.yaml", BOTH},
+                   {"README.txt", "one"}},
+         .format = "yolo",
+         .classes = "cat dog",
+         .parts = {A},
+         .decision = "deep: has nothing but a folder, and "},
+        /* Roboflow's root category. */
+        {.folder = "root_category",
+         .files = {{"train/a.png", NULL},
+                   {"train/_annotations.coco.json",
+                    COCO("a.png", OBJECT(BOX),
+                         "{\"id\": 0, \"name\": \"animals\", \"supercategory\": \"none\"}, "
+                         "{\"id\": 1, \"name\": \"cat\", \"supercategory\": \"animals\"}")}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A},
+         .decision = "the category \"animals\" has no objects"}};
+    CHECK_ALL(exports);
+    /* Classes, too, may lie one level deeper. */
+    write_folder("deep_classes", (const struct file[]){{"fruit/apple/a.png", NULL},
+                                                       {"fruit/pear/b.png", NULL},
+                                                       {NULL, NULL}});
+    glcnn_data_set *data = data_open("deep_classes", NULL);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "apple pear");
+    glcnn_data_set_close(&data);
+    /* Label Studio's brush has masks without pictures, and names that no picture has. */
+    write_folder("brush", (const struct file[]){{"task-1-annotation-2-by-1-tag-cat-0.png", NULL},
+                                                {NULL, NULL}});
+    data_refuses("brush", NULL, GLCNN_MALFORMED_DATA,
+                 "not the name of its picture; expected the export");
+    data_refuses("brush", &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_MASKS},
+                 GLCNN_MALFORMED_DATA, "is a mask of Label Studio's brush");
+}
+
 /* Whoever has 120 files that are not read is to hear what they are, and why. */
 static void refusals_say_why(void)
 {
@@ -571,6 +757,9 @@ int main(int argc, char **argv)
         UNIT_TEST(one_odd_field_costs_itself),
         UNIT_TEST(coco),
         UNIT_TEST(roboflow_and_label_studio),
+        UNIT_TEST(labelme),
+        UNIT_TEST(make_sense),
+        UNIT_TEST(folders_as_people_have_them),
         UNIT_TEST(refusals_say_why),
         UNIT_TEST(pictures_and_masks_are_no_classes),
         UNIT_TEST(masks_of_jpeg_are_refused_by_name),

@@ -385,6 +385,66 @@ static void outlines_of_ultralytics(void)
     glcnn_data_set_close(&data);
 }
 
+static uint32_t corner(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return x + y < 3 ? 0 : 1;
+}
+
+static void write_base64(struct text *text, const uint8_t *bytes, size_t size)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (i + k < size ? bytes[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            add(text, "%c", i + k > size ? '=' : letters[bits >> (18 - 6 * k) & 63]);
+    }
+}
+
+/* labelme/_label_file.py: shapes of one group are one object; a mask is a PNG of the rectangle of its points. */
+static void shapes_of_labelme(void)
+{
+    uint8_t png[4096];
+    struct text text = {.at = NULL};
+    write_picture("labelme/a.png");
+    data_write_png("corner.png", &(struct data_png){.width = 5, .height = 4, .value = corner});
+    const size_t size = data_read("corner.png", png, sizeof png);
+    add(&text, "{\"version\": \"5.4.1\", \"flags\": {}, \"shapes\": ["
+               "{\"label\": \"cat\", \"points\": [[0, 0], [10, 10]], \"group_id\": null, "
+               "\"shape_type\": \"rectangle\", \"flags\": {}}, "
+               "{\"label\": \"dog\", \"points\": [[20, 10], [24, 13]], \"group_id\": null, "
+               "\"shape_type\": \"mask\", \"mask\": \"");
+    write_base64(&text, png, size);
+    add(&text, "\"}], \"imagePath\": \"a.png\", \"imageHeight\": %d, \"imageWidth\": %d}", HEIGHT,
+        WIDTH);
+    write_text("labelme/a.json", &text);
+    glcnn_data_set *data = data_open("labelme", &masks);
+    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "labelme");
+    expect_pixels(data, "background 737 cat 100 dog 14");
+    glcnn_data_loader *loader = load(data);
+    const uint8_t *found = mask_of(data, loader);
+    for (uint32_t y = 0; y < 4; y++)
+        for (uint32_t x = 0; x < 5; x++)
+            CU_ASSERT_EQUAL(found[(10 + y) * WIDTH + 20 + x], 2 * corner(x, y, 0));
+    glcnn_data_loader_destroy(&loader);
+    glcnn_data_set_close(&data);
+    data_write_text("labelme/a.json",
+                    "{\"shapes\": [{\"label\": \"cat\", \"points\": [[1, 1], [2, 2]], "
+                    "\"shape_type\": \"mask\", \"mask\": \"AAAA\"}], \"imagePath\": \"a.png\"}");
+    data_refuses("labelme", &masks, GLCNN_MALFORMED_DATA,
+                 "shapes[0].mask is missing; expected a PNG");
+    data_write_text(
+        "labelme/a.json",
+        "{\"shapes\": [{\"label\": \"cat\", \"points\": [[1, 1], [2]]}], \"imagePath\": 1}");
+    data_refuses("labelme", &masks, GLCNN_MALFORMED_DATA, "shapes[0]: has too few points");
+    data_write_text("labelme/a.json",
+                    "{\"shapes\": [{\"label\": \"cat\", \"shape_type\": \"cube\"}]}");
+    data_refuses("labelme", &masks, GLCNN_MALFORMED_DATA, "has a shape_type that is not known");
+}
+
 /* ---- Keypoints ---- */
 
 static void expect_numbers(const glcnn_data_set *data, uint32_t index, const float *expected)
@@ -474,9 +534,13 @@ static void keypoints_of_ultralytics(void)
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
-        UNIT_TEST(random_shapes_are_pycocotools), UNIT_TEST(classes_of_coco),
-        UNIT_TEST(outlines_of_ultralytics),       UNIT_TEST(keypoints_of_coco),
-        UNIT_TEST(keypoints_of_ultralytics),      CU_TEST_INFO_NULL,
+        UNIT_TEST(random_shapes_are_pycocotools),
+        UNIT_TEST(classes_of_coco),
+        UNIT_TEST(outlines_of_ultralytics),
+        UNIT_TEST(shapes_of_labelme),
+        UNIT_TEST(keypoints_of_coco),
+        UNIT_TEST(keypoints_of_ultralytics),
+        CU_TEST_INFO_NULL,
     };
     int status = unit_run("data outlines", tests, argc, argv);
     data_remove_folder();

@@ -174,6 +174,17 @@
  *                 first; a category without objects may repeat the name of another. An object without a
  *                 box, or with one of no size, has that around its outline, polygons or runs.
  *
+ *   labelme       a.json beside a.jpg, or in labels, annotations or json beside "images". Polygons, rectangles, circles and
+ *                 masks are objects; those of one label and group_id are one. Lines and points are left out, with a
+ *                 note, and so is what is labelled __ignore__, without one.
+ *   CSV           in the folder of the pictures, or of their folder "images", a line of each box: Make Sense's, which are label, x, y, width,
+ *                 height, picture and its size, or with names of columns, class, xmin, ymin, xmax, ymax and
+ *                 filename among them. Pixels count from 0.
+ *
+ * A folder that has nothing but another one, which is not of a part, stands for that; a message says so. Annotations of YOLO and Pascal VOC may
+ * lie beside their pictures in a folder "images". A category of COCO without objects that others have for
+ * their supercategory, and labelme2coco's _background_, is no class.
+ *
  * Boxes are those of the image that the loader gives: they follow EXIF's orientation and the cut to
  * the middle. Cut are boxes at the picture's edges; those of no size or outside of it are left out,
  * and so are those outside of the middle. One class is enough. Of the training part `validation` takes
@@ -321,7 +332,8 @@ struct glcnn_data_parameters {
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
 struct glcnn_data_info {
-    /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo", "voc" or "coco". */
+    /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo", "voc", "coco", "labelme" or
+     * "csv". */
     const char *format;
     uint32_t width, height, channels;
     bool bytes;

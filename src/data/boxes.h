@@ -38,6 +38,7 @@ struct raw_box {
     struct outline outline; /* where the targets are masks; without points or runs: it has none */
     double *points; /* x, y and what is seen of each keypoint, 0: it is not labelled; NULL: none */
     uint32_t point_count;
+    double group; /* above 0: labelme's, of shapes that are one object */
 };
 
 /* What is said of one picture. */
@@ -112,6 +113,10 @@ void boxes_tell_outline(struct glcnn_data_set *set, const char *path);
 glcnn_status yolo_read(struct glcnn_data_set *set, struct annotation *a, char *error);
 glcnn_status voc_read(struct glcnn_data_set *set, struct annotation *a, char *error);
 
+glcnn_status labelme_read(struct glcnn_data_set *set, struct annotation *a, char *error);
+
+/* True if the text, which may be cut, is a JSON object with both keys. */
+bool json_has_keys(const char *text, size_t size, const char *one, const char *other);
 /* True if the file has images and annotations, as COCO's have: others lie beside data. */
 bool coco_is(const char *path);
 /* Adds the images of a file; each is in the first of the folders that has it. */

@@ -13,9 +13,9 @@
 
 struct category {
     double id;
-    const char *text; /* an id that is a text and no number; NULL: it is a number */
-    const char *name;
-    const cJSON *keypoints; /* their names */
+    const char *text;         /* an id that is a text and no number; NULL: it is a number */
+    const char *name, *group; /* `supercategory`; NULL: none */
+    const cJSON *keypoints;   /* their names */
     uint32_t objects;
     bool is_spare; /* no object is of it, and another has its name */
 };
@@ -119,9 +119,9 @@ static bool is_key(const char *at, const char *next, const char *key)
            next[strspn(next, " \t\r\n")] == ':';
 }
 
-static bool has_keys(const char *text, size_t size)
+bool json_has_keys(const char *text, size_t size, const char *one, const char *other)
 {
-    const char *end = text + size, *next;
+    const char *const keys[] = {one, other}, *end = text + size, *next;
     bool has[2] = {false, false};
     text += strspn(text, " \t\r\n");
     if (*text != '{')
@@ -129,7 +129,7 @@ static bool has_keys(const char *text, size_t size)
     for (const char *at = text + 1; at < end && !(has[0] && has[1]); at = next) {
         next = end_of_value(at, end);
         for (int i = 0; i < 2 && *at == '"'; i++)
-            has[i] = has[i] || is_key(at, next, list_names[i]);
+            has[i] = has[i] || is_key(at, next, keys[i]);
     }
     return has[0] && has[1];
 }
@@ -139,7 +139,8 @@ bool coco_is(const char *path)
     char *text, error[GLCNN_ERROR_LENGTH];
     struct bytes bytes;
     bool found = bytes_read_text(&bytes, path, BYTES_MAX, &text, error) == GLCNN_SUCCESS &&
-                 has_keys(text, bytes.size - (size_t)(text - (char *)bytes.data));
+                 json_has_keys(text, bytes.size - (size_t)(text - (char *)bytes.data),
+                               list_names[IMAGES], list_names[ANNOTATIONS]);
     bytes_free(&bytes);
     return found;
 }
@@ -267,6 +268,7 @@ static glcnn_status read_categories(struct coco *c)
     {
         struct category *category = &c->categories[i];
         category->name = cJSON_GetStringValue(member(json, "name"));
+        category->group = cJSON_GetStringValue(member(json, "supercategory"));
         category->keypoints = member(json, "keypoints");
         if (!read_category_id(member(json, "id"), category))
             return refuse_entry(c, CATEGORIES, i, "id", "a whole number or a text");
@@ -304,7 +306,30 @@ static int by_name_and_objects(const void *a, const void *b)
     return order ? order : (x->objects < y->objects) - (x->objects > y->objects);
 }
 
-/* Roboflow has a root of all categories, which may have the name of one. */
+/* Categories that are no classes: a root, of no objects, that others have for their supercategory, as Roboflow's, and
+ * the background of labelme2coco. */
+static void drop_roots(struct coco *c)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    for (uint32_t i = 0; i < c->counts[CATEGORIES]; i++) {
+        struct category *category = &c->categories[i];
+        bool is_root = strcmp(category->name, "_background_") == 0;
+        for (uint32_t k = 0; k < c->counts[CATEGORIES] && !is_root; k++)
+            is_root = k != i && c->categories[k].group &&
+                      strcmp(c->categories[k].group, category->name) == 0 &&
+                      strcmp(c->categories[k].name, category->name) != 0;
+        if (!is_root || category->objects > 0)
+            continue;
+        category->is_spare = true;
+        snprintf(message, sizeof message,
+                 "%.250s: the category \"%.80s\" has no objects, and stands for others or for the "
+                 "background: it is no class",
+                 c->path, category->name);
+        set_decide(c->set, message);
+    }
+}
+
+/* A root may have the name of a category, too. */
 static glcnn_status find_spare(struct coco *c)
 {
     const uint32_t count = c->counts[CATEGORIES];
@@ -326,6 +351,8 @@ static glcnn_status name_categories(struct coco *c)
     struct names names = {0};
     count_objects(c);
     glcnn_status status = find_spare(c);
+    if (status == GLCNN_SUCCESS)
+        drop_roots(c);
     for (uint32_t i = 0; i < c->counts[CATEGORIES] && status == GLCNN_SUCCESS; i++) {
         const struct category *category = &c->categories[i];
         const uint32_t expected = names.count;

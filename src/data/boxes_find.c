@@ -10,10 +10,10 @@
 #include "words.h"
 
 /* The first of these that a folder has is what it is. */
-static place_layout *const whole[] = {yolo_add_lists, yolo_add_folders, voc_add_folders,
-                                      coco_add_files, NULL},
-                           *const beside[] = {voc_add_beside, yolo_add_beside, coco_add_damaged,
-                                              NULL};
+static place_layout *const whole[] = {yolo_add_lists,  labelme_add_folders, yolo_add_folders,
+                                      voc_add_folders, coco_add_files,      NULL},
+                           *const beside[] = {voc_add_beside, yolo_add_beside,  labelme_add_beside,
+                                              csv_add_beside, coco_add_damaged, NULL};
 
 static glcnn_status add_first(const struct place *p, place_layout *const *layouts, bool *found)
 {
@@ -28,7 +28,8 @@ static glcnn_status refuse(const struct place *p)
     return data_fail(p->error, GLCNN_MALFORMED_DATA,
                      "%.200s: has no boxes; expected images and labels (YOLO), Annotations and "
                      "JPEGImages (Pascal VOC), a .json beside the pictures or in annotations "
-                     "(COCO), or folders train, val and test that have these",
+                     "(COCO), one for each picture (labelme), a CSV (Make Sense), or folders "
+                     "train, val and test that have these",
                      p->folder);
 }
 

@@ -45,8 +45,10 @@ typedef glcnn_status place_layout(const struct place *p, bool *found);
 place_layout yolo_add_lists;
 /* images and labels, Annotations and JPEGImages, .json; below a root of parts. */
 place_layout yolo_add_folders, voc_add_folders, coco_add_files;
-/* Annotations beside their pictures. */
-place_layout yolo_add_beside, voc_add_beside;
+/* images, and labels or annotations with a .json for each picture. */
+place_layout labelme_add_folders;
+/* Annotations beside their pictures, or a CSV of all. */
+place_layout yolo_add_beside, voc_add_beside, labelme_add_beside, csv_add_beside;
 /* What is left of .json files. */
 place_layout coco_add_damaged;
 

@@ -48,9 +48,12 @@ glcnn_status voc_add_folders(const struct place *p, bool *found)
     char *annotations = place_find_folder(p, "Annotations", "Annotations"),
          *pictures = place_find_folder(p, "JPEGImages", "images");
     glcnn_status status = GLCNN_SUCCESS;
+    if (pictures && !annotations)
+        annotations = strdup(pictures);
     if (annotations && pictures)
         status = place_open(&below, p, p->set, annotations, p->error);
-    *found = place_any_has_ending(&below, ".xml");
+    const bool are_beside = annotations && pictures && strcmp(annotations, pictures) == 0;
+    *found = are_beside ? place_any_has_pair(&below, ".xml") : place_any_has_ending(&below, ".xml");
     if (status == GLCNN_SUCCESS && *found && p->set)
         status = p->up ? add_pair(p, p->part, pictures, annotations, NULL)
                        : add_lists(p, pictures, annotations);

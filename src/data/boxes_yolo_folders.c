@@ -137,19 +137,6 @@ static glcnn_status add_root(const struct place *p, const char *images, const ch
     return status == GLCNN_SUCCESS && !any ? add_pair(p, p->part, images, labels) : status;
 }
 
-glcnn_status yolo_add_folders(const struct place *p, bool *found)
-{
-    char *images = place_find_folder(p, "images", "images"),
-         *labels = place_find_folder(p, "labels", "labels");
-    glcnn_status status = GLCNN_SUCCESS;
-    *found = images && labels && !place_has_masks(labels);
-    if (*found && p->set)
-        status = add_root(p, images, labels);
-    free(images);
-    free(labels);
-    return status;
-}
-
 /* Texts beside pictures may be anything: these are numbers. */
 static bool is_label(const char *folder, const char *name)
 {
@@ -170,4 +157,36 @@ glcnn_status yolo_add_beside(const struct place *p, bool *found)
         *found = place_is_paired(p, i, ".txt") && is_label(p->folder, p->listing.names[i]);
     *found = *found || (p->set && place_any_has_pair(p, ".txt"));
     return *found && p->set ? add_pair(p, p->part, p->folder, p->folder) : GLCNN_SUCCESS;
+}
+
+/* The folder, or that of a part in it, has labels beside its pictures. */
+static bool has_labels_beside(const struct place *p, const char *folder)
+{
+    struct place below;
+    bool found = place_open(&below, p, NULL, folder, p->error) == GLCNN_SUCCESS;
+    if (found)
+        found = yolo_add_beside(&below, &found) == GLCNN_SUCCESS && found;
+    for (int part = 0; part < GLCNN_DATA_PARTS && !found && !below.up->up; part++) {
+        char *path = NULL;
+        found = place_find_part(&below, (glcnn_data_part)part, &path) == GLCNN_SUCCESS && path &&
+                has_labels_beside(&below, path);
+        free(path);
+    }
+    listing_free(&below.listing);
+    return found;
+}
+
+glcnn_status yolo_add_folders(const struct place *p, bool *found)
+{
+    char *images = place_find_folder(p, "images", "images"),
+         *labels = place_find_folder(p, "labels", "labels");
+    glcnn_status status = GLCNN_SUCCESS;
+    if (images && !labels && has_labels_beside(p, images))
+        labels = strdup(images);
+    *found = images && labels && !place_has_masks(labels);
+    if (*found && p->set)
+        status = add_root(p, images, labels);
+    free(images);
+    free(labels);
+    return status;
 }

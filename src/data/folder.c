@@ -403,6 +403,8 @@ glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const ch
     glcnn_status status = listing_read(path, &listing, error);
     if (status == GLCNN_SUCCESS)
         status = refuse_pairs(set, path, &listing, error);
+    if (status == GLCNN_SUCCESS)
+        status = masks_refuse_brush(path, error);
     set->info.ignored += listing.hidden;
     for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
         char *folder = path_join(path, listing.names[i]);

@@ -95,6 +95,14 @@ static glcnn_status create(const char *path, const struct glcnn_data_parameters 
 
 static const struct glcnn_data_parameters none = {0};
 
+static void tell_root(glcnn_data_set *set, const char *path)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    snprintf(message, sizeof message, "%.200s: has nothing but a folder, and %.250s is read", path,
+             set->path);
+    set_decide(set, message);
+}
+
 glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_parameters *parameters,
                                  glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH])
 {
@@ -104,11 +112,16 @@ glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_param
     if (!*path)
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
                          "the path is empty; expected the name of a file or folder");
-    glcnn_status status = create(path, parameters ? parameters : &none, data, error);
+    char *root = set_find_root(path);
+    glcnn_status status = root ? create(root, parameters ? parameters : &none, data, error)
+                               : data_no_memory(error, path);
+    if (status == GLCNN_SUCCESS && strcmp(root, path) != 0)
+        tell_root(*data, path);
     if (status == GLCNN_SUCCESS)
-        (*data)->root = strlen(path);
+        (*data)->root = strlen(root);
     if (status == GLCNN_SUCCESS)
-        status = set_add_path(*data, path, error);
+        status = set_add_path(*data, root, error);
+    free(root);
     if (*data)
         (*data)->parameters.mask_colours = NULL; /* the caller's, which is read by now */
     if (status == GLCNN_SUCCESS)

@@ -47,12 +47,24 @@ bool outline_end_ring(struct outline *o)
     return true;
 }
 
-static bool add_run(struct outline *o, double length)
+bool outline_add_run(struct outline *o, double length)
 {
     if (!(length >= 0 && length <= UINT32_MAX) || length != floor(length) ||
         !make_room((void **)&o->runs, o->run_count, &o->run_capacity, sizeof *o->runs))
         return false;
     o->runs[o->run_count++] = (uint32_t)length;
+    return true;
+}
+
+bool outline_unite(struct outline *to, const struct outline *from)
+{
+    for (size_t i = 0, at = 0; i < from->ring_count; i++) {
+        for (; at < from->ends[i]; at += 2)
+            if (!outline_add_point(to, from->points[at], from->points[at + 1]))
+                return false;
+        if (!outline_end_ring(to))
+            return false;
+    }
     return true;
 }
 
@@ -103,7 +115,7 @@ static bool read_letters(const char *at, struct outline *o)
                 value |= -((int64_t)1 << (bits + 5));
         }
         value += o->run_count > 2 ? (int64_t)o->runs[o->run_count - 2] : 0;
-        if (!add_run(o, (double)value))
+        if (!outline_add_run(o, (double)value))
             return false;
     }
     return *at == '\'';
@@ -120,7 +132,7 @@ static bool read_counts(const char *at, struct outline *o)
         at += strspn(at, blanks);
         if (*at == ']')
             break;
-        if (!(at = read_number(at, &value)) || !add_run(o, value))
+        if (!(at = read_number(at, &value)) || !outline_add_run(o, value))
             return false;
     }
     return *at == ']';

@@ -26,6 +26,10 @@ bool outline_is(const struct outline *outline);
 /* Adds a point, and ends the ring of the points added since the last; false: memory is short. */
 bool outline_add_point(struct outline *outline, double x, double y);
 bool outline_end_ring(struct outline *outline);
+/* Adds a run of pixels, whose length is to be a whole number. */
+bool outline_add_run(struct outline *outline, double length);
+/* Adds the rings of another. */
+bool outline_unite(struct outline *to, const struct outline *from);
 /* left, top, right, bottom in pixels; false: it has no pixel. */
 bool outline_box(const struct outline *outline, double box[4]);
 

@@ -143,6 +143,9 @@ glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error);
 /* Adds one file without labels, or a folder's. */
 glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error);
 
+/* The path, or that of the only folder in it, or in that, where nothing else is there that is read; to be released
+ * with free(). NULL: not enough memory. */
+char *set_find_root(const char *path);
 /* The targets that a folder has beside its pictures, 1 << GLCNN_DATA_TARGETS_MASKS and _BOXES; several:
  * it is not clear which are meant. */
 uint32_t set_targets_in(const char *path);
@@ -214,6 +217,8 @@ uint64_t masks_drawn_digest(const glcnn_data_set *set, uint32_t index);
 
 /* True if a folder has masks: it is looked at as it is read. */
 bool masks_are_in(const char *path);
+/* Refuses masks of Label Studio's brush, whose names do not say which picture they are of. */
+glcnn_status masks_refuse_brush(const char *folder, char *error);
 /* Adds pictures with masks from what a folder has. */
 glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error);
 /* Classes of pixels, once all masks are known. */

@@ -131,6 +131,7 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     parameters.validation = o->validation < 0 ? SHARE : o->validation;
     parameters.seed = o->seed;
     parameters.strict = o->strict;
+    parameters.mask_colours = o->mask_colours;
     if (!open_set(o->path, &parameters, o->task, p, error))
         return false;
     const uint32_t *counts = p->info->counts;

@@ -27,6 +27,7 @@ struct pictures_options {
     bool must_split;   /* that share is asked for: it must not come to nothing */
     bool trains;       /* there must be something to validate with */
     uint64_t seed;
+    const char *mask_colours; /* of struct glcnn_data_parameters; NULL: none */
     bool strict;
 };
 

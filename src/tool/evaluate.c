@@ -15,13 +15,15 @@
 
 #define BATCH 32
 
-enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_FORCE };
+enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_COLOURS, OPTION_FORCE };
 
 static const struct option_row options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
     {OPTION_FLIP, "flip", NULL, "mean of the probabilities of a picture and its mirror image"},
     {OPTION_PLOT, "plot", WRITES "FILE", "draw the confusion matrix of a classifier, .svg"},
     {OPTION_REPORT, "report", WRITES "DIR", "write a page on the result, DIR/index.html"},
+    {OPTION_COLOURS, "mask-colours", READS "FILE",
+     "classes of masks that are colours, as \"glcnn train\" reads them"},
     {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     DEVICE_OPTIONS,
     {0}};
@@ -46,9 +48,10 @@ struct evaluation {
     struct tool_device tool;
     bool json, flips, force;
     struct claims claims;
-    const char *plot;   /* NULL: none is drawn */
-    const char *report; /* a folder; NULL: none is written */
-    char page[4096];    /* in it */
+    const char *mask_colours; /* NULL: none */
+    const char *plot;         /* NULL: none is drawn */
+    const char *report;       /* a folder; NULL: none is written */
+    char page[4096];          /* in it */
     struct saved saved;
     struct pictures pictures;
     glcnn_data_loader *loader;
@@ -91,6 +94,7 @@ static int claim_files(struct evaluation *e)
     e->claims.force = e->force;
     claims_read(&e->claims, e->model_path);
     claims_read(&e->claims, e->data_path);
+    claims_read(&e->claims, e->mask_colours);
     claims_folder(&e->claims, "--report", e->report, NULL);
     claims_write(&e->claims, &plot);
     claims_write(&e->claims, &page);
@@ -100,7 +104,8 @@ static int claim_files(struct evaluation *e)
 static int open_data(struct evaluation *e, const char *model, const char *data)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct pictures_options what = {.path = data, .like = &e->saved};
+    struct pictures_options what = {
+        .path = data, .like = &e->saved, .mask_colours = e->mask_colours};
     struct glcnn_data_loader_parameters loader = {.batch = BATCH};
     struct text text = {0};
     if (!saved_read(model, &e->saved, error))
@@ -255,6 +260,8 @@ static bool read_option(struct evaluation *e, int letter)
         e->flips = true;
     else if (letter == OPTION_FORCE)
         e->force = true;
+    else if (letter == OPTION_COLOURS)
+        e->mask_colours = optarg;
     else if (letter == OPTION_PLOT)
         e->plot = optarg;
     else if (letter == OPTION_REPORT)

@@ -58,11 +58,20 @@ static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_
     return digest;
 }
 
+static bool is_table(const char *format)
+{
+    static const char *const tables[] = {"npz", "npy", "csv", "idx"};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (strcmp(format, tables[i]) == 0)
+            return true;
+    return false;
+}
+
 static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_part part)
 {
     char name[DATA_PATH_MAX] = "";
     bool has_boxes = task_of(&p->form)->targets == GLCNN_DATA_TARGETS_BOXES;
-    bool has_names = has_boxes || strcmp(p->info->format, "pictures") == 0;
+    bool has_names = has_boxes || !is_table(p->info->format);
     digest = digest_add(digest, &p->info->counts[part], sizeof p->info->counts[part]);
     for (uint32_t i = 0; i < p->info->counts[part]; i++) {
         uint32_t label = glcnn_data_set_label(p->set, part, i);
@@ -229,6 +238,7 @@ static bool open_pictures(glcnn_trainer *s, const struct saved *like,
         .must_split = t->sets_share,
         .trains = true,
         .seed = t->seed,
+        .mask_colours = t->mask_colours,
         .strict = t->strict};
     pictures_close(&s->pictures);
     return pictures_open(&options, &s->pictures, error);

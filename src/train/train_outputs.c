@@ -52,6 +52,7 @@ glcnn_status session_claim_files(glcnn_trainer *s)
     claims_read(&s->claims, t->model);
     claims_read(&s->claims, t->matching);
     claims_read(&s->claims, t->names);
+    claims_read(&s->claims, t->mask_colours);
     if (session_writes_elsewhere(s) || !t->out)
         claims_read(&s->claims, t->resume);
     claim_outputs(s);

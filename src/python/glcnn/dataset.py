@@ -115,6 +115,7 @@ class Dataset:
     validation  the share of the training part that is its validation part, where the data has none;
                 None: a tenth there. Where the data has one a share is refused
     classes     their names, where they are not to follow from the data; Network.classes, say
+    mask_colours  a file of lines NAME:R,G,B, where masks are colours; labelmap.txt in the data is read anyway
     strict      whether a broken picture is an error, and not left out with a note
     memory      bytes of decoded images that are kept; 0: 256 MiB
     threads     that decode; 0: one for each processor
@@ -127,6 +128,7 @@ class Dataset:
                  shuffle: Optional[bool] = None,
                  seed: int = 0, validation: Optional[float] = None,
                  classes: Optional[Sequence[str]] = None, strict: bool = False,
+                 mask_colours: Union[str, os.PathLike[str], None] = None,
                  memory: int = 0, threads: int = 0):
         if targets is None:
             guess = library("glcnn_data").glcnn_data_guess_targets(os.fsencode(path))
@@ -146,6 +148,7 @@ class Dataset:
             width=width, height=height, channels=whole("channels", channels),
             resize=self.resize,
             validation=0.1 if validation is None else validation, strict=strict,
+            mask_colours=None if mask_colours is None else os.fsencode(mask_colours),
             memory=whole("memory", memory, 0, SIZE_MAX),
             class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets],
             fit=_FITS[fit]))
