@@ -8,7 +8,7 @@
 #   -g GPU,...    on these alone
 #   -w RUN,...    of lenet, small, resnet8, mobilenet-tiny, and tokens, keras, detector, shaped, small ONNX
 #                 models, and segmenter, boxes, a network of each of these tasks (a training step each,
-#                 boards/train.sh), and check
+#                 boards/train.sh), float16, which is resnet8 with --precision float16, and check
 #   -f FOLDER     the *.comp of FOLDER, as GLCNN_SHADERS writes them, instead
 #   -p            closes with what a step of training is reckoned to take on boards, boards/model.py
 #   -l            lists every program, the slowest to compile first
@@ -20,14 +20,15 @@
 # folder that GLCNN_BOARDS names. The tool trains and checks on whatever driver this machine has, in the
 # disguise of a GPU of each family, and so writes the sources that the library has for the family; qemu
 # compiles each distinct one once for each GPU. Of check, which has thousands, that is the longest of each
-# shader, with trixie's Mesa. Nothing is computed.
+# shader, with trixie's Mesa. Textures are bound as training binds them: RGBA32F, and of float16 RGBA16F. V3D
+# compiles by that, and compiles the nets with both (nets16). Nothing is computed.
 #
 # A row for each run: programs, how many are clean, spill registers to memory, failed, hung, and the
 # seconds of processor time that compiling took. Exits 1 where a program fails, hangs, or spills more than
 # boards/permitted lets it, and 77 where there are no drivers.
 
 out=${O:-build}
-suites=bookworm,trixie,sid gpus='' runs=lenet,small,resnet8,mobilenet-tiny,check sources=''
+suites=bookworm,trixie,sid gpus='' runs=lenet,small,resnet8,mobilenet-tiny,float16,check sources=''
 listed='' shaders='' table='' model='' fetch=1 workers=''
 here=$(dirname "$0")/boards
 
@@ -186,17 +187,22 @@ gather() {
 }
 
 nets() {
-    echo "$runs" | tr , '\n' | grep -v '^check$'
+    echo "$runs" | tr , '\n' | grep -v '^check$' | grep -v '^float16$'
 }
 
-# write_net FAMILY-FOLDER NET
+# runs_has RUN
+runs_has() {
+    case ,$runs, in *,"$1",*) ;; *) return 1 ;; esac
+}
+
+# write_net FAMILY-FOLDER NET FILE: adds to FILE what it finds.
 write_net() {
-    in_disguise "$1/description" "$1/$2" sh "$work/train.sh" "$out/glcnn" "$2" || {
+    in_disguise "$1/description" "$1/step/$2" sh "$work/train.sh" "$out/glcnn" "$2" || {
         echo "$2 does not train in the disguise of $(sed -n 's/^renderer //p' "$1/description"):"
-        tail -n 2 "$1/$2/err"
+        tail -n 2 "$1/step/$2/err"
         return 1
     }
-    name_sources "$1/$2" >>"$1/found"
+    name_sources "$1/step/$2" >>"$3"
 }
 
 # What it computes in disguise is nothing: other numbers are no failure if every kernel ran.
@@ -218,9 +224,15 @@ write_sources() {
     on_gpu "$1" "$3" /dev/null -d >"$family/description" 2>"$family/err"
     : >"$family/found"
     for net in $(nets); do
-        write_net "$family" "$net" || wrong=1
+        write_net "$family" "$net" "$family/found" || wrong=1
     done
     gather "$family/nets" <"$family/found"
+    ln -s nets "$family/nets16"
+    if runs_has float16; then
+        : >"$family/found16"
+        write_net "$family" float16 "$family/found16" || wrong=1
+        gather "$family/float16" <"$family/found16"
+    fi
     case $1,$runs, in trixie*,check,) write_check "$family" || wrong=1 ;; esac
     return $wrong
 }
@@ -248,7 +260,9 @@ one() {
     from=$work/$1.$(about "$2" 2)/$3
     spills=/dev/null
     [ "$run" != check ] || spills=$here/permitted
-    on_gpu "$suite" "$gpu" "$name.record" "$from"/*.comp >"$name.out" 2>"$name.err"
+    half=''
+    case $run in *16) half=-h ;; esac
+    on_gpu "$suite" "$gpu" "$name.record" $half "$from"/*.comp >"$name.out" 2>"$name.err"
     status=$?
     touch "$name.record"
     weigh "$from" "$name.record" >"$name"
@@ -308,12 +322,18 @@ all_families() {
 
 # The runs of a suite: all nets are one.
 runs_of() {
-    case $runs in
-    folder) echo folder ;;
-    check) ;;
-    *) echo nets ;;
-    esac
+    if [ "$runs" = folder ]; then
+        echo folder
+        return
+    fi
+    [ -z "$(nets)" ] || echo nets nets16
+    ! runs_has float16 || echo float16
     case $1,$runs, in trixie*,check,) echo check ;; esac
+}
+
+# runs_on GPU RUN: the compilers of all but V3D take textures of either format alike.
+runs_on() {
+    case $(about "$1" 2),$2 in v3d,*) ;; *,nets16) return 1 ;; esac
 }
 
 # Lines "SUITE GPU RUN", what there is to do.
@@ -321,7 +341,7 @@ all_runs() {
     for suite in $suites; do
         for run in $(runs_of "$suite"); do
             for gpu in $(chosen_gpus); do
-                ! knows "$suite" "$gpu" || echo "$suite" "$gpu" "$run"
+                ! { knows "$suite" "$gpu" && runs_on "$gpu" "$run"; } || echo "$suite" "$gpu" "$run"
             done
         done
     done

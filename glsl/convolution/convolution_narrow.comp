@@ -5,6 +5,10 @@
 // overlaps the one before it. SHARED_TAPS (stride and dilation 1): the taps of a row, which share
 // what they read. STRETCH: as there. PHASES: as there, and the grid's y goes through the rows of a
 // phase after the others; what a phase lacks of the longest row or of the most rows is not stored.
+// OUTSIDE_LEFT, OUTSIDE_RIGHT: how many of the pixels that are read for a tap, or for the taps of a row,
+// may lie outside at either end; those between need no mask. INTERIOR: tiles all of whose pixels lie inside
+// have a loop of their own, without masks. PACKED_BUFFER: weights lie in a buffer, and all invocations of
+// a group read the same, whose address some compilers then compute once for all.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
 // needs convolution/outside.glsl
@@ -41,35 +45,51 @@
 #define STORED PIXELS
 #endif
 
+#ifdef PACKED_BUFFER
+#define WEIGHTS_PLACE int
+int weights_of(int k) { return k * (element_count + 1); }
+vec4 weight(int place, int element) { return packed_weights[place + element]; }
+#else
+#define WEIGHTS_PLACE ivec3
+ivec3 weights_of(int k) { return matrix_place(0, k); }
 vec4 weight(ivec3 place, int element) {
     return matrix_at(place, PACKED_X(element), PACKED_Y(element), 0);
 }
+#endif
 
-vec4 input_at(ivec3 row, int x, int slice) {
+// Of the READS pixels of a tap or of the taps of a row, as a constant. Midgard's compiler schedules reads
+// that are all alike.
+#ifdef INTERIOR
+#define MAY_BE_OUTSIDE(i) masked
+#else
+#define MAY_BE_OUTSIDE(i) ((i) < OUTSIDE_LEFT || (i) >= READS - OUTSIDE_RIGHT)
+#endif
+
+// All bits where read number i, at x, is inside, else none: an end is looked at by those that may lie
+// beyond it.
+int inside_bits(int i, int x) {
+    int left = i < OUTSIDE_LEFT ? x - low_x : 0;
+    int right = i >= READS - OUTSIDE_RIGHT ? high_x - x : 0;
+    return ~((left | right) >> 31);
+}
+
+vec4 input_at(ivec3 row, int x, int slice, int inside) {
 #ifdef EDGE_CLAMP
     return source_at(row, clamp(x, low_x, high_x), 0, slice);
 #else
-    return zero_outside(source_at(row, x, 0, slice), x, low_x, high_x);
+    return zero_unless(source_at(row, x, 0, slice), inside);
 #endif
 }
 
-void invocation(ivec3 at) {
-    int image = whole_quotient(at.z, destination_slices);
-    int k = at.z - image * destination_slices;
-    int x0 = min(PIXELS * at.x, region_width - PIXELS);
-#ifdef PHASES
-    int number = whole_quotient(at.y, region_height);
-    find_phase(number);
-    at.y -= number * region_height;
-#endif
-    int left = CORNER.x + stride_x * x0;
-    int top = CORNER.y + stride_y * at.y;
+// Adds the taps of the windows of PIXELS pixels from `corner` on.
+void add_windows(ivec2 corner, int k, int image, const bool masked, inout vec4 sum[PIXELS]) {
     int begin = first_slice(k);
-    ivec3 weights = matrix_place(0, k);
-    vec4 bias = weight(weights, element_count);
-    vec4 sum[PIXELS];
-    for (int i = 0; i < PIXELS; i++)
-        sum[i] = bias;
+    WEIGHTS_PLACE weights = weights_of(k);
+#ifdef SHARED_TAPS
+    int inside[READS]; // found once, where it is used
+    for (int i = 0; i < READS; i++)
+        inside[i] = inside_bits(i, corner.x + i);
+#endif
 #ifdef STRETCH
     vec4 stretches[PIXELS];
     int lines_left = STRETCH;
@@ -81,7 +101,7 @@ void invocation(ivec3 at) {
         ivec3 place = source_place(slice, image);
         int element = (TAP0 * range + s) * COMPONENTS;
         for (int q = 0; q < TAPS.y; q++) {
-            int y = top + dilation_y * q;
+            int y = corner.y + dilation_y * q;
             int row_y = clamp(y, low_y, high_y);
 #ifndef EDGE_CLAMP
             if (y != row_y) {
@@ -95,7 +115,8 @@ void invocation(ivec3 at) {
                 vec4 v[READS], w[COMPONENTS];
 #ifdef SHARED_TAPS
                 for (int i = 0; i < READS; i++)
-                    v[i] = input_at(row, left + i, slice);
+                    v[i] = MAY_BE_OUTSIDE(i) ? input_at(row, corner.x + i, slice, inside[i])
+                                             : source_at(row, corner.x + i, 0, slice);
 #endif
                 for (int t = 0; t < TOGETHER; t++)
                     IF_TAP(t) {
@@ -103,7 +124,9 @@ void invocation(ivec3 at) {
                             w[c] = weight(weights, element + c);
                         for (int i = 0; i < PIXELS; i++) {
 #ifndef SHARED_TAPS
-                            v[i] = input_at(row, left + stride_x * i + dilation_x * p, slice);
+                            int x = corner.x + stride_x * i + dilation_x * p;
+                            v[i] = MAY_BE_OUTSIDE(i) ? input_at(row, x, slice, inside_bits(i, x))
+                                                     : source_at(row, x, 0, slice);
 #endif
                             for (int c = 0; c < COMPONENTS; c++)
                                 sum[i] += product(w[c], v[i + t], c);
@@ -126,6 +149,31 @@ void invocation(ivec3 at) {
     for (int i = 0; i < PIXELS; i++)
         sum[i] += stretches[i];
 #endif
+}
+
+void invocation(ivec3 at) {
+    int k = at.z;
+    int x0 = min(PIXELS * at.x, region_width - PIXELS);
+    int number = whole_quotient(at.y, region_height);
+    at.y -= number * region_height;
+#ifdef PHASES
+    int image = whole_quotient(number, phase_count);
+    find_phase(number - image * phase_count);
+#else
+    int image = number;
+#endif
+    ivec2 corner = CORNER + ivec2(stride_x * x0, stride_y * at.y);
+    vec4 bias = weight(weights_of(k), element_count);
+    vec4 sum[PIXELS];
+    for (int i = 0; i < PIXELS; i++)
+        sum[i] = bias;
+#ifdef INTERIOR
+    int last = corner.x + stride_x * (PIXELS - 1) + dilation_x * (TAPS.x - 1);
+    if (corner.x >= low_x && last <= high_x)
+        add_windows(corner, k, image, false, sum);
+    else
+#endif
+        add_windows(corner, k, image, true, sum);
     vec4 slope = neuron_slope(k);
     for (int i = 0; i < STORED; i++) {
         ivec2 X = ivec2(x0 + i, at.y), u = stored_at(X);

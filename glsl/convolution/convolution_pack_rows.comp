@@ -1,12 +1,14 @@
 // What convolution_pack.comp makes, of all layers of a table. The matrices lie in four array textures
 // by their height. Before the words of its packing a row has the texture that it is stored in and the
 // words of its place in that, as record/view.glsl has them; and where its weights and its biases begin,
-// -1 for none.
+// -1 for none. JOINED_VECTOR: they lie in one buffer, and a row has where its own begins in place of the
+// texture.
 // needs convolution/packing_row.glsl
 // needs convolution/convolution.glsl
 #define ROW_PLACE   2
 #define ROW_VECTORS (ROW_PLACE + 12)
 
+#ifndef JOINED_VECTOR
 void store(int image, ivec3 place, vec4 v) {
     if (image == 0)
         store_joined_0(place.x, place.y, 0, place.z, v);
@@ -25,11 +27,16 @@ ivec3 place_of(int row, int x, int y, int slice) {
     y += (layer >> word(row, ROW_PLACE + 7) & word(row, ROW_PLACE + 8)) * word(row, ROW_PLACE + 11);
     return ivec3(x, y, layer >> word(row, ROW_PLACE + 9));
 }
+#endif
 
 void invocation(ivec3 at) {
     int row = row_of(at.x);
     take_packing(row);
+#ifdef JOINED_VECTOR
+    int texels = element_count + 1;
+#else
     int width = word(row, ROW_PLACE + 2), texels = width * word(row, ROW_PLACE + 3);
+#endif
     int texel = at.x - word(row, 0);
     int k = texel / texels;
     int element = texel - k * texels; // rows of more than one line are 16 wide
@@ -45,6 +52,10 @@ void invocation(ivec3 at) {
         if (first_bias >= 0 && o < output_count && element == element_count)
             v[i] = vectors[first_bias + o];
     }
+#ifdef JOINED_VECTOR
+    joined[word(row, 1) + texel] = v;
+#else
     int y = element / width;
     store(word(row, 1), place_of(row, element - y * width, y, k), v);
+#endif
 }

@@ -200,6 +200,8 @@ struct glcnn_device_traits {
     bool image_loads;       /* imageLoad is cheaper than texelFetch */
     bool uniform_copies;    /* members of a uniform block are expensive to read repeatedly */
     bool plain_uniforms;    /* uniforms outside of blocks are read without an instruction */
+    bool uniform_loads;     /* a load from a buffer costs less than a fetch of a texel where all
+                               invocations of a work group have the same address */
     bool slow_image_stores; /* storing a texel costs as much as loading a dozen */
     bool recomputes_pixels; /* recomputing a pixel where it is read costs less than storing it */
     bool stores_via_buffer; /* stores into a buffer and a copy cost less than image stores */

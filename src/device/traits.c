@@ -35,7 +35,10 @@ static const struct family families[] = {
       .recomputes_pixels = true}},
     {NULL, "softpipe", {"softpipe", 64, 4, .uniform_copies = true}},
     {NULL, "SwiftShader", {"swiftshader", 64, 4, .uniform_copies = true}},
-    {NULL, "Mali-T", {"mali-midgard", 8, 1, .submits_dispatches = true, .may_skip_programs = true}},
+    {NULL,
+     "Mali-T",
+     {"mali-midgard", 8, 1, .uniform_loads = true, .submits_dispatches = true,
+      .may_skip_programs = true}},
     /* Panfrost flushes before and after each dispatch, V3D and nouveau behind each.
      * From Mesa 25 on Panfrost loads only the default block into registers: a member of another
      * is read from memory wherever it is used. On Mali-T such registers are those that a program
@@ -46,8 +49,8 @@ static const struct family families[] = {
       .may_skip_programs = true}},
     {NULL,
      "V3D",
-     {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .submits_dispatches = true,
-      .may_skip_programs = true}},
+     {"v3d", 12, 16, .shared_memory = true, .plain_uniforms = true, .uniform_loads = true,
+      .submits_dispatches = true, .may_skip_programs = true}},
     /* Qualcomm's own driver multiplied wrongly in some groups of 64. */
     {"Qualcomm",
      "Adreno",

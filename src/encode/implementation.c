@@ -70,6 +70,7 @@ enum obstacle {
     FEW_REGISTERS,
     NARROW_SUBGROUPS,
     NO_SHARED_MEMORY,
+    COSTLY_LOADS,
     FAST_IMAGE_STORES,
     COSTLY_PIXELS,
     BATCHED_DISPATCHES,
@@ -94,6 +95,8 @@ static enum obstacle lacks(const struct glcnn_device_traits *traits,
         return NARROW_SUBGROUPS;
     if (row->shared_memory && !traits->shared_memory)
         return NO_SHARED_MEMORY;
+    if (row->uniform_loads && !traits->uniform_loads)
+        return COSTLY_LOADS;
     if (row->slow_image_stores && !traits->slow_image_stores)
         return FAST_IMAGE_STORES;
     if (row->recomputes_pixels && !traits->recomputes_pixels)
@@ -126,6 +129,7 @@ static const char *phrase_of(enum obstacle obstacle, const struct glcnn_device *
 {
     static const char *const phrases[] = {
         [NO_SHARED_MEMORY] = "shared memory on the chip",
+        [COSTLY_LOADS] = "loads of one address for a work group that cost less than fetches",
         [FAST_IMAGE_STORES] = "image stores that cost more than loads",
         [COSTLY_PIXELS] = "pixels that cost less to recompute than to store",
         [BATCHED_DISPATCHES] = "a driver that submits dispatches one by one",

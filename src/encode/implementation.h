@@ -27,11 +27,12 @@ struct implementation {
     const char *name;   /* "convolution_wide" */
     const char *shader; /* where rows have different ones */
     /* Needs of a device, by its traits: four-component values that an invocation keeps at once,
-     * shared memory that lies on the chip, stores that cost more than loads, pixels that cost less to
-     * recompute than to store, dispatches that are submitted one by one, invocations that run in step,
-     * and storage blocks of a pass where they may be more than the 4 of every device. */
+     * shared memory that lies on the chip, loads of one address that cost less than fetches, stores
+     * that cost more than loads, pixels that cost less to recompute than to store, dispatches that are
+     * submitted one by one, invocations that run in step, and storage blocks of a pass where they may
+     * be more than the 4 of every device. */
     uint32_t registers;
-    bool shared_memory, slow_image_stores, recomputes_pixels, submits_dispatches;
+    bool shared_memory, uniform_loads, slow_image_stores, recomputes_pixels, submits_dispatches;
     uint32_t width, buffers;
     /* Whether it can compute the problem, and whether it is faster there than the rows behind it. A
      * row that is forced need not be profitable. */

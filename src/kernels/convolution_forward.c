@@ -232,17 +232,30 @@ static uint32_t at_least_one(int32_t size)
     return size > 0 ? (uint32_t)size : 1;
 }
 
+static bool shares_taps(const struct axis *x, uint32_t taps)
+{
+    return is_dense(x) && x->size > 0 && (uint32_t)x->size <= taps;
+}
+
 static struct pass *plan_packed_sum(struct plan *plan, const struct implementation *row,
                                     const struct sum_problem *problem, uint32_t shared_taps,
                                     uint32_t stretch)
 {
-    const struct axis *x = &problem->sum->window.x;
-    const struct image_view matrix =
-        plan_pack(plan, problem->packing, problem->sum->weights, problem->sum->biases);
+    const struct sum *sum = problem->sum;
+    const struct sum_form *form = row->form;
+    struct image_view matrix;
+    struct vector_view packed;
+    if (form->buffer)
+        packed = plan_pack_vector(plan, problem->packing, sum->weights, sum->biases);
+    else
+        matrix = plan_pack(plan, problem->packing, sum->weights, sum->biases);
     struct pass *pass = plan_sum_pass(plan, row, problem);
-    pass_matrix(pass, &matrix);
-    if (is_dense(x) && x->size > 0 && (uint32_t)x->size <= shared_taps)
-        pass_define(pass, "SHARED_TAPS", x->size);
+    if (form->buffer)
+        pass_packed_vector(pass, &packed, VECTOR_READ);
+    else
+        pass_matrix(pass, &matrix);
+    if (shares_taps(&sum->window.x, shared_taps))
+        pass_define(pass, "SHARED_TAPS", sum->window.x.size);
     if (stretch)
         pass_define(pass, "STRETCH", (int)stretch);
     return pass;
@@ -281,11 +294,27 @@ bool sum_is_short(const struct sum_problem *problem)
     return additions(problem) < LONG_SUM;
 }
 
-/* Few registers want steps that are constants. */
-/* What a stretch and what a phase take of registers, fewer pixels leave. */
-static uint32_t narrow_pixels(const struct sum_form *form, const struct sum *sum, uint32_t stretch)
+/* What a stretch and what a phase take of registers, fewer pixels leave, and what taps that share their
+ * reads take where the form has fewer for them. */
+static uint32_t narrow_pixels(const struct sum_form *form, const struct sum *sum, uint32_t stretch,
+                              bool shared)
 {
-    return stretch ? form->pixels / 2 : sum->phases ? form->pixels - 1 : form->pixels;
+    uint32_t pixels = shared && form->shared_pixels ? form->shared_pixels : form->pixels;
+    return stretch ? (pixels + 1) / 2 : sum->phases ? pixels - 1 : pixels;
+}
+
+/* How many of the pixels that are read beside each other, `reads`, may lie outside at either end. */
+static void pass_outside_reads(struct pass *pass, const struct sum_form *form,
+                               const struct sum *sum, uint32_t reads)
+{
+    const struct axis *x = &sum->window.x;
+    uint32_t before = reads, after = reads;
+    if (!sum->phases)
+        windows_outside(x, sum->extent[0], sum->low[0], sum->high[0], &before, &after);
+    pass_define(pass, "OUTSIDE_LEFT", (int)least(before, reads));
+    pass_define(pass, "OUTSIDE_RIGHT", (int)least(after, reads));
+    if (form->interior && before + after > 0)
+        pass_define(pass, "INTERIOR", 1);
 }
 
 static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
@@ -295,22 +324,37 @@ static void plan_narrow_sum(struct plan *plan, const struct implementation *row,
     const struct packing *p = problem->packing;
     const struct sum *sum = problem->sum;
     const struct sum_form *form = row->form;
-    uint32_t stretch =
-        stretch_of(additions(problem), at_least_one(sum->window.x.size) * p->components);
-    uint32_t pixels = least(narrow_pixels(form, sum, stretch), sum->extent[0]);
-    struct pass *pass = plan_packed_sum(plan, row, problem, shared_taps(form, p), stretch);
+    const struct axis *x = &sum->window.x;
+    uint32_t stretch = stretch_of(additions(problem), at_least_one(x->size) * p->components);
+    uint32_t taps = shared_taps(form, p);
+    bool shared = shares_taps(x, taps);
+    uint32_t pixels = least(narrow_pixels(form, sum, stretch, shared), sum->extent[0]);
+    struct pass *pass = plan_packed_sum(plan, row, problem, taps, stretch);
     uint32_t phases = pass_phases(pass, sum->phases);
-    bool inside = !sum->phases &&
-                  windows_stay_inside(&sum->window.x, sum->extent[0], sum->low[0], sum->high[0]);
-    pass_outside(pass, inside, form->masks);
-    pass_define(pass, "stride_x", sum->window.x.stride);
-    pass_define(pass, "dilation_x", sum->window.x.dilation);
+    pass_outside_reads(pass, form, sum, pixels + (shared ? (uint32_t)x->size - 1 : 0));
+    if (form->masks)
+        pass_define(pass, "MASKS", 1);
+    pass_define(pass, "phase_count", (int)phases);
+    pass_define(pass, "stride_x", x->stride);
+    pass_define(pass, "dilation_x", x->dilation);
     pass_define(pass, "PIXELS", (int)pixels);
-    pass_grid(pass, groups_of(sum->extent[0], pixels), sum->extent[1] * phases,
-              p->slices * sum->destination.images);
-    pass_batch_axis(pass, 2);
+    pass_grid(pass, groups_of(sum->extent[0], pixels),
+              sum->extent[1] * phases * sum->destination.images, p->slices);
+    pass_batch_axis(pass, 1);
     pass->work = groups_of(p->elements + 1, phases) * pixels * 8;
 }
+
+static bool packed_fits_block(const void *sum_problem)
+{
+    const struct sum_problem *problem = sum_problem;
+    return plan_fits_block(problem->plan, packed_numbers(problem->packing)) &&
+           sum_fits_block(problem);
+}
+
+#define PACKS_BUFFER                                                                               \
+    {                                                                                              \
+        packed_fits_block, "weights that fit in a storage block"                                   \
+    }
 
 /* By how many sums and inputs an invocation keeps. */
 const struct implementation_list convolution_sum_implementations = {
@@ -320,8 +364,14 @@ const struct implementation_list convolution_sum_implementations = {
          .form = &(const struct sum_form){.takes_phases = true}},
         {"convolution_row", "convolution/convolution_narrow.comp", 14, .plan = plan_narrow_sum,
          .form = &(const struct sum_form){.takes_phases = true, .pixels = 4, .taps = 5}},
-        {"convolution_four", "convolution/convolution_narrow.comp", 12, .plan = plan_narrow_sum,
-         .form = &(const struct sum_form){.pixels = 4, .masks = true}},
+        {"convolution_buffer_row", "convolution/convolution_narrow.comp", 12, .uniform_loads = true,
+         .supported = PACKS_BUFFER, .plan = plan_narrow_sum,
+         .form =
+             &(const struct sum_form){
+                 .pixels = 4, .taps = 3, .shared_pixels = 2, .masks = true, .buffer = true}},
+        {"convolution_buffer_two", "convolution/convolution_narrow.comp", 8, .uniform_loads = true,
+         .supported = PACKS_BUFFER, .plan = plan_narrow_sum,
+         .form = &(const struct sum_form){.pixels = 2, .interior = true, .buffer = true}},
         {"convolution_two", "convolution/convolution_narrow.comp", 8, .plan = plan_narrow_sum,
          .form = &(const struct sum_form){.pixels = 2}},
         {0}}};

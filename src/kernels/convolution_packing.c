@@ -132,19 +132,29 @@ void pass_packing_row(struct pass *pass, const char *shader, const struct packin
     pass_table_entry(pass, shader, words, sizeof words / sizeof *words);
 }
 
-static struct pass *plan_packing(struct plan *plan, const struct packing *p,
-                                 const struct vector_view *weights,
-                                 const struct vector_view *biases, const struct image_view *matrix)
+static struct pass *begin_packing(struct plan *plan, const char *shader, const struct packing *p,
+                                  const struct vector_view *weights,
+                                  const struct vector_view *biases)
 {
-    struct pass *pass = plan_pass(plan, weights->is_part ? "convolution/convolution_pack_part.comp"
-                                                         : "convolution/convolution_pack.comp");
+    struct pass *pass = plan_pass(plan, shader);
     pass_vector(pass, "weights", weights, VECTOR_READ);
     if (biases) {
         pass_define(pass, "BIASES", 1);
         pass_vector(pass, "biases", biases, VECTOR_READ);
     }
-    pass_image(pass, "matrix", matrix);
     pass_weight_index(pass, p);
+    return pass;
+}
+
+static struct pass *plan_packing(struct plan *plan, const struct packing *p,
+                                 const struct vector_view *weights,
+                                 const struct vector_view *biases, const struct image_view *matrix)
+{
+    struct pass *pass = begin_packing(plan,
+                                      weights->is_part ? "convolution/convolution_pack_part.comp"
+                                                       : "convolution/convolution_pack.comp",
+                                      p, weights, biases);
+    pass_image(pass, "matrix", matrix);
     pass_grid(pass, matrix->width, matrix->height, p->slices);
     return pass;
 }
@@ -188,6 +198,32 @@ struct image_view plan_pack(struct plan *plan, const struct packing *p,
     return matrix;
 }
 
+size_t packed_numbers(const struct packing *p)
+{
+    return (size_t)(p->elements + 1) * p->slices * 4;
+}
+
+void pass_packed_vector(struct pass *pass, const struct vector_view *packed,
+                        enum vector_access access)
+{
+    pass_define(pass, "PACKED_BUFFER", 1);
+    pass_vector_of(pass, "vec4", "packed_weights", packed, access);
+}
+
+struct vector_view plan_pack_vector(struct plan *plan, const struct packing *p,
+                                    const struct vector_view *weights,
+                                    const struct vector_view *biases)
+{
+    const struct vector_view packed = plan_workspace_vector(plan, packed_numbers(p));
+    struct pass *pass =
+        begin_packing(plan, "convolution/convolution_pack.comp", p, weights, biases);
+    pass_packed_vector(pass, &packed, VECTOR_WRITE);
+    pass_grid(pass, p->elements + 1, 1, p->slices);
+    pass_packing_row(pass, "convolution/convolution_pack_rows.comp", p,
+                     (const int32_t[PACKING_ROW_MORE]){0});
+    return packed;
+}
+
 /* ---- Windows ---- */
 
 void pass_axes(struct pass *pass, const struct window *w)
@@ -218,6 +254,21 @@ bool windows_stay_inside(const struct axis *axis, uint32_t extent, int32_t low, 
     int64_t last = axis->first + (int64_t)axis->stride * (extent - 1) +
                    (int64_t)axis->dilation * (axis->size - 1);
     return axis->first >= low && last <= high;
+}
+
+/* Windows of which a tap that lies `distance` beyond the end is outside. */
+static uint32_t windows_beyond(int64_t distance, int32_t stride)
+{
+    return distance > 0 ? (uint32_t)((distance + stride - 1) / stride) : 0;
+}
+
+void windows_outside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high,
+                     uint32_t *before, uint32_t *after)
+{
+    int64_t last = axis->first + (int64_t)axis->stride * (extent - 1) +
+                   (int64_t)axis->dilation * (axis->size - 1);
+    *before = windows_beyond((int64_t)low - axis->first, axis->stride);
+    *after = windows_beyond(last - high, axis->stride);
 }
 
 void pass_outside(struct pass *pass, bool inside, bool masks)

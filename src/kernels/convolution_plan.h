@@ -51,6 +51,15 @@ void pass_packing_row(struct pass *pass, const char *shader, const struct packin
 /* The passes that pack, one unless weights are longer than a storage block; `biases` may be NULL. */
 struct image_view plan_pack(struct plan *plan, const struct packing *packing,
                             const struct vector_view *weights, const struct vector_view *biases);
+/* The pass that packs into a vector, a slice's elements after the other's. Weights and what they are packed
+ * into fit a storage block. */
+struct vector_view plan_pack_vector(struct plan *plan, const struct packing *packing,
+                                    const struct vector_view *weights,
+                                    const struct vector_view *biases);
+/* How many numbers such a vector has. */
+size_t packed_numbers(const struct packing *packing);
+void pass_packed_vector(struct pass *pass, const struct vector_view *packed,
+                        enum vector_access access);
 
 /* Outputs of a layer, of `each` elements, that so many elements hold: parts of vectors may begin with
  * those that follow. The fewest there can be, if not even those fit. */
@@ -63,6 +72,9 @@ void pass_region(struct pass *pass, const struct operation *operation);
 bool is_dense(const struct axis *axis);
 /* Along one axis: no tap of `extent` windows, the first at axis->first, lies outside of low .. high. */
 bool windows_stay_inside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high);
+/* How many windows read outside of low .. high with their first tap, and with their last. */
+void windows_outside(const struct axis *axis, uint32_t extent, int32_t low, int32_t high,
+                     uint32_t *before, uint32_t *after);
 /* What the implementations of few registers read beyond a row's ends; `masks`: they choose between vectors
  * by bit masks; else, where all taps lie `inside`, not at all. */
 void pass_outside(struct pass *pass, bool inside, bool masks);
@@ -100,10 +112,13 @@ struct sum_problem {
 
 /* The form of a row of them. */
 struct sum_form {
-    bool takes_phases; /* all of a strided data gradient in one pass */
-    bool masks;        /* see pass_outside */
-    uint32_t pixels;   /* of an invocation, where a row always has as many */
-    uint32_t taps;     /* of the widest window whose taps share their reads */
+    bool takes_phases;      /* all of a strided data gradient in one pass */
+    bool masks;             /* what lies outside is replaced bit by bit */
+    bool interior;          /* tiles inside the image have a loop without masks */
+    bool buffer;            /* weights are packed into a vector */
+    uint32_t pixels;        /* of an invocation, where a row always has as many */
+    uint32_t taps;          /* of the widest window whose taps share their reads */
+    uint32_t shared_pixels; /* of an invocation whose taps do; 0: as many as of others */
 };
 
 extern const struct implementation_list convolution_sum_implementations;

@@ -3,8 +3,9 @@
  *
  * What such a pass makes of vectors it can make before all others, if none of these writes the
  * vectors. Those whose vectors lie in one memory become rows of a table, and a single pass goes over
- * all of it. Their images, each a storage of its own, are put into a few textures by their height,
- * which live as long as the command buffer. What read an image reads it there. */
+ * all of it. Their images, each a storage of its own, are put into a few textures by their height, and
+ * vectors of workspace that they write, one each, into one buffer, which live as long as the command
+ * buffer. What read an image or a vector reads it there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@
 #define MOST_TEXELS      65536u
 #define MOST_SLOW_TEXELS 256u
 
-#define ROW_VECTORS 2 /* of a pass at most */
-#define ROW_HEAD    2 /* words: the first invocation, the texture */
+#define ROW_VECTORS 2 /* that a pass reads at most */
+#define ROW_HEAD    2 /* words: the first invocation, the texture or the place in the buffer */
 #define ROW_WORDS   (ROW_HEAD + PASS_VIEW_WORDS + ROW_VECTORS + PASS_ENTRY_WORDS)
 
 static const char *const texture_names[PASS_IMAGES] = {"joined_0", "joined_1", "joined_2",
@@ -39,18 +40,33 @@ struct merging {
     struct glcnn_buffer *memory; /* that all their vectors lie in */
     size_t *passes;              /* indices; NULL until it is known that there are some */
     size_t count;
+    const struct pass_buffer *like; /* the vector that the first of them writes; NULL: an image */
     struct merged_texture textures[PASS_IMAGES];
+    struct glcnn_buffer *vectors; /* of all vectors that are written */
+    size_t size;                  /* bytes */
     uint32_t invocations;
     int32_t *rows;
 };
 
 /* ---- Which passes ---- */
 
+/* The vector that the pass writes, its last; NULL: it stores an image. */
+static const struct pass_buffer *vector_of(const struct pass *pass)
+{
+    const struct pass_buffer *last = pass->buffers + pass->buffer_count - 1;
+    return !pass->image_count && pass->buffer_count && last->access == VECTOR_WRITE ? last : NULL;
+}
+
+static uint32_t vectors_read(const struct pass *pass)
+{
+    return pass->buffer_count - (vector_of(pass) ? 1 : 0);
+}
+
 /* NULL: they lie in several. */
 static struct glcnn_buffer *shared_memory(const struct pass *pass)
 {
     struct glcnn_buffer *memory = NULL;
-    for (uint32_t i = 0; i < pass->buffer_count; i++) {
+    for (uint32_t i = 0; i < vectors_read(pass); i++) {
         const struct pass_buffer *item = &pass->buffers[i];
         if (!item->view.buffer || !item->view.buffer->within || item->access != VECTOR_READ)
             return NULL;
@@ -68,13 +84,30 @@ static bool is_short(const struct image_view *view)
            (slow ? MOST_SLOW_TEXELS : MOST_TEXELS);
 }
 
-static bool can_be_row(const struct pass *pass)
+static bool image_can_move(const struct pass *pass)
 {
     const struct image_view *view = &pass->images[0].view;
+    return pass->image_count == 1 && !view->storage->within && !view->storage->texture &&
+           view->first_layer == 0 && is_short(view);
+}
+
+static size_t vector_size(const struct pass_buffer *vector)
+{
+    return buffer_merged_size((struct glcnn_buffer *const[]){vector->view.buffer}, 1);
+}
+
+static bool vector_can_move(const struct pass *pass)
+{
+    const struct pass_buffer *vector = vector_of(pass);
+    return vector && vector->view.buffer && buffer_wants_place(vector->view.buffer) &&
+           vector_size(vector) / 16 <= MOST_TEXELS;
+}
+
+static bool can_be_row(const struct pass *pass)
+{
     return pass->entry.shader && !pass->debug.observer && !pass->issue.callback &&
-           pass->image_count == 1 && !pass->texture_count && pass->buffer_count <= ROW_VECTORS &&
-           !view->storage->within && !view->storage->texture && view->first_layer == 0 &&
-           is_short(view);
+           !pass->texture_count && vectors_read(pass) <= ROW_VECTORS &&
+           (image_can_move(pass) || vector_can_move(pass));
 }
 
 static bool writes(const struct pass *pass, const struct glcnn_buffer *memory)
@@ -91,7 +124,7 @@ static bool writes(const struct pass *pass, const struct glcnn_buffer *memory)
 static bool has_place_for(const struct merging *j, const struct pass *pass)
 {
     return can_be_row(pass) && strcmp(pass->entry.shader, j->shader) == 0 &&
-           shared_memory(pass) == j->memory;
+           shared_memory(pass) == j->memory && !vector_of(pass) == !j->like;
 }
 
 /* From pass `first` on, until one writes the vectors. */
@@ -148,6 +181,14 @@ static uint32_t cells_of(const struct merged_texture *texture, const struct imag
     return groups_of(view->storage->layers, *across * *down);
 }
 
+/* False: they take more than a storage block. */
+static bool measure_vectors(struct merging *j)
+{
+    for (size_t i = 0; i < j->count; i++)
+        j->size += vector_size(vector_of(&j->buffer->passes[j->passes[i]]));
+    return j->size <= j->buffer->device->info.limits.storage_block_size;
+}
+
 /* False: they take more layers than a texture has. */
 static bool measure(struct merging *j)
 {
@@ -188,24 +229,45 @@ static void place_images(struct merging *j)
     }
 }
 
+static void place_vectors(struct merging *j)
+{
+    size_t offset = 0;
+    for (size_t i = 0; i < j->count; i++) {
+        const struct pass_buffer *vector = vector_of(&j->buffer->passes[j->passes[i]]);
+        buffer_put_within(vector->view.buffer, j->vectors, offset);
+        offset += vector_size(vector);
+    }
+}
+
 /* ---- The table ---- */
+
+/* Where the pass stores. Returns how many invocations do. */
+static uint32_t write_place(const struct pass *pass, int32_t *row)
+{
+    const struct pass_buffer *vector = vector_of(pass);
+    const struct image_view *view = &pass->images[0].view;
+    if (vector) {
+        row[1] = (int32_t)(vector->view.buffer->offset / 16);
+        return pass->grid[0] * pass->grid[1] * pass->grid[2];
+    }
+    row[1] = (int32_t)texture_for(view);
+    uniforms_of_view(view, (uint32_t *)row + ROW_HEAD);
+    return view->width * view->height * view->storage->layers;
+}
 
 static void write_row(struct merging *j, size_t index)
 {
     const struct pass *pass = &j->buffer->passes[j->passes[index]];
-    const struct image_view *view = &pass->images[0].view;
     int32_t *row = j->rows + index * ROW_WORDS;
     int32_t *vectors = row + ROW_HEAD + PASS_VIEW_WORDS;
     row[0] = (int32_t)j->invocations;
-    row[1] = (int32_t)texture_for(view);
-    uniforms_of_view(view, (uint32_t *)row + ROW_HEAD);
+    j->invocations += write_place(pass, row);
     for (uint32_t i = 0; i < ROW_VECTORS; i++) {
         const struct vector_view *vector = &pass->buffers[i].view;
         vectors[i] =
-            i < pass->buffer_count ? (int32_t)(vector->buffer->offset / 4 + vector->offset) : -1;
+            i < vectors_read(pass) ? (int32_t)(vector->buffer->offset / 4 + vector->offset) : -1;
     }
     memcpy(vectors + ROW_VECTORS, pass->entry.words, pass->entry.count * sizeof *row);
-    j->invocations += view->width * view->height * view->storage->layers;
 }
 
 static struct vector_view plan_rows(struct plan *plan, struct merging *j)
@@ -217,9 +279,8 @@ static struct vector_view plan_rows(struct plan *plan, struct merging *j)
 
 /* ---- The pass ---- */
 
-static void describe(struct merging *j, struct pass *pass, const struct vector_view *table)
+static void describe_images(struct merging *j, struct pass *pass)
 {
-    const struct vector_view memory = {j->memory, 0, j->memory->size / 4};
     for (uint32_t i = 0; i < PASS_IMAGES; i++) {
         const struct storage *storage = j->textures[i].storage;
         pass_image(pass, texture_names[i],
@@ -230,6 +291,23 @@ static void describe(struct merging *j, struct pass *pass, const struct vector_v
                                         .channels = 4,
                                         .images = storage->layers});
     }
+}
+
+/* Of the passes' type. */
+static void describe_vector(struct merging *j, struct pass *pass)
+{
+    const struct vector_view vectors = {.buffer = j->vectors, .count = j->size / 4};
+    pass_vector_of(pass, j->like->type, "joined", &vectors, VECTOR_WRITE);
+    pass_define(pass, "JOINED_VECTOR", 1);
+}
+
+static void describe(struct merging *j, struct pass *pass, const struct vector_view *table)
+{
+    const struct vector_view memory = {j->memory, 0, j->memory->size / 4};
+    if (j->like)
+        describe_vector(j, pass);
+    else
+        describe_images(j, pass);
     pass_vector_of(pass, "int", "rows", table, VECTOR_READ);
     pass_vector(pass, "vectors", &memory, VECTOR_READ);
     pass_define(pass, "ROW_WORDS", ROW_WORDS);
@@ -275,11 +353,22 @@ static void release(struct merging *j)
     for (uint32_t i = 0; i < PASS_IMAGES; i++)
         if (j->textures[i].storage)
             storage_release(j->textures[i].storage);
+    glcnn_buffer_destroy(&j->vectors);
     free(j->passes);
     free(j->rows);
 }
 
-static glcnn_status merge(struct merging *j)
+static glcnn_status merge_vectors(struct merging *j)
+{
+    glcnn_status status = buffer_create_unallocated(j->buffer->device, j->size, &j->vectors);
+    if (status != GLCNN_SUCCESS)
+        return status;
+    place_vectors(j);
+    j->buffer->held_size += j->size;
+    return record(j);
+}
+
+static glcnn_status merge_images(struct merging *j)
 {
     glcnn_status status = make_textures(j);
     if (status != GLCNN_SUCCESS)
@@ -297,6 +386,7 @@ static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first
     struct merging j = {.buffer = buffer,
                         .shader = buffer->passes[first].entry.shader,
                         .memory = shared_memory(&buffer->passes[first]),
+                        .like = vector_of(&buffer->passes[first]),
                         .passes = calloc(buffer->pass_count, sizeof(size_t)),
                         .rows = calloc(buffer->pass_count * ROW_WORDS, sizeof(int32_t))};
     glcnn_status status = GLCNN_SUCCESS;
@@ -304,8 +394,8 @@ static glcnn_status merge_from(struct glcnn_command_buffer *buffer, size_t first
         status = device_fail(buffer->device, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
     else
         list_passes(&j, first);
-    if (status == GLCNN_SUCCESS && j.count > 0 && measure(&j))
-        status = merge(&j);
+    if (status == GLCNN_SUCCESS && j.count > 0 && (j.like ? measure_vectors(&j) : measure(&j)))
+        status = j.like ? merge_vectors(&j) : merge_images(&j);
     release(&j);
     return status;
 }

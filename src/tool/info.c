@@ -63,6 +63,7 @@ static const struct trait traits[] = {
     {TRAIT(image_loads), {"no cheaper than fetches", "cheaper than fetches"}},
     {TRAIT(uniform_copies), {"no", "yes"}},
     {TRAIT(plain_uniforms), {"no", "yes"}},
+    {TRAIT(uniform_loads), {"no cheaper than fetches", "cheaper than fetches"}},
     {TRAIT(slow_image_stores), {"no", "yes, as much as a dozen loads"}},
     {TRAIT(recomputes_pixels), {"no", "yes, where they are read"}},
     {TRAIT(stores_via_buffer), {"no", "yes, of whole images"}},

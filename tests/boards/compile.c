@@ -1,12 +1,14 @@
 /* Compiles compute shaders on the OpenGL ES 3.1 of EGL's surfaceless platform. On a fake GPU, and with
  * observe.c preloaded, that gives the compiler's statistics of each of them.
  *
- *   compile KERNEL.PASS.HASH.comp...
+ *   compile [-h] KERNEL.PASS.HASH.comp...
  *   compile -d
  *
  * Files are those that GLCNN_SHADERS=FOLDER writes. Each is compiled, linked, labelled "PASS.comp" and
- * dispatched as one group, since V3D's driver compiles no sooner. All units are bound, because drivers
- * crash where a shader declares one that is not; what the textures hold does not matter to a fake GPU.
+ * dispatched as one group, since V3D's driver compiles no sooner, and compiles by the formats of the
+ * textures: those are RGBA32F, as training binds, or with -h RGBA16F, as with --precision float16. All
+ * units are bound, because drivers crash where a shader declares one that is not; what the textures hold
+ * does not matter to a fake GPU.
  * Prints the driver's name, and what was refused. With -d it prints what disguise.c reads: the driver's
  * strings and limits. Exits 1 where a shader is refused, 2 without a context.
  */
@@ -88,15 +90,17 @@ static void open_context(void)
 
 /* ---- What programs are bound to ---- */
 
+static GLenum format = GL_RGBA32F;
+
 static GLuint make_texture(GLenum target)
 {
     GLuint texture;
     gl.GenTextures(1, &texture);
     gl.BindTexture(target, texture);
     if (target == GL_TEXTURE_2D)
-        gl.TexStorage2D(target, 1, GL_RGBA16F, 16, 16);
+        gl.TexStorage2D(target, 1, format, 16, 16);
     else
-        gl.TexStorage3D(target, 1, GL_RGBA16F, 16, 16, 4);
+        gl.TexStorage3D(target, 1, format, 16, 16, 4);
     gl.TexParameteri(target, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     gl.TexParameteri(target, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     return texture;
@@ -127,7 +131,7 @@ static void bind_everything(void)
         gl.BindTexture(GL_TEXTURE_2D_ARRAY, array);
     }
     for (GLuint i = 0; i < units(GL_MAX_COMPUTE_IMAGE_UNIFORMS); i++)
-        gl.BindImageTexture(i, array, 0, GL_TRUE, 0, GL_READ_WRITE, GL_RGBA16F);
+        gl.BindImageTexture(i, array, 0, GL_TRUE, 0, GL_READ_WRITE, format);
     for (GLuint i = 0; i < units(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS); i++)
         bind_buffer(GL_SHADER_STORAGE_BUFFER, i);
     bind_buffer(GL_UNIFORM_BUFFER, 0);
@@ -227,15 +231,19 @@ static void describe(void)
 
 int main(int argc, char **argv)
 {
-    int good = 1;
+    int good = 1, first = 1;
     open_context();
     if (argc == 2 && strcmp(argv[1], "-d") == 0) {
         describe();
         return 0;
     }
+    if (argc > 1 && strcmp(argv[1], "-h") == 0) {
+        format = GL_RGBA16F;
+        first = 2;
+    }
     printf("%s\n", (const char *)gl.GetString(GL_RENDERER));
     bind_everything();
-    for (int i = 1; i < argc; i++)
+    for (int i = first; i < argc; i++)
         good &= compile(argv[i]);
     return good ? 0 : 1;
 }

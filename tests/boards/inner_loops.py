@@ -73,6 +73,11 @@ def twice(shader, source):
     return source[:end] + "X++; if (grid_x > 0) {" + source[begin + 1:end] + "}" + source[end:]
 
 
+def interior(source):
+    """Of a program that has a loop for tiles inside the image and another for the rest, the first."""
+    return source.replace("if (corner.x >= low_x && last <= high_x)", "if (true)")
+
+
 def most_invoked(folder):
     """By kind: the shader and the source."""
     with open(os.path.join(folder, "invocations"), encoding="utf-8") as lines:
@@ -81,7 +86,7 @@ def most_invoked(folder):
     for name, _ in rows:
         shader = name.split(".")[1]
         with open(os.path.join(folder, name), encoding="utf-8") as file:
-            source = file.read()
+            source = interior(file.read())
         kind = kind_of(shader, definitions(source))
         if kind:
             found.setdefault(kind, (shader, source))

@@ -2,7 +2,8 @@
 # train.sh TOOL prepare FOLDER: puts there what a step needs, this file too.
 # FOLDER/train.sh TOOL RUN: a training step of the network of that name, or of the file RUN.glcnn, which
 # takes 8x8 pixels of 3 channels and has 5 classes: tokens is a ViT, keras a MobileNetV2, detector a
-# YOLOv8 with its boxes, and shaped a UNet. The runs segmenter and boxes are a step of those tasks.
+# YOLOv8 with its boxes, and shaped a UNet. The runs segmenter and boxes are a step of those tasks, float16 one
+# of resnet8 that keeps its images as float16.
 set -e
 here=$(dirname "$0")
 if [ "$2" = prepare ]; then
@@ -35,4 +36,6 @@ case $2 in
 segmenter) exec "$1" train --data "$here/$2" --batch 8 --epochs 1 --augment flip,rotate=10,noise=0.1 ;;
 boxes) exec "$1" train --data "$here/$2" --net mobilenet-tiny --batch 8 --epochs 1 --augment flip ;;
 esac
-exec "$1" train --net "$2" --limit 64 --batch 64 --epochs 1
+precision=float32 net=$2
+[ "$2" != float16 ] || precision=float16 net=resnet8
+exec "$1" train --net "$net" --precision $precision --limit 64 --batch 64 --epochs 1
