@@ -177,6 +177,7 @@ static bool make_prediction(glcnn_predictions *p, uint32_t n)
     if (!q->is_finite)
         return true;
     struct answer answer = {.picture = p->name,
+                            .limits = DETECTION_SHOWN,
                             .width = q->width,
                             .height = q->height,
                             .values = q->values,
