@@ -13,7 +13,9 @@ import textwrap
 
 # Which library has the functions of a header; the others are libglcnn's.
 LIBRARIES = {"checkpoint.h": "glcnn_interchange", "serialize.h": "glcnn_interchange",
-             "data.h": "glcnn_data", "onnx.h": "glcnn_onnx", "mpi.h": "glcnn_mpi"}
+             "data.h": "glcnn_data", "onnx.h": "glcnn_onnx", "mpi.h": "glcnn_mpi",
+             "train.h": "glcnn_train", "task.h": "glcnn_train", "detection.h": "glcnn_train",
+             "metrics.h": "glcnn_train", "report.h": "glcnn_train"}
 
 SCALARS = {"bool": "c_bool", "char": "c_char", "int": "c_int", "unsigned": "c_uint",
            "uint8_t": "c_uint8", "int32_t": "c_int32", "uint16_t": "c_uint16",
@@ -72,6 +74,13 @@ class Declared:
         self.opaque, self.callbacks, self.functions, self.order = [], {}, {}, []
         for declared in declarations(headers(include)):
             self.read(*declared)
+        self.find_private()
+
+    def find_private(self):
+        """Structures that the headers point to and do not define are opaque."""
+        named = {name for body in self.structures.values()
+                 for name in re.findall(r"\bstruct (\w+) \*", body)}
+        self.opaque += sorted(named - set(self.structures))
 
     def read(self, path, comment, text):
         for pattern, take in ((r"#define GLCNN_(\w+) (\d+|0x[0-9a-f]+)u?", self.read_constant),

@@ -12,6 +12,7 @@ import numpy
 
 import glcnn
 from glcnn import Optimizer, Status, detection, tasks
+from glcnn.measures import DetectionScore
 from test_glcnn import refused
 
 SIDE = 64
@@ -113,9 +114,9 @@ class DetectTest(Folder):
         images, boxes = next(iter(validation))
         found = tasks.detect.predict(again, images)
         self.assertEqual(len(found), len(images))
-        precision = detection.Precision(3)
+        precision = DetectionScore(3)
         precision.add(found, boxes)
-        self.assertGreater(precision.value([0.5]), 0.7)
+        self.assertGreater(precision.at_50, 0.7)
         with refused(self, Status.INVALID_ARGUMENT, "the network is for the task detect"):
             tasks.segment.evaluate(again, glcnn.Dataset(self.squares(), targets="masks"))
 
@@ -208,28 +209,28 @@ class DetectTest(Folder):
         objects = numpy.array([[0, 0, 0.4, 0.4, 0], [0.5, 0.5, 1, 1, 0]])
         found = numpy.array([[0, 0, 0.4, 0.4, 0, 0.9], [0, 0, 0.4, 0.4, 0, 0.8],
                              [0.5, 0.5, 1, 1, 0, 0.7]])
-        precision = detection.Precision(2)
-        self.assertTrue(numpy.isnan(precision.value([0.5])))
+        precision = DetectionScore(2)
+        self.assertTrue(numpy.isnan(precision.at_50))
         precision.add([found], [objects])
         # Precision 1 to a recall of 1/2, 2/3 to 1: of 101 recalls 51 and 50.
-        self.assertAlmostEqual(precision.value([0.5]), (51 + 50 * 2 / 3) / 101)
+        self.assertAlmostEqual(precision.at_50, (51 + 50 * 2 / 3) / 101)
         precision.add([found[:0]], [objects + [0, 0, 0, 0, 1]])  # a class that is never found
-        self.assertAlmostEqual(precision.value([0.5]), (51 + 50 * 2 / 3) / 101 / 2)
+        self.assertAlmostEqual(precision.at_50, (51 + 50 * 2 / 3) / 101 / 2)
         # A hundred boxes of each class count, however likely those of others are.
-        crowded = detection.Precision(2)
+        crowded = DetectionScore(2)
         wrong = numpy.repeat([[0.6, 0, 0.7, 0.1, 0, 0.9]], 100, 0)
         right = [[0, 0, 0.4, 0.4, 1, 0.5], [0, 0, 0.4, 0.4, 0, 0.5]]
         crowded.add([numpy.concatenate([wrong, right])],
                     [numpy.array([[0, 0, 0.4, 0.4, 1], [0, 0, 0.4, 0.4, 0]])])
-        self.assertAlmostEqual(crowded.value([0.5]), 0.5)
+        self.assertAlmostEqual(crowded.at_50, 0.5)
         # A difficult object and a crowd are neither right nor wrong; of the crowd the part in it counts.
         for kind, box, expected in ((2, [0.5, 0.5, 1, 1], 1), (2, [0.5, 0.5, 0.75, 0.75], 0.5),
                                     (1, [0.5, 0.5, 0.75, 0.75], 1), (0, [0.5, 0.5, 1, 1], 1),
                                     (0, [0.7, 0, 0.9, 0.1], 51 / 2 / 101)):
-            marked = detection.Precision(1)
+            marked = DetectionScore(1)
             marked.add([numpy.array([box + [0, 0.9], [0, 0, 0.4, 0.4, 0, 0.8]])],
                        [numpy.array([[0, 0, 0.4, 0.4, 0, 0], [0.5, 0.5, 1, 1, 0, kind]])])
-            self.assertAlmostEqual(marked.value([0.5]), expected)
+            self.assertAlmostEqual(marked.at_50, expected)
         with refused(self, Status.INVALID_ARGUMENT, "boxes of 1 images and objects of 2"):
             precision.add([found], [objects, objects])
 

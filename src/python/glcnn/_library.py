@@ -100,11 +100,14 @@ def _load(name: str) -> ctypes.CDLL:
 
 
 _libraries: Dict[str, ctypes.CDLL] = {}
+_NEEDS = {"glcnn_train": ("glcnn_data", "glcnn_interchange", "glcnn_onnx")}
 
 
 def library(name: str) -> ctypes.CDLL:
     """libglcnn_interchange and the like, loaded when they are first needed."""
     if name not in _libraries:
+        for other in _NEEDS.get(name, ()):
+            library(other)
         _libraries[name] = _load(name)
     return _libraries[name]
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, List, NamedTuple, Sequence
 import numpy
 
 from ._c import Axis
-from ._library import refuse
 from .batches import Shape
 from .loss import Loss, Term
+from .measures import CROWD
 from .node import ImageNode
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ LEAST = 1e-7     # keeps quotients of two zeros at 0
 OVERLAP = 0.6    # intersection over union above which the less likely of a class is left out
 CONFIDENCE = 0.3  # probability of what is shown
 MOST = 300       # boxes of an image
-CROWD, DIFFICULT = 1, 2  # in the sixth column of an object; without one all count
-OVERLAPS = [0.5 + 0.05 * i for i in range(10)]
 
 
 class Grid(NamedTuple):
@@ -314,73 +312,6 @@ def ciou(found: ImageNode, wanted: ImageNode) -> ImageNode:
     return iou - far - alpha * v
 
 
-# ---- Precision ----
-
-class Precision:
-    """Mean average precision by COCO's rules: the 100 likeliest boxes of a class in a picture, each
-    taking the object that it overlaps most, of those that are left; precision, made to fall, at 101
-    recalls. What takes none, and lies in a crowd or on a difficult object, does not count; nor do these
-    where they are missed."""
-
-    def __init__(self, classes: int):
-        self.classes = classes
-        self.images: List[Any] = []
-
-    def add(self, found: Sequence[Any], wanted: Sequence[Any]) -> None:
-        """Boxes [K][6] and objects, [K][5] or [K][6], of images."""
-        if len(found) != len(wanted):
-            raise refuse("there are boxes of %d images and objects of %d" % (len(found), len(wanted)))
-        self.images += zip(found, wanted)
-
-    def value(self, overlap: Sequence[float]) -> float:
-        """The mean over classes that there are and over the overlaps that make a box right; NaN where
-        there is no object."""
-        found = [self._of_class(k, least) for k in range(self.classes) for least in overlap]
-        found = [one for one in found if not numpy.isnan(one)]
-        return float(numpy.mean(found)) if found else float("nan")
-
-    def _of_class(self, k: int, least: float) -> float:
-        count = 0
-        scores: List[Any] = []
-        right: List[Any] = []
-        for boxes, objects in self.images:
-            objects, boxes = objects[objects[:, 4] == k], boxes[boxes[:, 4] == k][:100]
-            ignored = _kinds(objects) > 0
-            count += int((~ignored).sum())
-            hits = _right(boxes, objects[~ignored], least)
-            counted = hits | ~_is_on(boxes, objects[ignored], least)
-            scores.append(boxes[counted, 5])
-            right.append(hits[counted])
-        if not count:
-            return float("nan")
-        order = numpy.argsort(-numpy.concatenate(scores), kind="stable")
-        hits = numpy.concatenate(right)[order].cumsum()
-        precision = hits / numpy.arange(1, len(hits) + 1)
-        falling = numpy.maximum.accumulate(precision[::-1])[::-1]
-        at = numpy.searchsorted(hits / count, numpy.linspace(0, 1, 101))
-        return float(numpy.append(falling, 0)[at].mean())
-
-
 def _kinds(objects: Any) -> Any:
     """0, CROWD or DIFFICULT of each."""
     return objects[:, 5] if objects.shape[1] > 5 else numpy.zeros(len(objects))
-
-
-def _is_on(boxes: Any, ignored: Any, least: float) -> Any:
-    """Which boxes lie on objects that do not count: [K]. Of a crowd that is the part of the box in it."""
-    low = numpy.maximum(boxes[:, None, :2], ignored[None, :, :2])
-    high = numpy.minimum(boxes[:, None, 2:4], ignored[None, :, 2:4])
-    inside = (high - low).clip(0).prod(-1) / (boxes[:, 2:4] - boxes[:, :2]).prod(-1)[:, None]
-    shared = numpy.where(_kinds(ignored) == CROWD, inside, overlaps(boxes, ignored))
-    return (shared >= least).any(1)
-
-
-def _right(boxes: Any, objects: Any, least: float) -> Any:
-    """Which boxes, the likeliest first, take an object: [K]."""
-    right, shared = numpy.zeros(len(boxes), bool), overlaps(boxes, objects)
-    for i, row in enumerate(shared if len(objects) else ()):
-        best = len(row) - 1 - row[::-1].argmax()  # of equals the last
-        right[i] = row[best] >= least
-        if right[i]:
-            shared[:, best] = 0
-    return right

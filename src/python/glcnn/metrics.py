@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 import numpy
 
 from ._library import refuse
-from .batches import Batch, in_range
+from .batches import NO_CLASS, Batch, in_range
+from .measures import ClassMetrics
 
 # Of the outputs and the labels of a batch; or a class whose objects add up those of an epoch, by
 # add(outputs, labels), and have value().
@@ -70,20 +71,21 @@ class MeanIoU:
     """Intersection over union, the mean over classes that are somewhere, of classes of pixels."""
 
     def __init__(self) -> None:
-        self.counts: Any = 0  # [channels][channels], of what is by what is found
+        self.metrics: Optional[ClassMetrics] = None
 
     def add(self, output: Any, classes: Any) -> None:
         if getattr(classes, "ndim", 0) != 3:
             raise refuse("miou is of classes of pixels, whole numbers [N][H][W]")
-        channels, judged = output.shape[1], in_range(classes, output.shape[1])
-        pairs = classes[judged].astype(int) * channels + output.argmax(1)[judged]
-        self.counts = self.counts + numpy.bincount(pairs, minlength=channels ** 2).reshape(
-            channels, channels)
+        channels = output.shape[1]
+        if channels > NO_CLASS:
+            raise refuse("miou is of at most %d classes, and the output has %d"
+                         % (NO_CLASS, channels))
+        self.metrics = self.metrics or ClassMetrics(channels)
+        judged = in_range(classes, channels)
+        self.metrics.add_labels(output.argmax(1), numpy.where(judged, classes, NO_CLASS))
 
     def value(self) -> float:
-        both = numpy.diagonal(self.counts)
-        union = self.counts.sum(0) + self.counts.sum(1) - both
-        return float((both[union > 0] / union[union > 0]).mean()) if union.any() else math.nan
+        return self.metrics.result().iou if self.metrics else math.nan
 
 
 class R2:

@@ -21,6 +21,7 @@ from .batches import is_batches
 from .dataset import DataBatch, Dataset
 from .device import Device
 from .loss import AnyLoss, Loss, Term
+from .measures import DetectionScore
 from .metrics import History, Metrics, Score
 from .network import Network
 from .node import ImageNode
@@ -259,7 +260,7 @@ class Detect(Task):
         """The loss, and the precision of boxes of a probability of 0.01 and more."""
         self._check(data, network)
         encoded, layout = self._batches(data), self._layout(network)
-        precision = detection.Precision(layout.classes)
+        precision = DetectionScore(layout.classes)
 
         class Seen:
             def add(self, outputs: Any, _labels: Any) -> None:
@@ -271,8 +272,8 @@ class Detect(Task):
                 return 0.0
 
         score = network.evaluate(encoded, loss=self.loss, metrics=[Seen])
-        return score._replace(metrics={"map_50": precision.value([0.5]),
-                                       "map_50_95": precision.value(detection.OVERLAPS)})
+        return score._replace(metrics={"map_50": precision.at_50,
+                                       "map_50_95": precision.at_all})
 
     def predict(self, network: Network, images: Any, *, batch: int = 32,
                 confidence: float = detection.CONFIDENCE, overlap: float = detection.OVERLAP,
