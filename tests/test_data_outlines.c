@@ -531,6 +531,27 @@ static void keypoints_of_ultralytics(void)
     glcnn_data_set_close(&data);
 }
 
+/* Columns of a CSV, as "glcnn train --task keypoints" reads them. */
+static void points_that_are_odd_are_told(void)
+{
+    write_picture("shares/a.png");
+    write_picture("shares/b.png");
+    data_write_text("shares/list.csv", "file,nose_x,nose_y\na.png,0.5,0.25\nb.png,1,0.75\n");
+    glcnn_data_set *data = data_open("shares", &numbers);
+    CU_ASSERT(data_says(data, glcnn_data_set_decision, "all points lie within 0 to 1, as shares"));
+    glcnn_data_set_close(&data);
+    data_write_text("shares/list.csv", "file,nose_x,nose_y\na.png,12,9\nb.png,0,0\n");
+    data = data_open("shares", &numbers);
+    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+                        "1 points lie at 0, 0, the corner of their pictures; of those that are not "
+                        "labelled -1, -1 is expected"));
+    glcnn_data_set_close(&data);
+    data_write_text("shares/list.csv", "file,nose_x,nose_y\na.png,12,9\nb.png,-1,-1\n");
+    data = data_open("shares", &numbers);
+    CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 0));
+    glcnn_data_set_close(&data);
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
@@ -540,6 +561,7 @@ int main(int argc, char **argv)
         UNIT_TEST(shapes_of_labelme),
         UNIT_TEST(keypoints_of_coco),
         UNIT_TEST(keypoints_of_ultralytics),
+        UNIT_TEST(points_that_are_odd_are_told),
         CU_TEST_INFO_NULL,
     };
     int status = unit_run("data outlines", tests, argc, argv);

@@ -284,6 +284,7 @@ static glcnn_status finish_targets(glcnn_data_set *set, char *error)
     switch (set->parameters.targets) {
     case GLCNN_DATA_TARGETS_NUMBERS:
         boxes_tell(set);
+        keypoints_tell_odd(set);
         return set_name_numbers(set, error);
     case GLCNN_DATA_TARGETS_MASKS:
         return set_finish_masks(set, error);

@@ -187,3 +187,50 @@ glcnn_status keypoints_attach(glcnn_data_set *set, glcnn_data_part part, const s
                  picture, count);
     return add_points(set, a, box, item, error);
 }
+
+/* ---- Columns that are points ---- */
+
+static bool has_mark(const char *name, const char *mark)
+{
+    const size_t length = strlen(name);
+    return length > 2 && strcmp(name + length - 2, mark) == 0;
+}
+
+static bool are_points(const glcnn_data_set *set)
+{
+    const uint32_t count = set->info.class_count;
+    bool are = count > 0 && count % 2 == 0;
+    for (uint32_t i = 0; i + 1 < count && are; i += 2)
+        are = has_mark(set->class_names[i], "_x") && has_mark(set->class_names[i + 1], "_y");
+    return are;
+}
+
+void keypoints_tell_odd(glcnn_data_set *set)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    const struct numbers *n = &set->numbers;
+    size_t zeros = 0, shares = 0, seen = 0;
+    if (set->file_count == 0 || !are_points(set))
+        return;
+    for (size_t i = 0; i < (size_t)n->rows * n->count; i += 2) {
+        const float x = n->values[i], y = n->values[i + 1];
+        zeros += x == 0 && y == 0;
+        if (x < 0 || y < 0 || (x == 0 && y == 0))
+            continue;
+        seen++;
+        shares += x <= 1 && y <= 1;
+    }
+    snprintf(message, sizeof message,
+             "%.200s: %zu points lie at 0, 0, the corner of their pictures; of those that are not "
+             "labelled -1, -1 is expected",
+             set->path, zeros);
+    if (zeros > 0 && set->keypoints.names.count == 0)
+        set_decide(set, message);
+    snprintf(
+        message, sizeof message,
+        "%.200s: all points lie within 0 to 1, as shares of a picture would; expected pixels of "
+        "the picture",
+        set->path);
+    if (seen > 0 && shares == seen)
+        set_decide(set, message);
+}

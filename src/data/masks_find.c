@@ -132,7 +132,7 @@ static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const s
                               const struct listing *wanted, char *error)
 {
     struct listing pictures, masks = {.names = NULL};
-    struct wanted list;
+    struct wanted list = {.met = NULL};
     struct names used = {0};
     const bool is_one_folder = strcmp(pair->pictures, pair->masks) == 0;
     glcnn_status status = listing_read(pair->pictures, &pictures, error);

@@ -200,6 +200,8 @@ glcnn_status keypoints_take_names(glcnn_data_set *set, struct names *points, con
 glcnn_status keypoints_count_names(glcnn_data_set *set, uint32_t count, const char *path,
                                    char *error);
 void keypoints_free(struct keypoints *keypoints);
+/* Messages on points that lie where points seldom do: all within 0 to 1, or some at 0, 0. */
+void keypoints_tell_odd(glcnn_data_set *set);
 /* The numbers of the picture that was added last, which is taken back where it has no labelled points. */
 glcnn_status keypoints_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
                               char *error);

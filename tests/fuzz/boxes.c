@@ -1,6 +1,6 @@
 /* Fuzz target of libFuzzer: a letter, and any bytes that become one file of pictures with boxes: l for
  * the labels of YOLO, y for its data.yaml, p for a list of pictures, o for the obj.data of Darknet, c for classes.txt, x for an annotation of Pascal VOC, s for
- * its list of pictures, j for the file of COCO. "make fuzz" runs it.
+ * its list of pictures, j for the file of COCO, e for labelme's, v for a CSV. "make fuzz" runs it.
  *
  * What fails has a message. What succeeds has boxes within their images, of known classes.
  */
@@ -22,7 +22,9 @@ static const struct kind {
              {'c', "lines", "classes.txt"},
              {'x', "voc", "Annotations/a.xml"},
              {'s', "lists", "ImageSets/Main/train.txt"},
-             {'j', "coco", "a.json"}};
+             {'j', "coco", "a.json"},
+             {'e', "labelme", "a.json"},
+             {'v', "table", "boxes.csv"}};
 
 static const char label[] = "1 0.5 0.5 0.5 0.5\n", yaml[] = "train: train.txt\nnames: [a, b]\n",
                   list[] = "images/a.png\n",
@@ -49,7 +51,10 @@ static const struct root_file files[] = {{"yolo/images/a.png", picture, sizeof p
                                          {"lists/JPEGImages/a.png", picture, sizeof picture},
                                          {"lists/Annotations/a.xml", object, sizeof object - 1},
                                          {"coco/a.png", picture, sizeof picture},
-                                         {"coco/b/b.png", picture, sizeof picture}};
+                                         {"coco/b/b.png", picture, sizeof picture},
+                                         {"labelme/a.png", picture, sizeof picture},
+                                         {"table/a.png", picture, sizeof picture},
+                                         {"table/b.png", picture, sizeof picture}};
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

@@ -1,6 +1,8 @@
 /* Fuzz target of libFuzzer: a letter, and any bytes that become one file of pictures with numbers or
  * masks: a for labels of .npy, z for an .npz, v for a CSV of images, l for a CSV that names pictures, m
- * for a mask, c for the names of its classes. "make fuzz" runs it.
+ * for a mask, c for the names of its classes, q and k for their colours and values, r for a mask of colours; of
+ * outlines y for the labels of YOLO, j for the file of COCO, s for labelme's; of keypoints p for the labels of YOLO, i for
+ * the file of COCO. "make fuzz" runs it.
  *
  * What fails has a message. What succeeds has finite numbers, as many of each picture, and classes of
  * pixels that there are.
@@ -23,12 +25,22 @@ static const struct kind {
              {'v', "column", "data.csv", GLCNN_DATA_TARGETS_NUMBERS},
              {'l', "list", "list.csv", GLCNN_DATA_TARGETS_NUMBERS},
              {'m', "masks", "masks/a.png", GLCNN_DATA_TARGETS_MASKS},
-             {'c', "named", "classes.txt", GLCNN_DATA_TARGETS_MASKS}};
+             {'c', "named", "classes.txt", GLCNN_DATA_TARGETS_MASKS},
+             {'q', "coloured", "labelmap.txt", GLCNN_DATA_TARGETS_MASKS},
+             {'r', "map", "a_mask.png", GLCNN_DATA_TARGETS_MASKS},
+             {'k', "values", "_classes.csv", GLCNN_DATA_TARGETS_MASKS},
+             {'y', "outlines", "labels/a.txt", GLCNN_DATA_TARGETS_MASKS},
+             {'j', "polygons", "a.json", GLCNN_DATA_TARGETS_MASKS},
+             {'s', "shapes", "a.json", GLCNN_DATA_TARGETS_MASKS},
+             {'p', "pose", "labels/a.txt", GLCNN_DATA_TARGETS_NUMBERS},
+             {'i', "points", "a.json", GLCNN_DATA_TARGETS_NUMBERS}};
 
 /* Bytes, [2][2][1]. */
 static const char head[] =
     "\x93NUMPY\1\0\x3d\0{'descr': '|u1', 'fortran_order': False, 'shape': (2,"
     "2,1), }\n1234";
+
+static const char pose[] = "names: [a]\nkpt_shape: [2, 3]\n", colours[] = "a:0,0,0::\nb:1,2,3::\n";
 
 static const struct root_file files[] = {{"arrays/images.npy", head, sizeof head - 1},
                                          {"list/images/a.png", picture, sizeof picture},
@@ -37,7 +49,19 @@ static const struct root_file files[] = {{"arrays/images.npy", head, sizeof head
                                          {"masks/images/b.png", picture, sizeof picture},
                                          {"masks/masks/b.png", picture, sizeof picture},
                                          {"named/images/b.png", picture, sizeof picture},
-                                         {"named/masks/b.png", picture, sizeof picture}};
+                                         {"named/masks/b.png", picture, sizeof picture},
+                                         {"coloured/images/b.png", picture, sizeof picture},
+                                         {"coloured/masks/b.png", picture, sizeof picture},
+                                         {"map/a.png", picture, sizeof picture},
+                                         {"map/labelmap.txt", colours, sizeof colours - 1},
+                                         {"values/b.png", picture, sizeof picture},
+                                         {"values/b_mask.png", picture, sizeof picture},
+                                         {"outlines/images/a.png", picture, sizeof picture},
+                                         {"polygons/a.png", picture, sizeof picture},
+                                         {"shapes/a.png", picture, sizeof picture},
+                                         {"pose/images/a.png", picture, sizeof picture},
+                                         {"pose/data.yaml", pose, sizeof pose - 1},
+                                         {"points/a.png", picture, sizeof picture}};
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
