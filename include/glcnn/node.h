@@ -165,6 +165,29 @@ GLCNN_API glcnn_image_node *glcnn_network_image(const glcnn_network *network, si
 /* The filter nodes of a network in the order of their making; NULL beyond the last. */
 GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index);
 
+/* What goes into the network and what comes out of it, one that was read from a file for instance: the
+ * images that no filter makes and one reads; and the results that no filter reads, with those that are
+ * marked by glcnn_image_node_set_export_from_graph. Both in the order of their making; losses, what
+ * they alone read, and gradients do not count. Writes at most `capacity` of them to `nodes`, which may
+ * be NULL, and returns how many there are. A node's handle is its name in the file; its sizes are those
+ * of the image that it is given. */
+GLCNN_API size_t glcnn_network_inputs(const glcnn_network *network, glcnn_image_node **nodes,
+                                      size_t capacity);
+GLCNN_API size_t glcnn_network_outputs(const glcnn_network *network, glcnn_image_node **nodes,
+                                       size_t capacity);
+
+/* Puts nodes before a network, one that was read from a file for instance: all that read `input` read
+ * `with` from then on, an image of the same network that does not depend on `input`, such as the result
+ * of glcnn_image_normalization_node of an input that was made for it. The filters that `with` depends
+ * on come first in the network's order, and in its files; labels stay. A record of an ONNX file
+ * (glcnn/onnx.h) knows nothing of them: glcnn_onnx_write without one writes them.
+ *
+ * Errors: GLCNN_INVALID_ARGUMENT, and nothing has changed: a NULL, a node of another network, an
+ * `input` that a filter makes or that `with` depends on, a filter of them that shares a kernel with one
+ * that would come after it, a network of which a graph was made already. */
+GLCNN_API glcnn_status glcnn_image_node_replace_input(glcnn_image_node *input,
+                                                      glcnn_image_node *with);
+
 /* ---- States ---- */
 
 /* The state that a filter leaves, of its first source: NULL if its kernel makes none. */

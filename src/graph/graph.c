@@ -116,6 +116,7 @@ glcnn_status glcnn_graph_create(glcnn_network *network,
                            "glcnn_graph_create: no result is needed, no image exported and no "
                            "weights updated: there is nothing to run");
     }
+    network->has_graph = true;
     *graph = made;
     return GLCNN_SUCCESS;
 }

@@ -12,6 +12,7 @@ struct glcnn_image_node {
     char *handle;
     glcnn_channel_format format;
     bool export_from_graph, stop_gradient;
+    bool is_marked; /* for one walk through the network */
     struct glcnn_filter_node *filter; /* NULL: an input */
 };
 
@@ -48,6 +49,7 @@ struct glcnn_network {
     struct glcnn_image_node **image_at;
     struct glcnn_filter_node **filter_at;
     size_t *kernel_counts; /* [registry]: filters of each kernel, so that labels cost no search */
+    bool has_graph;        /* one was made of it */
     glcnn_status status;   /* the first failure */
     /* Its message; before one, that of the last gradient that was refused. */
     char error[GLCNN_ERROR_LENGTH];
