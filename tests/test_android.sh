@@ -9,14 +9,8 @@
 # there are no headers.
 
 out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
-
-fail() {
-    echo "test_android: $*"
-    exit 1
-}
 
 nm=$(command -v llvm-nm || command -v nm)
 for target in aarch64-linux-android24 armv7a-linux-androideabi24; do

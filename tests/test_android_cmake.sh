@@ -14,16 +14,10 @@ command -v cmake >/dev/null || {
     echo 'no device is here'
     exit 77
 }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL O CFLAGS LDFLAGS GLCNN_CACHE_DIR GLCNN_DEVICE XDG_CACHE_HOME HOME DISPLAY WAYLAND_DISPLAY
 export EGL_PLATFORM=surfaceless # Mesa's default display
-
-fail() {
-    echo "test_android_cmake: $*"
-    exit 1
-}
 
 made=$work/made
 cmake -S platform/android -B "$made" ${CC:+"-DCMAKE_C_COMPILER=${CC##* }"} \

@@ -9,16 +9,11 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn angle=$out/angle package=@sparticuz/chromium@123.0.1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 unset GLCNN_LIMITS GALLIUM_DRIVER DISPLAY WAYLAND_DISPLAY
 export GLCNN_CACHE_DIR=off
 
-fail() {
-    echo "test_angle: $*"
-    exit 1
-}
 skip() {
     echo "$*"
     exit 77

@@ -8,15 +8,8 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 top=$PWD glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_anomaly: $*"
-    cat log
-    exit 1
-}
 
 "$glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'

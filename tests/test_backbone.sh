@@ -9,16 +9,9 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
 export GLCNN_LIMITS=min
-
-fail() {
-    echo "test_backbone: $*"
-    cat log
-    exit 1
-}
 
 # runs ARGUMENT...: the tool succeeds; what it says is in log.
 runs() {

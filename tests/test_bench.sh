@@ -9,15 +9,9 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 top=$PWD tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+goes_on=1
+. tests/tool.sh
 cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "test_bench: $*"
-    failed=1
-}
 
 # gives STATUS ARGUMENT...: runs glcnn bench into files out and err and checks its exit status.
 gives() {

@@ -7,8 +7,7 @@
 
 cc=${CC:-cc} out=${O:-build}
 tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 unset GLCNN_DEVICE DISPLAY WAYLAND_DISPLAY
 kernels='-k add -k convolution' result='2 kernels, 0 failed'
@@ -23,11 +22,6 @@ nameless="$devices EGL_EXT_platform_base EGL_KHR_platform_gbm EGL_MESA_platform_
     EGL_MESA_platform_surfaceless"
 made='EGL_KHR_surfaceless_context EGL_KHR_no_config_context EGL_KHR_create_context
     EGL_EXT_create_context_robustness'
-
-fail() {
-    echo "test_blobs: $*"
-    exit 1
-}
 
 "$tool" info --json 2>/dev/null | grep -q '"usable":.*true' || {
     echo 'no device is here'

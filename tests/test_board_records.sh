@@ -5,8 +5,7 @@
 # Runs from the top of the tree.
 
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 
 fail() {
     echo "test_board_records: $*" | tee -a "$work/failures" >&2

@@ -7,8 +7,7 @@
 # says so; exits 77 where both are.
 
 cc=${CC:-cc} make=${MAKE:-make} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL CC O V CFLAGS CPPFLAGS LDFLAGS DEB_BUILD_OPTIONS
 built=0 goals=objects

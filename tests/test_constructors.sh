@@ -5,14 +5,9 @@
 #
 # Runs from the top of a built tree. CC and O may be given.
 
-out=${O:-build} failed=
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "$*"
-    failed=1
-}
+out=${O:-build}
+goes_on=1
+. tests/tool.sh
 
 # ---- Names ---------------------------------------------------------------------------------------
 
@@ -100,4 +95,4 @@ refused 1 'glcnn_toy_odd_node stands before its constructor' \
     'GLCNN_API glcnn_image_node *glcnn_toy_odd_node(glcnn_image_node *source, uint32_t size);'
 refused 1 'does not end' 'GLCNN_API glcnn_image_node *glcnn_toy_node(glcnn_image_node *source'
 
-[ -z "$failed" ]
+[ $failed = 0 ]

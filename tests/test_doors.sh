@@ -9,17 +9,10 @@
 out=${O:-build} cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn golden=$PWD/tests/golden/classifier
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 export GLCNN_CACHE_DIR="$work/cache" # compiled once; nothing is left in the user's home
 mkdir "$work/cache"
 cells=0
-
-fail() {
-    echo "test_doors: $*"
-    cat "$work/log"
-    exit 1
-}
 
 # What is written, and the program cache, whose files are to be trusted, are apart.
 : >"$work/log"

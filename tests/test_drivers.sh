@@ -8,8 +8,7 @@
 out=${O:-build}
 tool=$out/glcnn
 other=
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'kill $other 2>/dev/null; exit 130' INT TERM # the lane behind does not hear of Ctrl-C
 unset GLCNN_LIMITS GALLIUM_DRIVER LIBGL_ALWAYS_SOFTWARE MESA_EXTENSION_OVERRIDE
 unset MESA_GLES_VERSION_OVERRIDE
@@ -27,11 +26,6 @@ optional='KHR_robustness EXT_robustness EXT_disjoint_timer_query EXT_color_buffe
     EXT_float_blend OES_texture_float_linear EXT_texture_norm16 OES_texture_buffer
     EXT_texture_buffer OES_gpu_shader5 EXT_gpu_shader5 EXT_buffer_storage OES_copy_image
     EXT_copy_image EXT_clear_texture OES_EGL_image'
-
-fail() {
-    echo "test_drivers: $*"
-    exit 1
-}
 
 # row NAME VERSION RESULT: what a driver's file ends with.
 row() {

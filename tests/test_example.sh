@@ -6,14 +6,8 @@
 
 set -e
 cc=${CC:-cc} out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 example=$out/examples/fashion_mnist
-
-fail() {
-    echo "test_example: $*" >&2
-    exit 1
-}
 
 . tests/idx.sh
 files train '\0\140' 96

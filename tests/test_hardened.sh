@@ -6,14 +6,8 @@
 # Runs from the top of a built tree. MAKE and O may be given. Exits 77 without readelf.
 
 make=${MAKE:-make} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-    echo "test_hardened: $*"
-    failed=1
-}
+goes_on=1
+. tests/tool.sh
 
 command -v readelf >/dev/null || {
     echo 'there is no readelf'

@@ -9,15 +9,9 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn golden=$PWD/tests/golden/classifier
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
 
-fail() {
-    echo "test_import: $*"
-    cat log
-    exit 1
-}
 says() {
     grep -q -- "$1" log || fail "no word of \"$1\""
 }

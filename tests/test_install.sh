@@ -7,17 +7,11 @@
 set -e
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} make=${MAKE:-make}
 top=$PWD
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 
 # The settings of a make that runs this test are not those under test.
 unset MAKEFLAGS MFLAGS MAKELEVEL CC CXX AR PKG_CONFIG O V CFLAGS CPPFLAGS LDFLAGS
 unset MPICC PARTS DRM DESKTOP PREFIX DESTDIR LIBDIR INCLUDEDIR BINDIR PKGCONFIGDIR DOCDIR MANDIR COMPLETIONDIR HOST_TOOL
-
-fail() {
-    echo "test_install: $*" >&2
-    exit 1
-}
 
 # A toolchain whose programs note that they were called.
 mkdir "$work/bin"

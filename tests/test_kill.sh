@@ -8,8 +8,7 @@
 cc=${CC:-cc} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 
 fail() {
     echo "test_kill: $*"

@@ -8,8 +8,7 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 top=$PWD
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
 
 command -v localedef >/dev/null || {

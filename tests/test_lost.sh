@@ -7,14 +7,7 @@
 
 cc=${CC:-cc} out=${O:-build}
 glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_lost: $*" >&2
-    cat "$work/log" >&2
-    exit 1
-}
+. tests/tool.sh
 
 "$glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'

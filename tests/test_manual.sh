@@ -5,14 +5,8 @@
 # Runs from the top of a built tree. O may be given.
 
 out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-    echo "test_manual: $*"
-    failed=1
-}
+goes_on=1
+. tests/tool.sh
 
 # Without indents, fonts and breaks of lines.
 read_page() { # FILE

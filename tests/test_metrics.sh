@@ -7,14 +7,8 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_metrics: $*"
-    exit 1
-}
 
 command -v python3 >/dev/null || {
     echo 'there is no python3, which writes the data'
@@ -31,18 +25,15 @@ import random, struct
 random.seed(3)
 CLASSES, SIDE, COUNT = 7, 8, 70
 
-
 def picture(kind):
     """Brighter in some columns, under as much noise: half of them are recognised. Class 6 is rare."""
     return [random.randrange(160) + (95 if i % SIDE == kind else 0) for i in range(SIDE * SIDE)]
-
 
 def npy(path, pictures):
     header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %d, %d), }" % (COUNT, SIDE, SIDE)
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\1\0\x76\0" + header.ljust(117).encode() + b"\n")
         file.write(bytes(v for p in pictures for v in p))
-
 
 labels = [n % 6 if n % 24 != 6 else 6 for n in range(COUNT)]
 pictures = [picture(label) for label in labels]
@@ -73,14 +64,11 @@ import json, math
 labels = [line.split(",")[0] for line in open("data.csv")][1:]
 names = sorted(set(labels))
 
-
 def read(path):
     return [list(p["probabilities"].values()) for p in json.load(open(path))]
 
-
 def near(a, b, what, off=1e-6):
     assert abs(a - b) <= off, "%s: %r, not %r" % (what, a, b)
-
 
 plain, mirrored, flipped, again = map(read, ("plain.json", "mirrored.json", "flipped.json", "again.json"))
 assert all(list(p["probabilities"]) == names for p in json.load(open("plain.json")))
@@ -89,7 +77,6 @@ for n, row in enumerate(flipped):
         near(value, (plain[n][k] + mirrored[n][k]) / 2, "the mean of picture %d" % n)
 assert flipped == again, "a mirrored picture has another mean"
 assert flipped != plain
-
 
 def check(path, rows):
     found, count, taken = json.load(open(path)), len(rows), [row.index(max(row)) for row in rows]
@@ -115,7 +102,6 @@ def check(path, rows):
     for name, value in means.items():
         near(found[name], value, "mean " + name)
     return found
-
 
 check("evaluated_flipped.json", flipped)
 found = check("evaluated.json", plain)

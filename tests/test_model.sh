@@ -8,15 +8,8 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_model: $*"
-    cat log
-    exit 1
-}
 
 "$glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'

@@ -7,14 +7,8 @@
 
 set -e
 out=${O:-build} page=include/model_files.md golden=tests/golden/model_before_versions
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 glcnn=$(cd "$out" && pwd)/glcnn
-
-fail() {
-    echo "test_model_files: $*" >&2
-    exit 1
-}
 
 # keys FILE: those of the metadata but for the layers' own.
 keys() {

@@ -10,8 +10,7 @@ set -e
 cc=${CC:-cc} out=${O:-build}
 command -v mpirun >/dev/null || { echo 'there is no mpirun'; exit 77; }
 [ -e "$out/libglcnn_mpi.so" ] || { echo 'libglcnn_mpi was not built: there is no mpicc'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 glcnn=$(realpath "$out")/glcnn
 $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/stop.so" tests/preload/stop.c -ldl
 # Open MPI's mpirun by root, more ranks than processors, and none bound to one, as Open MPI 4 and 5 spell
@@ -21,11 +20,6 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=no
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
 export OMPI_MCA_mpi_yield_when_idle=1 # a rank that waits leaves the processor to the others
 export OMPI_MCA_btl_base_warn_component_unused=0 GLCNN_CACHE_DIR="$work/cache" TMPDIR="$work"
-
-fail() {
-    echo "test_mpi: $*" >&2
-    exit 1
-}
 
 . tests/idx.sh
 files train '\1\54' 300

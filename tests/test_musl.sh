@@ -10,14 +10,8 @@ command -v musl-gcc >/dev/null || {
     echo 'musl-gcc is not here'
     exit 77
 }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
-
-fail() {
-    echo "test_musl: $*"
-    exit 1
-}
 
 # Headers that are of no C library: the kernel's, EGL's and those of OpenGL ES.
 mkdir "$work/include" "$work/objects"

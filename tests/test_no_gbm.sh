@@ -6,16 +6,10 @@
 # llvmpipe is not there.
 
 cc=${CC:-cc} make=${MAKE:-make} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 unset MAKEFLAGS MFLAGS MAKELEVEL O GLCNN_DEVICE DISPLAY WAYLAND_DISPLAY
 export EGL_PLATFORM=surfaceless # Mesa's default display
-
-fail() {
-    echo "test_no_gbm: $*"
-    exit 1
-}
 
 # What make would do, and what packages are told.
 $make -n V=1 DRM=no O="$work/made" all >"$work/commands" 2>&1 || fail "$(tail "$work/commands")"

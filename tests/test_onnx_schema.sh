@@ -8,8 +8,7 @@ theirs=${ONNX_PROTO:-/usr/include/onnx/onnx.proto}
     echo "$theirs is not here, of libonnx-dev"
     exit 77
 }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 
 # fields SCHEMA: a line for each field or value of an enumeration, with the messages that it is in.
 fields() {

@@ -7,15 +7,8 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn top=$PWD
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_own_data: $*"
-    cat log
-    exit 1
-}
 
 "$glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'

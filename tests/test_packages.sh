@@ -5,14 +5,8 @@
 # Runs from the top of the tree. MAKE and O may be given.
 
 make=${MAKE:-make} out=${O:-build} packaging=platform/packaging
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail() {
-    echo "test_packages: $*"
-    failed=1
-}
+goes_on=1
+. tests/tool.sh
 
 number() {
     sed -n "s/^#define GLCNN_VERSION_$1 *//p" include/glcnn/status.h

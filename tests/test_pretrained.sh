@@ -8,14 +8,9 @@
 set -e
 cc=${CC:-cc} out=${O:-build} pkg_config=${PKG_CONFIG:-pkg-config} python=${PYTHON:-python3}
 glcnn=$out/glcnn golden=tests/golden/tfjs
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 export PYTHONDONTWRITEBYTECODE=1
 
-fail() {
-    echo "test_pretrained: $*" >&2
-    exit 1
-}
 command -v "$python" >/dev/null || {
     echo 'there is no python3'
     exit 77

@@ -6,13 +6,7 @@
 
 set -e
 cc=${CC:-cc} out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_python: $*" >&2
-    exit 1
-}
+. tests/tool.sh
 
 for python in ${PYTHON:-python3 /usr/bin/python3} none; do
     [ $python != none ] || { echo 'no python3 with numpy (Debian: python3-numpy)'; exit 77; }

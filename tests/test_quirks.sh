@@ -7,17 +7,11 @@
 
 cc=${CC:-cc} out=${O:-build}
 tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 unset DISPLAY WAYLAND_DISPLAY GLCNN_LIMITS
 export EGL_PLATFORM=surfaceless GLCNN_DEVICE=default GLCNN_CACHE_DIR=off
 . tests/idx.sh
-
-fail() {
-    echo "test_quirks: $*"
-    exit 1
-}
 
 "$tool" info 2>/dev/null | grep -q llvmpipe || {
     echo 'there is no llvmpipe'

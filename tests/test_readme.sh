@@ -8,13 +8,7 @@
 
 set -e
 cc=${CC:-cc} make=${MAKE:-make} out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_readme: $*" >&2
-    exit 1
-}
+. tests/tool.sh
 
 # ---- Pages ---------------------------------------------------------------------------------------
 

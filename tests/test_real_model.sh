@@ -26,15 +26,9 @@ done
 "$glcnn" info >/dev/null 2>&1 || skip 'there is no device'
 
 model=$(realpath "$GLCNN_OCR_MODEL") || exit 1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
 
-fail() {
-    echo "test_real_model: $*"
-    cat log
-    exit 1
-}
 must() {
     "$@" >log 2>&1 </dev/null || fail "$* fails"
 }

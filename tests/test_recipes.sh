@@ -9,8 +9,7 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
 
 "$glcnn" info >/dev/null 2>&1 || {

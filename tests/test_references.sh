@@ -8,14 +8,8 @@
 # usage: test_references.sh [TREE]
 cd "${1:-$(dirname "$0")/..}" || exit 1
 specification=include/specification.md
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=
-
-fail() {
-    echo "$1"
-    failed=1
-}
+goes_on=1
+. tests/tool.sh
 
 # What can be cited, in order.
 awk '
@@ -69,4 +63,4 @@ grep -vxFf "$work/anchors" "$work/links" && fail "$specification links to headin
 count=$(wc -l <"$work/cited")
 [ "$count" -ge 40 ] && [ -s "$work/own" ] || fail "$count references found: the search is broken"
 echo "$count references to $(sort -u -k2 "$work/cited" | awk '{ print $2 }' | sort -u | wc -l) targets"
-[ -z "$failed" ]
+[ $failed = 0 ]

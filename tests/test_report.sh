@@ -8,15 +8,9 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn top=$PWD
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+goes_on=1
+. tests/tool.sh
 cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "test_report: $*"
-    failed=1
-}
 
 command -v python3 >/dev/null || {
     echo 'there is no python3, which reads the page'

@@ -11,14 +11,8 @@ out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn golden=$PWD/tests/golden model=$GLCNN_OCR_MODEL
 export PYTHONDONTWRITEBYTECODE=1
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 
-fail() {
-    echo "test_round: $*"
-    cat "$work/log"
-    exit 1
-}
 must() {
     "$@" >log 2>&1 </dev/null || fail "$* fails"
 }

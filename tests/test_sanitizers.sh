@@ -5,8 +5,7 @@
 # Runs from the top of the tree. CC, MAKE and O may be given. Exits 77 where there are no sanitizers.
 
 cc=${CC:-cc} make=${MAKE:-make} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 trap 'exit 130' INT TERM
 
 printf 'int main(void) { return 0; }\n' >"$work/empty.c"

@@ -8,15 +8,9 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+goes_on=1
+. tests/tool.sh
 cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "test_scores: $*"
-    failed=1
-}
 
 command -v python3 >/dev/null || {
     echo 'there is no python3, which writes the data'
@@ -33,10 +27,8 @@ import json, os, random, struct, sys, zlib
 
 names = ["\u82f9\u679c", "e\u0301te\u0301", "pear"]
 
-
 def picture(kind):
     return [random.random() * 0.3 + 0.6 * (i // 22 == kind) for i in range(64)]
-
 
 def csv(path, large=()):
     random.seed(1)
@@ -47,7 +39,6 @@ def csv(path, large=()):
             if n in large:
                 values[3], values[4] = "3e38", "-3e38"
             file.write(names[n % 3] + "," + ",".join(values) + "\n")
-
 
 def npy(path, large=()):
     random.seed(2)
@@ -60,7 +51,6 @@ def npy(path, large=()):
         file.write(b"\x93NUMPY\1\0\x76\0" + header.ljust(117).encode() + b"\n" +
                    struct.pack("<384f", *values))
 
-
 def png(path, kind):
     def chunk(name, data):
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -70,7 +60,6 @@ def png(path, kind):
     with open(path, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 0, 0, 0, 0)) +
                    chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
 
 def spoil(path, names, value):
     """A model file with that value in vectors, as a program writes it that knows no checksum."""
@@ -91,7 +80,6 @@ def spoil(path, names, value):
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + values)
-
 
 if sys.argv[1] == "data":
     csv("fine.csv")
@@ -202,11 +190,9 @@ gives 0 evaluate model.safetensors fine.csv
 python3 - <<'END_OF_PYTHON' || fail "the columns of evaluate are not straight: $(cat out)"
 import re, unicodedata
 
-
 def columns(text):
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(bool(unicodedata.combining(c)) for c in text)
-
 
 rows = [r for r in open("out", encoding="utf-8").read().split("\n") if re.match(" +[012] .*1\\.0000", r)]
 assert len(rows) == 3 and len({columns(r[:r.index("1.0000")]) for r in rows}) == 1, rows

@@ -5,8 +5,7 @@
 #
 # Runs from the top of the tree.
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 
 grep -rhoE 'pass_(int|float|define)\(pass, "[a-z_]+"' src | sed 's/.*"\(.*\)"/\1/' | sort -u >"$work/uniforms"
 [ "$(wc -l <"$work/uniforms")" -gt 100 ] || {

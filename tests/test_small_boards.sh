@@ -6,13 +6,7 @@
 
 out=${O:-build} cc=${CC:-cc} most=24576 # kB
 tool=$(cd "$out" && pwd)/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_small_boards: $*"
-    exit 1
-}
+. tests/tool.sh
 
 $cc -shared -fPIC -O1 -o "$work/nothing.so" tests/preload/nothing.c || exit 1
 awk 'BEGIN {

@@ -7,15 +7,8 @@
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_tasks: $*"
-    cat log
-    exit 1
-}
 
 # refuses STATUS PHRASE ARGUMENT...: the tool ends with that status, and says so.
 refuses() {

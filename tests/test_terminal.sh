@@ -8,8 +8,7 @@
 out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 top=$PWD tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
 unset GLCNN_DEVICE GLCNN_LIMITS
 failed=0
@@ -59,7 +58,6 @@ name = kinds[sys.argv[1]]
 utf8 = name.decode("utf-8", "replace")  # where a file has text alone
 text = utf8.encode()
 
-
 def png(path, value):
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -68,7 +66,6 @@ def png(path, value):
     with open(path, "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 16, 16, 8, 0, 0, 0, 0)) +
                    chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
 
 def safetensors(path, metadata, tensors):
     header, at = {"__metadata__": metadata}, 0
@@ -79,24 +76,20 @@ def safetensors(path, metadata, tensors):
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + bytes(at))
 
-
 def number(n):
     text = b""
     while n > 127:
         text, n = text + bytes([n & 127 | 128]), n >> 7
     return text + bytes([n])
 
-
 def field(n, value):
     if isinstance(value, int):
         return number(n << 3) + number(value)
     return number(n << 3 | 2) + number(len(value)) + value
 
-
 def tensor_type(key, shape):
     dims = b"".join(field(1, field(1, side)) for side in shape)
     return field(1, key) + field(2, field(1, field(1, 1) + field(2, dims)))
-
 
 def onnx(path, node_type, source, result, shape=(1, 3, 8, 8)):
     node = field(1, source) + field(2, result) + field(3, text) + field(4, node_type)
@@ -104,7 +97,6 @@ def onnx(path, node_type, source, result, shape=(1, 3, 8, 8)):
         field(12, tensor_type(result, shape))
     with open(path, "wb") as file:
         file.write(field(1, 8) + field(2, text) + field(7, graph) + field(8, field(1, b"") + field(2, 13)))
-
 
 os.mkdir("data")
 for folder, value in ((name, 0), (b"y" + name, 120)):

@@ -8,15 +8,9 @@
 cc=${CC:-cc} out=${O:-build}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 top=$PWD tool=$out/glcnn
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+goes_on=1
+. tests/tool.sh
 cd "$work" || exit 1
-failed=0
-
-fail() {
-    echo "test_tool_memory: $*"
-    failed=1
-}
 
 # A sanitizer has an allocator of its own.
 ! nm "$tool" 2>/dev/null | grep -q __asan_init || {

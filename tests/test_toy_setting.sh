@@ -6,13 +6,7 @@
 # Runs from the top of a built tree. O and CC may be given.
 set -e
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_toy_setting: $*" >&2
-    exit 1
-}
+. tests/tool.sh
 
 # What includes the table is compiled anew beside the copy; everything else is as it was built.
 mkdir "$work/src" "$work/objects"

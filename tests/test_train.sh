@@ -8,17 +8,11 @@
 
 set -e
 cc=${CC:-cc} out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 glcnn=$out/glcnn
 for name in stop watch; do
     $cc -D_GNU_SOURCE -shared -fPIC -O1 -o "$work/$name.so" tests/preload/$name.c -ldl
 done
-
-fail() {
-    echo "test_train: $*" >&2
-    exit 1
-}
 
 . tests/idx.sh
 files train '\1\54' 300

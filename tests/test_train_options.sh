@@ -7,14 +7,8 @@
 
 set -e
 out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 glcnn=$out/glcnn
-
-fail() {
-    echo "test_train_options: $*" >&2
-    exit 1
-}
 
 . tests/idx.sh
 files train '\0\200' 128

@@ -8,13 +8,7 @@
 
 set -e
 make=${MAKE:-make} out=${O:-build}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_types: $*" >&2
-    exit 1
-}
+. tests/tool.sh
 
 # The times are kept, so that only what the new types change is remade.
 mkdir "$work/tree"

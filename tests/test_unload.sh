@@ -6,8 +6,7 @@
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a software device.
 
 cc=${CC:-cc} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 GLCNN_DEVICE=software "$out/glcnn" info >/dev/null 2>&1 || {
     echo 'there is no software device'
     exit 77

@@ -5,15 +5,9 @@
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
 cc=${CC:-cc} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+goes_on=1
+. tests/tool.sh
 export GLCNN_CACHE_DIR=off # what is compiled once would not be compiled again
-
-fail() {
-    echo "test_wait: $*"
-    failed=1
-}
 
 "$out/glcnn" info >"$work/out" 2>"$work/err"
 [ $? != 77 ] || {

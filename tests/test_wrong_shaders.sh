@@ -5,8 +5,7 @@
 # Runs from the top of a built tree. CC and O may be given. Exits 77 without a device.
 
 cc=${CC:-cc} out=${O:-build}
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 failed=0
 export GLCNN_CACHE_DIR=off # what is changed here is to be nobody's binary
 "$out/glcnn" info >"$work/out" 2>"$work/err"
