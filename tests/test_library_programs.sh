@@ -8,14 +8,7 @@ cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 glcnn=$out/glcnn
 "$glcnn" info >/dev/null 2>&1 || exit 77
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "test_library_programs: $*" >&2
-    [ ! -e "$work/log" ] || cat "$work/log" >&2
-    exit 1
-}
+. tests/tool.sh
 
 # ---- What they are -------------------------------------------------------------------------------
 

@@ -7,15 +7,8 @@
 
 cc=${CC:-cc} pkg_config=${PKG_CONFIG:-pkg-config} out=${O:-build} top=$PWD
 case $out in /*) ;; *) out=$PWD/$out ;; esac
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. tests/tool.sh
 cd "$work" || exit 1
-
-fail() {
-    echo "test_lines: $*"
-    cat "$work/log"
-    exit 1
-}
 
 "$out/glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'
