@@ -12,7 +12,7 @@ struct glcnn_image_node {
     char *handle;
     glcnn_channel_format format;
     bool export_from_graph, stop_gradient;
-    bool is_marked; /* for one walk through the network */
+    bool is_marked;                   /* for one walk through the network */
     struct glcnn_filter_node *filter; /* NULL: an input */
 };
 
