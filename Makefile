@@ -14,6 +14,7 @@
 ##   fuzz           feeds each reader of FUZZ damaged bytes for FUZZ_SECONDS; needs clang
 ##   fuzz-seeds     writes the files of tests/fuzz/corpus that fuzz begins with
 ##   examples       builds the example programs; tests: the test programs
+##   abi            describes the binary interface in tests/abi, once the SONAME was raised; needs abigail-tools
 ##   readme         writes the table of kernels in include/README.md
 ##   packages       installs the Debian packages that the tests need and that are missing
 ##   tool-packages  the same, of those that the tool and the demo need

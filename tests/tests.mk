@@ -32,7 +32,7 @@ $(eval $(call remember,$(O)/helpers,TEST_HELPERS))
 FAULT_FILES = $(FAULT_HELPERS) $(FAULT_WRAPS)
 $(eval $(call remember,$(O)/fault-files,FAULT_FILES))
 
-.PHONY: tests test check test-run check-all full-tests sanitized watched check-boards \
+.PHONY: abi tests test check test-run check-all full-tests sanitized watched check-boards \
         check-boards-built check-boards-arm check-trixie check-drm fuzz fuzz-run fuzz-seeds readme
 
 tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
@@ -180,6 +180,9 @@ fuzz-seeds: packages
 	@mkdir -p tests/fuzz/corpus/deserialize tests/fuzz/corpus/onnx
 	+@$(again) $(O)/tests/fuzz/seeds
 	$(O)/tests/fuzz/seeds tests/fuzz/corpus
+
+abi: all
+	$(Q)O=$(O) sh tests/test_abi.sh write
 
 # What stands between the two marks is the tool's; tests/test_readme.sh compares them.
 readme: $(TOOL)

@@ -24,7 +24,7 @@ extern "C" {
 
 /* Version of this header. glcnn_version() gives that of the library at run time. */
 #define GLCNN_VERSION_MAJOR 0
-#define GLCNN_VERSION_MINOR 1
+#define GLCNN_VERSION_MINOR 2
 #define GLCNN_VERSION_PATCH 0
 
 typedef enum glcnn_status {
@@ -65,7 +65,7 @@ typedef void (*glcnn_log_callback)(void *user, glcnn_log_level level, const char
 /* Name of a status in words, "invalid argument". Never NULL. Thread-safety: safe. */
 GLCNN_API const char *glcnn_status_text(glcnn_status status);
 
-/* "0.1.0" of the library in use. Thread-safety: safe. */
+/* "0.2.0" of the library in use. Thread-safety: safe. */
 GLCNN_API const char *glcnn_version(void);
 
 #ifdef __cplusplus

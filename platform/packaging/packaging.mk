@@ -9,7 +9,7 @@ TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev zlib1g-dev libpng-
                 libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libegl1 libgl1-mesa-dri \
                 dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \
-                libcunit1-dev glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc musl-tools \
+                libcunit1-dev abigail-tools xz-utils glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc musl-tools \
                 mypy python3-numpy python3-pip python3-setuptools python3-venv python3-wheel \
                 libonnx-dev libonnx-testdata libopenmpi-dev openmpi-bin \
                 libbz2-dev libzstd-dev libssl-dev

@@ -397,7 +397,7 @@ def write(include, folder):
 
 
 def version(include):
-    """"0.1.0", as the headers have it."""
+    """"0.2.0", as the headers have it."""
     constants = Declared(include).constants
     return ".".join(str(constants["VERSION_" + part]) for part in ("MAJOR", "MINOR", "PATCH"))
 

@@ -4,7 +4,7 @@
 #
 ################################################################################
 
-GLCNN_VERSION = 0.1.0
+GLCNN_VERSION = 0.2.0
 # The tree that this folder lies in, also where a package folder is a link to it.
 GLCNN_SITE = $(realpath $(GLCNN_PKGDIR)/../../..)
 GLCNN_SITE_METHOD = local

@@ -116,7 +116,7 @@ c = library("glcnn")
 
 
 def version() -> str:
-    """"0.1.0" of the library in use."""
+    """"0.2.0" of the library in use."""
     return c.glcnn_version().decode()
 
 
