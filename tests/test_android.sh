@@ -108,7 +108,7 @@ names() {
 sed '/^#/d; /^\[/d' tests/android/bionic.txt | tr ' ' '\n' | grep . | sort -u >"$work/there"
 [ -n "$ANDROID_HEADERS" ] || printf '%s\n' __errno_location __assert_fail >>"$work/there"
 sort -o "$work/there" "$work/there"
-brought='^(cJSON_|cbor_|_cbor_|lzma_|protobuf_c_|png_|jpeg_|WebP|TIFF|_TIFF|zip_|XML_|inflate|deflate|crc32|gz)'
+brought='^(cJSON_|cbor_|_cbor_|lzma_|protobuf_c_|png_|jpeg_|WebP|TIFF|_TIFF|zip_|XML_|yaml_|inflate|deflate|crc32|gz)'
 
 for row in "aarch64-linux-android24 $headers_64" "armv7a-linux-androideabi24 $headers_32"; do
     target=${row%% *} system=${row#* }
