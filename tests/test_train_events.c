@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <glcnn/train.h>
+#include <glcnn/report.h>
 
 #define SIDE     28
 #define PICTURES 20
@@ -187,6 +187,61 @@ static void a_training_that_cannot_begin_complains_and_ends(void)
     free_run(&r);
 }
 
+/* In the midst of an epoch; the device is the caller's. */
+static void a_training_is_destroyed_anywhere(void)
+{
+    struct run *r = make_run();
+    const struct glcnn_train_event *event;
+    const char *const settings[] = {"data", folder, "net", "lenet", "batch", "4", NULL};
+    CU_ASSERT_TRUE_FATAL(begin(r, settings));
+    glcnn_trainer_destroy(&r->trainer);
+    CU_ASSERT_PTR_NULL(r->trainer);
+    glcnn_trainer_destroy(&r->trainer);
+    glcnn_device *own = NULL;
+    CU_ASSERT_EQUAL_FATAL(glcnn_device_create(NULL, &own), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(own, r->settings, &r->trainer, r->error),
+                          GLCNN_SUCCESS);
+    do {
+        CU_ASSERT_EQUAL(glcnn_trainer_next(r->trainer, &event), GLCNN_SUCCESS);
+    } while (event->kind != GLCNN_TRAIN_STEP);
+    glcnn_trainer_destroy(&r->trainer);
+    CU_ASSERT_FALSE(glcnn_device_is_lost(own));
+    glcnn_device_destroy(&own);
+    free_run(&r);
+}
+
+static bool is_remarked(struct run *r, const char *words)
+{
+    const struct glcnn_train_event *event;
+    bool found = false;
+    do {
+        glcnn_trainer_next(r->trainer, &event);
+        found = found || (event->kind == GLCNN_TRAIN_REMARK && strstr(event->text, words));
+    } while (event->kind != GLCNN_TRAIN_END);
+    return found;
+}
+
+static void files_that_nobody_writes_are_remarked_on(void)
+{
+    char log[128];
+    snprintf(log, sizeof log, "%s/log.csv", folder);
+    const char *const settings[] = {"data",   folder, "net", "lenet", "batch", "4",
+                                    "epochs", "1",    "log", log,     NULL};
+    for (int observed = 0; observed < 2; observed++) {
+        struct run *r = make_run();
+        glcnn_observers *observers = NULL;
+        CU_ASSERT_TRUE_FATAL(begin(r, settings));
+        if (observed)
+            CU_ASSERT_EQUAL(glcnn_observers_create(r->trainer, &observers, r->error),
+                            GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(is_remarked(r, "glcnn/report.h"), !observed);
+        CU_ASSERT_NOT_EQUAL(access(log, F_OK), 0);
+        glcnn_observers_destroy(&observers);
+        CU_ASSERT_PTR_NULL(observers);
+        free_run(&r);
+    }
+}
+
 static void settings_are_refused_by_name(void)
 {
     struct run *r = make_run();
@@ -206,7 +261,10 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {UNIT_TEST(a_training_tells_its_epochs_in_order),
                                         UNIT_TEST(a_stop_ends_after_the_step_and_saves),
                                         UNIT_TEST(a_training_that_cannot_begin_complains_and_ends),
-                                        UNIT_TEST(settings_are_refused_by_name), CU_TEST_INFO_NULL};
+                                        UNIT_TEST(a_training_is_destroyed_anywhere),
+                                        UNIT_TEST(files_that_nobody_writes_are_remarked_on),
+                                        UNIT_TEST(settings_are_refused_by_name),
+                                        CU_TEST_INFO_NULL};
     if (!write_data())
         return EXIT_FAILURE;
     const int status = fixture_run("train_events", tests, argc, argv);
