@@ -62,6 +62,29 @@ struct glcnn_model_description {
  * glcnn_network_deserialize and glcnn_checkpoint_load; GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
                                         char error[GLCNN_ERROR_LENGTH]);
+/* A network that has learned nothing. */
+struct glcnn_model_parameters {
+    const char *task; /* NULL: "classify" */
+    const char *net;  /* as the setting "net" of glcnn/train.h; NULL: "resnet10" */
+    uint32_t width, height,
+        channels; /* of pictures, up to GLCNN_DATA_MAX_SIDE and GLCNN_DATA_MAX_CHANNELS */
+    /* Of its classes, numbers or coordinates, 1 or more; UTF-8, copied. */
+    const char *const *class_names;
+    uint32_t class_count;
+    const float *mean, *deviation; /* by channel, copied; NULL: 0 and 1 */
+    uint64_t seed;                 /* of the weights */
+};
+
+/* Makes one for a task. *model is the caller's, NULL after a failure. device: as glcnn_model_load. Errors:
+ * GLCNN_INVALID_ARGUMENT for a name that there is not, a number outside of its range and pictures that are too small for
+ * the network; those of glcnn_device_create; GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_model_create(glcnn_device *device,
+                                          const struct glcnn_model_parameters *parameters,
+                                          glcnn_model **model, char error[GLCNN_ERROR_LENGTH]);
+/* Writes a file that glcnn_model_load, the tool and the setting "model" of glcnn/train.h read, whole or not at all.
+ * Errors: GLCNN_INVALID_ARGUMENT for names that are not UTF-8, those of glcnn_checkpoint_save. */
+GLCNN_API glcnn_status glcnn_model_save(const glcnn_model *model, const char *path,
+                                        char error[GLCNN_ERROR_LENGTH]);
 /* *model becomes NULL. NULL does nothing. Its predictions must be gone. */
 GLCNN_API void glcnn_model_destroy(glcnn_model **model);
 GLCNN_API const struct glcnn_model_description *glcnn_model_info(const glcnn_model *model);

@@ -30,15 +30,13 @@ const char *trained_text(const struct text *text)
 
 /* ---- The model ---- */
 
-static glcnn_status open_network(glcnn_model *m, glcnn_device *device,
-                                 char error[GLCNN_ERROR_LENGTH])
+glcnn_status trained_open(glcnn_model *m, glcnn_device *device, char error[GLCNN_ERROR_LENGTH])
 {
-    char reason[GLCNN_ERROR_LENGTH];
+    glcnn_status status = device ? GLCNN_SUCCESS : own_device_open(&m->own, NULL);
     const size_t each = task_of(&m->saved.form)->values(&m->saved.form);
-    if (!saved_make(&m->saved, device, NULL, TRAINED_BATCH, &m->model, reason)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", m->path, reason);
-        return glcnn_device_is_lost(device) ? GLCNN_DEVICE_LOST : GLCNN_MALFORMED_DATA;
-    }
+    if (status != GLCNN_SUCCESS)
+        return trained_refuse(error, status, m->own.error);
+    device = device ? device : m->own.device;
     m->values = calloc(TRAINED_BATCH * each, sizeof *m->values);
     if (!m->values)
         return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
@@ -52,22 +50,34 @@ static glcnn_status open_network(glcnn_model *m, glcnn_device *device,
                                                .mean = m->saved.mean,
                                                .deviation = m->saved.deviation,
                                                .value_count = each};
-    return glcnn_checkpoint_load(m->model.network, m->path, NULL, error);
+    if (saved_make(&m->saved, device, NULL, TRAINED_BATCH, &m->model, error))
+        return GLCNN_SUCCESS;
+    return glcnn_device_is_lost(device) ? GLCNN_DEVICE_LOST : GLCNN_MALFORMED_DATA;
+}
+
+/* With its weights. */
+static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *path,
+                              char error[GLCNN_ERROR_LENGTH])
+{
+    char reason[GLCNN_ERROR_LENGTH];
+    if (!saved_read(path, &m->saved, error))
+        return GLCNN_MALFORMED_DATA;
+    const glcnn_status status = trained_open(m, device, reason);
+    if (status == GLCNN_SUCCESS)
+        return glcnn_checkpoint_load(m->model.network, path, NULL, error);
+    if (status == GLCNN_NO_DEVICE)
+        return trained_refuse(error, status, reason);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
+    return status;
 }
 
 glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
                               char error[GLCNN_ERROR_LENGTH])
 {
     glcnn_model *m = *model = calloc(1, sizeof *m);
-    glcnn_status status = GLCNN_SUCCESS;
-    if (!m || !(m->path = strdup(path)))
-        status = trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
-    else if (!saved_read(path, &m->saved, error))
-        status = GLCNN_MALFORMED_DATA;
-    else if (!device && (status = own_device_open(&m->own, NULL)) != GLCNN_SUCCESS)
-        trained_refuse(error, status, m->own.error);
-    else
-        status = open_network(m, device ? device : m->own.device, error);
+    if (!m)
+        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    const glcnn_status status = open_file(m, device, path, error);
     if (status != GLCNN_SUCCESS)
         glcnn_model_destroy(model);
     return status;
@@ -96,7 +106,6 @@ void glcnn_model_destroy(glcnn_model **model)
     own_device_close(&m->own);
     saved_free(&m->saved);
     free(m->values);
-    free(m->path);
     free(m);
     *model = NULL;
 }

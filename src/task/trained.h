@@ -12,7 +12,6 @@
 #define TRAINED_BATCH 32 /* pictures that run at once */
 
 struct glcnn_model {
-    char *path;
     struct own_device own; /* where the user gives none */
     struct saved saved;
     struct model model;
@@ -28,6 +27,8 @@ struct glcnn_model {
     char *json;
 };
 
+/* Makes the network that `saved` describes, without its weights. device NULL: the model opens one. */
+glcnn_status trained_open(glcnn_model *model, glcnn_device *device, char error[GLCNN_ERROR_LENGTH]);
 /* Has the model run batches of pictures, which are open. Errors: as glcnn_model_evaluate. */
 glcnn_status trained_begin(glcnn_model *model, const struct pictures *pictures, bool flips,
                            char error[GLCNN_ERROR_LENGTH]);

@@ -1,0 +1,212 @@
+/* Models of glcnn/task.h: made for each task, saved, loaded again, and asked about pictures. */
+#include "tests/fixture.h"
+
+#include <glcnn/task.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#define SIDE     32
+#define PICTURES 3
+
+static char folder[64], file[128], images[128];
+
+/* Three pictures as one .npy file of bytes, [N][H][W]. */
+static bool write_images(void)
+{
+    static uint8_t values[PICTURES * SIDE * SIDE];
+    const size_t shape[] = {PICTURES, SIDE, SIDE};
+    FILE *out = fopen(images, "wb");
+    char header[128];
+    for (size_t i = 0; i < sizeof values; i++)
+        values[i] = (uint8_t)(i * 7 % 251);
+    const int length =
+        snprintf(header, sizeof header,
+                 "{'descr': '|u1', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }", shape[0],
+                 shape[1], shape[2]);
+    if (!out)
+        return false;
+    fprintf(out, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
+    fwrite(values, 1, sizeof values, out);
+    return fclose(out) == 0 && length > 0 && length < 117;
+}
+
+static bool open_all(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/test_library_models.XXXXXX");
+    if (!fixture_open() || !mkdtemp(folder))
+        return false;
+    snprintf(file, sizeof file, "%s/model.safetensors", folder);
+    snprintf(images, sizeof images, "%s/images.npy", folder);
+    return write_images();
+}
+
+static void close_all(void)
+{
+    unlink(file);
+    unlink(images);
+    rmdir(folder);
+    fixture_close();
+}
+
+static glcnn_model *make(const char *task, const char *net)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_model *model = NULL;
+    const char *const names[] = {"eye_x", "eye_y"};
+    const struct glcnn_model_parameters parameters = {.task = task,
+                                                      .net = net,
+                                                      .width = SIDE,
+                                                      .height = SIDE,
+                                                      .channels = 1,
+                                                      .class_names = names,
+                                                      .class_count = 2,
+                                                      .seed = 3};
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_create(device, &parameters, &model, error), GLCNN_SUCCESS);
+    return model;
+}
+
+/* Answers to all pictures, one after the other; how many there are. */
+static uint32_t answer(glcnn_model *model, float *values,
+                       bool (*has)(const struct glcnn_prediction *p))
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const char *const paths[] = {images};
+    const size_t each = glcnn_model_info(model)->value_count;
+    glcnn_predictions *all = NULL, *others = NULL;
+    const struct glcnn_prediction *p = NULL;
+    uint32_t count = 0;
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_predict(model, paths, 1, NULL, &all, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_model_predict(model, paths, 1, NULL, &others, error),
+                    GLCNN_INVALID_STATE);
+    CU_ASSERT_PTR_NULL(others);
+    while (glcnn_predictions_next(all, &p, error) == GLCNN_SUCCESS && p && count < PICTURES) {
+        CU_ASSERT_EQUAL(p->index, count);
+        CU_ASSERT_EQUAL(p->width, SIDE);
+        CU_ASSERT_TRUE(p->is_finite && has(p));
+        CU_ASSERT_PTR_NOT_NULL(strstr(p->json, "\"image\""));
+        memcpy(values + count++ * each, p->values, each * sizeof *values);
+    }
+    CU_ASSERT_PTR_NULL(p);
+    CU_ASSERT_PTR_NOT_NULL(glcnn_predictions_notes(all));
+    glcnn_predictions_destroy(&all);
+    CU_ASSERT_PTR_NULL(all);
+    return count;
+}
+
+static bool has_class(const struct glcnn_prediction *p)
+{
+    return p->label < 2 && p->probability == p->values[p->label] && *p->text && !p->boxes;
+}
+
+static bool has_numbers(const struct glcnn_prediction *p)
+{
+    return *p->text && !p->mask && !p->points;
+}
+
+static bool has_mask(const struct glcnn_prediction *p)
+{
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        if (p->mask[i] >= 2)
+            return false;
+    return true;
+}
+
+static bool has_boxes(const struct glcnn_prediction *p)
+{
+    return p->boxes && !p->points;
+}
+
+static bool has_point(const struct glcnn_prediction *p)
+{
+    return p->point_count == 1 && p->points[0].x >= 0 && p->points[0].x <= SIDE;
+}
+
+/* What was saved is what was made: the same answers to the bit. */
+static void models_are_made_saved_and_loaded(void)
+{
+    static const struct {
+        const char *task, *net;
+        bool (*has)(const struct glcnn_prediction *p);
+    } all[] = {{"classify", "lenet", has_class},
+               {"regress", "lenet", has_numbers},
+               {"segment", "small", has_mask},
+               {"detect", "small", has_boxes},
+               {"keypoints", "small", has_point}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        glcnn_model *made = make(all[i].task, all[i].net), *loaded = NULL;
+        const size_t size = PICTURES * glcnn_model_info(made)->value_count * sizeof(float);
+        float *before = calloc(1, size), *after = calloc(1, size);
+        CU_ASSERT_EQUAL(answer(made, before, all[i].has), PICTURES);
+        CU_ASSERT_EQUAL(glcnn_model_save(made, file, error), GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL_FATAL(glcnn_model_load(device, file, &loaded, error), GLCNN_SUCCESS);
+        CU_ASSERT_STRING_EQUAL(glcnn_model_info(loaded)->task->name, all[i].task);
+        CU_ASSERT_STRING_EQUAL(glcnn_model_info(loaded)->title, all[i].net);
+        CU_ASSERT_STRING_EQUAL(glcnn_model_info(loaded)->class_names[1], "eye_y");
+        CU_ASSERT_PTR_NOT_NULL(glcnn_model_network(loaded));
+        CU_ASSERT_EQUAL(answer(loaded, after, all[i].has), PICTURES);
+        CU_ASSERT_EQUAL(memcmp(before, after, size), 0);
+        free(before);
+        free(after);
+        glcnn_model_destroy(&loaded);
+        glcnn_model_destroy(&made);
+        CU_ASSERT_PTR_NULL(made);
+    }
+}
+
+static void nonsense_is_refused(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_model *model = NULL;
+    const char *const names[] = {"one", "two"};
+    const struct glcnn_model_parameters good = {.net = "lenet",
+                                                .width = SIDE,
+                                                .height = SIDE,
+                                                .channels = 1,
+                                                .class_names = names,
+                                                .class_count = 2};
+    struct glcnn_model_parameters bad[7];
+    for (size_t i = 0; i < 7; i++)
+        bad[i] = good;
+    const float zero[] = {0};
+    bad[0].task = "nonsense";
+    bad[1].net = "nonsense";
+    bad[2].width = 0;
+    bad[3].channels = GLCNN_DATA_MAX_CHANNELS + 1;
+    bad[4].class_count = 0;
+    bad[5].deviation = zero;
+    bad[6].height = 2;
+    for (size_t i = 0; i < 7; i++) {
+        *error = 0;
+        CU_ASSERT_EQUAL(glcnn_model_create(device, &bad[i], &model, error), GLCNN_INVALID_ARGUMENT);
+        CU_ASSERT_PTR_NULL(model);
+        CU_ASSERT_NOT_EQUAL(*error, 0);
+    }
+    CU_ASSERT_EQUAL(glcnn_model_load(device, images, &model, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_PTR_NULL(model);
+    model = make("detect", "small");
+    const struct glcnn_model_options flip = {.flip = true};
+    const struct glcnn_evaluation *evaluation;
+    glcnn_predictions *all = NULL;
+    const char *const paths[] = {images};
+    CU_ASSERT_EQUAL(glcnn_model_predict(model, paths, 1, &flip, &all, error), GLCNN_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(all);
+    CU_ASSERT_NOT_EQUAL(glcnn_model_evaluate(model, "/tmp/there/is/none", NULL, &evaluation, error),
+                        GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NULL(evaluation);
+    glcnn_model_destroy(&model);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(models_are_made_saved_and_loaded),
+                                        UNIT_TEST(nonsense_is_refused), CU_TEST_INFO_NULL};
+    if (!open_all()) {
+        close_all();
+        return EXIT_FAILURE;
+    }
+    const int status = unit_run("library_models", tests, argc, argv);
+    close_all();
+    return status;
+}
