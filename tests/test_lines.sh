@@ -103,12 +103,13 @@ data() { # makes the data in the present folder
         "{'descr': '|i1', 'fortran_order': False, 'shape': (4,), }" >x.npy
     glcnn train --data fruit --net resnet8 --out made.safetensors >../log 2>&1 || fail 'no network is made'
     glcnn export made.safetensors -o net.onnx >../log 2>&1 || fail 'no ONNX file is made'
+    glcnn import net.onnx -o net.glcnn >../log 2>&1 || fail 'no model is imported'
     glcnn bench --json >old.json 2>../log || fail 'no earlier bench is made'
 }
 
 # ---- The lines -----------------------------------------------------------------------------------
 
-export PATH="$work/bin:$PATH"
+export PATH="$work/bin:$PATH" LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" # MPI's library is loaded by name
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 typed=0
 for page in README.md examples/README.md; do

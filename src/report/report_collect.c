@@ -2,6 +2,8 @@
  * are not. */
 #include "report_collect.h"
 
+#include "task/keypoint_sides.h"
+#include "task/sample_labels.h"
 #include "task/truth.h"
 
 #include <math.h>
@@ -182,19 +184,55 @@ static void copy_joined(struct input *input, const struct glcnn_data_batch *batc
 /* All of the batch, since what is mixed depends on it; on the device, where pictures are changed there. */
 static bool run_input(const struct pictures *p, glcnn_device *device,
                       const struct input_parameters *parameters,
-                      const struct glcnn_data_batch *batch, float *values)
+                      const struct glcnn_data_batch *batch, struct input *input, float *values)
 {
-    struct input input;
     const size_t size = size_of(&p->form) * batch->count;
-    bool good = input_create(device, &p->form, batch->count, parameters, &input);
-    if (good && !input.graph)
-        copy_joined(&input, batch, size, values);
+    bool good = input_create(device, &p->form, batch->count, parameters, input);
+    if (good && !input->graph)
+        copy_joined(input, batch, size, values);
     else if (good) {
-        glcnn_image *image = input_run(&input, batch);
+        glcnn_image *image = input_run(input, batch);
         good = image &&
                glcnn_image_read_bytes(image, NULL, values, size * sizeof *values) == GLCNN_SUCCESS;
     }
-    input_destroy(&input);
+    return good;
+}
+
+/* In three channels. False: not enough memory. */
+static bool make_coloured(struct shown *shown)
+{
+    struct shown made;
+    if (shown->channels == 3)
+        return true;
+    if (!shown_blank(shown->width, shown->height, 3, &made))
+        return false;
+    for (size_t i = 0; i < (size_t)shown->width * shown->height * 3; i++)
+        made.bytes[i] = shown->bytes[i / 3];
+    shown_free(shown);
+    *shown = made;
+    return true;
+}
+
+/* Pictures that are larger than they are shown stay without. */
+static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *batch,
+                        const char *const *names, struct report_picture *samples, uint32_t count)
+{
+    sample_labels_drawer *draw = sample_labels_of(runner->task);
+    uint8_t *pixels[REPORT_SAMPLES];
+    bool good = true;
+    if (!draw || runner->form.width > SHOWN_SIDE || runner->form.height > SHOWN_SIDE)
+        return true;
+    for (uint32_t n = 0; n < count && good; n++) {
+        good = make_coloured(&samples[n].shown);
+        pixels[n] = samples[n].shown.bytes;
+    }
+    uint32_t *partners = NULL;
+    char why[GLCNN_ERROR_LENGTH];
+    if (runner->task == &task_keypoints)
+        good = good && keypoint_sides(names, runner->form.classes, &partners, why);
+    runner->partners = partners;
+    good = good && draw(runner, batch, count, names, pixels);
+    free(partners);
     return good;
 }
 
@@ -214,14 +252,19 @@ static bool show_batch(const struct pictures *p, glcnn_device *device,
 {
     const size_t size = size_of(&p->form);
     float *values = calloc(size * batch->count, sizeof *values);
-    bool good =
-        values ? run_input(p, device, input, batch, values) || fail(error, model_failure(device))
-               : fail(error, "not enough memory");
+    struct runner runner = {
+        .task = task_of(&p->form), .device = device, .form = p->form, .batch = batch->count};
+    bool good = values ? run_input(p, device, input, batch, &runner.input, values) ||
+                             fail(error, model_failure(device))
+                       : fail(error, "not enough memory");
     for (uint32_t n = 0; n < count && good; n++) {
         undo_normalisation(&p->form, input, values + n * size);
         samples[n].label = batch->labels[n];
         good = show(p, values + n * size, &samples[n], error);
     }
+    if (good && !draw_labels(&runner, batch, p->info->class_names, samples, count))
+        good = fail(error, model_failure(device));
+    input_destroy(&runner.input);
     free(values);
     return good;
 }

@@ -13,6 +13,7 @@
 #include "detection_score.h"
 #include "detection_targets.h"
 #include "model.h"
+#include "sample_labels.h"
 #include "score.h"
 #include "window.h"
 
@@ -309,6 +310,24 @@ static bool take_objects(const struct runner *runner, const struct glcnn_data_ba
         next += objects;
     }
     return to->items && to->pictures;
+}
+
+bool detect_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
+                        const char *const *names, uint8_t *const pixels[])
+{
+    struct batch_objects all = {NULL, NULL};
+    const bool good = take_objects(runner, batch, &all);
+    for (uint32_t n = 0; n < count && good; n++) {
+        const struct canvas canvas = {pixels[n], runner->form.width, runner->form.height};
+        for (uint32_t i = 0; i < all.pictures[n].count; i++) {
+            const struct glcnn_object *o = &all.pictures[n].items[i];
+            const struct glcnn_detection d = {.box = o->box, .label = o->label, .score = NAN};
+            detection_draw(&canvas, &d, 1, names);
+        }
+    }
+    free(all.items);
+    free(all.pictures);
+    return good;
 }
 
 /* Arrays of each grid, into one image. */

@@ -11,6 +11,7 @@
 #include "keypoint_map.h"
 #include "keypoint_sides.h"
 #include "model.h"
+#include "sample_labels.h"
 #include "score.h"
 
 #define NEAR 0.05 /* of the picture's longer side: what is right */
@@ -172,6 +173,27 @@ static void draw_maps(const struct runner *runner, const struct glcnn_data_batch
             draw_map(form, &point, partners ? partners[k] : k, heat + n * each, weights + n * each);
         }
     }
+}
+
+bool keypoints_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch,
+                           uint32_t count, const char *const *names, uint8_t *const pixels[])
+{
+    const struct form *form = &runner->form;
+    (void)names;
+    for (uint32_t n = 0; n < count; n++) {
+        const struct canvas canvas = {pixels[n], form->width, form->height};
+        double matrix[6];
+        const bool moves = find_matrix(runner, batch, n, matrix);
+        const uint32_t *partners = moves && is_mirrored(matrix) ? runner->partners : NULL;
+        for (uint32_t k = 0; k < keypoint_count(form); k++) {
+            struct keypoint point = keypoint_of(form, batch, n, k);
+            if (moves)
+                keypoint_move(form, matrix, &point);
+            if (point.is_seen)
+                canvas_cross(&canvas, (long)point.x, (long)point.y, partners ? partners[k] : k);
+        }
+    }
+    return true;
 }
 
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)

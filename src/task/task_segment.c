@@ -10,6 +10,7 @@
 #include "model.h"
 #include "score.h"
 #include "network.h"
+#include "sample_labels.h"
 #include "segment_mask.h"
 #include "window.h"
 
@@ -140,6 +141,44 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
     free(made);
     runner->given_labels[0] = good ? input_turn(&runner->input, runner->labels[0]) : NULL;
     return runner->given_labels[0];
+}
+
+/* One picture, of labels [height][width][classes] as the device turned them; a pixel without a class is 0 in
+ * all. */
+static void tint_labels(const struct form *form, const float *labels, uint8_t *pixels)
+{
+    const size_t count = (size_t)form->width * form->height;
+    for (size_t i = 0; i < count; i++, labels += form->classes) {
+        const uint32_t best = network_best(labels, form->classes);
+        if (best > 0 && labels[best] > 0.5f)
+            canvas_tint(pixels + 3 * i, best - 1);
+    }
+}
+
+bool segment_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch,
+                         uint32_t count, const char *const *names, uint8_t *const pixels[])
+{
+    const struct form *form = &runner->form;
+    const size_t each = (size_t)form->width * form->height * form->classes;
+    struct glcnn_image_descriptor d = labels(form, 0, runner->batch);
+    d.channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32;
+    float *made = calloc(each * runner->batch, sizeof *made);
+    glcnn_image *image = NULL, *turned = NULL;
+    (void)names;
+    for (size_t i = 0; made && i < each * runner->batch / form->classes; i++)
+        if (batch->masks[i] != GLCNN_DATA_NO_CLASS)
+            made[i * form->classes + batch->masks[i]] = 1;
+    bool good = made && glcnn_image_create(runner->device, &d, &image) == GLCNN_SUCCESS &&
+                glcnn_image_write_bytes(image, NULL, made, each * runner->batch * sizeof *made) ==
+                    GLCNN_SUCCESS;
+    turned = good ? input_turn(&runner->input, image) : NULL;
+    good = turned && glcnn_image_read_bytes(turned, NULL, made,
+                                            each * runner->batch * sizeof *made) == GLCNN_SUCCESS;
+    for (uint32_t n = 0; n < count && good; n++)
+        tint_labels(form, made + n * each, pixels[n]);
+    glcnn_image_destroy(&image);
+    free(made);
+    return good;
 }
 
 static size_t values(const struct form *form)
