@@ -130,12 +130,14 @@ static void draw_detection(const struct canvas *canvas, const struct glcnn_detec
     long left = (long)(d->box.left + 0.5f), top = (long)(d->box.top + 0.5f);
     long above = top - (LETTER_HEIGHT + 2) * point;
     char text[128];
-    if (isnan(d->score))
+    if (name && isnan(d->score))
         snprintf(text, sizeof text, "%.100s", name);
-    else
+    else if (name)
         snprintf(text, sizeof text, "%.100s %.2f", name, (double)d->score);
     draw_frame(canvas, left, top, (long)(d->box.right + 0.5f), (long)(d->box.bottom + 0.5f), point,
                color);
+    if (!name)
+        return;
     long last = (long)canvas->width - text_width(text, point); /* where all of it fits */
     draw_text(canvas, left <= last ? left : held(last, canvas->width), above < 0 ? top : above,
               point, text, color);
@@ -145,7 +147,7 @@ void detection_draw(const struct canvas *canvas, const struct glcnn_detection *f
                     uint32_t count, const char *const *names)
 {
     for (uint32_t i = count; i-- > 0;)
-        draw_detection(canvas, &found[i], names[found[i].label]);
+        draw_detection(canvas, &found[i], names ? names[found[i].label] : NULL);
 }
 
 void canvas_cross(const struct canvas *canvas, long x, long y, uint32_t label)

@@ -15,7 +15,7 @@ struct canvas {
 /* Draws detections, the last first, so that the likeliest lie on top: a frame in the colour of the
  * class, and "NAME 0.97" above it, or in it where there is no room; at the right edge it moves to the
  * left. Lines and letters grow with the picture. Letters are drawn as capitals; what is no ASCII is a
- * block. */
+ * block. A score that is NaN has no number; names NULL: frames alone. */
 void detection_draw(const struct canvas *canvas, const struct glcnn_detection *found,
                     uint32_t count, const char *const *names);
 

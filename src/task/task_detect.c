@@ -312,6 +312,8 @@ static bool take_objects(const struct runner *runner, const struct glcnn_data_ba
     return to->items && to->pictures;
 }
 
+#define NAMES_LEAST                                                                                \
+    128 /* pixels of an image's width, below which names would hide what they name */
 bool detect_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
                         const char *const *names, uint8_t *const pixels[])
 {
@@ -322,7 +324,7 @@ bool detect_draw_labels(struct runner *runner, const struct glcnn_data_batch *ba
         for (uint32_t i = 0; i < all.pictures[n].count; i++) {
             const struct glcnn_object *o = &all.pictures[n].items[i];
             const struct glcnn_detection d = {.box = o->box, .label = o->label, .score = NAN};
-            detection_draw(&canvas, &d, 1, names);
+            detection_draw(&canvas, &d, 1, runner->form.width < NAMES_LEAST ? NULL : names);
         }
     }
     free(all.items);
