@@ -85,6 +85,9 @@ static void take(struct run *r, const struct glcnn_train_event *event)
         r->order[length] = letters[event->kind];
     if (event->kind == GLCNN_TRAIN_STEP) {
         CU_ASSERT_EQUAL(event->step, r->steps);
+        CU_ASSERT_STRING_EQUAL(event->task, "classify");
+        CU_ASSERT_TRUE(event->epoch <= event->epochs);
+        CU_ASSERT_EQUAL(event->is_last, event->done == event->images);
         r->steps++;
         r->loss = event->loss;
         if (r->steps == 1)

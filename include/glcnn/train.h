@@ -151,6 +151,11 @@ struct glcnn_train_event {
     double trained_loss, trained_measure;
     double seconds, waited; /* that the epoch's steps took, and of these for data */
     bool is_best;           /* epoch so far */
+
+    /* Of BEGUN and of all of steps, epochs and files behind it. */
+    const char *task; /* the name, as glcnn_task_at has it; it lives for ever */
+    uint64_t epochs;  /* that the training is to have */
+    size_t images;    /* pictures that an epoch shows */
 };
 
 /* ---- The trainer ---- */

@@ -82,7 +82,7 @@ glcnn_status glcnn_model_create(glcnn_device *device,
 glcnn_status glcnn_model_save(const glcnn_model *model, const char *path,
                               char error[GLCNN_ERROR_LENGTH])
 {
-    if (saved_write(&model->saved, &model->model, path, NULL, 0, error))
+    if (saved_write(&model->saved, &model->model, path, NULL, NULL, 0, error))
         return GLCNN_SUCCESS;
     return glcnn_device_is_lost(model->model.device) ? GLCNN_DEVICE_LOST : GLCNN_IO_ERROR;
 }

@@ -234,8 +234,14 @@ static void tell_zero(const glcnn_trainer *s, const struct train_mean *mean)
 
 static struct glcnn_train_event make_event(const glcnn_trainer *s, glcnn_train_event_kind kind)
 {
-    return (struct glcnn_train_event){
-        .kind = kind, .status = s->status, .step = s->step, .epoch = epochs_done(s) + 1};
+    const struct glcnn_train_settings *settings = &s->settings;
+    return (struct glcnn_train_event){.kind = kind,
+                                      .status = s->status,
+                                      .step = s->step,
+                                      .epoch = epochs_done(s) + 1,
+                                      .task = settings->task ? settings->task->info.name : NULL,
+                                      .epochs = settings->epochs,
+                                      .images = s->steps * (size_t)settings_step_images(settings)};
 }
 
 static void add_event(glcnn_trainer *s, glcnn_train_event_kind kind)

@@ -18,7 +18,7 @@ default device of its own. The headers in include/glcnn are the manual of what i
 Room: The package for Python. Uses only the public headers, through ctypes.
 """
 from ._c import (ChannelFormat, EdgeMode, LogLevel, LossType, NeuronType, Padding, ReductionType,
-                 Status, TrainingStyle)
+                 Status, TrainEventKind, TrainingStyle)
 from ._c import glcnn_neuron_descriptor as NeuronDescriptor
 from ._library import Error, version
 from .dataset import Dataset
@@ -27,14 +27,18 @@ from .graph import Graph, TrainingGraph
 from .image import Image, image
 from .loss import Loss
 from .metrics import History, Score
+from .model import Answer, Evaluation, evaluate
 from .network import Network, load, network, onnx
 from .node import FilterNode, ImageNode
 from .optimizer import Optimizer
 from .run import run
+from .trainer import Event, Setting, Trained, Trainer, settings, train
 from . import kernels, tasks
 
-__all__ = ["Candidate", "ChannelFormat", "Dataset", "Device", "EdgeMode", "Error", "FilterNode",
-           "Graph", "History", "Image", "ImageNode", "LogLevel", "Loss", "LossType", "Network",
-           "NeuronDescriptor", "NeuronType", "Optimizer", "Padding", "ReductionType", "Score",
-           "Status", "TrainingGraph", "TrainingStyle", "default_device", "devices", "image",
-           "kernels", "load", "network", "onnx", "run", "tasks", "version"]
+__all__ = ["Answer", "Candidate", "ChannelFormat", "Dataset", "Device", "EdgeMode", "Error",
+           "Evaluation", "Event", "FilterNode", "Graph", "History", "Image", "ImageNode",
+           "LogLevel", "Loss", "LossType", "Network", "NeuronDescriptor", "NeuronType",
+           "Optimizer", "Padding", "ReductionType", "Score", "Setting", "Status", "TrainEventKind",
+           "Trained", "Trainer", "TrainingGraph", "TrainingStyle", "default_device", "devices",
+           "evaluate", "image", "kernels", "load", "network", "onnx", "run", "settings", "tasks",
+           "train", "version"]

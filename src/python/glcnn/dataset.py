@@ -178,6 +178,12 @@ class Dataset:
         other._choose(part)
         return other
 
+    def ordered(self) -> Dataset:
+        """The same part in its order, all its images, those too that fill no batch."""
+        other = Dataset.__new__(Dataset)
+        other.__dict__.update(self.__dict__, _loader=None, _epoch=0, _shuffle=False, shuffle=False)
+        return other
+
     @property
     def shape(self) -> Tuple[int, int, int]:
         """(C, H, W) of the images."""

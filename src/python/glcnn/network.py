@@ -8,13 +8,14 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set,
 
 import numpy
 
-from . import _c, files as _files, onnx as _onnx, train as _train
+from . import _c, files as _files, onnx as _onnx, loop as _loop
 from ._library import SIZE_MAX, c, call, library, refuse, whole
 from .batches import RANDOM, Batch, Fitting, Shape, is_batches, needed, pair
 from .device import Device, Owned, default_device
 from .graph import Graph
 from .loss import AnyLoss, Recipe, Reduction
 from .metrics import History, Metrics, Score, named
+from .model import answers, paths_of
 from .node import FilterNode, ImageNode, address, get_parameter, pointers, set_parameter
 from .optimizer import Optimizer
 from .summary import describe, summary
@@ -81,6 +82,12 @@ class Network:
         self.check()
         self.shapes[address(node.pointer)] = shape
         return node
+
+    @property
+    def shape(self) -> Optional[Shape]:
+        """(C, H, W) of the images that a network of one input takes; None where it is not known."""
+        inputs = [node for node in self.images if not node.filter]
+        return inputs[0].shape if len(inputs) == 1 else None
 
     @property
     def filters(self) -> List[FilterNode]:
@@ -278,9 +285,9 @@ class Network:
               steps: Optional[int] = None, optimizer: Union[Optimizer, str, None] = None,
               loss: Optional[AnyLoss] = None, reduction: Optional[Reduction] = None,
               weight_decay: Optional[float] = None,
-              schedule: Optional[_train.Schedule] = None, metrics: Metrics = (),
-              validation: Any = None, on_step: Optional[_train.OnScore] = None,
-              on_epoch: Optional[_train.OnScore] = None, seed: int = 0, memory: int = 0,
+              schedule: Optional[_loop.Schedule] = None, metrics: Metrics = (),
+              validation: Any = None, on_step: Optional[_loop.OnScore] = None,
+              on_epoch: Optional[_loop.OnScore] = None, seed: int = 0, memory: int = 0,
               clip_norm: float = 0) -> History:
         """Trains on the mean loss of batches, and returns a Score for each epoch.
 
@@ -328,28 +335,28 @@ class Network:
         number of the first. A step whose loss or gradients are not finite raises Error with status
         CHECK_FAILED; where gradients are not, weights and what optimizers keep stay as they were.
         """
-        recipe = Recipe(_train.loss_for(loss, images), reduction)
+        recipe = Recipe(_loop.loss_for(loss, images), reduction)
         if any(one.reduction == "none" for one in recipe.losses):
             raise refuse("training takes one number of a batch: reduction is \"mean\" or \"sum\"")
         whole("epochs", epochs, 1)
         whole("seed", seed, 0, SIZE_MAX)
         whole("batch", batch, 1)
         if labels is None and isinstance(images, (str, os.PathLike)):
-            images = _train.folder(self, images, batch, seed)
+            images = _loop.folder(self, images, batch, seed)
             if validation is None and images.counts["validation"]:
                 validation = images.part("validation")
-        source = _train.source_of(self, images, labels, batch=batch, steps=steps, seed=seed)
+        source = _loop.source_of(self, images, labels, batch=batch, steps=steps, seed=seed)
         self.set_optimizer(optimizer)
         for kernel in self.optimizers() if weight_decay is not None else []:
             set_parameter(self.device, kernel, "weight_decay", weight_decay)
             set_parameter(self.device, kernel, "decays_weights_only", True)
-        rates = _train.Rates(self, schedule, source.steps and source.steps * epochs)
-        training = _train.Training(self, source, recipe, metrics=named(metrics), rates=rates,
+        rates = _loop.Rates(self, schedule, source.steps and source.steps * epochs)
+        training = _loop.Training(self, source, recipe, metrics=named(metrics), rates=rates,
                                    memory=memory, clip_norm=clip_norm, on_step=on_step)
         validate = validation if validation is None or callable(validation) else (
-            lambda: _train.evaluate(self, validation, None, batch=batch, recipe=recipe,
+            lambda: _loop.evaluate(self, validation, None, batch=batch, recipe=recipe,
                                     metrics=training.metrics))
-        return _train.train(training, epochs, validate, on_epoch)
+        return _loop.train(training, epochs, validate, on_epoch)
 
     # ---- Inference ----
 
@@ -361,10 +368,15 @@ class Network:
         has one.
 
         images  arrays as train takes them; or an iterator of batches, of images or of (images,
-                labels), and then the outputs of each batch come from a generator as they are made
+                labels), and then the outputs of each batch come from a generator as they are made.
+                Or the path of a picture, of which the glcnn.Answer is given, that glcnn predict
+                prints; of a folder, or a list of paths, a list of those
         stack   of an iterator: one array of all instead"""
+        paths = paths_of(images)
+        if paths:
+            return answers(self, images, paths)
         if not is_batches(images):
-            return self._predict(Fitting(self).batch(*_train.given_pair(images, None)), batch,
+            return self._predict(Fitting(self).batch(*_loop.given_pair(images, None)), batch,
                                  memory)
         made = self._predictions(images, batch, memory)
         return _stacked(list(made)) if stack else made
@@ -376,7 +388,7 @@ class Network:
 
     def _predict(self, data: Batch, batch: int, memory: int) -> Any:
         found = self._infer(data, batch, memory)
-        for told in filter(None, map(_train.not_finite, found)):
+        for told in filter(None, map(_loop.not_finite, found)):
             warnings.warn(told, RuntimeWarning, stacklevel=3)
         return data.fitting.arrays(found)
 
@@ -394,12 +406,13 @@ class Network:
                  loss: Optional[AnyLoss] = None, reduction: Optional[Reduction] = None,
                  metrics: Metrics = ()) -> Score:
         """The mean loss of the outputs against labels, the share of right classes, and the metrics:
-        of arrays, of (images, labels), of an iterator of those, or of a glcnn.Dataset. Arguments are
+        of arrays, of (images, labels), of an iterator of those, or of a glcnn.Dataset, of which all
+        images are counted, in their order. glcnn.evaluate has the tool's measures. Arguments are
         those of train. With reduction="none" the loss is an array of the loss of each element,
         [N][C][H][W]. An output that is not finite raises Error with status CHECK_FAILED, which names
         the first such image."""
-        return _train.evaluate(self, images, labels, batch=whole("batch", batch, 1),
-                               recipe=Recipe(_train.loss_for(loss, images), reduction), metrics=named(metrics))
+        return _loop.evaluate(self, images, labels, batch=whole("batch", batch, 1),
+                               recipe=Recipe(_loop.loss_for(loss, images), reduction), metrics=named(metrics))
 
     # ---- Files ----
 

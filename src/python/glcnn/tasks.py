@@ -70,7 +70,7 @@ class Task:
     def evaluate(self, network: Network, data: Dataset) -> Score:
         """The mean loss, and the task's measures, on a part of a dataset."""
         self._check(data, network)
-        return network.evaluate(self._batches(data), loss=self.loss, metrics=self.metrics)
+        return network.evaluate(self._batches(data.ordered()), loss=self.loss, metrics=self.metrics)
 
     def predict(self, network: Network, images: Any, *, batch: int = 32) -> Any:
         """An answer for each image, of arrays or of an iterator of batches."""
@@ -259,7 +259,7 @@ class Detect(Task):
     def evaluate(self, network: Network, data: Dataset) -> Score:
         """The loss, and the precision of boxes of a probability of 0.01 and more."""
         self._check(data, network)
-        encoded, layout = self._batches(data), self._layout(network)
+        encoded, layout = _Encoded(data.ordered(), self._layout(network)), self._layout(network)
         precision = DetectionScore(layout.classes)
 
         class Seen:

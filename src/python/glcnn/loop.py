@@ -286,6 +286,8 @@ def evaluate(network: Network, images: Any, labels: Any, *, batch: int, recipe: 
 
 def _parts(network: Network, images: Any, labels: Any, batch: int) -> Iterator[Batch]:
     fitting = Fitting(network)
+    if isinstance(images, Dataset):
+        images = images.ordered()
     if labels is None and (is_batches(images) or isinstance(images, list)):
         yield from Iterated(fitting, images, None).batches(0)
     else:

@@ -1,0 +1,141 @@
+"""A network as the library's tasks have it: how well it does on labelled pictures, and what it answers to
+new ones, as glcnn evaluate and predict print it: glcnn/task.h."""
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
+
+import numpy
+
+from . import _c
+from ._library import call, library, refuse
+from .device import Owned
+
+if TYPE_CHECKING:
+    from .network import Network
+
+Path = Union[str, "os.PathLike[str]"]
+
+_PARTS = ("all", "validation", "test")
+
+
+class Evaluation(NamedTuple):
+    """How well a network does. What is not defined is NaN."""
+    measure: float            # the task's: accuracy, R2, mIoU, mAP@0.5, PCK@0.05
+    loss: float               # the mean over pictures; of segment over pixels that have a class
+    images: int               # that were measured
+    part: str                 # the test part, or without one the validation part, or "all"
+    trained_on: int           # of these pictures, how many the network was trained on
+    measures: Dict[str, Any]  # all that glcnn evaluate --json prints, by its names
+    text: str                 # what glcnn evaluate prints
+    notes: str                # what opening the data decided, and pictures that were left out
+
+
+class Answer(NamedTuple):
+    """What a network answers to a picture. What its task does not have is None."""
+    name: str                      # the picture's path, or its number in a file of several
+    size: Any                      # (H, W) of the picture
+    values: Any                    # as the network answers: probabilities of classes, numbers ...
+    label: Optional[str]           # classify: the most probable class
+    probability: Optional[float]   # and its probability
+    boxes: Any                     # detect: [K][6], edges in pixels, class, probability
+    points: Any                    # keypoints: [K][3], x and y in pixels, confidence
+    mask: Any                      # segment: [H][W], the class of each pixel, 255 for none
+    text: str                      # what glcnn predict prints
+
+
+class Model:
+    """The library's model of a network, with its weights of now."""
+
+    def __init__(self, network: Network):
+        self._calls, self._device = library("glcnn_train"), network.device
+        pointer = ctypes.POINTER(_c.glcnn_model)()
+        with tempfile.TemporaryDirectory(prefix="glcnn-") as folder:
+            path = os.path.join(folder, "model.safetensors")
+            network.save(path)
+            call(self._calls.glcnn_model_load, self._device.enter(), os.fsencode(path),
+                 ctypes.byref(pointer))
+        self._owned = Owned(self._device, self._calls.glcnn_model_destroy, pointer)
+        self._info = self._calls.glcnn_model_info(pointer).contents
+
+    @property
+    def task(self) -> str:
+        return self._info.task.contents.name.decode()
+
+    def evaluate(self, data: Path, *, flip: bool = False) -> Evaluation:
+        made, options = ctypes.POINTER(_c.glcnn_evaluation)(), _c.glcnn_model_options(flip=flip)
+        self._device.enter()
+        call(self._calls.glcnn_model_evaluate, self._owned.pointer, os.fsencode(data),
+             ctypes.byref(options), ctypes.byref(made))
+        one = made.contents
+        return Evaluation(one.measure, one.loss, one.count, _PARTS[one.part], one.trained_on,
+                          json.loads(one.json), one.text.decode(), one.notes.decode())
+
+    def predict(self, paths: Sequence[Path], *, flip: bool = False) -> Iterator[Answer]:
+        """Pictures, folders of pictures, or one file of images; what cannot be read is left out."""
+        names = (ctypes.c_char_p * len(paths))(*map(os.fsencode, paths))
+        begun, options = ctypes.POINTER(_c.glcnn_predictions)(), _c.glcnn_model_options(flip=flip)
+        self._device.enter()
+        call(self._calls.glcnn_model_predict, self._owned.pointer, names, len(names),
+             ctypes.byref(options), ctypes.byref(begun))
+        made = ctypes.POINTER(_c.glcnn_prediction)()
+        try:
+            while True:
+                self._device.enter()
+                call(self._calls.glcnn_predictions_next, begun, ctypes.byref(made))
+                if not made:
+                    return
+                yield self._answer(made.contents)
+        finally:
+            self._calls.glcnn_predictions_destroy(ctypes.byref(begun))
+
+    def _answer(self, one: Any) -> Answer:
+        values = _copy(one.values, self._info.value_count)
+        classifies = self.task == "classify" and one.is_finite
+        label = self._info.class_names[one.label].decode() if classifies else None
+        boxes = [(b.box.left, b.box.top, b.box.right, b.box.bottom, b.label, b.score)
+                 for b in one.boxes[:one.box_count]] if self.task == "detect" else None
+        points = [(p.x, p.y, p.confidence)
+                  for p in one.points[:one.point_count]] if one.points else None
+        mask = _copy(one.mask, one.height * one.width)
+        return Answer(one.name.decode(errors="surrogateescape"), (one.height, one.width), values,
+                      label, one.probability if classifies else None,
+                      None if boxes is None else numpy.array(boxes).reshape(-1, 6),
+                      None if points is None else numpy.array(points).reshape(-1, 3),
+                      None if mask is None else mask.reshape(one.height, one.width),
+                      one.text.decode())
+
+
+def evaluate(network: Network, data: Path, *, flip: bool = False) -> Evaluation:
+    """Measures a network on labelled pictures, as glcnn evaluate does: on the test part of the path, or
+    without one on the validation part, or if there is none of these on all.
+
+    flip  the mean of the answers to a picture and its mirror image, of classify alone"""
+    return Model(network).evaluate(data, flip=flip)
+
+
+def _copy(pointer: Any, count: int) -> Any:
+    return numpy.ctypeslib.as_array(pointer, (count,)).copy() if pointer else None
+
+
+def paths_of(given: Any) -> Optional[List[Path]]:
+    """A path, or a list of paths; None of anything else."""
+    if isinstance(given, (str, os.PathLike)):
+        return [given]
+    if isinstance(given, (list, tuple)) and given and all(
+            isinstance(one, (str, os.PathLike)) for one in given):
+        return list(given)
+    return None
+
+
+def answers(network: Network, given: Any, paths: List[Path]) -> Any:
+    """An Answer of the path of a file; a list of them of a folder, a list, or a file of several."""
+    found = list(Model(network).predict(paths))
+    if isinstance(given, (str, os.PathLike)) and not os.path.isdir(given) and len(found) == 1:
+        return found[0]
+    if not found:
+        raise refuse("%s: no picture could be read" % ", ".join(str(path) for path in paths))
+    return found
