@@ -70,4 +70,5 @@ def main():
     np.savez_compressed("detection.npz", **{name: a.astype(np.float32) for name, a in kept.items()})
 
 
-main()
+if __name__ == "__main__":
+    main()
