@@ -204,7 +204,7 @@ for part in interchange onnx data; do
 done
 buildroot -- built >"$work/said" 2>&1 || fail "$(tail -n 3 "$work/said")"
 grep -e 'libglcnn_' -e protoc -e 'made/glcnn ' "$work/said" && fail "Buildroot's make builds more than the core"
-buildroot interchange onnx data tool -- built >"$work/said" 2>&1 && grep -q 'made/glcnn ' "$work/said" ||
+buildroot interchange onnx data train tool -- built >"$work/said" 2>&1 && grep -q 'made/glcnn ' "$work/said" ||
     fail "Buildroot's make does not build the tool: $(tail -n 3 "$work/said")"
 
 are_listed $recipe "$(sed -n 's/^DEPENDS = "\(.*\)"$/\1/p; s/^PACKAGECONFIG\[.*,,\(..*\)"$/\1/p' $recipe)" \
