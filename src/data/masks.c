@@ -254,11 +254,11 @@ static void sample(const glcnn_data_set *set, const struct picture_values *v, ui
 glcnn_status set_mask_values(glcnn_data_set *set, uint32_t index, struct picture_values *values,
                              char *error)
 {
-    const struct picture_file *file = &set->masks.files[index];
     struct picture_file now;
     *values = (struct picture_values){.values = NULL};
     if (set->masks.drawings)
         return masks_draw(set, index, values, error);
+    const struct picture_file *file = &set->masks.files[index];
     FILE *stream = open_picture(file->path, &now);
     if (!stream)
         return data_tell_change(file->path, "has vanished", error);
