@@ -85,16 +85,16 @@ static void print_log(void *user, glcnn_log_level level, const char *text)
 
 /* ---- The data ---- */
 
-static glcnn_data_set *open_data(const char *folder)
+static glcnn_dataset *open_data(const char *folder)
 {
     char error[GLCNN_ERROR_LENGTH];
-    glcnn_data_set *data = fashion_open(folder, error);
+    glcnn_dataset *data = fashion_open(folder, error);
     if (!data)
         die(error);
     return data;
 }
 
-static glcnn_data_loader *load(glcnn_data_set *data,
+static glcnn_data_loader *load(glcnn_dataset *data,
                                const struct glcnn_data_loader_parameters *parameters)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -687,7 +687,7 @@ int main(int argc, char **argv)
     struct network network = {0};
     struct curve curve = {0};
     read_options(argc, argv, &options);
-    glcnn_data_set *data = open_data(options.data);
+    glcnn_dataset *data = open_data(options.data);
     glcnn_data_loader *training = load(
         data,
         &(struct glcnn_data_loader_parameters){
@@ -700,13 +700,13 @@ int main(int argc, char **argv)
     signal(SIGINT, interrupt);
     make_network(&network, &options);
     train(&network, &options, training, &curve);
-    test(&network, testing, glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST]);
+    test(&network, testing, glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TEST]);
     save(&network, &options, &curve);
     destroy_network(&network);
     glcnn_device_destroy(&device);
     glcnn_data_loader_destroy(&training);
     glcnn_data_loader_destroy(&testing);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     free(curve.steps);
     free(curve.losses);
     return interrupted ? 130 : 0;

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     uint64_t steps = 20;
     must(argc < 2 || option_whole(argv[1], 1, 1000000, &steps),
          "the argument is the number of steps, 1 to 1000000");
-    glcnn_data_set *data = fashion_open(FASHION_DIRECTORY, error);
+    glcnn_dataset *data = fashion_open(FASHION_DIRECTORY, error);
     must(data && !glcnn_data_loader_create(data, &batches, &loader, error), error);
     must(!glcnn_data_loader_next(loader, &batch, error), error);
     glcnn_status opened = glcnn_device_create(NULL, &device);
@@ -124,6 +124,6 @@ int main(int argc, char **argv)
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     return 0;
 }

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     char error[GLCNN_ERROR_LENGTH];
     const struct glcnn_data_loader_parameters batches = {
         .batch = BATCH, .limit = read_count(argc > 1 ? argv[1] : NULL), .shuffle = true};
-    glcnn_data_set *data = fashion_open(FASHION_DIRECTORY, error);
+    glcnn_dataset *data = fashion_open(FASHION_DIRECTORY, error);
     if (!data || glcnn_data_loader_create(data, &batches, &loader, error))
         return puts(error), 1;
     glcnn_status opened = glcnn_device_create(NULL, &device);
@@ -95,5 +95,5 @@ int main(int argc, char **argv)
     glcnn_image_destroy(&sources[1]);
     glcnn_device_destroy(&device);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }

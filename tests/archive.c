@@ -69,7 +69,7 @@ bool archive_is_near(struct zip *archive, const char *name, const float *found, 
     double error = archive_error(&wanted, found, count);
     if (!(error <= tolerance))
         fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
-    glcnn_npy_free(&wanted);
+    glcnn_npy_destroy(&wanted);
     return error <= tolerance;
 }
 

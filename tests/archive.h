@@ -8,7 +8,7 @@ struct zip;
 
 /* NULL, with a message on standard error, when it cannot be opened. */
 struct zip *archive_open(const char *path);
-/* The array of that name, to be released with glcnn_npy_free. False, with a
+/* The array of that name, to be released with glcnn_npy_destroy. False, with a
  * message, when there is none. */
 bool archive_read(struct zip *archive, const char *name, struct glcnn_npy *array);
 /* How many arrays there are whose name begins so. */

@@ -458,11 +458,11 @@ void data_write_zip(const char *name, const struct data_entry *entries, size_t c
 
 /* ---- Opening ---- */
 
-glcnn_data_set *data_open(const char *name, const struct glcnn_data_parameters *parameters)
+glcnn_dataset *data_open(const char *name, const struct glcnn_data_parameters *parameters)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
-    glcnn_data_set *data;
-    glcnn_status status = glcnn_data_set_open(data_path(name), parameters, &data, error);
+    glcnn_dataset *data;
+    glcnn_status status = glcnn_dataset_open(data_path(name), parameters, &data, error);
     if (status != GLCNN_SUCCESS)
         printf("\n    %s", error);
     CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
@@ -473,15 +473,15 @@ void data_refuses(const char *name, const struct glcnn_data_parameters *paramete
                   glcnn_status status, const char *phrase)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
-    glcnn_data_set *data = (glcnn_data_set *)error;
-    CU_ASSERT_EQUAL(glcnn_data_set_open(data_path(name), parameters, &data, error), status);
+    glcnn_dataset *data = (glcnn_dataset *)error;
+    CU_ASSERT_EQUAL(glcnn_dataset_open(data_path(name), parameters, &data, error), status);
     CU_ASSERT_PTR_NULL(data);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
     if (!strstr(error, phrase))
         printf("\n    %s: expected \"%s\", got \"%s\"", name, phrase, error);
 }
 
-glcnn_data_loader *data_load(glcnn_data_set *data,
+glcnn_data_loader *data_load(glcnn_dataset *data,
                              const struct glcnn_data_loader_parameters *parameters)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -506,17 +506,17 @@ struct glcnn_data_batch data_next(glcnn_data_loader *loader)
 
 /* ---- What was read ---- */
 
-const char *data_describe_boxes(const glcnn_data_set *data, glcnn_data_part part)
+const char *data_describe_boxes(const glcnn_dataset *data, glcnn_data_part part)
 {
     static char text[2048];
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     char *to = text;
     *to = 0;
     for (uint32_t i = 0; i < info->counts[part]; i++) {
         char name[256];
         uint32_t count;
-        const struct glcnn_data_box *box = glcnn_data_set_boxes(data, part, i, &count);
-        glcnn_data_set_name(data, part, i, name, sizeof name);
+        const struct glcnn_data_box *box = glcnn_dataset_boxes(data, part, i, &count);
+        glcnn_dataset_name(data, part, i, name, sizeof name);
         to +=
             sprintf(to, "%s%s", i ? "; " : "", strrchr(name, '/') ? strrchr(name, '/') + 1 : name);
         for (uint32_t k = 0; k < count; k++, box++)
@@ -528,10 +528,10 @@ const char *data_describe_boxes(const glcnn_data_set *data, glcnn_data_part part
     return text;
 }
 
-const char *data_describe_classes(const glcnn_data_set *data)
+const char *data_describe_classes(const glcnn_dataset *data)
 {
     static char text[1024];
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     char *to = text;
     *to = 0;
     for (uint32_t i = 0; i < info->class_count; i++)
@@ -539,7 +539,7 @@ const char *data_describe_classes(const glcnn_data_set *data)
     return text;
 }
 
-bool data_says(const glcnn_data_set *data, const char *(*message)(const glcnn_data_set *, uint32_t),
+bool data_says(const glcnn_dataset *data, const char *(*message)(const glcnn_dataset *, uint32_t),
                const char *phrase)
 {
     for (uint32_t i = 0; message(data, i); i++)

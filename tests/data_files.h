@@ -88,22 +88,22 @@ struct data_entry {
 void data_write_zip(const char *name, const struct data_entry *entries, size_t count);
 
 /* Opens and expects success. NULL parameters: none. */
-glcnn_data_set *data_open(const char *name, const struct glcnn_data_parameters *parameters);
+glcnn_dataset *data_open(const char *name, const struct glcnn_data_parameters *parameters);
 /* Opens and expects a failure whose message has the phrase. */
 void data_refuses(const char *name, const struct glcnn_data_parameters *parameters,
                   glcnn_status status, const char *phrase);
-glcnn_data_loader *data_load(glcnn_data_set *data,
+glcnn_data_loader *data_load(glcnn_dataset *data,
                              const struct glcnn_data_loader_parameters *parameters);
 /* The next batch, expected to be there. */
 struct glcnn_data_batch data_next(glcnn_data_loader *loader);
 
 /* "a.png: cat 0.1 0.2 0.5 0.6, dog ..; b.png": names without their folders; the text lives until the next
  * call. */
-const char *data_describe_boxes(const glcnn_data_set *data, glcnn_data_part part);
+const char *data_describe_boxes(const glcnn_dataset *data, glcnn_data_part part);
 /* "cat dog", alike. */
-const char *data_describe_classes(const glcnn_data_set *data);
+const char *data_describe_classes(const glcnn_dataset *data);
 /* Whether one of the notes or decisions has the phrase; prints the first otherwise. */
-bool data_says(const glcnn_data_set *data, const char *(*message)(const glcnn_data_set *, uint32_t),
+bool data_says(const glcnn_dataset *data, const char *(*message)(const glcnn_dataset *, uint32_t),
                const char *phrase);
 
 #endif

@@ -100,7 +100,7 @@ static void check_example(const struct example *e)
     for (int i = 0; outputs && i < EXAMPLE_ARRAYS && e->outputs[i].name; i++)
         example_compare(e->kernel, &e->outputs[i],
                         example_output(outputs, count, e->outputs[i].name));
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
 }
 
 void examples_check(const struct example *examples)

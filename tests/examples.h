@@ -37,7 +37,7 @@ struct example {
 void examples_check(const struct example *examples);
 
 /* Their parts. `inputs` end with a name of NULL or after EXAMPLE_ARRAYS. What example_run returns
- * is to be released with glcnn_run_free; NULL, and the test failed, when it could not run. */
+ * is to be released with glcnn_run_destroy; NULL, and the test failed, when it could not run. */
 struct glcnn_array *example_run(const char *kernel, const char *settings,
                                 const struct vector *inputs, size_t *output_count);
 const struct glcnn_array *example_output(const struct glcnn_array *outputs, size_t count,

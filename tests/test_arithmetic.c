@@ -398,7 +398,7 @@ static void check_run(const char *kernel, const struct glcnn_array *inputs, size
                 CU_ASSERT_DOUBLE_EQUAL(outputs[i].data[k], expected[k], 1e-6);
         }
     CU_ASSERT_EQUAL(found, 1);
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
 }
 
 /* A gradient by name takes the one image that its kernel is given, or both of the forward kernel:

@@ -338,11 +338,11 @@ static void test_metadata(void)
     CU_ASSERT_PTR_NULL(glcnn_checkpoint_text(&metadata, "epoc"));
     CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "optimizer.convolution_0"),
                            "optimizer_adam");
-    glcnn_checkpoint_free_metadata(&metadata);
+    glcnn_checkpoint_metadata_destroy(&metadata);
     CU_ASSERT_EQUAL(metadata.count, 0);
     ENDS(GLCNN_SUCCESS, glcnn_checkpoint_load(t.network, path_of("a"), &metadata, error));
     CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "epoch"), "3");
-    glcnn_checkpoint_free_metadata(&metadata);
+    glcnn_checkpoint_metadata_destroy(&metadata);
     destroy_model(&t);
     folder_empty(folder);
 }
@@ -435,7 +435,7 @@ static glcnn_status load_bytes(glcnn_network *network, const struct bytes *b)
         CU_ASSERT_TRUE(files_equal(before, after));
         CU_ASSERT_PTR_NULL(metadata.entries);
     }
-    glcnn_checkpoint_free_metadata(&metadata);
+    glcnn_checkpoint_metadata_destroy(&metadata);
     strcpy(error, message);
     return status;
 }
@@ -636,7 +636,7 @@ static void test_flipped_bytes(void)
         loads++;
         wrong += memcmp(saved, loaded, sizeof saved) != 0 || !glcnn_checkpoint_text(&m, "step") ||
                  strcmp(glcnn_checkpoint_text(&m, "step"), "1234") != 0;
-        glcnn_checkpoint_free_metadata(&m);
+        glcnn_checkpoint_metadata_destroy(&m);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_TRUE(loads <= sizeof masks * strlen("crc64"));
@@ -898,7 +898,7 @@ static void test_arguments(void)
     ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_read_metadata(NULL, &metadata, error));
     ENDS(GLCNN_INVALID_ARGUMENT, glcnn_checkpoint_read_metadata(path_of("a"), NULL, error));
     CU_ASSERT_EQUAL(glcnn_checkpoint_load(network, path_of("a"), NULL, NULL), GLCNN_IO_ERROR);
-    glcnn_checkpoint_free_metadata(NULL);
+    glcnn_checkpoint_metadata_destroy(NULL);
     CU_ASSERT_EQUAL(folder_count_files(folder), 0);
     glcnn_network_destroy(&network);
 }

@@ -958,7 +958,7 @@ static void *work_elsewhere(void *data)
     h->acquired = glcnn_device_acquire(device);
     h->encoded = copy(h->commands, h->a, h->b);
     h->committed = glcnn_command_buffer_commit(h->commands);
-    h->released = glcnn_device_release(device);
+    h->released = glcnn_device_hand_over(device);
     return NULL;
 }
 
@@ -980,9 +980,9 @@ static void test_a_device_is_handed_over(void)
     CU_ASSERT_TRUE(h.told);
     CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), "");
     REFUSED(GLCNN_INVALID_STATE, glcnn_device_acquire(device));
-    GOOD(glcnn_device_release(device));
+    GOOD(glcnn_device_hand_over(device));
     REFUSED(GLCNN_INVALID_STATE, glcnn_command_buffer_commit(h.commands));
-    REFUSED(GLCNN_INVALID_STATE, glcnn_device_release(device));
+    REFUSED(GLCNN_INVALID_STATE, glcnn_device_hand_over(device));
     run_thread(work_elsewhere, &h);
     CU_ASSERT_EQUAL(h.acquired, GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(h.encoded, GLCNN_SUCCESS);

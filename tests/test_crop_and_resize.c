@@ -233,7 +233,7 @@ static void test_copies_and_bytes_have_the_regions(void)
         GOOD_FATAL(glcnn_kernel_serialize(kernel, with_weights, &bytes, &size, NULL));
         GOOD_FATAL(glcnn_kernel_deserialize(device, bytes, size, &copy, NULL));
         CU_ASSERT_TRUE(has_regions(copy));
-        glcnn_serialize_free(bytes);
+        glcnn_serialize_destroy(bytes);
         glcnn_kernel_destroy(&copy);
     }
     glcnn_kernel_destroy(&kernel);

@@ -61,27 +61,27 @@ static const char *voc(const char *objects)
 /* ---- What was read ---- */
 
 /* Opens, and compares the training part with what is expected. */
-static glcnn_data_set *open_as(const char *name, const struct glcnn_data_parameters *p,
-                               const char *format, const char *training)
+static glcnn_dataset *open_as(const char *name, const struct glcnn_data_parameters *p,
+                              const char *format, const char *training)
 {
-    glcnn_data_set *data = data_open(name, p);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, format);
+    glcnn_dataset *data = data_open(name, p);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, format);
     CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING), training);
     return data;
 }
 
 static void check(const char *name, const char *format, const char *training)
 {
-    glcnn_data_set *data = open_as(name, &boxes, format, training);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 0));
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = open_as(name, &boxes, format, training);
+    CU_ASSERT_PTR_NULL(glcnn_dataset_note(data, 0));
+    glcnn_dataset_destroy(&data);
 }
 
 static void check_part(const char *name, glcnn_data_part part, const char *expected)
 {
-    glcnn_data_set *data = data_open(name, &boxes);
+    glcnn_dataset *data = data_open(name, &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, part), expected);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Layouts ---- */
@@ -121,8 +121,8 @@ static void yolo_without_parts(void)
     write_pictures("beside", "a");
     write_in("beside", "a.txt", line);
     write_in("beside", "obj.names", "cat\ndog");
-    glcnn_data_set *data = open_as("beside", &boxes, "yolo", dog);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = open_as("beside", &boxes, "yolo", dog);
+    glcnn_dataset_destroy(&data);
 }
 
 static void voc_is_found(void)
@@ -238,9 +238,9 @@ static void data_yaml_names_the_classes(void)
         check("named", "yolo", dog);
     }
     write_named("names: ['it''s: a \"cat\"', \"a \\\"b\\\" \\\\ c\", d#e, f:g]");
-    glcnn_data_set *data = data_open("named", &boxes);
+    glcnn_dataset *data = data_open("named", &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "it's: a \"cat\" a \"b\" \\ c d#e f:g");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void data_yaml_that_is_not_understood(void)
@@ -292,13 +292,13 @@ static void classes_without_names_are_counted(void)
 {
     write_pictures("counted/images", "a");
     write_in("counted/labels", "a.txt", "10 0.5 0.5 0.5 0.5\n2 0.5 0.5 1 1\n");
-    glcnn_data_set *data =
+    glcnn_dataset *data =
         open_as("counted", &boxes, "yolo", "a.png: 10 0.25 0.25 0.75 0.75, 2 0 0 1 1");
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0 1 2 3 4 5 6 7 8 9 10");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "so classes are named 0 to 10"));
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "so classes are named 0 to 10"));
     CU_ASSERT(
-        data_says(data, glcnn_data_set_decision, "has no box of the class \"0\"; and so 8 more"));
-    glcnn_data_set_close(&data);
+        data_says(data, glcnn_dataset_decision, "has no box of the class \"0\"; and so 8 more"));
+    glcnn_dataset_destroy(&data);
 }
 
 /* Names of a checkpoint, in another order than the data has. */
@@ -316,20 +316,20 @@ static void given_names_are_the_classes(void)
         uint32_t count;
         p.class_names = given;
         p.class_count = 3;
-        glcnn_data_set *data = data_open(sets[i], &p);
+        glcnn_dataset *data = data_open(sets[i], &p);
         CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "dog bird cat");
-        CU_ASSERT_EQUAL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count)->label, 0);
-        glcnn_data_set_close(&data);
+        CU_ASSERT_EQUAL(glcnn_dataset_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count)->label, 0);
+        glcnn_dataset_destroy(&data);
         p.class_names = few;
         p.class_count = 2;
         data_refuses(sets[i], &p, GLCNN_MALFORMED_DATA, "the label \"dog\" is not the name of one");
     }
     write_pictures("numbers/images", "a");
     write_in("numbers/labels", "a.txt", line);
-    glcnn_data_set *data = data_open("numbers", &p);
+    glcnn_dataset *data = data_open("numbers", &p);
     CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING),
                            "a.png: cat 0.25 0.25 0.75 0.75");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Also one class is enough, and those of VOC are in the order of their bytes. */
@@ -337,19 +337,19 @@ static void classes_follow_from_the_data(void)
 {
     write_pictures("bytes/JPEGImages", "ab");
     write_in("bytes/Annotations", "a.xml", voc(VOC_BOX("dog", "6", "3", "15", "7", "")));
-    glcnn_data_set *data = data_open("bytes", &boxes);
+    glcnn_dataset *data = data_open("bytes", &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "dog");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_in("bytes/Annotations", "b.xml", voc(VOC_BOX("cat", "6", "3", "15", "7", "")));
     data = data_open("bytes", &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "cat dog");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_in("c6", "a.json", coco("a.png", bbox));
     write_pictures("c6", "a");
     data = data_open("c6", &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "cat dog");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "has no box of the class \"cat\""));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "has no box of the class \"cat\""));
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- What is broken ---- */
@@ -357,11 +357,11 @@ static void classes_follow_from_the_data(void)
 /* The picture b.png is whole; a.png is left out with a note, or an error with `strict`. */
 static void check_left_out(const char *name, const char *whole, const char *phrase)
 {
-    glcnn_data_set *data = data_open(name, &boxes);
+    glcnn_dataset *data = data_open(name, &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING), whole);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
-    CU_ASSERT(data_says(data, glcnn_data_set_note, phrase));
-    glcnn_data_set_close(&data);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 1);
+    CU_ASSERT(data_says(data, glcnn_dataset_note, phrase));
+    glcnn_dataset_destroy(&data);
     data_refuses(name, &strict, GLCNN_MALFORMED_DATA, phrase);
 }
 
@@ -565,12 +565,12 @@ static void images_that_come_twice(void)
 /* Not a note for each, but one with their number. */
 static void check_told(const char *name, const char *training, const char *phrase)
 {
-    glcnn_data_set *data = data_open(name, &boxes);
+    glcnn_dataset *data = data_open(name, &boxes);
     CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING), training);
-    CU_ASSERT(data_says(data, glcnn_data_set_note, phrase));
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 1));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_note, phrase));
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 0);
+    CU_ASSERT_PTR_NULL(glcnn_dataset_note(data, 1));
+    glcnn_dataset_destroy(&data);
     char first[200];
     snprintf(first, sizeof first, "%.*s", (int)strcspn(phrase, ";"), phrase);
     data_refuses(name, &strict, GLCNN_MALFORMED_DATA, first);
@@ -625,23 +625,22 @@ static void pictures_without_annotation_have_no_boxes(void)
     write_in("bare/labels", "a.txt", line);
     write_in("bare", "data.yaml", names);
     for (int i = 0; i < 2; i++) {
-        glcnn_data_set *data = open_as("bare", i ? &strict : &boxes, "yolo",
-                                       "a.png: dog 0.25 0.25 0.75 0.75; b.png; c.png");
-        CU_ASSERT(data_says(data, glcnn_data_set_decision,
+        glcnn_dataset *data = open_as("bare", i ? &strict : &boxes, "yolo",
+                                      "a.png: dog 0.25 0.25 0.75 0.75; b.png; c.png");
+        CU_ASSERT(data_says(data, glcnn_dataset_decision,
                             "b.png: has no annotation .txt, and so no boxes; and so 1 more"));
-        CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 0));
-        glcnn_data_set_close(&data);
+        CU_ASSERT_PTR_NULL(glcnn_dataset_note(data, 0));
+        glcnn_dataset_destroy(&data);
     }
     write_in("bare/labels", "a.txt", "");
     data_refuses("bare", &boxes, GLCNN_MALFORMED_DATA, "no picture of the training part has a box");
     write_pictures("test/images/train", "a");
     write_pictures("test/images/test", "b");
     write_in("test/labels/train", "a.txt", line);
-    glcnn_data_set *data = data_open("test", &boxes);
-    CU_ASSERT(
-        data_says(data, glcnn_data_set_note, "/images/test: is left out: there is no folder"));
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 0);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("test", &boxes);
+    CU_ASSERT(data_says(data, glcnn_dataset_note, "/images/test: is left out: there is no folder"));
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TEST], 0);
+    glcnn_dataset_destroy(&data);
     data_refuses("test", &strict, GLCNN_MALFORMED_DATA, "is left out: there is no folder");
 }
 
@@ -654,9 +653,9 @@ static void broken_pictures_are_left_out(void)
     write_in("bad/labels", "b.txt", line);
     write_in("bad", "data.yaml", names);
     check_left_out("bad", other, "a.png: is not a picture");
-    glcnn_data_set *data = data_open("bad", &boxes);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 1);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("bad", &boxes);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->ignored, 1);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Images ---- */
@@ -682,9 +681,9 @@ static void check_light(uint32_t width, uint32_t height, uint32_t W, uint32_t H,
     data_write_png("light/images/a.png",
                    &(struct data_png){.width = width, .height = height, .value = light});
     write_in("light/labels", "a.txt", label);
-    glcnn_data_set *data = data_open("light", &p);
+    glcnn_dataset *data = data_open("light", &p);
     const struct glcnn_data_box *box =
-        glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count);
+        glcnn_dataset_boxes(data, GLCNN_DATA_PART_TRAINING, 0, &count);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .threads = 1});
     struct glcnn_data_batch batch = data_next(loader);
@@ -700,7 +699,7 @@ static void check_light(uint32_t width, uint32_t height, uint32_t W, uint32_t H,
     CU_ASSERT(fabs((left + right) * W / 2 - x / sum) < 0.25);
     CU_ASSERT(fabs((top + bottom) * H / 2 - y / sum) < 0.25);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void boxes_follow_their_pictures(void)
@@ -728,12 +727,12 @@ static void boxes_outside_of_the_middle_are_kept(void)
     write_in("middle/labels", "a.txt", "0 .1 .5 .2 .5\n1 .25 .5 .5 .5\n0 .9 .5 .2 1\n");
     write_in("middle/labels", "b.txt", line);
     write_in("middle", "data.yaml", names);
-    glcnn_data_set *data =
+    glcnn_dataset *data =
         open_as("middle", &p, "yolo",
                 "a.png: cat -0.5 0.25 -0.1 0.75, dog -0.5 0.25 0.5 0.75, cat 1.1 0 1.5 1; "
                 "b.png: dog 0 0.25 1 0.75");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "2 of 4 boxes lie outside of the middle"));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "2 of 4 boxes lie outside of the middle"));
+    glcnn_dataset_destroy(&data);
 }
 
 /* Boxes are of the picture as EXIF turns it. */
@@ -755,37 +754,37 @@ static void a_share_becomes_the_validation_part(void)
     for (const char *name = "abcdefgh"; *name; name++)
         write_in("share/labels", (char[]){*name, '.', 't', 'x', 't', 0}, *name < 'd' ? "" : line);
     write_in("share", "data.yaml", names);
-    glcnn_data_set *data = data_open("share", &p);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open("share", &p);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_EQUAL(info->counts[GLCNN_DATA_PART_TRAINING], 6);
     CU_ASSERT_EQUAL(info->counts[GLCNN_DATA_PART_VALIDATION], 2);
     for (int part = 0; part < 2; part++)
         for (uint32_t i = 0; i < info->counts[part]; i++) {
             char name[64];
             uint32_t count;
-            glcnn_data_set_name(data, (glcnn_data_part)part, i, name, sizeof name);
-            glcnn_data_set_boxes(data, (glcnn_data_part)part, i, &count);
+            glcnn_dataset_name(data, (glcnn_data_part)part, i, name, sizeof name);
+            glcnn_dataset_boxes(data, (glcnn_data_part)part, i, &count);
             CU_ASSERT_EQUAL(count, strrchr(name, '/')[1] < 'd' ? 0 : 1);
         }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void batches_say_whose_boxes_they_have(void)
 {
     write_pictures("share/images", "abcdefgh");
-    glcnn_data_set *data = data_open("share", &boxes);
+    glcnn_dataset *data = data_open("share", &boxes);
     uint32_t seen = 0, count;
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 0), GLCNN_DATA_NO_LABEL);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, 8, &count));
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 0), GLCNN_DATA_NO_LABEL);
+    CU_ASSERT_PTR_NULL(glcnn_dataset_boxes(data, GLCNN_DATA_PART_TRAINING, 8, &count));
     CU_ASSERT_EQUAL(count, 0);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_boxes(data, GLCNN_DATA_PART_TEST, 0, &count));
-    CU_ASSERT_PTR_NULL(glcnn_data_set_boxes(data, (glcnn_data_part)3, 0, &count));
+    CU_ASSERT_PTR_NULL(glcnn_dataset_boxes(data, GLCNN_DATA_PART_TEST, 0, &count));
+    CU_ASSERT_PTR_NULL(glcnn_dataset_boxes(data, (glcnn_data_part)3, 0, &count));
     glcnn_data_loader *loader = data_load(
         data, &(struct glcnn_data_loader_parameters){.batch = 8, .threads = 2, .shuffle = true});
     struct glcnn_data_batch batch = data_next(loader);
     for (uint32_t i = 0; i < 8; i++) {
-        CU_ASSERT_PTR_EQUAL(batch.boxes[i], glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING,
-                                                                 batch.indices[i], &count));
+        CU_ASSERT_PTR_EQUAL(batch.boxes[i], glcnn_dataset_boxes(data, GLCNN_DATA_PART_TRAINING,
+                                                                batch.indices[i], &count));
         CU_ASSERT_EQUAL(batch.box_counts[i], count);
         CU_ASSERT_EQUAL(count, batch.indices[i] < 3 ? 0 : 1);
         CU_ASSERT_EQUAL(batch.labels[i], 0);
@@ -793,7 +792,7 @@ static void batches_say_whose_boxes_they_have(void)
     }
     CU_ASSERT_EQUAL(seen, 255);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void targets_are_checked(void)

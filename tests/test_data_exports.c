@@ -60,11 +60,11 @@ static void check(const struct export *e)
 {
     write_folder(e->folder, e->files);
     expect_guess(opened(e), GLCNN_DATA_TARGETS_BOXES);
-    glcnn_data_set *data =
+    glcnn_dataset *data =
         data_open(opened(e), &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
     if (!data)
         return;
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, e->format);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, e->format);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), e->classes);
     for (int part = 0; part < GLCNN_DATA_PARTS; part++) {
         const char *expected = e->parts[part] ? e->parts[part] : "",
@@ -75,12 +75,12 @@ static void check(const struct export *e)
                    expected);
     }
     if (e->decision)
-        CU_ASSERT(data_says(data, glcnn_data_set_decision, e->decision));
-    const char *note = glcnn_data_set_note(data, 0);
-    CU_ASSERT(e->note ? data_says(data, glcnn_data_set_note, e->note) : !note);
+        CU_ASSERT(data_says(data, glcnn_dataset_decision, e->decision));
+    const char *note = glcnn_dataset_note(data, 0);
+    CU_ASSERT(e->note ? data_says(data, glcnn_dataset_note, e->note) : !note);
     if (!e->note && note)
         printf("\n    %s: %s\n", e->folder, note);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void check_all(const struct export *e, size_t count)
@@ -607,9 +607,9 @@ static void folders_as_people_have_them(void)
     write_folder("deep_classes", (const struct file[]){{"fruit/apple/a.png", NULL},
                                                        {"fruit/pear/b.png", NULL},
                                                        {NULL, NULL}});
-    glcnn_data_set *data = data_open("deep_classes", NULL);
+    glcnn_dataset *data = data_open("deep_classes", NULL);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "apple pear");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     /* Label Studio's brush has masks without pictures, and names that no picture has. */
     write_folder("brush", (const struct file[]){{"task-1-annotation-2-by-1-tag-cat-0.png", NULL},
                                                 {NULL, NULL}});
@@ -688,11 +688,11 @@ static void pictures_and_masks_are_no_classes(void)
         write_pictures(pictures, "ab");
         write_masks(masks, "ab");
         expect_guess(folder, GLCNN_DATA_TARGETS_MASKS);
-        glcnn_data_set *data =
+        glcnn_dataset *data =
             data_open(folder, &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_MASKS});
-        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TRAINING], 2);
-        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 2);
-        glcnn_data_set_close(&data);
+        CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 2);
+        CU_ASSERT_EQUAL(glcnn_dataset_info(data)->class_count, 2);
+        glcnn_dataset_destroy(&data);
         data_refuses(folder, NULL, GLCNN_MALFORMED_DATA,
                      "are no classes, but pictures and what is said of them; masks are read as "
                      "targets that are masks (--task segment)");
@@ -731,9 +731,9 @@ static void what_fits_two_things_is_a_question(void)
     write_pictures("faces/mask", "ab");
     write_pictures("faces/no_mask", "ab");
     expect_guess("faces", GLCNN_DATA_TARGETS_CLASSES);
-    glcnn_data_set *data = data_open("faces", NULL);
+    glcnn_dataset *data = data_open("faces", NULL);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "mask no_mask");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     /* Texts beside pictures of classes are no boxes. */
     write_pictures("texts_beside/cat", "ab");
     write_pictures("texts_beside/dog", "ab");

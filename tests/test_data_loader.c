@@ -54,23 +54,23 @@ static void a_split_takes_its_share_of_each_class(void)
     static const uint32_t wanted[] = {8, 2, 1, 1, 0, 2}; /* a fifth, rounded, one at least */
     make_pictures("split", counts, 6);
     const struct glcnn_data_parameters p = {.validation = 0.2, .seed = 7};
-    glcnn_data_set *data = data_open("split", &p);
+    glcnn_dataset *data = data_open("split", &p);
     uint32_t found[6] = {0}, both = 0;
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_EQUAL(info->counts[0] + info->counts[1], 64);
     CU_ASSERT_EQUAL(info->counts[1], 14);
     for (uint32_t i = 0; i < info->counts[1]; i++) {
         char name[64], other[64];
-        found[glcnn_data_set_label(data, GLCNN_DATA_PART_VALIDATION, i)]++;
-        glcnn_data_set_name(data, GLCNN_DATA_PART_VALIDATION, i, name, sizeof name);
+        found[glcnn_dataset_label(data, GLCNN_DATA_PART_VALIDATION, i)]++;
+        glcnn_dataset_name(data, GLCNN_DATA_PART_VALIDATION, i, name, sizeof name);
         for (uint32_t k = 0; k < info->counts[0]; k++) {
-            glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, k, other, sizeof other);
+            glcnn_dataset_name(data, GLCNN_DATA_PART_TRAINING, k, other, sizeof other);
             both += strcmp(name, other) == 0;
         }
     }
     CU_ASSERT_EQUAL(both, 0);
     CU_ASSERT_EQUAL(memcmp(found, wanted, sizeof wanted), 0);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Nine tenths of 1, 2 and 5 are 0.9, 1.8 and 4.5, which would be all of them. */
@@ -79,23 +79,23 @@ static void a_split_leaves_one_to_train_with(void)
     static const uint32_t counts[] = {1, 2, 5};
     uint32_t left[3] = {0};
     make_pictures("few", counts, 3);
-    glcnn_data_set *data = data_open("few", &(struct glcnn_data_parameters){.validation = 0.9});
-    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_info(data)->counts[0], 3);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[1], 5);
+    glcnn_dataset *data = data_open("few", &(struct glcnn_data_parameters){.validation = 0.9});
+    CU_ASSERT_EQUAL_FATAL(glcnn_dataset_info(data)->counts[0], 3);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[1], 5);
     for (uint32_t i = 0; i < 3; i++)
-        left[glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i)]++;
+        left[glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, i)]++;
     CU_ASSERT(left[0] == 1 && left[1] == 1 && left[2] == 1);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void list_validation(uint64_t seed, char names[64][16], uint32_t *count)
 {
     const struct glcnn_data_parameters p = {.validation = 0.25, .seed = seed};
-    glcnn_data_set *data = data_open("split", &p);
-    *count = glcnn_data_set_info(data)->counts[1];
+    glcnn_dataset *data = data_open("split", &p);
+    *count = glcnn_dataset_info(data)->counts[1];
     for (uint32_t i = 0; i < *count; i++)
-        glcnn_data_set_name(data, GLCNN_DATA_PART_VALIDATION, i, names[i], sizeof names[i]);
-    glcnn_data_set_close(&data);
+        glcnn_dataset_name(data, GLCNN_DATA_PART_VALIDATION, i, names[i], sizeof names[i]);
+    glcnn_dataset_destroy(&data);
 }
 
 static void a_split_follows_from_its_seed(void)
@@ -125,13 +125,13 @@ static void write_size(const char *name, uint32_t width, uint32_t height, int co
 static void check_size(const char *folder, const struct glcnn_data_parameters *p, uint32_t width,
                        uint32_t height, uint32_t channels)
 {
-    glcnn_data_set *data = data_open(folder, p);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open(folder, p);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_EQUAL(info->width, width);
     CU_ASSERT_EQUAL(info->height, height);
     CU_ASSERT_EQUAL(info->channels, channels);
     CU_ASSERT_TRUE(info->bytes);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void the_size_follows_from_the_data(void)
@@ -186,13 +186,13 @@ static void pictures_of_many_sizes_have_the_size_of_their_median(void)
         }
         snprintf(name, sizeof name, "many%zu", i);
         check_size(name, NULL, rows[i].wanted[0], rows[i].wanted[1], 1);
-        glcnn_data_set *data = data_open(name, NULL);
-        const char *said = glcnn_data_set_decision(data, 0);
+        glcnn_dataset *data = data_open(name, NULL);
+        const char *said = glcnn_dataset_decision(data, 0);
         bool good = rows[i].said ? said && strstr(said, rows[i].said) : !said;
         CU_ASSERT_TRUE(good);
         if (!good)
             printf("\n    %s: expected \"%s\", got \"%s\"", name, rows[i].said, said);
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
     }
 }
 
@@ -205,14 +205,14 @@ static void folders_are_classes_in_the_order_of_their_bytes(void)
         write_size(path, 4, 4, 0);
     }
     data_write_text("order/empty/readme.txt", "text");
-    glcnn_data_set *data = data_open("order", NULL);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open("order", NULL);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_EQUAL_FATAL(info->class_count, 5);
     for (size_t i = 0; i < 5; i++)
         CU_ASSERT_STRING_EQUAL(info->class_names[i], names[i]);
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 0), "empty: a folder without a"));
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
-    glcnn_data_set_close(&data);
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_dataset_note(data, 0), "empty: a folder without a"));
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 0);
+    glcnn_dataset_destroy(&data);
     data_refuses("order", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
                  "empty: a folder without a picture");
 }
@@ -231,11 +231,11 @@ static void folders_that_cannot_be_trained_on_are_refused(void)
     write_size("both/train/a/x.png", 4, 4, 0);
     write_size("both/train/b/x.png", 4, 4, 0);
     write_size("both/val/b/x.png", 4, 4, 0);
-    glcnn_data_set *data = data_open("both", &(struct glcnn_data_parameters){.validation = 0.5});
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 2);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[1], 1);
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_VALIDATION, 0), 1);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("both", &(struct glcnn_data_parameters){.validation = 0.5});
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], 2);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[1], 1);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_VALIDATION, 0), 1);
+    glcnn_dataset_destroy(&data);
     make_table("both/test.csv", 4, 2);
     data_refuses("both", NULL, GLCNN_MALFORMED_DATA, "one part is pictures and another a table");
 }
@@ -245,7 +245,7 @@ static void folders_that_cannot_be_trained_on_are_refused(void)
 static void an_epoch_has_each_image_once(void)
 {
     make_table("once.csv", 103, 2);
-    glcnn_data_set *data = data_open("once.csv", NULL);
+    glcnn_dataset *data = data_open("once.csv", NULL);
     const struct glcnn_data_loader_parameters p = {.batch = 10, .shuffle = true, .seed = 5};
     glcnn_data_loader *loader = data_load(data, &p);
     uint32_t first[103], seen[103] = {0}, moved = 0;
@@ -273,13 +273,13 @@ static void an_epoch_has_each_image_once(void)
     CU_ASSERT_EQUAL(out, 6); /* three images of each epoch fill no batch */
     CU_ASSERT_TRUE(moved > 50);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void in_order_the_last_batch_has_empty_places(void)
 {
     make_table("tail.csv", 25, 2);
-    glcnn_data_set *data = data_open("tail.csv", NULL);
+    glcnn_dataset *data = data_open("tail.csv", NULL);
     const struct glcnn_data_loader_parameters p = {.batch = 10, .limit = 23};
     glcnn_data_loader *loader = data_load(data, &p);
     CU_ASSERT_EQUAL(glcnn_data_loader_steps(loader), 3);
@@ -295,7 +295,7 @@ static void in_order_the_last_batch_has_empty_places(void)
         }
     }
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Folders of classes stand one behind the other: the first images alone would be of one class. */
@@ -304,7 +304,7 @@ static void a_limit_takes_of_each_class(void)
     static const uint32_t counts[] = {30, 20, 10};
     uint32_t seen[60] = {0}, found[3] = {0};
     make_pictures("limited", counts, 3);
-    glcnn_data_set *data = data_open("limited", NULL);
+    glcnn_dataset *data = data_open("limited", NULL);
     const struct glcnn_data_loader_parameters p = {.batch = 6, .limit = 12, .shuffle = true};
     glcnn_data_loader *loader = data_load(data, &p);
     CU_ASSERT_EQUAL(glcnn_data_loader_steps(loader), 2);
@@ -319,7 +319,7 @@ static void a_limit_takes_of_each_class(void)
     for (uint32_t i = 0; i < 60; i++)
         CU_ASSERT_EQUAL(seen[i], i % 5 == 0 ? 2 : 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Shares ---- */
@@ -338,7 +338,7 @@ static void orders_are_the_same_for_ever(void)
                   {7, 1, {8, 1, 4, 6, 0, 2, 9, 5, 3, 7}},
                   {UINT64_C(5) << 44, 3, {5, 7, 0, 3, 6, 4, 8, 1, 9, 2}}};
     make_table("order.csv", 10, 2);
-    glcnn_data_set *data = data_open("order.csv", NULL);
+    glcnn_dataset *data = data_open("order.csv", NULL);
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         const struct glcnn_data_loader_parameters p = {
             .batch = 10, .shuffle = true, .seed = orders[i].seed, .step = orders[i].epoch};
@@ -348,14 +348,14 @@ static void orders_are_the_same_for_ever(void)
             CU_ASSERT_EQUAL(batch.indices[n], orders[i].order[n]);
         glcnn_data_loader_destroy(&loader);
     }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Shares of batches, shuffled or in order with empty places at the end, are these batches. */
 static void shares_are_the_parts_of_batches(void)
 {
     make_table("shares.csv", 51, 3);
-    glcnn_data_set *data = data_open("shares.csv", NULL);
+    glcnn_dataset *data = data_open("shares.csv", NULL);
     for (int shuffle = 0; shuffle < 2; shuffle++) {
         struct glcnn_data_loader_parameters p = {.batch = SHARED, .shuffle = shuffle, .step = 2};
         glcnn_data_loader *whole = data_load(data, &p), *parts[3];
@@ -383,7 +383,7 @@ static void shares_are_the_parts_of_batches(void)
         for (int i = 0; i < 3; i++)
             glcnn_data_loader_destroy(&parts[i]);
     }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- The same bits ---- */
@@ -400,7 +400,7 @@ struct record {
 static void record(const char *folder, uint32_t threads, uint64_t first, uint64_t memory,
                    struct record *r)
 {
-    glcnn_data_set *data = data_open(folder, &(struct glcnn_data_parameters){.memory = memory});
+    glcnn_dataset *data = data_open(folder, &(struct glcnn_data_parameters){.memory = memory});
     const struct glcnn_data_loader_parameters p = {
         .batch = BATCH, .shuffle = true, .seed = 3, .threads = threads, .step = first};
     glcnn_data_loader *loader = data_load(data, &p);
@@ -412,7 +412,7 @@ static void record(const char *folder, uint32_t threads, uint64_t first, uint64_
         memcpy(r->indices[step], batch.indices, sizeof r->indices[step]);
     }
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Broken pictures too make no difference: what stands in for them does not depend on who met them
@@ -460,7 +460,7 @@ static void labels_alone_are_those_of_the_batches(void)
     record("alone", 1, 0, 0, &whole);
     make_table("alone.csv", 40, 2);
     for (int table = 0; table < 2; table++) {
-        glcnn_data_set *data = data_open(table ? "alone.csv" : "alone", NULL);
+        glcnn_dataset *data = data_open(table ? "alone.csv" : "alone", NULL);
         struct glcnn_data_loader_parameters p = {
             .batch = BATCH, .shuffle = true, .seed = 3, .bytes = table};
         glcnn_data_loader *loader = data_load(data, &p);
@@ -485,7 +485,7 @@ static void labels_alone_are_those_of_the_batches(void)
         glcnn_data_loader_destroy(&loader);
         if (!table)
             CU_ASSERT_EQUAL(memcmp(indices, whole.indices, sizeof indices), 0);
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
     }
 }
 
@@ -494,7 +494,7 @@ static void pictures_are_decoded_once_where_they_fit_in(void)
     static const uint32_t counts[] = {12, 9};
     make_pictures("kept", counts, 2);
     for (int kept = 0; kept < 2; kept++) {
-        glcnn_data_set *data = data_open(
+        glcnn_dataset *data = data_open(
             "kept", &(struct glcnn_data_parameters){.memory = kept ? 21 * 30 : 21 * 30 - 1});
         glcnn_data_loader *loader =
             data_load(data, &(struct glcnn_data_loader_parameters){
@@ -507,7 +507,7 @@ static void pictures_are_decoded_once_where_they_fit_in(void)
         CU_ASSERT_TRUE(s.decoded >= (kept ? 21u : 63u) && s.decoded <= most);
         CU_ASSERT_TRUE(s.waited >= 0 && s.waited <= s.elapsed);
         glcnn_data_loader_destroy(&loader);
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
     }
 }
 
@@ -518,7 +518,7 @@ static void expect_failure(const char *folder, void (*change)(void), const char 
 {
     char error[GLCNN_ERROR_LENGTH] = "", again[GLCNN_ERROR_LENGTH] = "";
     struct glcnn_data_batch batch;
-    glcnn_data_set *data = data_open(folder, &(struct glcnn_data_parameters){.memory = 1});
+    glcnn_dataset *data = data_open(folder, &(struct glcnn_data_parameters){.memory = 1});
     glcnn_data_loader *loader = data_load(
         data, &(struct glcnn_data_loader_parameters){.batch = 5, .shuffle = true, .memory = 1});
     data_next(loader);
@@ -532,9 +532,9 @@ static void expect_failure(const char *folder, void (*change)(void), const char 
         printf("\n    expected \"%s\", got \"%s\"", phrase, error);
     CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, again), GLCNN_IO_ERROR);
     CU_ASSERT_STRING_EQUAL(error, again);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void remove_folder(void)
@@ -573,7 +573,7 @@ static void the_next_whole_picture_stands_in(void)
     make_pictures("next", counts, 2);
     cut("next/a/001.png");
     cut("next/b/001.png");
-    glcnn_data_set *data = data_open("next", NULL);
+    glcnn_dataset *data = data_open("next", NULL);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 5, .shuffle = true});
     struct glcnn_data_batch batch = data_next(loader);
@@ -581,7 +581,7 @@ static void the_next_whole_picture_stands_in(void)
         found[batch.indices[n]]++;
     CU_ASSERT(found[0] == 2 && found[1] == 0 && found[2] == 2 && found[3] == 1 && found[4] == 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void nothing_whole_is_an_error(void)
@@ -593,14 +593,14 @@ static void nothing_whole_is_an_error(void)
     cut("cut/a/000.png");
     cut("cut/a/001.png");
     cut("cut/b/000.png");
-    glcnn_data_set *data = data_open("cut", NULL);
+    glcnn_dataset *data = data_open("cut", NULL);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 2, .shuffle = true});
     CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "every picture of the part is damaged"));
     glcnn_data_loader_destroy(&loader);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 3);
-    glcnn_data_set_close(&data);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 3);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Layouts ---- */
@@ -611,7 +611,7 @@ static void images_are_normalised_and_laid_out_as_asked(void)
     salt = 0;
     write_size("layout/a/1.png", 3, 2, 2);
     write_size("layout/b/1.png", 3, 2, 2);
-    glcnn_data_set *data = data_open("layout", NULL);
+    glcnn_dataset *data = data_open("layout", NULL);
     for (int mode = 0; mode < 8; mode++) {
         const struct glcnn_data_loader_parameters p = {.batch = 1,
                                                        .bytes = mode & 1,
@@ -634,7 +634,7 @@ static void images_are_normalised_and_laid_out_as_asked(void)
         }
         glcnn_data_loader_destroy(&loader);
     }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Those of the files, not of what the loader gives. */
@@ -643,7 +643,7 @@ static void batches_have_the_sizes_of_files(void)
     static const uint32_t widths[3] = {3, 9, 0}, heights[3] = {2, 5, 0};
     write_size("own_sizes/a/1.png", 3, 2, 2);
     write_size("own_sizes/b/1.png", 9, 5, 2);
-    glcnn_data_set *data = data_open("own_sizes", NULL);
+    glcnn_dataset *data = data_open("own_sizes", NULL);
     glcnn_data_loader *loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 3});
     struct glcnn_data_batch batch = data_next(loader);
     for (int i = 0; i < 3; i++) {
@@ -651,7 +651,7 @@ static void batches_have_the_sizes_of_files(void)
         CU_ASSERT_EQUAL(batch.heights[i], heights[i]);
     }
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void bad_loaders_are_refused(void)
@@ -675,7 +675,7 @@ static void bad_loaders_are_refused(void)
         {{.bytes = true}, GLCNN_UNSUPPORTED, "bytes are requested"},
     };
     data_write_text("few.csv", "a,1.5\nb,2\na,3\nb,4\na,5\nb,6\na,7\nb,8\n");
-    glcnn_data_set *data = data_open("few.csv", NULL);
+    glcnn_dataset *data = data_open("few.csv", NULL);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char error[GLCNN_ERROR_LENGTH] = "";
         glcnn_data_loader *loader = (glcnn_data_loader *)error;
@@ -686,7 +686,7 @@ static void bad_loaders_are_refused(void)
             printf("\n    expected \"%s\", got \"%s\"", rows[i].phrase, error);
     }
     glcnn_data_loader_destroy(NULL);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int main(int argc, char *argv[])

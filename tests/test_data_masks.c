@@ -94,7 +94,7 @@ static uint32_t all_soft(uint32_t x, uint32_t y, uint32_t c)
 /* ---- What is expected ---- */
 
 /* "background 100 cat 90 none 10": of each class the pixels of the first mask of a part. */
-static void expect_pixels(glcnn_data_set *data, glcnn_data_part part, const char *expected)
+static void expect_pixels(glcnn_dataset *data, glcnn_data_part part, const char *expected)
 {
     char text[256] = "";
     size_t length = 0;
@@ -102,7 +102,7 @@ static void expect_pixels(glcnn_data_set *data, glcnn_data_part part, const char
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.part = part, .batch = 1});
     const struct glcnn_data_batch batch = data_next(loader);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     for (int p = 0; p < PIXELS; p++)
         counts[batch.masks[p]]++;
     for (uint32_t k = 0; k < 256; k++)
@@ -117,12 +117,12 @@ static void expect_pixels(glcnn_data_set *data, glcnn_data_part part, const char
 }
 
 /* Opens what is guessed to be masks; counts of the parts. */
-static glcnn_data_set *open_parts(const char *name, uint32_t training, uint32_t validation,
-                                  uint32_t test)
+static glcnn_dataset *open_parts(const char *name, uint32_t training, uint32_t validation,
+                                 uint32_t test)
 {
     CU_ASSERT_EQUAL(glcnn_data_guess_targets(data_path(name)), GLCNN_DATA_TARGETS_MASKS);
-    glcnn_data_set *data = data_open(name, &masks);
-    const uint32_t *counts = glcnn_data_set_info(data)->counts;
+    glcnn_dataset *data = data_open(name, &masks);
+    const uint32_t *counts = glcnn_dataset_info(data)->counts;
     CU_ASSERT_EQUAL(counts[GLCNN_DATA_PART_TRAINING], training);
     CU_ASSERT_EQUAL(counts[GLCNN_DATA_PART_VALIDATION], validation);
     CU_ASSERT_EQUAL(counts[GLCNN_DATA_PART_TEST], test);
@@ -142,11 +142,11 @@ static void cvat_segmentation_mask(void)
     data_write_text("cvat/ImageSets/Segmentation/default.txt", "a\n");
     data_write_text("cvat/labelmap.txt", "# label:color_rgb:parts:actions\nbackground:0,0,0::\n"
                                          "a:b:128,0,64::\r\nsky:1,2,3:head,foot:running\n");
-    glcnn_data_set *data = open_parts("cvat", 1, 0, 0);
+    glcnn_dataset *data = open_parts("cvat", 1, 0, 0);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background a:b sky");
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "background 90 a:b 100 none 10");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "has the class \"sky\""));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "has the class \"sky\""));
+    glcnn_dataset_destroy(&data);
     data_write_text("cvat/labelmap.txt", "background:0,0,0::\ncat:128,0,64,0::\n");
     data_refuses("cvat", &masks, GLCNN_MALFORMED_DATA,
                  "labelmap.txt: line 2: \"cat:128,0,64,0::\"; expected a class and its colour");
@@ -164,15 +164,15 @@ static void roboflow_masks(void)
     data_write_text("roboflow/train/_classes.csv", "Pixel Value, Class\n0, background\n1, cat\n");
     data_write_text("roboflow/valid/_classes.csv", "Pixel Value, Class\n0, background\n1, cat\n");
     data_write_text("roboflow/README.roboflow.txt", "one");
-    glcnn_data_set *data = open_parts("roboflow", 1, 1, 0);
+    glcnn_dataset *data = open_parts("roboflow", 1, 1, 0);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat");
     expect_pixels(data, GLCNN_DATA_PART_VALIDATION, "background 100 cat 100");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     known.class_names = given;
     known.class_count = 2;
     data = data_open("roboflow", &known);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "cat 100 background 100");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* VOC2012's ImageSets/Segmentation; names of files in any case. */
@@ -190,12 +190,12 @@ static void voc_lists(void)
     data_write_text("voc/ImageSets/Segmentation/trainval.txt", "a\nb\n");
     data_write_text("voc/ImageSets/Segmentation/test.txt", "c.png\n");
     data_write_text("voc/Classes.TXT", "background\ncat\ndog\n");
-    glcnn_data_set *data = open_parts("voc", 1, 1, 1);
+    glcnn_dataset *data = open_parts("voc", 1, 1, 1);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat dog");
     expect_pixels(data, GLCNN_DATA_PART_TEST, "background 100 cat 50 dog 50");
-    CU_ASSERT(data_says(data, glcnn_data_set_note,
+    CU_ASSERT(data_says(data, glcnn_dataset_note,
                         "JPEGImages: has no picture d, which the part lists; and so 1 more"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Colours ---- */
@@ -211,26 +211,26 @@ static void colours_are_given(void)
     data_write_text("colours.txt", "nothing:0,0,0\ncat: 128, 0, 64\nother:0,0,0\n");
     snprintf(path, sizeof path, "%s", data_path("colours.txt"));
     p.mask_colours = path;
-    glcnn_data_set *data = data_open("given", &p);
+    glcnn_dataset *data = data_open("given", &p);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 90 cat 100 none 10");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "\"other\" has the colour of \"nothing\", and is no class"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     /* Of a palette the colours count, (i, 2 i, 255 - i); grey levels that are no colours count lines. */
     data_write_text("colours.txt", "nothing:0,0,255\ncat:1,2,254\n");
     write_mask("given/masks/a.png", PNG_COLOR_TYPE_PALETTE, zero_and_one);
     data = data_open("given", &p);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 100 cat 100");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_mask("given/masks/a.png", PNG_COLOR_TYPE_GRAY, zero_and_one);
     data = data_open("given", &p);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 100 cat 100");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_write_text("colours.txt", "cat:255,255,255\nnothing:0,0,0\n");
     write_mask("given/masks/a.png", PNG_COLOR_TYPE_GRAY, black_and_white);
     data = data_open("given", &p);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "cat 100 nothing 100");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void few_pixels_may_have_other_colours(void)
@@ -238,11 +238,11 @@ static void few_pixels_may_have_other_colours(void)
     write_picture("odd/images/a.png");
     data_write_text("odd/labelmap.txt", "nothing:0,0,0\ncat:128,0,64\n");
     write_mask("odd/masks/a.png", PNG_COLOR_TYPE_RGB, but_two);
-    glcnn_data_set *data = data_open("odd", &masks);
+    glcnn_dataset *data = data_open("odd", &masks);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "nothing 88 cat 100 none 12");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "2 of 200 pixels have colours that are no class, as 64,0,32 at 9,0"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_mask("odd/masks/a.png", PNG_COLOR_TYPE_RGB, but_three);
     data_refuses("odd", &masks, GLCNN_MALFORMED_DATA,
                  "3 of 200 pixels have colours that are no class, as 64,0,32 at 9,0; expected one");
@@ -256,19 +256,19 @@ static void soft_edges_are_no_classes(void)
     struct glcnn_data_parameters known = masks;
     write_picture("soft/images/a.png");
     write_mask("soft/masks/a.png", PNG_COLOR_TYPE_GRAY, two_soft);
-    glcnn_data_set *data = data_open("soft", &masks);
+    glcnn_dataset *data = data_open("soft", &masks);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0 255");
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "0 100 255 98 none 2");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "1.00 % of the pixels of masks lie on soft edges, of 2 values"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     /* So it is where a network has these classes. */
     known.class_names = values;
     known.class_count = 2;
     data = data_open("soft", &known);
     expect_pixels(data, GLCNN_DATA_PART_TRAINING, "0 100 255 98 none 2");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "2 of 200 pixels lie on soft edges"));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "2 of 200 pixels lie on soft edges"));
+    glcnn_dataset_destroy(&data);
     write_mask("soft/masks/a.png", PNG_COLOR_TYPE_GRAY, all_soft);
     data_refuses(
         "soft", &masks, GLCNN_MALFORMED_DATA,
@@ -278,7 +278,7 @@ static void soft_edges_are_no_classes(void)
     write_mask("soft/masks/a.png", PNG_COLOR_TYPE_GRAY, zero_to_two);
     data = data_open("soft", &masks);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0 1 2");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void values_of_one_part_are_told(void)
@@ -287,20 +287,20 @@ static void values_of_one_part_are_told(void)
     write_picture("parts/val/images/b.png");
     write_mask("parts/train/masks/a.png", PNG_COLOR_TYPE_GRAY, zero_and_one);
     write_mask("parts/val/masks/b.png", PNG_COLOR_TYPE_GRAY, zero_to_two);
-    glcnn_data_set *data = open_parts("parts", 1, 1, 0);
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    glcnn_dataset *data = open_parts("parts", 1, 1, 0);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "masks of the validation part have the value 2, which no mask of the "
                         "training part has: its pixels have no class"));
     expect_pixels(data, GLCNN_DATA_PART_VALIDATION, "0 100 1 50 none 50");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_write_text("parts/classes.txt", "sky\nland\nsea\n");
     data = open_parts("parts", 1, 1, 0);
     CU_ASSERT(
-        data_says(data, glcnn_data_set_decision,
+        data_says(data, glcnn_dataset_decision,
                   "masks of the validation part have the class \"sea\", which no mask of the"));
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "no pixel of the training part's masks has the class \"sea\""));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- EXIF ---- */
@@ -321,36 +321,36 @@ static void turned_pictures(void)
         .targets = GLCNN_DATA_TARGETS_MASKS, .width = HEIGHT, .height = WIDTH};
     write_turned("turned/images/a.jpg", 6); /* the right of it is at the bottom */
     write_mask("turned/masks/a.png", PNG_COLOR_TYPE_GRAY, black_and_white);
-    glcnn_data_set *data = data_open("turned", &tall);
+    glcnn_dataset *data = data_open("turned", &tall);
     glcnn_data_loader *loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1});
     const struct glcnn_data_batch batch = data_next(loader);
     for (int i = 0; i < PIXELS; i++)
         CU_ASSERT_EQUAL(batch.masks[i], i < PIXELS / 2 ? 0 : 1);
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "EXIF's orientation turns its picture and not the mask, which has the size "
                         "from before, and is turned alike"));
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_turned("turned/images/a.jpg", 3);
     data = data_open("turned", &masks);
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "turns its picture and not the mask, which is taken to be drawn over the "
                         "turned picture"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_write_png("turned/masks/a.png", &(struct data_png){.width = WIDTH,
                                                             .height = HEIGHT,
                                                             .colour_type = PNG_COLOR_TYPE_GRAY,
                                                             .orientation = 3,
                                                             .value = black_and_white});
     data = data_open("turned", &masks);
-    for (uint32_t i = 0; glcnn_data_set_decision(data, i); i++)
-        CU_ASSERT_PTR_NULL(strstr(glcnn_data_set_decision(data, i), "EXIF"));
+    for (uint32_t i = 0; glcnn_dataset_decision(data, i); i++)
+        CU_ASSERT_PTR_NULL(strstr(glcnn_dataset_decision(data, i), "EXIF"));
     loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1});
     const struct glcnn_data_batch own = data_next(loader);
     CU_ASSERT_EQUAL(own.masks[0], 1);
     CU_ASSERT_EQUAL(own.masks[WIDTH - 1], 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int main(int argc, char **argv)

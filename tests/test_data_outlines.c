@@ -54,14 +54,14 @@ static void write_text(const char *name, struct text *text)
 }
 
 /* The class of each pixel of a picture of the training part. */
-static const uint8_t *mask_of(glcnn_data_set *data, glcnn_data_loader *loader)
+static const uint8_t *mask_of(glcnn_dataset *data, glcnn_data_loader *loader)
 {
     (void)data;
     const struct glcnn_data_batch batch = data_next(loader);
     return batch.masks;
 }
 
-static glcnn_data_loader *load(glcnn_data_set *data)
+static glcnn_data_loader *load(glcnn_dataset *data)
 {
     return data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1});
 }
@@ -226,7 +226,7 @@ static void random_shapes_are_pycocotools(void)
     free(images.at);
     add(&text, "]}");
     write_text("shapes/annotations/instances_train.json", &text);
-    glcnn_data_set *data = data_open("shapes", &masks);
+    glcnn_dataset *data = data_open("shapes", &masks);
     glcnn_data_loader *loader = load(data);
     int wrong = 0, pixels = 0;
     for (int i = 0; i < SHAPES; i++) {
@@ -238,18 +238,18 @@ static void random_shapes_are_pycocotools(void)
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT(pixels > SHAPES * PIXELS / 8);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Classes ---- */
 
 /* "a.png: background 700 cat 151": of each class the pixels. */
-static void expect_pixels(glcnn_data_set *data, const char *expected)
+static void expect_pixels(glcnn_dataset *data, const char *expected)
 {
     char text[512];
     size_t length = 0;
     glcnn_data_loader *loader = load(data);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     for (uint32_t i = 0; i < info->counts[GLCNN_DATA_PART_TRAINING]; i++) {
         uint32_t counts[256] = {0};
         const uint8_t *found = mask_of(data, loader);
@@ -295,29 +295,29 @@ static void classes_of_coco(void)
     struct glcnn_data_parameters known = masks;
     write_coco("classes", "{\"image_id\": 1, " LARGE "}, {\"image_id\": 1, " SMALL
                           "}, {\"image_id\": 1, " BARE "}");
-    glcnn_data_set *data = data_open("classes", &masks);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "coco");
+    glcnn_dataset *data = data_open("classes", &masks);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "coco");
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat dog");
     expect_pixels(data, "background 735 cat 75 dog 25 none 16");
     CU_ASSERT(
-        data_says(data, glcnn_data_set_decision, "pixels of none are the class \"background\""));
+        data_says(data, glcnn_dataset_decision, "pixels of none are the class \"background\""));
     CU_ASSERT(
-        data_says(data, glcnn_data_set_note,
+        data_says(data, glcnn_dataset_note,
                   "annotations[2]: is a box without an outline, so its pixels have no class"));
-    const uint64_t digest = glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
-    glcnn_data_set_close(&data);
+    const uint64_t digest = glcnn_dataset_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
+    glcnn_dataset_destroy(&data);
     known.class_names = given;
     known.class_count = 3;
     data = data_open("classes", &known);
     expect_pixels(data, "dog 25 background 735 cat 75 none 16");
-    CU_ASSERT_NOT_EQUAL(glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0), digest);
-    glcnn_data_set_close(&data);
+    CU_ASSERT_NOT_EQUAL(glcnn_dataset_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0), digest);
+    glcnn_dataset_destroy(&data);
     known.class_names = no_background;
     known.class_count = 2;
     data = data_open("classes", &known);
     expect_pixels(data, "dog 25 cat 75 none 751");
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "pixels of none have no class"));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "pixels of none have no class"));
+    glcnn_dataset_destroy(&data);
     write_coco("all_bare", "{\"image_id\": 1, " BARE "}");
     data_refuses("all_bare", &masks, GLCNN_MALFORMED_DATA,
                  "no picture of the training part has an object with an outline");
@@ -345,7 +345,7 @@ static void outlines_of_ultralytics(void)
     data_write_text("segment/labels/b.txt", "");
     data_write_text("segment/data.yaml", "names: [cat, dog]\n");
     CU_ASSERT_EQUAL(glcnn_data_guess_targets(data_path("segment")), GLCNN_DATA_TARGETS_BOXES);
-    glcnn_data_set *data = data_open("segment", &masks);
+    glcnn_dataset *data = data_open("segment", &masks);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat dog");
     uint8_t expected[PIXELS] = {0};
     uint32_t counts[3] = {0};
@@ -365,24 +365,24 @@ static void outlines_of_ultralytics(void)
     glcnn_data_loader *loader = load(data);
     CU_ASSERT_EQUAL(memcmp(mask_of(data, loader), expected, PIXELS), 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data =
         data_open("segment", &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "(--task segment) learn their pixels"));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "(--task segment) learn their pixels"));
+    glcnn_dataset_destroy(&data);
     /* Without a list numbers count objects, also where a network names them and the background. */
     data_write_text("segment/data.yaml", "nc: 2\n");
     CU_ASSERT_EQUAL(remove(data_path("segment/data.yaml")), 0);
     data = data_open("segment", &masks);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background 0 1");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     known.class_names = named;
     known.class_count = 3;
     data = data_open("segment", &known);
     loader = load(data);
     CU_ASSERT_EQUAL(memcmp(mask_of(data, loader), expected, PIXELS), 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static uint32_t corner(uint32_t x, uint32_t y, uint32_t c)
@@ -421,8 +421,8 @@ static void shapes_of_labelme(void)
     add(&text, "\"}], \"imagePath\": \"a.png\", \"imageHeight\": %d, \"imageWidth\": %d}", HEIGHT,
         WIDTH);
     write_text("labelme/a.json", &text);
-    glcnn_data_set *data = data_open("labelme", &masks);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "labelme");
+    glcnn_dataset *data = data_open("labelme", &masks);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "labelme");
     expect_pixels(data, "background 737 cat 100 dog 14");
     glcnn_data_loader *loader = load(data);
     const uint8_t *found = mask_of(data, loader);
@@ -430,7 +430,7 @@ static void shapes_of_labelme(void)
         for (uint32_t x = 0; x < 5; x++)
             CU_ASSERT_EQUAL(found[(10 + y) * WIDTH + 20 + x], 2 * corner(x, y, 0));
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_write_text("labelme/a.json",
                     "{\"shapes\": [{\"label\": \"cat\", \"points\": [[1, 1], [2, 2]], "
                     "\"shape_type\": \"mask\", \"mask\": \"AAAA\"}], \"imagePath\": \"a.png\"}");
@@ -447,9 +447,9 @@ static void shapes_of_labelme(void)
 
 /* ---- Keypoints ---- */
 
-static void expect_numbers(const glcnn_data_set *data, uint32_t index, const float *expected)
+static void expect_numbers(const glcnn_dataset *data, uint32_t index, const float *expected)
 {
-    const float *found = glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, index);
+    const float *found = glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, index);
     CU_ASSERT(found && memcmp(found, expected, 6 * sizeof *found) == 0);
     for (int i = 0; found && i < 6; i++)
         if (found[i] != expected[i])
@@ -482,23 +482,23 @@ static void keypoints_of_coco(void)
                                                                                                   "[0, 0, 0, 0, 0, 0, 0, 0, 0]") "], \"categories\": [{\"id\": 1, \"name\": \"person\", \"keypoints\": [\"nose\", "
                                                                                                                                  "\"left\", \"right\"], \"skeleton\": [[1, 2]]}]}");
     CU_ASSERT_EQUAL(glcnn_data_guess_targets(data_path("person")), GLCNN_DATA_TARGETS_BOXES);
-    glcnn_data_set *data = data_open("person", &numbers);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 6);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TRAINING], 2);
+    glcnn_dataset *data = data_open("person", &numbers);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->class_count, 6);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 2);
     for (uint32_t i = 0; i < 6; i++)
-        CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->class_names[i], names[i]);
+        CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->class_names[i], names[i]);
     expect_numbers(data, 0, (const float[]){1, 2, 30.5f, 20, -1, -1});
     expect_numbers(data, 1, (const float[]){0, 0, -1, -1, 7, 8});
-    CU_ASSERT(data_says(data, glcnn_data_set_note, "c.png: has no object with labelled keypoints"));
+    CU_ASSERT(data_says(data, glcnn_dataset_note, "c.png: has no object with labelled keypoints"));
     CU_ASSERT(
-        data_says(data, glcnn_data_set_decision,
+        data_says(data, glcnn_dataset_decision,
                   "b.png: has 2 objects with keypoints, and those of the largest box are taken"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     known.class_names = others;
     known.class_count = 6;
     data = data_open("person", &known);
     expect_numbers(data, 0, (const float[]){-1, -1, 30.5f, 20, 1, 2});
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     known.class_count = 4;
     data_refuses("person", &known, GLCNN_MALFORMED_DATA,
                  "has 3 keypoints, and there are 4 numbers");
@@ -513,22 +513,22 @@ static void keypoints_of_ultralytics(void)
     data_write_text("pose/labels/b.txt", "0 0.5 0.5 0.5 0.5 0 0 1 1 1 2 0.5 0.5 0\n");
     data_write_text("pose/data.yaml", "names: [cat]\nkpt_shape: [3, 3]\nflip_idx: [0, 2, 1]\n"
                                       "kpt_names:\n  0: [nose, left, right]\n");
-    glcnn_data_set *data = data_open("pose", &numbers);
+    glcnn_dataset *data = data_open("pose", &numbers);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data),
                            "nose_x nose_y left_x left_y right_x right_y");
     expect_numbers(data, 0, (const float[]){18.5f, 11.5f, 9.25f, 23, -1, -1});
     expect_numbers(data, 1, (const float[]){0, 0, 37, 23, -1, -1});
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     /* Of two numbers a point at 0, 0 is not labelled. */
     data_write_text("pose/labels/a.txt", "0 0.5 0.5 0.5 0.5 0.5 0.5 0.25 1 0 0\n");
     data_write_text("pose/labels/b.txt", "0 0.5 0.5 0.5 0.5 0.5 0.5 0.25 1\n");
     data_write_text("pose/data.yaml", "names: [cat]\nkpt_shape: [3, 2]\n");
     data = data_open("pose", &numbers);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "0_x 0_y 1_x 1_y 2_x 2_y");
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TRAINING], 1);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 1);
     expect_numbers(data, 0, (const float[]){18.5f, 11.5f, 9.25f, 23, -1, -1});
-    CU_ASSERT(data_says(data, glcnn_data_set_note, "b.txt: line 1: has 9 fields; expected 11"));
-    glcnn_data_set_close(&data);
+    CU_ASSERT(data_says(data, glcnn_dataset_note, "b.txt: line 1: has 9 fields; expected 11"));
+    glcnn_dataset_destroy(&data);
 }
 
 /* Columns of a CSV, as "glcnn train --task keypoints" reads them. */
@@ -537,19 +537,19 @@ static void points_that_are_odd_are_told(void)
     write_picture("shares/a.png");
     write_picture("shares/b.png");
     data_write_text("shares/list.csv", "file,nose_x,nose_y\na.png,0.5,0.25\nb.png,1,0.75\n");
-    glcnn_data_set *data = data_open("shares", &numbers);
-    CU_ASSERT(data_says(data, glcnn_data_set_decision, "all points lie within 0 to 1, as shares"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("shares", &numbers);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "all points lie within 0 to 1, as shares"));
+    glcnn_dataset_destroy(&data);
     data_write_text("shares/list.csv", "file,nose_x,nose_y\na.png,12,9\nb.png,0,0\n");
     data = data_open("shares", &numbers);
-    CU_ASSERT(data_says(data, glcnn_data_set_decision,
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
                         "1 points lie at 0, 0, the corner of their pictures; of those that are not "
                         "labelled -1, -1 is expected"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_write_text("shares/list.csv", "file,nose_x,nose_y\na.png,12,9\nb.png,-1,-1\n");
     data = data_open("shares", &numbers);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 0));
-    glcnn_data_set_close(&data);
+    CU_ASSERT_PTR_NULL(glcnn_dataset_decision(data, 0));
+    glcnn_dataset_destroy(&data);
 }
 
 int main(int argc, char **argv)

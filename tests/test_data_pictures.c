@@ -15,14 +15,14 @@
 static void decode(const char *name, const struct glcnn_data_parameters *p, uint8_t *pixels,
                    struct glcnn_data_info *info)
 {
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     char error[GLCNN_ERROR_LENGTH] = "";
     const char *path = data_path(name);
-    glcnn_status status = glcnn_data_set_open_files(&path, 1, p, &data, error);
+    glcnn_status status = glcnn_dataset_open_files(&path, 1, p, &data, error);
     if (status != GLCNN_SUCCESS)
         printf("\n    %s", error);
     CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
-    *info = *glcnn_data_set_info(data);
+    *info = *glcnn_dataset_info(data);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.part = GLCNN_DATA_PART_TEST,
                                                                .batch = 1,
@@ -34,9 +34,9 @@ static void decode(const char *name, const struct glcnn_data_parameters *p, uint
     CU_ASSERT_EQUAL(batch.labels[0], GLCNN_DATA_NO_LABEL);
     memcpy(pixels, batch.bytes, (size_t)info->width * info->height * info->channels);
     if (batch.filled == 0)
-        printf("\n    %s", glcnn_data_set_note(data, 0));
+        printf("\n    %s", glcnn_dataset_note(data, 0));
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- PNG ---- */
@@ -667,22 +667,22 @@ static void check_broken(const char *bad, const void *bytes, size_t size, bool l
     struct glcnn_data_batch batch;
     snprintf(folder, sizeof folder, "broken%d", number++);
     make_folder(folder, bad, bytes, size);
-    glcnn_data_set *data = data_open(folder, NULL);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], late ? 5 : 4);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), late ? 0 : 1);
+    glcnn_dataset *data = data_open(folder, NULL);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], late ? 5 : 4);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), late ? 0 : 1);
     glcnn_data_loader *loader = data_load(data, NULL);
     batch = data_next(loader);
     CU_ASSERT_EQUAL(batch.filled, 4);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
-    const char *note = glcnn_data_set_note(data, 0);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 1);
+    const char *note = glcnn_dataset_note(data, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(note);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_note(data, 1));
+    CU_ASSERT_PTR_NULL(glcnn_dataset_note(data, 1));
     CU_ASSERT_PTR_NOT_NULL(strstr(note, bad));
     CU_ASSERT_PTR_NOT_NULL(strstr(note, phrase));
     if (!strstr(note, phrase))
         printf("\n    expected \"%s\", got \"%s\"", phrase, note);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     const struct glcnn_data_parameters strict = {.strict = true};
     if (!late) {
         data_refuses(folder, &strict, GLCNN_MALFORMED_DATA, phrase);
@@ -693,7 +693,7 @@ static void check_broken(const char *bad, const void *bytes, size_t size, bool l
     CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void put_big_endian(uint8_t *at, uint32_t value)
@@ -746,7 +746,7 @@ static void pngs_take_no_memory_for_a_promise(void)
     uint8_t png[4096];
     char error[GLCNN_ERROR_LENGTH] = "";
     struct rlimit before, limit;
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     const char *path = data_path("promise.png");
     write_whole("promise.png");
     size_t size = data_read("promise.png", png, sizeof png);
@@ -757,7 +757,7 @@ static void pngs_take_no_memory_for_a_promise(void)
     limit = before;
     limit.rlim_cur = 1 << 30;
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &limit), 0);
-    glcnn_status status = glcnn_data_set_open_files(&path, 1, NULL, &data, error);
+    glcnn_status status = glcnn_dataset_open_files(&path, 1, NULL, &data, error);
     CU_ASSERT_EQUAL(setrlimit(RLIMIT_AS, &before), 0);
     CU_ASSERT_EQUAL(status, GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "is truncated"));
@@ -906,12 +906,12 @@ static void any_damage_is_survived(void)
         for (size_t at = 0; at < 2 * size; at++) {
             char error[GLCNN_ERROR_LENGTH] = "";
             struct glcnn_data_batch batch;
-            glcnn_data_set *data;
+            glcnn_dataset *data;
             const char *path = data_path(names[i]);
             bytes[at % size] ^= at < size ? 0 : 0x55;
             data_write(names[i], bytes, at < size ? at : size);
             bytes[at % size] ^= at < size ? 0 : 0x55;
-            if (glcnn_data_set_open_files(&path, 1, NULL, &data, error) != GLCNN_SUCCESS) {
+            if (glcnn_dataset_open_files(&path, 1, NULL, &data, error) != GLCNN_SUCCESS) {
                 CU_ASSERT_TRUE(strlen(error) > 20);
                 continue;
             }
@@ -919,9 +919,9 @@ static void any_damage_is_survived(void)
                 data_load(data, &(struct glcnn_data_loader_parameters){
                                     .part = GLCNN_DATA_PART_TEST, .batch = 1, .threads = 1});
             batch = data_next(loader);
-            CU_ASSERT_EQUAL(batch.filled, glcnn_data_set_skipped(data) == 0);
+            CU_ASSERT_EQUAL(batch.filled, glcnn_dataset_skipped(data) == 0);
             glcnn_data_loader_destroy(&loader);
-            glcnn_data_set_close(&data);
+            glcnn_dataset_destroy(&data);
         }
         data_write(names[i], bytes, size);
     }
@@ -938,24 +938,24 @@ static void pictures_that_are_not_read_are_counted_and_named(void)
     data_write("unread/a/phone.jpg", heic, sizeof heic); /* as some phones name it */
     data_write_text("unread/a/x.bmp", "BM");
     data_write("unread/b/raw.nef", "II*\0", 4);
-    glcnn_data_set *data = data_open("unread", NULL);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 4);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 0);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
-    const char *notes[] = {glcnn_data_set_note(data, 0), glcnn_data_set_note(data, 1)};
-    CU_ASSERT_FATAL(notes[0] && notes[1] && !glcnn_data_set_note(data, 2));
+    glcnn_dataset *data = data_open("unread", NULL);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], 4);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->ignored, 0);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 5);
+    const char *notes[] = {glcnn_dataset_note(data, 0), glcnn_dataset_note(data, 1)};
+    CU_ASSERT_FATAL(notes[0] && notes[1] && !glcnn_dataset_note(data, 2));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(notes[0], "unread/a: 4 pictures in unsupported formats (2 HEIC, 1 GIF, 1 BMP), "
                          "of which 0.HEIC is the first; expected PNG, JPEG, WebP or TIFF"));
     CU_ASSERT_PTR_NOT_NULL(strstr(notes[1],
                                   "unread/b: 1 picture in unsupported formats (1 camera raw), of "
                                   "which raw.nef is the first"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_refuses(
         "unread", &(struct glcnn_data_parameters){.strict = true}, GLCNN_MALFORMED_DATA,
         "unread/a/0.HEIC: is a picture in HEIC format, which is not supported; expected PNG, JPEG");
     const char *path = data_path("unread/a/1.gif");
-    CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_EQUAL(glcnn_dataset_open_files(&path, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(error, "1.gif: is a picture in GIF format, which is not supported; expected PNG"));
     data_write("lost/a/1.gif", "GIF89a", 6);
@@ -971,25 +971,25 @@ static void other_files_are_ignored_and_counted(void)
     data_write_text("mixed/a/deeper/1.png", "text");
     data_write_text("mixed/notes.txt", "text");
     write_whole("mixed/b/without-an-ending");
-    glcnn_data_set *data = data_open("mixed", NULL);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->ignored, 4);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 5);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 0);
-    const char *said = glcnn_data_set_decision(data, 0);
+    glcnn_dataset *data = data_open("mixed", NULL);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->ignored, 4);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], 5);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 0);
+    const char *said = glcnn_dataset_decision(data, 0);
     CU_ASSERT_TRUE(
         said &&
         strstr(
             said,
             "mixed: 3 files and folders that are not pictures are ignored: a/deeper is the first"));
-    CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 1));
+    CU_ASSERT_PTR_NULL(glcnn_dataset_decision(data, 1));
     char name[64];
-    glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 4, name, sizeof name);
+    glcnn_dataset_name(data, GLCNN_DATA_PART_TRAINING, 4, name, sizeof name);
     CU_ASSERT_STRING_EQUAL(name, "b/without-an-ending");
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 4), 1);
-    glcnn_data_set_name(data, GLCNN_DATA_PART_TRAINING, 5, name, sizeof name);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 4), 1);
+    glcnn_dataset_name(data, GLCNN_DATA_PART_TRAINING, 5, name, sizeof name);
     CU_ASSERT_STRING_EQUAL(name, "");
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 5), GLCNN_DATA_NO_LABEL);
-    glcnn_data_set_close(&data);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 5), GLCNN_DATA_NO_LABEL);
+    glcnn_dataset_destroy(&data);
 }
 
 /* What is asked for files without labels: each keeps its place, a broken one too. */
@@ -1001,11 +1001,11 @@ static void files_keep_their_places(void)
     const char *paths[] = {data_path("first.png"), data_path("second.png"), data_path("third.png"),
                            data_path("gone.png")};
     char error[GLCNN_ERROR_LENGTH] = "";
-    glcnn_data_set *data;
-    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_open_files(paths, 4, NULL, &data, error), GLCNN_SUCCESS);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 2);
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 0), "second.png: is not a picture"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_note(data, 1), "gone.png: cannot be opened"));
+    glcnn_dataset *data;
+    CU_ASSERT_EQUAL_FATAL(glcnn_dataset_open_files(paths, 4, NULL, &data, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_dataset_note(data, 0), "second.png: is not a picture"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_dataset_note(data, 1), "gone.png: cannot be opened"));
     glcnn_data_loader *loader = data_load(
         data, &(struct glcnn_data_loader_parameters){.part = GLCNN_DATA_PART_TEST, .batch = 3});
     CU_ASSERT_EQUAL(glcnn_data_loader_steps(loader), 2);
@@ -1019,16 +1019,16 @@ static void files_keep_their_places(void)
     batch = data_next(loader);
     CU_ASSERT_EQUAL(batch.filled, 0);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     /* every message has a file's name, however many files there are */
     const struct glcnn_data_parameters five = {.channels = 5};
     for (uint32_t count = 1; count < 4; count += 2) {
-        CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, count, &five, &data, error),
+        CU_ASSERT_EQUAL(glcnn_dataset_open_files(paths, count, &five, &data, error),
                         GLCNN_UNSUPPORTED);
         CU_ASSERT_PTR_NOT_NULL(
             strstr(error, "first.png: pictures have 1, 3 or 4 channels, and 5 are"));
     }
-    CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths + 1, 1, NULL, &data, error),
+    CU_ASSERT_EQUAL(glcnn_dataset_open_files(paths + 1, 1, NULL, &data, error),
                     GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "second.png: is not a picture"));
 }
@@ -1054,15 +1054,15 @@ static void folders_are_judged_by_bytes(void)
     (void)!symlink("nowhere.png", data_path("holiday/a.png"));
     (void)!symlink(target, data_path("holiday/below/round"));
     const char *paths[] = {target};
-    glcnn_data_set *data;
-    glcnn_status status = glcnn_data_set_open_files(paths, 1, NULL, &data, error);
+    glcnn_dataset *data;
+    glcnn_status status = glcnn_dataset_open_files(paths, 1, NULL, &data, error);
     CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "pictures");
-    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 3);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "pictures");
+    CU_ASSERT_EQUAL_FATAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TEST], 3);
     static const char *const names[] = {"holiday/b.jpe", "holiday/below/d.png", "holiday/c"};
     for (uint32_t i = 0; i < 3; i++) {
         char name[1024];
-        glcnn_data_set_name(data, GLCNN_DATA_PART_TEST, i, name, sizeof name);
+        glcnn_dataset_name(data, GLCNN_DATA_PART_TEST, i, name, sizeof name);
         CU_ASSERT_PTR_NOT_NULL(strstr(name, names[i]));
     }
     static const char *const notes[] = {
@@ -1070,23 +1070,23 @@ static void folders_are_judged_by_bytes(void)
         ("holiday: 3 pictures in unsupported formats (1 GIF, 1 AVIF, 1 JPEG 2000), of which "
          "g.gif is the first")};
     for (uint32_t i = 0; i < 3; i++)
-        CU_ASSERT_TRUE(glcnn_data_set_note(data, i) &&
-                       strstr(glcnn_data_set_note(data, i), notes[i]));
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 5);
-    const char *said = glcnn_data_set_decision(data, 0);
+        CU_ASSERT_TRUE(glcnn_dataset_note(data, i) &&
+                       strstr(glcnn_dataset_note(data, i), notes[i]));
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 5);
+    const char *said = glcnn_dataset_decision(data, 0);
     CU_ASSERT_TRUE(said && strstr(said, "2 files and folders that are not pictures are ignored") &&
                    strstr(said, "below/round is the first"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void a_folder_without_a_picture_is_refused(void)
 {
     char error[GLCNN_ERROR_LENGTH] = "", target[1024];
     const char *paths[] = {target};
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     data_write_text("raw/y.jxl", "\xff\x0a");
     snprintf(target, sizeof target, "%s", data_path("raw"));
-    CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
+    CU_ASSERT_EQUAL(glcnn_dataset_open_files(paths, 1, NULL, &data, error), GLCNN_MALFORMED_DATA);
     CU_ASSERT_PTR_NOT_NULL(strstr(
         error, "raw: the folder and those below it have no picture in a supported format; "));
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "(1 JPEG XL), of which y.jxl is the first"));

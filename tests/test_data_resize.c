@@ -22,9 +22,9 @@ static uint32_t noise(uint32_t x, uint32_t y, uint32_t c)
 }
 
 /* The only image. */
-static void read_first(glcnn_data_set *data, glcnn_data_part part, uint8_t *pixels)
+static void read_first(glcnn_dataset *data, glcnn_data_part part, uint8_t *pixels)
 {
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     glcnn_data_loader *loader = data_load(
         data, &(struct glcnn_data_loader_parameters){
                   .part = part, .batch = 1, .threads = 1, .bytes = true, .interleaved = true});
@@ -36,12 +36,12 @@ static void read_first(glcnn_data_set *data, glcnn_data_part part, uint8_t *pixe
 
 static void decode(const char *name, const struct glcnn_data_parameters *p, uint8_t *pixels)
 {
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     char error[GLCNN_ERROR_LENGTH] = "";
     const char *path = data_path(name);
-    CU_ASSERT_EQUAL_FATAL(glcnn_data_set_open_files(&path, 1, p, &data, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_dataset_open_files(&path, 1, p, &data, error), GLCNN_SUCCESS);
     read_first(data, GLCNN_DATA_PART_TEST, pixels);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static const struct {
@@ -77,7 +77,7 @@ static void compare(size_t i, const uint8_t *pixels)
     CU_ASSERT(worst <= WORST && sum <= MEAN * (double)count);
     if (!(worst <= WORST && sum <= MEAN * (double)count))
         printf("\n    %s: off by %g, in the mean by %g", name, worst, sum / (double)count);
-    glcnn_npy_free(&wanted);
+    glcnn_npy_destroy(&wanted);
 }
 
 static void pictures_are_those_of_pillow(void)
@@ -119,12 +119,12 @@ static void what_does_not_fit_is_refused(void)
         {.width = 64, .resize = GLCNN_DATA_MAX_SIDE + 1}};
     const char *path = data_path("case.png");
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        glcnn_data_set *data = NULL;
+        glcnn_dataset *data = NULL;
         char error[GLCNN_ERROR_LENGTH] = "";
-        CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, &wrong[i], &data, error),
+        CU_ASSERT_EQUAL(glcnn_dataset_open_files(&path, 1, &wrong[i], &data, error),
                         GLCNN_INVALID_ARGUMENT);
         CU_ASSERT_PTR_NOT_NULL(strstr(error, "resize is "));
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
     }
 }
 

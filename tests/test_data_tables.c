@@ -13,8 +13,8 @@
 static void check_set(const char *name, const struct glcnn_data_parameters *p, const char *wanted)
 {
     char found[512];
-    glcnn_data_set *data = data_open(name, p);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open(name, p);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     int length =
         snprintf(found, sizeof found, "%s %ux%ux%u %s: %u %u %u:", info->format, info->width,
                  info->height, info->channels, info->bytes ? "bytes" : "numbers", info->counts[0],
@@ -25,14 +25,14 @@ static void check_set(const char *name, const struct glcnn_data_parameters *p, c
     CU_ASSERT_STRING_EQUAL(found, wanted);
     if (strcmp(found, wanted) != 0)
         printf("\n    %s: expected \"%s\", found \"%s\"", name, wanted, found);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* The values of image `index`, [C][H][W], and its label. */
 static uint32_t read_image(const char *name, uint32_t index, float *values)
 {
-    glcnn_data_set *data = data_open(name, NULL);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open(name, NULL);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .step = index});
     struct glcnn_data_batch batch = data_next(loader);
@@ -40,7 +40,7 @@ static uint32_t read_image(const char *name, uint32_t index, float *values)
     uint32_t label = batch.labels[0];
     memcpy(values, batch.floats, count * sizeof *values);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     return label;
 }
 
@@ -138,7 +138,7 @@ static void images_that_stay_in_their_file_are_the_same(void)
     data_write_npy("stay/labels.npy", "|u1", "(2,)", two_labels, 2);
     for (size_t i = 0; i < 6; i++) {
         struct glcnn_data_batch batches[2];
-        glcnn_data_set *sets[2];
+        glcnn_dataset *sets[2];
         glcnn_data_loader *loaders[2];
         data_write_npy("stay/images.npy", "|u1", shapes[i % 2], noise, sizeof noise);
         for (uint64_t memory = 0; memory < 2; memory++) {
@@ -153,7 +153,7 @@ static void images_that_stay_in_their_file_are_the_same(void)
                 memcmp(batches[0].floats, batches[1].floats, sizeof noise * sizeof(float)), 0)
         for (int k = 0; k < 2; k++) {
             glcnn_data_loader_destroy(&loaders[k]);
-            glcnn_data_set_close(&sets[k]);
+            glcnn_dataset_destroy(&sets[k]);
         }
     }
 }
@@ -166,14 +166,14 @@ static void images_that_stay_become_numbers_where_others_are(void)
     data_write_npy("mixed/test_labels.npy", "|u1", "(2,)", two_labels, 2);
     data_write_npy("mixed/train_images.npy", "|u1", "(2, 1)", bytes, 2);
     data_write_npy("mixed/test_images.npy", "<f4", "(2, 1)", half, sizeof half);
-    glcnn_data_set *data = data_open("mixed", &(struct glcnn_data_parameters){.memory = 1});
-    CU_ASSERT_FALSE(glcnn_data_set_info(data)->bytes);
+    glcnn_dataset *data = data_open("mixed", &(struct glcnn_data_parameters){.memory = 1});
+    CU_ASSERT_FALSE(glcnn_dataset_info(data)->bytes);
     glcnn_data_loader *loader =
         data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .step = 1});
     value = data_next(loader).floats[0];
     CU_ASSERT_EQUAL(value, 2);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Four GiB of zeros, but for the last byte, of which nothing but a head and an image is read; the
@@ -194,7 +194,7 @@ static void images_beyond_memory_are_read_from_their_file(void)
     labels[COUNT - 1] = 1;
     data_write_npy("large/labels.npy", "|u1", "(65536,)", labels, COUNT);
     check_set("large", NULL, "npy 256x256x1 bytes: 65536 0 0: 0 1");
-    glcnn_data_set *data = data_open("large", NULL);
+    glcnn_dataset *data = data_open("large", NULL);
     const struct glcnn_data_loader_parameters p = {
         .batch = 1, .bytes = true, .step = COUNT - 1, .threads = 1, .memory = 1};
     glcnn_data_loader *loader = data_load(data, &p);
@@ -211,7 +211,7 @@ static void images_beyond_memory_are_read_from_their_file(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(error, "large/images.npy: has changed since the data was opened"));
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     close(file);
 }
 
@@ -315,9 +315,9 @@ static void arrays_that_could_both_be_meant_are_refused(void)
     data_refuses("both.npz", NULL, GLCNN_MALFORMED_DATA,
                  "the arrays labels.npy and y.npy could both be the labels");
     const char *path = data_path("both.npz");
-    glcnn_data_set *data;
-    CU_ASSERT_EQUAL(glcnn_data_set_open_files(&path, 1, NULL, &data, NULL), GLCNN_SUCCESS);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data;
+    CU_ASSERT_EQUAL(glcnn_dataset_open_files(&path, 1, NULL, &data, NULL), GLCNN_SUCCESS);
+    glcnn_dataset_destroy(&data);
 }
 
 /* The place behind a signature of a zip file where sizes stand. */
@@ -475,13 +475,13 @@ static void columns_are_recognised_or_asked_for(void)
             continue;
         }
         check_set("columns.csv", NULL, rows[i].wanted);
-        glcnn_data_set *data = data_open("columns.csv", NULL);
-        const char *said = glcnn_data_set_decision(data, 0);
+        glcnn_dataset *data = data_open("columns.csv", NULL);
+        const char *said = glcnn_dataset_decision(data, 0);
         CU_ASSERT_TRUE(said && strstr(said, "columns.csv: ") && strstr(said, rows[i].decision));
         if (!(said && strstr(said, rows[i].decision)))
             printf("\n    expected \"%s\", got \"%s\"", rows[i].decision, said);
-        CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 1));
-        glcnn_data_set_close(&data);
+        CU_ASSERT_PTR_NULL(glcnn_dataset_decision(data, 1));
+        glcnn_dataset_destroy(&data);
     }
 }
 
@@ -570,12 +570,12 @@ static void idx_of_changed_compressed_data_is_refused(void)
     data_write_gz("flip.gz", idx_images, sizeof idx_images);
     const size_t size = data_read("flip.gz", packed, sizeof packed);
     for (size_t i = 10; i < size; i++) { /* behind gzip's own header */
-        glcnn_data_set *data;
+        glcnn_dataset *data;
         packed[i] ^= 0x10;
         data_write("flip/images-idx3-ubyte.gz", packed, size);
         packed[i] ^= 0x10;
-        bool is_taken = glcnn_data_set_open(data_path("flip"), NULL, &data, NULL) == GLCNN_SUCCESS;
-        glcnn_data_set_close(&data);
+        bool is_taken = glcnn_dataset_open(data_path("flip"), NULL, &data, NULL) == GLCNN_SUCCESS;
+        glcnn_dataset_destroy(&data);
         refused += !is_taken;
         if (is_taken)
             CU_ASSERT(read_image("flip", 1, values) == 0 && values[0] == 7 / 255.0f)
@@ -691,13 +691,13 @@ static const struct matching {
     {{"1", "2"}, {"1", "1.0", "2"}, "!the classes \"1\" and \"1.0\" are the same", NULL},
 };
 
-static void check_labels(const struct matching *m, glcnn_data_set *data)
+static void check_labels(const struct matching *m, glcnn_dataset *data)
 {
     char found[64] = "";
-    const char *decision = glcnn_data_set_decision(data, 1); /* behind that on columns */
+    const char *decision = glcnn_dataset_decision(data, 1); /* behind that on columns */
     for (uint32_t i = 0; i < 6 && m->labels[i]; i++)
         sprintf(found + strlen(found), "%s%u", i ? " " : "",
-                glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i));
+                glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, i));
     CU_ASSERT_STRING_EQUAL(found, m->wanted);
     CU_ASSERT_EQUAL(decision != NULL, m->decision != NULL);
     CU_ASSERT_TRUE(!m->decision || (decision && strstr(decision, m->decision)));
@@ -722,9 +722,9 @@ static void labels_are_all_names_or_all_numbers(void)
             data_refuses("matched.csv", &p, GLCNN_MALFORMED_DATA, m->wanted + 1);
             continue;
         }
-        glcnn_data_set *data = data_open("matched.csv", &p);
+        glcnn_dataset *data = data_open("matched.csv", &p);
         check_labels(m, data);
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
     }
 }
 
@@ -735,10 +735,10 @@ static void labels_of_all_parts_are_decided_together(void)
                                             .class_names = (const char *const[]){"1", "2", "3"}};
     data_write_text("together/train.csv", "1,1\n2,2\n");
     data_write_text("together/test.csv", "0,3\n");
-    glcnn_data_set *data = data_open("together", &p);
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 0), 1);
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TEST, 0), 0);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("together", &p);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 0), 1);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TEST, 0), 0);
+    glcnn_dataset_destroy(&data);
     data_write_text("together/train.csv", "1.0,1\n10.0,2\n2.0,2\n");
     data_write_text("together/test.csv", "2,3\n");
     check_set("together", NULL, "csv 1x1x1 bytes: 3 0 1: 1 2 10");
@@ -759,11 +759,11 @@ static void many_classes_are_told_apart(void)
     for (int i = 0; i < 5000; i++)
         to += sprintf(to, "%d,1\n", (i * 7919) % 5000);
     data_write_text("many.csv", text);
-    glcnn_data_set *data = data_open("many.csv", NULL);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 5000);
+    glcnn_dataset *data = data_open("many.csv", NULL);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->class_count, 5000);
     for (uint32_t i = 0; i < 5000; i++)
-        CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, i), i * 7919 % 5000);
-    glcnn_data_set_close(&data);
+        CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, i), i * 7919 % 5000);
+    glcnn_dataset_destroy(&data);
     to = text + sprintf(text, "label,value\n");
     for (int i = 0; i < 65537; i++)
         to += sprintf(to, "%d,1\n", i);
@@ -786,17 +786,16 @@ static void bad_parameters_are_refused(void)
         data_refuses("good.csv", &rows[i], GLCNN_INVALID_ARGUMENT, phrases[i]);
     data_refuses("gone", NULL, GLCNN_IO_ERROR, "gone: cannot be opened");
     char error[GLCNN_ERROR_LENGTH] = "";
-    glcnn_data_set *data;
-    CU_ASSERT_EQUAL(glcnn_data_set_open("/dev/zero", NULL, &data, error), GLCNN_IO_ERROR);
+    glcnn_dataset *data;
+    CU_ASSERT_EQUAL(glcnn_dataset_open("/dev/zero", NULL, &data, error), GLCNN_IO_ERROR);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "is not a regular file but a device"));
-    CU_ASSERT_EQUAL(glcnn_data_set_open(NULL, NULL, &data, NULL), GLCNN_INVALID_ARGUMENT);
-    CU_ASSERT_EQUAL(glcnn_data_set_open("", NULL, &data, error), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_dataset_open(NULL, NULL, &data, NULL), GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_dataset_open("", NULL, &data, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "the path is empty"));
     const char *const paths[] = {"a.png", ""};
-    CU_ASSERT_EQUAL(glcnn_data_set_open_files(paths, 2, NULL, &data, error),
-                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_dataset_open_files(paths, 2, NULL, &data, error), GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_STRING_EQUAL(error, "path 2 of 2 is empty; expected the name of a file");
-    glcnn_data_set_close(NULL);
+    glcnn_dataset_destroy(NULL);
 }
 
 /* Labels are passed over where images are to be predicted. */
@@ -807,16 +806,16 @@ static void tables_are_read_without_labels(void)
                                         ",id,a,label,b,c,d\n0,9,1,x,2,3,4\n1,9,5,y,6,7,8\n"};
     for (size_t i = 0; i < 3; i++) {
         char error[GLCNN_ERROR_LENGTH] = "";
-        glcnn_data_set *data;
+        glcnn_dataset *data;
         data_write_text("plain.csv", texts[i]);
         const char *path = data_path("plain.csv");
-        CU_ASSERT_EQUAL_FATAL(glcnn_data_set_open_files(&path, 1, NULL, &data, error),
+        CU_ASSERT_EQUAL_FATAL(glcnn_dataset_open_files(&path, 1, NULL, &data, error),
                               GLCNN_SUCCESS);
-        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TEST], 2);
-        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->width, 2);
-        CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 0);
-        CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TEST, 0), GLCNN_DATA_NO_LABEL);
-        glcnn_data_set_close(&data);
+        CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TEST], 2);
+        CU_ASSERT_EQUAL(glcnn_dataset_info(data)->width, 2);
+        CU_ASSERT_EQUAL(glcnn_dataset_info(data)->class_count, 0);
+        CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TEST, 0), GLCNN_DATA_NO_LABEL);
+        glcnn_dataset_destroy(&data);
     }
 }
 

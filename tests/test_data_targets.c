@@ -9,25 +9,25 @@ static const struct glcnn_data_parameters numbers = {.targets = GLCNN_DATA_TARGE
                                           masks = {.targets = GLCNN_DATA_TARGETS_MASKS};
 
 /* The first batch of a part, in its order. */
-static struct glcnn_data_batch first_batch(glcnn_data_set *data, glcnn_data_part part,
+static struct glcnn_data_batch first_batch(glcnn_dataset *data, glcnn_data_part part,
                                            uint32_t batch, glcnn_data_loader **loader)
 {
     *loader = data_load(data, &(struct glcnn_data_loader_parameters){.part = part, .batch = batch});
     return data_next(*loader);
 }
 
-static void expect_note(glcnn_data_set *data, uint32_t number, const char *phrase)
+static void expect_note(glcnn_dataset *data, uint32_t number, const char *phrase)
 {
-    const char *note = glcnn_data_set_note(data, number);
+    const char *note = glcnn_dataset_note(data, number);
     CU_ASSERT_PTR_NOT_NULL_FATAL(note);
     CU_ASSERT_PTR_NOT_NULL(strstr(note, phrase));
     if (!strstr(note, phrase))
         printf("\n    \"%s\" has no \"%s\"", note, phrase);
 }
 
-static void expect_decision(glcnn_data_set *data, uint32_t number, const char *phrase)
+static void expect_decision(glcnn_dataset *data, uint32_t number, const char *phrase)
 {
-    const char *decision = glcnn_data_set_decision(data, number);
+    const char *decision = glcnn_dataset_decision(data, number);
     CU_ASSERT_PTR_NOT_NULL_FATAL(decision);
     CU_ASSERT_PTR_NOT_NULL(strstr(decision, phrase));
     if (!strstr(decision, phrase))
@@ -43,13 +43,13 @@ static void rows_of_arrays_are_numbers(void)
     glcnn_data_loader *loader;
     data_write_npy("arrays/images.npy", "|u1", "(3, 2, 2)", images, 12);
     data_write_npy("arrays/labels.npy", "<f4", "(3, 2)", rows, sizeof rows);
-    glcnn_data_set *data = data_open("arrays", &numbers);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open("arrays", &numbers);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_EQUAL(info->class_count, 2);
     CU_ASSERT_STRING_EQUAL(info->class_names[1], "number 1");
-    CU_ASSERT_EQUAL(glcnn_data_set_label(data, GLCNN_DATA_PART_TRAINING, 0), GLCNN_DATA_NO_LABEL);
-    CU_ASSERT_EQUAL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, 2)[1], -5.25f);
-    CU_ASSERT_PTR_NULL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, 3));
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 0), GLCNN_DATA_NO_LABEL);
+    CU_ASSERT_EQUAL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, 2)[1], -5.25f);
+    CU_ASSERT_PTR_NULL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, 3));
     struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 4, &loader);
     CU_ASSERT_PTR_NULL(batch.masks);
     for (int i = 0; i < 6; i++)
@@ -58,7 +58,7 @@ static void rows_of_arrays_are_numbers(void)
     CU_ASSERT_EQUAL(batch.labels[2], 0);
     CU_ASSERT_EQUAL(batch.labels[3], GLCNN_DATA_NO_LABEL);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_write_npy("arrays/labels.npy", "<f4", "(3,)", bad, sizeof bad);
     data_refuses("arrays", &numbers, GLCNN_MALFORMED_DATA, "number 0 of label 2 is inf");
     data_write_npy("arrays/labels.npy", "<f4", "(2, 3)", rows, sizeof rows);
@@ -79,27 +79,27 @@ static void a_split_keeps_numbers_with_their_images(void)
     data_write_npy("split/labels.npy", "<f4", "(40,)", rows, sizeof rows);
     struct glcnn_data_parameters p = numbers;
     p.validation = 0.25;
-    glcnn_data_set *data = data_open("split", &p);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_TRAINING], 30);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[GLCNN_DATA_PART_VALIDATION], 10);
+    glcnn_dataset *data = data_open("split", &p);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 30);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_VALIDATION], 10);
     struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_VALIDATION, 10, &loader);
     for (uint32_t i = 0; i < 10; i++) {
         CU_ASSERT_EQUAL(batch.numbers[i] * 6, (float)(int)(batch.floats[i] * 255 + 0.5f));
-        CU_ASSERT_EQUAL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_VALIDATION, i)[0],
+        CU_ASSERT_EQUAL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_VALIDATION, i)[0],
                         batch.numbers[i]);
     }
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void a_column_of_a_table_is_a_number(void)
 {
     data_write_text("column.csv", "id,y,a,b\n1,-0.5,1,2\n2,7e2,3,4\n");
-    glcnn_data_set *data = data_open("column.csv", &numbers);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->class_names[0], "number");
-    CU_ASSERT_EQUAL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, 0)[0], -0.5f);
-    CU_ASSERT_EQUAL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, 1)[0], 700);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("column.csv", &numbers);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->class_names[0], "number");
+    CU_ASSERT_EQUAL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, 0)[0], -0.5f);
+    CU_ASSERT_EQUAL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, 1)[0], 700);
+    glcnn_dataset_destroy(&data);
     data_write_text("column.csv", "y,a,b\nlow,1,2\n");
     data_refuses("column.csv", &numbers, GLCNN_MALFORMED_DATA, "line 2: the label is \"low\"");
     data_write_text("column.csv", "1,2,3\n4,5,6\n");
@@ -125,17 +125,17 @@ static void a_list_names_pictures(void)
     write_picture("list/b.png", 8, 8);
     write_picture("list/images/c.png", 8, 8);
     data_write_text("list/any.csv", "id,Angle,file_name,width\n0,-4.5,b.png,1\n1,90,a.png,2e3\n");
-    glcnn_data_set *data = data_open("list", &numbers);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open("list", &numbers);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_STRING_EQUAL(info->format, "pictures");
     CU_ASSERT_EQUAL(info->counts[0], 2);
     CU_ASSERT_EQUAL_FATAL(info->class_count, 2);
     CU_ASSERT_STRING_EQUAL(info->class_names[0], "Angle");
     CU_ASSERT_STRING_EQUAL(info->class_names[1], "width");
-    CU_ASSERT_EQUAL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, 0)[0], -4.5f);
-    CU_ASSERT_EQUAL(glcnn_data_set_numbers(data, GLCNN_DATA_PART_TRAINING, 1)[1], 2000);
+    CU_ASSERT_EQUAL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, 0)[0], -4.5f);
+    CU_ASSERT_EQUAL(glcnn_dataset_numbers(data, GLCNN_DATA_PART_TRAINING, 1)[1], 2000);
     expect_note(data, 0, "names 1 picture of the folder in no line, of which c.png is the first");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void pictures_that_are_not_read_are_counted(void)
@@ -143,10 +143,10 @@ static void pictures_that_are_not_read_are_counted(void)
     write_picture("unread/b.png", 8, 8);
     data_write_text("unread/c.gif", "GIF89a, and what follows");
     data_write_text("unread/list.csv", "file,y\nb.png,1\nc.gif,2\n");
-    glcnn_data_set *data = data_open("unread", &numbers);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 1);
+    glcnn_dataset *data = data_open("unread", &numbers);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], 1);
     expect_note(data, 0, "list.csv: 1 picture in unsupported formats (1 GIF)");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_picture("hidden/images/b.png", 8, 6);
     data_write_png("hidden/masks/b.png",
                    &(struct data_png){
@@ -154,7 +154,7 @@ static void pictures_that_are_not_read_are_counted(void)
     data_write_text("hidden/images/c.gif", "GIF89a, and what follows");
     data = data_open("hidden", &masks);
     expect_note(data, 0, "hidden/images: 1 picture in unsupported formats (1 GIF)");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void lists_are_refused_by_line(void)
@@ -194,15 +194,15 @@ static void columns_are_matched_by_name(void)
     p.class_count = 3;
     for (int is_given = 0; is_given < 2; is_given++) {
         static const float rows[2][2][3] = {{{1, 2, 3}, {4, 5, 6}}, {{3, 2, 1}, {6, 5, 4}}};
-        glcnn_data_set *data = data_open("columns", is_given ? &p : &numbers);
+        glcnn_dataset *data = data_open("columns", is_given ? &p : &numbers);
         for (int part = 0; part < 2; part++) {
-            const float *row = glcnn_data_set_numbers(
+            const float *row = glcnn_dataset_numbers(
                 data, part ? GLCNN_DATA_PART_TEST : GLCNN_DATA_PART_TRAINING, 0);
             for (int k = 0; k < 3; k++)
                 CU_ASSERT_EQUAL(row[k], rows[is_given][part][k]);
         }
         expect_decision(data, 0, "the other way round; they are matched by name");
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
     }
 }
 
@@ -236,15 +236,15 @@ static void values_of_masks_are_classes(void)
     write_picture("values/images/val/b.png", 8, 6);
     write_mask("values/masks/train/a.png", 8, 6, PNG_COLOR_TYPE_PALETTE, by_columns);
     write_mask("values/masks/val/b.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
-    glcnn_data_set *data = data_open("values", &masks);
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    glcnn_dataset *data = data_open("values", &masks);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     CU_ASSERT_EQUAL_FATAL(info->class_count, 3);
     CU_ASSERT_STRING_EQUAL(info->class_names[1], "3");
     CU_ASSERT_STRING_EQUAL(info->class_names[2], "9");
     CU_ASSERT_EQUAL(info->counts[GLCNN_DATA_PART_TRAINING], 1);
     CU_ASSERT_EQUAL(info->counts[GLCNN_DATA_PART_VALIDATION], 1);
     expect_note(data, 0, "without.png: cannot be opened");
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_decision(data, 0), "255 stands for no class"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_dataset_decision(data, 0), "255 stands for no class"));
     for (int part = 0; part < 2; part++) {
         struct glcnn_data_batch batch = first_batch(data, (glcnn_data_part)part, 2, &loader);
         for (uint32_t i = 0; i < 48; i++) {
@@ -258,7 +258,7 @@ static void values_of_masks_are_classes(void)
         }
         glcnn_data_loader_destroy(&loader);
     }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* As a model file gives them. */
@@ -271,13 +271,13 @@ static void classes_named_by_values_keep_these(void)
     write_mask("named/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
     p.class_names = names;
     p.class_count = 3;
-    glcnn_data_set *data = data_open("named", &p);
+    glcnn_dataset *data = data_open("named", &p);
     struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 1, &loader);
     CU_ASSERT_EQUAL(batch.masks[0], GLCNN_DATA_NO_CLASS);
     CU_ASSERT_EQUAL(batch.masks[8 + 4], 1);
     CU_ASSERT_EQUAL(batch.masks[8 + 7], 2);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     write_mask("named/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, black_and_white);
     p.class_names = two;
     p.class_count = 2;
@@ -286,7 +286,7 @@ static void classes_named_by_values_keep_these(void)
     CU_ASSERT_EQUAL(batch.masks[3], 0);
     CU_ASSERT_EQUAL(batch.masks[4], 1);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static uint32_t thirds(uint32_t x, uint32_t y, uint32_t c)
@@ -326,17 +326,17 @@ static void classes_of_masks_are_matched_by_name(void)
         else
             remove(data_path("lists/classes.txt"));
         p.class_names = rows[i].names;
-        glcnn_data_set *data = data_open("lists", &p);
+        glcnn_dataset *data = data_open("lists", &p);
         struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 1, &loader);
         for (uint32_t k = 0; k < 3; k++)
             CU_ASSERT_EQUAL(batch.masks[3 * k], rows[i].classes[k]);
         if (rows[i].decision)
             expect_decision(data, 0, rows[i].decision);
         else
-            CU_ASSERT_PTR_NULL(glcnn_data_set_decision(data, 0));
-        digests[i] = glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
+            CU_ASSERT_PTR_NULL(glcnn_dataset_decision(data, 0));
+        digests[i] = glcnn_dataset_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
         glcnn_data_loader_destroy(&loader);
-        glcnn_data_set_close(&data);
+        glcnn_dataset_destroy(&data);
         CU_ASSERT_EQUAL(i > 0 && digests[i] == digests[1] && digests[i] != digests[0],
                         i > 0); /* what a value means has changed */
     }
@@ -359,11 +359,11 @@ static void a_mask_is_of_one_picture(void)
     write_mask("stems/masks/a.jpg.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
     write_mask("stems/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
     write_mask("stems/masks/b.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
-    glcnn_data_set *data = data_open("stems", &masks);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 3);
-    CU_ASSERT_EQUAL(glcnn_data_set_skipped(data), 1);
+    glcnn_dataset *data = data_open("stems", &masks);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], 3);
+    CU_ASSERT_EQUAL(glcnn_dataset_skipped(data), 1);
     expect_note(data, 0, "a.png: another picture has the same mask");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_refuses("stems", &strict, GLCNN_MALFORMED_DATA, "expected one picture");
 }
 
@@ -371,11 +371,11 @@ static void black_and_white_masks_have_two_classes(void)
 {
     write_picture("two/train/images/a.png", 8, 6);
     write_mask("two/train/labels/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, black_and_white);
-    glcnn_data_set *data = data_open("two", &masks);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->class_count, 2);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->class_names[1], "255");
-    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_data_set_decision(data, 0), "255 among them"));
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("two", &masks);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->class_count, 2);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->class_names[1], "255");
+    CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_dataset_decision(data, 0), "255 among them"));
+    glcnn_dataset_destroy(&data);
 }
 
 /* Twice as large and cut at the sides, each pixel is the one it lies in. */
@@ -386,7 +386,7 @@ static void masks_follow_the_size_of_pictures(void)
     p.width = p.height = 12;
     write_picture("sizes/images/a.png", 8, 6);
     write_mask("sizes/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
-    glcnn_data_set *data = data_open("sizes", &p);
+    glcnn_dataset *data = data_open("sizes", &p);
     for (int again = 0; again < 2; again++) { /* decoded, and out of memory */
         struct glcnn_data_batch batch = first_batch(data, GLCNN_DATA_PART_TRAINING, 1, &loader);
         for (uint32_t i = 0; i < 144; i++) {
@@ -398,7 +398,7 @@ static void masks_follow_the_size_of_pictures(void)
         }
         glcnn_data_loader_destroy(&loader);
     }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void masks_are_refused_or_left_out(void)
@@ -409,10 +409,10 @@ static void masks_are_refused_or_left_out(void)
     write_picture("bad/images/b.png", 8, 6);
     write_mask("bad/masks/a.png", 8, 6, PNG_COLOR_TYPE_GRAY, by_columns);
     write_mask("bad/masks/b.png", 8, 5, PNG_COLOR_TYPE_GRAY, by_columns);
-    glcnn_data_set *data = data_open("bad", &masks);
-    CU_ASSERT_EQUAL(glcnn_data_set_info(data)->counts[0], 1);
+    glcnn_dataset *data = data_open("bad", &masks);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[0], 1);
     expect_note(data, 0, "b.png: is 8 x 5, and its picture is 8 x 6");
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     data_refuses("bad", &strict, GLCNN_MALFORMED_DATA, "is 8 x 5, and its picture is 8 x 6");
     write_mask("bad/masks/b.png", 8, 6, PNG_COLOR_TYPE_RGB, dark);
     data_refuses("bad", &strict, GLCNN_MALFORMED_DATA, "is a PNG of several channels and 8 bits");
@@ -471,9 +471,9 @@ static void lists_of_pictures_are_no_classes(void)
     data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA, "with a label for each: classes are not");
     /* Names of rows, beside values of images. */
     data_write_text("rows.csv", "file,label,v0,v1\nx.png,1,0.5,2\ny.png,0,1,2\n");
-    glcnn_data_set *data = data_open("rows.csv", NULL);
-    CU_ASSERT_STRING_EQUAL(glcnn_data_set_info(data)->format, "csv");
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open("rows.csv", NULL);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "csv");
+    glcnn_dataset_destroy(&data);
 }
 
 static void files_beside_pictures_tell_masks_from_boxes(void)
@@ -498,10 +498,10 @@ static void files_beside_pictures_tell_masks_from_boxes(void)
 
 static uint64_t digest_of(const char *name, const struct glcnn_data_parameters *p)
 {
-    glcnn_data_set *data = data_open(name, p);
-    const uint64_t digest = glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
-    CU_ASSERT_EQUAL(glcnn_data_set_mask_digest(data, GLCNN_DATA_PART_TRAINING, 1), 0);
-    glcnn_data_set_close(&data);
+    glcnn_dataset *data = data_open(name, p);
+    const uint64_t digest = glcnn_dataset_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0);
+    CU_ASSERT_EQUAL(glcnn_dataset_mask_digest(data, GLCNN_DATA_PART_TRAINING, 1), 0);
+    glcnn_dataset_destroy(&data);
     return digest;
 }
 

@@ -179,7 +179,7 @@ static void checkpoints_in_an_archive_are_loaded(void)
     const struct glcnn_file_range range = pack("a", "archive");
     GOOD(glcnn_checkpoint_read_metadata_from_fd(&range, &metadata, error));
     CU_ASSERT_STRING_EQUAL(glcnn_checkpoint_text(&metadata, "name"), entries[0].text);
-    glcnn_checkpoint_free_metadata(&metadata);
+    glcnn_checkpoint_metadata_destroy(&metadata);
     GOOD(glcnn_checkpoint_read_bytes_from_fd(&range, "glcnn.more", &found, &size, error));
     CU_ASSERT(size == sizeof packed && memcmp(found, packed, size) == 0);
     free(found);

@@ -67,7 +67,7 @@ static glcnn_image *read_source(struct zip *archive, const char *name)
     CU_ASSERT_TRUE_FATAL(archive_read(archive, name, &array));
     glcnn_image *image =
         image_with(array.shape[0], array.shape[1], array.shape[2], array.shape[3], array.data);
-    glcnn_npy_free(&array);
+    glcnn_npy_destroy(&array);
     return image;
 }
 

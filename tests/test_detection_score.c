@@ -199,10 +199,10 @@ static void check_set(struct zip *archive, int set, bool in_parts)
         CU_ASSERT(isnan(by_class.data[c]) ? isnan(classes[c])
                                           : is_near(classes[c], (double)by_class.data[c], 1e-6));
     detection_score_free(&score);
-    glcnn_npy_free(&objects);
-    glcnn_npy_free(&found);
-    glcnn_npy_free(&mean);
-    glcnn_npy_free(&by_class);
+    glcnn_npy_destroy(&objects);
+    glcnn_npy_destroy(&found);
+    glcnn_npy_destroy(&mean);
+    glcnn_npy_destroy(&by_class);
 }
 
 /* Pictures drawn several times score as if they were there several times, whichever rank counted them. */
@@ -233,8 +233,8 @@ static void check_drawn(struct zip *archive, int set, bool in_parts)
     CU_ASSERT(is_near(detection_score_drawn(&score, times), p.at_50, 1e-12));
     detection_score_free(&score);
     detection_score_free(&drawn);
-    glcnn_npy_free(&objects);
-    glcnn_npy_free(&found);
+    glcnn_npy_destroy(&objects);
+    glcnn_npy_destroy(&found);
 }
 
 static void pictures_may_be_drawn_several_times(void)

@@ -464,7 +464,7 @@ static void masks_are_given_by_name(void)
                                                         : outputs[i].data[k] == 0 ? 0
                                                                                   : 2 * g[k]);
         CU_ASSERT_TRUE(found);
-        glcnn_run_free(outputs);
+        glcnn_run_destroy(outputs);
     }
 }
 

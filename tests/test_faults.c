@@ -429,7 +429,7 @@ static float value_of(int file)
     CU_ASSERT_EQUAL(glcnn_npy_read(array_paths[file], &array, NULL), GLCNN_SUCCESS);
     if (array.data)
         value = *array.data;
-    glcnn_npy_free(&array);
+    glcnn_npy_destroy(&array);
     return value;
 }
 

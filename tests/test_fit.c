@@ -126,7 +126,7 @@ static struct form form_of(const char *task, int image, glcnn_data_fit fit)
                          .fit = fit};
 }
 
-static glcnn_data_set *open_like(const char *path, const struct form *form)
+static glcnn_dataset *open_like(const char *path, const struct form *form)
 {
     return data_open(path, &(struct glcnn_data_parameters){.width = form->width,
                                                            .height = form->height,
@@ -135,7 +135,7 @@ static glcnn_data_set *open_like(const char *path, const struct form *form)
                                                            .targets = task_of(form)->targets});
 }
 
-static struct glcnn_data_batch load(glcnn_data_set *data, glcnn_data_loader **loader)
+static struct glcnn_data_batch load(glcnn_dataset *data, glcnn_data_loader **loader)
 {
     *loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .bytes = true});
     return data_next(*loader);
@@ -283,9 +283,9 @@ static void check_scene(const char *name, const struct scene *scene, uint32_t or
     form.task = 0;
     const char *path = data_path(name);
     char error[GLCNN_ERROR_LENGTH];
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     CU_ASSERT_EQUAL_FATAL(
-        glcnn_data_set_open_files(
+        glcnn_dataset_open_files(
             &path, 1,
             &(struct glcnn_data_parameters){
                 .width = form.width, .height = form.height, .channels = 1, .fit = fit},
@@ -302,7 +302,7 @@ static void check_scene(const char *name, const struct scene *scene, uint32_t or
     form.task = task_number(task_find("segment"));
     check_mask(scene, &form, batch.bytes);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void answers_lie_where_things_are(void)
@@ -351,7 +351,7 @@ static void borders_are_black_and_of_no_class(void)
                                           .height = 20,
                                           .colour_type = PNG_COLOR_TYPE_GRAY,
                                           .value = draw_class});
-    glcnn_data_set *data = open_like("border", &form);
+    glcnn_dataset *data = open_like("border", &form);
     const struct glcnn_data_batch batch = load(data, &loader);
     uint32_t borders = 0, inks = 0;
     for (uint32_t y = 0; y < 64; y++)
@@ -366,13 +366,13 @@ static void borders_are_black_and_of_no_class(void)
     CU_ASSERT_EQUAL(borders, (64 - 22) * 64);
     CU_ASSERT_TRUE(inks > 20 * 9 && inks < 24 * 13);
     uint8_t *mask = malloc(60 * 20);
-    CU_ASSERT_EQUAL(glcnn_data_set_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, 60, 20, mask, NULL),
+    CU_ASSERT_EQUAL(glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, 60, 20, mask, NULL),
                     GLCNN_SUCCESS);
     for (uint32_t i = 0; i < 60 * 20; i++)
         CU_ASSERT_EQUAL(mask[i], draw_class(i % 60, i / 60, 0));
     free(mask);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* A picture that is thinner than half of the network's pixel is still seen. */
@@ -383,7 +383,7 @@ static void thin_pictures_are_seen(void)
     glcnn_data_loader *loader;
     write_scene("thin/a/a.png", &scene, 1);
     write_scene("thin/b/b.png", &scene, 6);
-    glcnn_data_set *data = open_like("thin", &form);
+    glcnn_dataset *data = open_like("thin", &form);
     for (int i = 0; i < 2; i++) {
         const struct glcnn_data_batch batch = load(data, &loader);
         uint32_t inks = 0;
@@ -392,7 +392,7 @@ static void thin_pictures_are_seen(void)
         CU_ASSERT_EQUAL(inks, 64);
         glcnn_data_loader_destroy(&loader);
     }
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Measures ---- */
@@ -403,7 +403,7 @@ static double measure_boxes(glcnn_data_fit fit)
     const struct model model = {.form = form_of("detect", 0, fit)};
     struct score score;
     glcnn_data_loader *loader;
-    glcnn_data_set *data = open_like("objects", &model.form);
+    glcnn_dataset *data = open_like("objects", &model.form);
     CU_ASSERT_TRUE_FATAL(score_begin(&score, &model));
     loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1, .bytes = true});
     for (int i = 0; i < 2; i++) {
@@ -420,7 +420,7 @@ static double measure_boxes(glcnn_data_fit fit)
     const double measure = score_measure(&score);
     score_free(&score);
     glcnn_data_loader_destroy(&loader);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
     return measure;
 }
 
@@ -486,17 +486,17 @@ static void wrong_parameters_are_refused(void)
                  &(struct glcnn_data_parameters){
                      .width = 32, .height = 32, .resize = 40, .fit = GLCNN_DATA_FIT_LETTERBOX},
                  GLCNN_INVALID_ARGUMENT, "resize is 40, which is for pictures that are cut");
-    glcnn_data_set *data = data_open("refused", NULL);
+    glcnn_dataset *data = data_open("refused", NULL);
     uint8_t pixel[3];
     CU_ASSERT_EQUAL(
-        glcnn_data_set_read_picture(data, GLCNN_DATA_PART_TRAINING, 9, 1, 1, pixel, NULL),
+        glcnn_dataset_read_picture(data, GLCNN_DATA_PART_TRAINING, 9, 1, 1, pixel, NULL),
         GLCNN_INVALID_ARGUMENT);
     CU_ASSERT_EQUAL(
-        glcnn_data_set_read_picture(data, GLCNN_DATA_PART_TRAINING, 0, 0, 1, pixel, NULL),
+        glcnn_dataset_read_picture(data, GLCNN_DATA_PART_TRAINING, 0, 0, 1, pixel, NULL),
         GLCNN_INVALID_ARGUMENT);
-    CU_ASSERT_EQUAL(glcnn_data_set_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, 1, 1, pixel, NULL),
+    CU_ASSERT_EQUAL(glcnn_dataset_read_mask(data, GLCNN_DATA_PART_TRAINING, 0, 1, 1, pixel, NULL),
                     GLCNN_INVALID_ARGUMENT);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* Of a table too, in three channels. */
@@ -507,13 +507,13 @@ static void pictures_are_read_whole(void)
     uint8_t pixels[4 * 3];
     data_write_npy("table/images.npy", "|u1", "(2, 2, 2)", bytes, 8);
     data_write_npy("table/labels.npy", "|u1", "(2,)", labels, 2);
-    glcnn_data_set *data = data_open("table", NULL);
+    glcnn_dataset *data = data_open("table", NULL);
     CU_ASSERT_EQUAL(
-        glcnn_data_set_read_picture(data, GLCNN_DATA_PART_TRAINING, 0, 2, 2, pixels, NULL),
+        glcnn_dataset_read_picture(data, GLCNN_DATA_PART_TRAINING, 0, 2, 2, pixels, NULL),
         GLCNN_SUCCESS);
     for (int i = 0; i < 12; i++)
         CU_ASSERT_EQUAL(pixels[i], wanted[i / 3]);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int main(int argc, char *argv[])

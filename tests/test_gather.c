@@ -122,7 +122,7 @@ static void test_serialised_kernels_have_the_indices(void)
         GOOD_FATAL(glcnn_kernel_serialize(kernel, with_weights, &bytes, &size, NULL));
         GOOD_FATAL(glcnn_kernel_deserialize(device, bytes, size, &copy, NULL));
         CU_ASSERT_TRUE(has_indices(copy));
-        glcnn_serialize_free(bytes);
+        glcnn_serialize_destroy(bytes);
         glcnn_kernel_destroy(&kernel);
         glcnn_kernel_destroy(&copy);
     }

@@ -98,7 +98,7 @@ static bool read_arrays(struct zip *archive, const struct golden *g, const char 
 static void free_arrays(struct arrays *arrays)
 {
     for (size_t i = 0; i < MAX_ARRAYS; i++)
-        glcnn_npy_free(&arrays->files[i]);
+        glcnn_npy_destroy(&arrays->files[i]);
 }
 
 static size_t count_elements(const struct glcnn_array *array)
@@ -172,7 +172,7 @@ static void run_case(const struct golden *g, const struct arrays *inputs,
         check_outputs(g, wanted, outputs, count);
     else
         fprintf(stderr, "\n  %s %s: %s\n", g->kernel, g->index, error);
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
 }
 
 static void check_case(struct zip *archive, const struct golden *g)

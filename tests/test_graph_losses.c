@@ -682,9 +682,9 @@ static void test_a_network_that_was_read_trains_alike(void)
     CU_ASSERT_EQUAL_FATAL(a.size, b.size);
     CU_ASSERT_EQUAL(memcmp(a.data, b.data, a.size), 0);
     CU_ASSERT_NOT_EQUAL(memcmp(a.data, before.data, a.size), 0);
-    glcnn_serialize_free(before.data);
-    glcnn_serialize_free(a.data);
-    glcnn_serialize_free(b.data);
+    glcnn_serialize_destroy(before.data);
+    glcnn_serialize_destroy(a.data);
+    glcnn_serialize_destroy(b.data);
     destroy_images(sources, 2);
     glcnn_network_destroy(&copy.net);
     glcnn_network_destroy(&h.net);

@@ -217,7 +217,7 @@ END
 both_ways glcnn_interchange checkpoint 'glcnn_checkpoint_load(NULL, NULL, NULL, error)'
 both_ways glcnn_onnx onnx 'glcnn_onnx_load(NULL, NULL, NULL, NULL, NULL, error)'
 [ -z "$mpi" ] || both_ways glcnn_mpi mpi 'glcnn_mpi_create(NULL, NULL, error)'
-both_ways glcnn_data data 'glcnn_data_set_open(NULL, NULL, NULL, error)'
+both_ways glcnn_data data 'glcnn_dataset_open(NULL, NULL, NULL, error)'
 
 # CMake finds it where it lies now, not where it was meant for, and takes no other minor version.
 find_by_cmake() { # VERSION and the like

@@ -104,7 +104,7 @@ static void check_values(const struct bytes *b, const float *expected, size_t co
     CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
     for (size_t i = 0; i < count; i++)
         CU_ASSERT_EQUAL(array.data[i], expected[i]);
-    glcnn_npy_free(&array);
+    glcnn_npy_destroy(&array);
     CU_ASSERT_PTR_NULL(array.data);
 }
 
@@ -294,7 +294,7 @@ static void npy_survives_changed_bytes(void)
             struct glcnn_npy array;
             changed.at[i] = (uint8_t)value;
             refused += parse(&changed, &array, NULL) != GLCNN_SUCCESS;
-            glcnn_npy_free(&array);
+            glcnn_npy_destroy(&array);
         }
     CU_ASSERT(refused > 1000);
 }
@@ -358,7 +358,7 @@ static void npy_comes_back_as_it_was_written(void)
         CU_ASSERT_EQUAL(memcmp(array.shape, written.shape, rank * sizeof *array.shape), 0);
         CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
         CU_ASSERT_EQUAL(memcmp(array.data, some_values, count * sizeof(float)), 0);
-        glcnn_npy_free(&array);
+        glcnn_npy_destroy(&array);
     }
     CU_ASSERT_EQUAL(folder_count_files(folder), 1);
     folder_empty(folder);
@@ -375,7 +375,7 @@ static void npy_writes_float16(void)
     CU_ASSERT_EQUAL(array.data[0], 0x1.554p-2f);
     CU_ASSERT_EQUAL(array.data[1], INFINITY);
     CU_ASSERT_EQUAL(array.data[2], -2);
-    glcnn_npy_free(&array);
+    glcnn_npy_destroy(&array);
     folder_empty(folder);
 }
 
@@ -505,7 +505,7 @@ static void check_entry(zip_t *archive, const char *name, uint32_t rank, size_t 
     CU_ASSERT_PTR_NOT_NULL_FATAL(array.data);
     CU_ASSERT_EQUAL(array.rank, rank);
     CU_ASSERT_EQUAL(memcmp(array.data, some_values, count * sizeof(float)), 0);
-    glcnn_npy_free(&array);
+    glcnn_npy_destroy(&array);
 }
 
 static void npz_holds_the_arrays(void)
@@ -1067,15 +1067,15 @@ static void locks_are_for_one(void)
     CU_ASSERT_TRUE(write_text(place("file"), error)); /* replaces what a lock of it would go with */
     CU_ASSERT_EQUAL(lock("./file", &second, error), GLCNN_INVALID_STATE);
     CU_ASSERT_EQUAL(lock("other", &second, error), GLCNN_SUCCESS);
-    glcnn_file_lock_release(&second);
+    glcnn_file_lock_destroy(&second);
     CU_ASSERT_TRUE(is_locked());
-    glcnn_file_lock_release(&first);
+    glcnn_file_lock_destroy(&first);
     CU_ASSERT_PTR_NULL(first);
     CU_ASSERT_FALSE(is_locked());
     CU_ASSERT_EQUAL(lock("link", &second, error), GLCNN_SUCCESS);
-    glcnn_file_lock_release(&second);
-    glcnn_file_lock_release(&second);
-    glcnn_file_lock_release(NULL);
+    glcnn_file_lock_destroy(&second);
+    glcnn_file_lock_destroy(&second);
+    glcnn_file_lock_destroy(NULL);
     CU_ASSERT_FALSE(is_locked());
     CU_ASSERT_EQUAL(folder_count_files(folder), 2);
     folder_empty(folder);
@@ -1100,7 +1100,7 @@ static void locks_end_with_their_process(void)
     CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
     CU_ASSERT_TRUE(is_locked());
     CU_ASSERT_EQUAL(lock("file", &taken, error), GLCNN_SUCCESS);
-    glcnn_file_lock_release(&taken);
+    glcnn_file_lock_destroy(&taken);
     CU_ASSERT_FALSE(is_locked());
     close(ready[0]);
     close(ready[1]);
@@ -1137,16 +1137,16 @@ static int count_free_streams(const char *pictures)
 {
     glcnn_file *file = NULL;
     glcnn_file_lock *taken = NULL;
-    glcnn_data_set *set = NULL;
+    glcnn_dataset *set = NULL;
     int number = 0;
     close(0), close(1), close(2);
     bool good = glcnn_file_create(place("file"), &file, NULL) == GLCNN_SUCCESS &&
                 glcnn_file_lock_take(place("file"), &taken, NULL) == GLCNN_SUCCESS &&
-                glcnn_data_set_open_files(&pictures, 1, NULL, &set, NULL) == GLCNN_SUCCESS;
+                glcnn_dataset_open_files(&pictures, 1, NULL, &set, NULL) == GLCNN_SUCCESS;
     while (number < 3 && is_closed(number))
         number++;
-    glcnn_data_set_close(&set);
-    glcnn_file_lock_release(&taken);
+    glcnn_dataset_destroy(&set);
+    glcnn_file_lock_destroy(&taken);
     glcnn_file_discard(&file);
     return good ? number : -1;
 }

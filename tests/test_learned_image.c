@@ -46,7 +46,7 @@ static glcnn_image *image_of(const char *name, uint32_t channels, uint32_t heigh
     struct glcnn_npy array;
     CU_ASSERT_FATAL(archive_read(archive, name, &array));
     glcnn_image *image = image_with(BATCH, channels, height, width, array.data);
-    glcnn_npy_free(&array);
+    glcnn_npy_destroy(&array);
     return image;
 }
 
@@ -62,7 +62,7 @@ static void load_vectors(const struct net *n)
             CU_ASSERT_FATAL(archive_read(archive, name, &array));
             GOOD_FATAL(glcnn_kernel_set_vector(kernel_of(n->layers[i]), vectors[v], array.data,
                                                elements_of(&array)));
-            glcnn_npy_free(&array);
+            glcnn_npy_destroy(&array);
         }
 }
 
@@ -494,7 +494,7 @@ static void test_a_serialised_network_has_the_values(void)
     CU_ASSERT_EQUAL(found, 1);
     free(values);
     for (int i = 0; i < 2; i++)
-        glcnn_serialize_free(bytes[i]);
+        glcnn_serialize_destroy(bytes[i]);
     glcnn_network_destroy(&copy);
     free_net(&n);
 }

@@ -111,14 +111,14 @@ static void check_files(glcnn_network *network)
     must(!glcnn_checkpoint_save(network, "saved.safetensors", &entry, 1, error), error);
     must(!glcnn_checkpoint_load(network, "saved.safetensors", &metadata, error), error);
     must(!strcmp(glcnn_checkpoint_text(&metadata, "rate"), "0.25"), "metadata");
-    glcnn_checkpoint_free_metadata(&metadata);
+    glcnn_checkpoint_metadata_destroy(&metadata);
     must(!glcnn_network_serialize(network, true, &bytes, &size, error), error);
     must(!glcnn_file_save("network.cbor", bytes, size, error), error);
     glcnn_network *read;
     must(!glcnn_network_deserialize(device, bytes, size, &read, error), error);
     check_settings(read);
     glcnn_network_destroy(&read);
-    glcnn_serialize_free(bytes);
+    glcnn_serialize_destroy(bytes);
 }
 
 int main(int argc, char *argv[])

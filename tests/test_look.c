@@ -28,11 +28,11 @@ static void write_picture(const char *name, uint32_t width, uint32_t height)
     shade += 7;
 }
 
-static struct glcnn_data_look *look_at(glcnn_data_set *data)
+static struct glcnn_data_look *look_at(glcnn_dataset *data)
 {
     struct glcnn_data_look *look;
     char error[GLCNN_ERROR_LENGTH] = "";
-    const glcnn_status status = glcnn_data_set_look(data, &look, error);
+    const glcnn_status status = glcnn_dataset_look(data, &look, error);
     CU_ASSERT_EQUAL_FATAL(status, GLCNN_SUCCESS);
     CU_ASSERT_STRING_EQUAL(error, "");
     return look;
@@ -89,7 +89,7 @@ static void boxes_are_counted(void)
         for (uint32_t n = 0; n < PICTURES; n++)
             write_boxed(parts[p], p, n, &seed);
     data_write_text("counted/data.yaml", "names: [disc, square, cross]\n");
-    glcnn_data_set *data = data_open("counted", &boxes);
+    glcnn_dataset *data = data_open("counted", &boxes);
     struct glcnn_data_look *look = look_at(data);
     CU_ASSERT_EQUAL_FATAL(look->class_count, CLASSES);
     CU_ASSERT_STRING_EQUAL(look->classes[2].name, "cross");
@@ -106,7 +106,7 @@ static void boxes_are_counted(void)
     glcnn_data_look_destroy(&look);
     CU_ASSERT_PTR_NULL(look);
     glcnn_data_look_destroy(&look);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void odd_boxes_are_suspicious(void)
@@ -125,7 +125,7 @@ static void odd_boxes_are_suspicious(void)
     data_write_text("odd/valid/labels/other.txt", labels[0]);
     data_write_text("odd/data.yaml",
                     "names: [Traffic Light, traffic_lights, bicycle, bicicle, cat, rat]\n");
-    glcnn_data_set *data = data_open("odd", &boxes);
+    glcnn_dataset *data = data_open("odd", &boxes);
     struct glcnn_data_look *look = look_at(data);
     CU_ASSERT_EQUAL(suspects(look, "of a pixel's width or height"), 2);
     CU_ASSERT_EQUAL(suspects(look, "of the whole picture"), 1);
@@ -147,7 +147,7 @@ static void odd_boxes_are_suspicious(void)
             CU_ASSERT_EQUAL(look->suspicions[i].index, 1);
         }
     glcnn_data_look_destroy(&look);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 /* ---- Other targets ---- */
@@ -174,14 +174,14 @@ static void masks_are_counted(void)
                                                 .colour_type = PNG_COLOR_TYPE_GRAY,
                                                 .value = paint_class});
     }
-    glcnn_data_set *data = data_open("masked", &masks);
+    glcnn_dataset *data = data_open("masked", &masks);
     struct glcnn_data_look *look = look_at(data);
     CU_ASSERT_EQUAL(look->classes[0].objects[0], (8 - 3 + 8) * 5);
     CU_ASSERT_EQUAL(look->classes[1].objects[0], (3 + 8) * 5);
     CU_ASSERT_EQUAL(look->classes[1].images[0], 2);
     CU_ASSERT_EQUAL(suspects(look, "2 masks of one class alone; images/1.png is the first"), 2);
     glcnn_data_look_destroy(&look);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void coordinates_are_counted(void)
@@ -193,13 +193,13 @@ static void coordinates_are_counted(void)
     }
     data_write_text("points/list.csv", "file,eye_x,eye_y,age\n0.png,4,5,-3\n1.png,-1,-1,7\n"
                                        "2.png,4,10,9\n");
-    glcnn_data_set *data = data_open("points", &numbers);
+    glcnn_dataset *data = data_open("points", &numbers);
     struct glcnn_data_look *look = look_at(data);
     CU_ASSERT_EQUAL(look->classes[0].images[0], 2);
     CU_ASSERT_EQUAL(look->classes[2].images[0], 3);
     CU_ASSERT_EQUAL(suspects(look, "1 coordinate outside of the picture"), 1);
     glcnn_data_look_destroy(&look);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 static void classes_are_counted(void)
@@ -209,7 +209,7 @@ static void classes_are_counted(void)
         snprintf(name, sizeof name, "classed/%s/%d.png", i < 11 ? "many" : "one", i);
         write_picture(name, 6 + (uint32_t)i, 9);
     }
-    glcnn_data_set *data = data_open("classed", NULL);
+    glcnn_dataset *data = data_open("classed", NULL);
     struct glcnn_data_look *look = look_at(data);
     CU_ASSERT_EQUAL(look->classes[0].images[0], 11);
     CU_ASSERT_EQUAL(look->classes[1].images[0], 1);
@@ -222,7 +222,7 @@ static void classes_are_counted(void)
     CU_ASSERT_EQUAL(look->widths.most, 17);
     CU_ASSERT_EQUAL(look->sides.most, 0);
     glcnn_data_look_destroy(&look);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int main(int argc, char *argv[])

@@ -82,7 +82,7 @@ static void test_devices(void)
     free(limits);
     glcnn_device_destroy(NULL);
     glcnn_device_destroy(&none);
-    REFUSED_BARE(glcnn_device_release(NULL));
+    REFUSED_BARE(glcnn_device_hand_over(NULL));
     REFUSED_BARE(glcnn_device_acquire(NULL));
     REFUSED_BARE(glcnn_device_wait(NULL));
     REFUSED(STATE, glcnn_device_acquire(device));
@@ -117,7 +117,7 @@ static void meddle(void *user, glcnn_log_level level, const char *text)
     meddler->refused += glcnn_buffer_create(meddler->device, 4, &none) == STATE;
     meddler->refused += glcnn_buffer_create(meddler->device, 3, &none) == STATE;
     meddler->refused += glcnn_device_wait(meddler->device) == STATE;
-    meddler->refused += glcnn_device_release(meddler->device) == STATE;
+    meddler->refused += glcnn_device_hand_over(meddler->device) == STATE;
     snprintf(meddler->message, sizeof meddler->message, "%s", glcnn_device_error(meddler->device));
     glcnn_buffer_destroy(&none);
 }
@@ -615,8 +615,8 @@ static void test_runs(void)
         glcnn_run(device, "pooling_max", NULL, 0, &source, 1, NULL, &outputs, &count, NULL),
         GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(count, 1);
-    glcnn_run_free(outputs);
-    glcnn_run_free(NULL);
+    glcnn_run_destroy(outputs);
+    glcnn_run_destroy(NULL);
 #undef SAID
 #undef RUN
 }

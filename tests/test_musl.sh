@@ -61,7 +61,7 @@ static float largest(glcnn_device *device, bool reference)
     }
     for (uint32_t i = 0, last = outputs->shape[2] * outputs->shape[3]; i < last; i++)
         found = outputs->data[i] > found ? outputs->data[i] : found;
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
     return found;
 }
 

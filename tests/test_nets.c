@@ -118,7 +118,7 @@ static void compare(struct worst *worst, const char *name, const float *found, s
         worst->error = error;
         snprintf(worst->name, sizeof worst->name, "%s", name);
     }
-    glcnn_npy_free(&wanted);
+    glcnn_npy_destroy(&wanted);
 }
 
 static void compare_buffer(struct worst *worst, const char *net, const char *label,
@@ -182,7 +182,7 @@ static void run_steps(const char *net, struct runner *runner, struct worst *wors
     CU_ASSERT_EQUAL_FATAL(batches.shape[0], STEPS);
     for (size_t step = 0; step < steps; step++)
         losses[step] = run_step(runner, batches.data[step]);
-    glcnn_npy_free(&batches);
+    glcnn_npy_destroy(&batches);
     snprintf(name, sizeof name, "%s.loss", net);
     compare(worst, name, losses, steps, !is_quick());
 }

@@ -21,7 +21,7 @@ static glcnn_network *make_and_read(void)
         scores, labels, NULL, GLCNN_LOSS_TYPE_MEAN_SQUARED_ERROR, GLCNN_REDUCTION_TYPE_SUM));
     GOOD_FATAL(glcnn_network_serialize(net, true, &bytes, &size, NULL));
     GOOD_FATAL(glcnn_network_deserialize(device, bytes, size, &read, NULL));
-    glcnn_serialize_free(bytes);
+    glcnn_serialize_destroy(bytes);
     glcnn_network_destroy(&net);
     return read;
 }
@@ -82,7 +82,7 @@ static void test_nodes_come_before_a_network(void)
     glcnn_network *read;
     GOOD_FATAL(glcnn_network_serialize(net, true, &bytes, &size, NULL));
     GOOD_FATAL(glcnn_network_deserialize(device, bytes, size, &read, NULL));
-    glcnn_serialize_free(bytes);
+    glcnn_serialize_destroy(bytes);
     CU_ASSERT_EQUAL(glcnn_network_outputs(read, outputs, 2), 2);
     CU_ASSERT_PTR_NOT_NULL(glcnn_neuron_linear_node(outputs[1], 1, 0));
     float *with = run_on_pixels(outputs[1]);

@@ -103,7 +103,7 @@ static void write_models(struct place of_weights)
     data_write("models/data/numbers.bin", numbers, sizeof numbers);
     data_write("numbers.bin", numbers, sizeof numbers);
     data_write("models-beside/numbers.bin", numbers, sizeof numbers);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     make_others();
 }
 
@@ -132,8 +132,8 @@ static void expect_taken_in(struct place place, bool external_links)
                           GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(back.size, whole.size);
     CU_ASSERT_TRUE(back.size == whole.size && memcmp(back.bytes, whole.bytes, whole.size) == 0);
-    glcnn_onnx_free(whole.bytes);
-    glcnn_onnx_free(back.bytes);
+    glcnn_onnx_destroy(whole.bytes);
+    glcnn_onnx_destroy(back.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
 }

@@ -266,7 +266,7 @@ static void expect_back(struct reading *r, const char *text, const float *expect
     if (again.network)
         expect_of(&again, text, expected, count);
     end_reading(&again);
-    glcnn_onnx_free(back.bytes);
+    glcnn_onnx_destroy(back.bytes);
 }
 
 static void expect(const char *text, const float *expected, size_t count)
@@ -281,7 +281,7 @@ static void expect(const char *text, const float *expected, size_t count)
         expect_back(&r, text, expected, count);
     }
     end_reading(&r);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
 }
 #define EXPECT(TEXT, ...)                                                                          \
     expect(TEXT, (const float[]){__VA_ARGS__}, sizeof((float[]){__VA_ARGS__}) / sizeof(float))
@@ -295,7 +295,7 @@ static void expect_message(const char *text, glcnn_status status, const char *wo
     if (r.status != status || !strstr(r.error, words))
         printf("\n%s\nstatus %d, \"%s\", not \"%s\"\n", text, r.status, r.error, words);
     end_reading(&r);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
 }
 
 /* ---- Functions ---- */
@@ -668,7 +668,7 @@ static void moves_of_weights_have_no_bound(void)
     struct reading r = read_file(&file);
     CU_ASSERT_STRING_EQUAL(r.error, "");
     end_reading(&r);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
 }
 
 static void sums_are_bounded(void)

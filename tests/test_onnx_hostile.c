@@ -422,7 +422,7 @@ static void each_wrong_model_has_its_message(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(error, wrongs[i].words));
         if (status != wrongs[i].status || !strstr(error, wrongs[i].words))
             printf("wrong %zu: status %d, \"%s\", not \"%s\"\n", i, status, error, wrongs[i].words);
-        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_destroy(file.bytes);
     }
 }
 
@@ -441,7 +441,7 @@ static void old_axes_are_bounded(void)
     build_value(&w, model->graph, true, "sum", image_dims, 4);
     struct file file = pack(&w, model);
     CU_ASSERT_NOT_EQUAL(read_it(file.bytes, file.size, error), GLCNN_SUCCESS);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
 }
 
 static void opsets_that_are_not_read_are_named(void)
@@ -455,7 +455,7 @@ static void opsets_that_are_not_read_are_named(void)
         struct file file = pack(&w, model);
         CU_ASSERT_EQUAL(read_it(file.bytes, file.size, error), GLCNN_UNSUPPORTED);
         CU_ASSERT_PTR_NOT_NULL(strstr(error, "opset"));
-        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_destroy(file.bytes);
     }
 }
 
@@ -471,7 +471,7 @@ static void files_that_are_cut_off_are_refused(void)
         CU_ASSERT_TRUE(status == GLCNN_MALFORMED_DATA || status == GLCNN_UNSUPPORTED ||
                        (status == GLCNN_SUCCESS && size + 8 > file.size));
     }
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
 }
 
 static void changed_bytes_crash_nothing(void)
@@ -489,7 +489,7 @@ static void changed_bytes_crash_nothing(void)
                        status == GLCNN_UNSUPPORTED || status == GLCNN_LIMIT_EXCEEDED);
         file.bytes[at] = before;
     }
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
 }
 
 /* Graphs within attributes within nodes, each a few bytes, far deeper than a stack. */
@@ -532,7 +532,7 @@ static void arguments_and_paths_are_checked(void)
     CU_ASSERT_EQUAL(glcnn_onnx_load(device, "/", NULL, &net, NULL, error), GLCNN_IO_ERROR);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "not a regular file but a folder"));
     glcnn_onnx_record_destroy(NULL);
-    glcnn_onnx_free(NULL);
+    glcnn_onnx_destroy(NULL);
 }
 
 static void operators_are_listed_in_order(void)

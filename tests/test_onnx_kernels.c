@@ -288,7 +288,7 @@ static void write_and_read(glcnn_network *net, const struct glcnn_descriptor *d,
                    (status == GLCNN_UNSUPPORTED && may_be_refused(d, c->settings)));
     tally->written += status == GLCNN_SUCCESS;
     tally->refused += status != GLCNN_SUCCESS;
-    glcnn_onnx_free(bytes);
+    glcnn_onnx_destroy(bytes);
     free(expected);
     destroy_images(images, 2);
 }

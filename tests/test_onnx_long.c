@@ -100,10 +100,10 @@ static double cost_of(add_function *add, size_t nodes, bool turns)
     CU_ASSERT_PTR_NOT_NULL(glcnn_network_filter(net, nodes - 1));
     CU_ASSERT_PTR_NULL(glcnn_network_filter(net, nodes));
     CU_ASSERT_TRUE(back.size == file.size && memcmp(back.bytes, file.bytes, file.size) == 0);
-    glcnn_serialize_free(description);
-    glcnn_onnx_free(file.bytes);
-    glcnn_onnx_free(turned.bytes);
-    glcnn_onnx_free(back.bytes);
+    glcnn_serialize_destroy(description);
+    glcnn_onnx_destroy(file.bytes);
+    glcnn_onnx_destroy(turned.bytes);
+    glcnn_onnx_destroy(back.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
     return cost;

@@ -149,7 +149,7 @@ static struct reading read_model(const struct model *m)
     CU_ASSERT_EQUAL(glcnn_onnx_read(device, bytes, size, NULL, &r.network, &r.record, error),
                     GLCNN_SUCCESS);
     CU_ASSERT_STRING_EQUAL_FATAL(error, "");
-    glcnn_onnx_free(bytes);
+    glcnn_onnx_destroy(bytes);
     return r;
 }
 

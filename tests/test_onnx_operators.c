@@ -46,7 +46,7 @@ static struct model end_model(struct writer *w, Onnx__ModelProto *proto)
     CU_ASSERT_TRUE_FATAL(write_bytes(w, proto, &bytes, &size));
     m.status = glcnn_onnx_read(device, bytes, size, NULL, &m.network, &m.record, m.error);
     onnx__model_proto__free_unpacked(proto, NULL);
-    glcnn_onnx_free(bytes);
+    glcnn_onnx_destroy(bytes);
     return m;
 }
 
@@ -98,7 +98,7 @@ static struct model again(const struct model *m)
     GOOD(glcnn_onnx_write(m->network, m->record, NULL, 0, &bytes, &size, other.error));
     other.status =
         glcnn_onnx_read(device, bytes, size, NULL, &other.network, &other.record, other.error);
-    glcnn_onnx_free(bytes);
+    glcnn_onnx_destroy(bytes);
     return other;
 }
 

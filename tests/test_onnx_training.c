@@ -44,8 +44,8 @@ static void fill_sources(struct trainee *t)
     t->sources[1] = make_image(BATCH, CLASSES, 1, 1);
     fill_image(t->sources[0], x.data);
     fill_image(t->sources[1], labels);
-    glcnn_npy_free(&x);
-    glcnn_npy_free(&classes);
+    glcnn_npy_destroy(&x);
+    glcnn_npy_destroy(&classes);
 }
 
 static struct trainee begin(const char *name, const struct setting *optimizer, uint64_t budget)
@@ -325,7 +325,7 @@ static void test_files_have_what_was_learned(void)
         CU_ASSERT_FATAL(counts[0] == counts[1] && counts[1] == counts[2]);
         CU_ASSERT_EQUAL(memcmp(found, wanted, counts[0] * sizeof *found), 0);
         CU_ASSERT_NOT_EQUAL(memcmp(before, wanted, counts[0] * sizeof *found), 0);
-        glcnn_onnx_free(bytes);
+        glcnn_onnx_destroy(bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_network_destroy(&net);
         free(before), free(wanted), free(found);

@@ -112,7 +112,7 @@ static void the_tools_networks_come_back_the_same(void)
         CU_ASSERT_EQUAL_FATAL(record->output_count, 1);
         CU_ASSERT_EQUAL(record->outputs[0].feature_channels, CLASSES);
         expect_same(scores, record->outputs[0].node);
-        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_destroy(file.bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_network_destroy(&network);
         glcnn_network_destroy(&again);
@@ -140,7 +140,7 @@ static void momentum_of_running_averages_is_kept(void)
     struct file file = write_file(network, NULL);
     glcnn_network *again = read_file(file, &record);
     CU_ASSERT_EQUAL(normalization_of(again)->running_momentum, 0.375f);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&network);
     glcnn_network_destroy(&again);
@@ -184,7 +184,7 @@ static void averages_say_what_they_divide_by(void)
         CU_ASSERT_EQUAL(written_number(&file, "AveragePool", "count_include_pad"), i == 0);
         glcnn_network *again = read_file(file, &record);
         expect_same(x, record->outputs[0].node);
-        glcnn_onnx_free(file.bytes);
+        glcnn_onnx_destroy(file.bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_network_destroy(&network);
         glcnn_network_destroy(&again);
@@ -203,8 +203,8 @@ static void a_file_comes_back_as_it_was(void)
     struct file back = write_file(again, record);
     CU_ASSERT_EQUAL_FATAL(file.size, back.size);
     CU_ASSERT_EQUAL(memcmp(file.bytes, back.bytes, file.size), 0);
-    glcnn_onnx_free(file.bytes);
-    glcnn_onnx_free(back.bytes);
+    glcnn_onnx_destroy(file.bytes);
+    glcnn_onnx_destroy(back.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&network);
     glcnn_network_destroy(&again);
@@ -222,8 +222,8 @@ static void changed_numbers_are_written(void)
     CU_ASSERT_TRUE(changed.size == file.size && memcmp(changed.bytes, file.bytes, file.size) != 0);
     glcnn_network *third = read_file(changed, &second);
     expect_same(record->outputs[0].node, second->outputs[0].node);
-    glcnn_onnx_free(file.bytes);
-    glcnn_onnx_free(changed.bytes);
+    glcnn_onnx_destroy(file.bytes);
+    glcnn_onnx_destroy(changed.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_onnx_record_destroy(&second);
     glcnn_network_destroy(&network);
@@ -302,8 +302,8 @@ static void layers_without_biases_stay_so(void)
         again = read_file(changed, &second);
         expect_same(record->outputs[0].node, second->outputs[0].node);
         CU_ASSERT_EQUAL(second->parameter_count, record->parameter_count);
-        glcnn_onnx_free(file.bytes);
-        glcnn_onnx_free(changed.bytes);
+        glcnn_onnx_destroy(file.bytes);
+        glcnn_onnx_destroy(changed.bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_onnx_record_destroy(&second);
         glcnn_network_destroy(&net);
@@ -387,8 +387,8 @@ static void moved_weights_keep_their_names(void)
         CU_ASSERT_EQUAL(model->graph->n_node, 4);
         onnx__model_proto__free_unpacked(model, NULL);
         free(values);
-        glcnn_onnx_free(file.bytes);
-        glcnn_onnx_free(written.bytes);
+        glcnn_onnx_destroy(file.bytes);
+        glcnn_onnx_destroy(written.bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_network_destroy(&net);
     }
@@ -408,8 +408,8 @@ static void weights_that_part_are_written_apart(void)
     CU_ASSERT_PTR_NOT_NULL(tensor_of(model, "turned"));
     CU_ASSERT_PTR_NOT_NULL(tensor_of(model, "matrix"));
     onnx__model_proto__free_unpacked(model, NULL);
-    glcnn_onnx_free(file.bytes);
-    glcnn_onnx_free(written.bytes);
+    glcnn_onnx_destroy(file.bytes);
+    glcnn_onnx_destroy(written.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
 }
@@ -452,7 +452,7 @@ static void all_that_a_constant_is_computed_of_is_frozen(void)
     glcnn_network *net = read_file(file, &record);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         CU_ASSERT_TRUE(is_frozen(record, names[i]));
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
 }
@@ -483,7 +483,7 @@ static void values_that_are_not_finite_are_not_written(void)
         expect_refused(net, record, "weights of filter \"made\" are not written: value 4 is ");
         expect_refused(net, NULL, "weights of filter \"made\" are not written: value 4 is ");
     }
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
 }
@@ -512,10 +512,10 @@ static void values_beyond_the_files_type_are_not_written(void)
         if (i > 0)
             expect_refused(net, record, "which is infinite as float16, its type in the file");
         else
-            glcnn_onnx_free(write_file(net, record).bytes);
+            glcnn_onnx_destroy(write_file(net, record).bytes);
     }
-    glcnn_onnx_free(file.bytes);
-    glcnn_onnx_free(half.bytes);
+    glcnn_onnx_destroy(file.bytes);
+    glcnn_onnx_destroy(half.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
 }
@@ -547,8 +547,8 @@ static void what_the_file_has_no_place_for_does_not_train(void)
         again = read_file(changed, NULL);
         expect_same(record->outputs[0].node, glcnn_network_image(again, 2));
         onnx__model_proto__free_unpacked(model, NULL);
-        glcnn_onnx_free(file.bytes);
-        glcnn_onnx_free(changed.bytes);
+        glcnn_onnx_destroy(file.bytes);
+        glcnn_onnx_destroy(changed.bytes);
         glcnn_onnx_record_destroy(&record);
         glcnn_network_destroy(&net);
         glcnn_network_destroy(&again);
@@ -587,7 +587,7 @@ static void biases_are_those_of_one_reader(void)
     free(scores);
     free(weights);
     onnx__model_proto__free_unpacked(model, NULL);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
 }
@@ -608,7 +608,7 @@ static void a_network_that_trains_is_written(void)
     CU_ASSERT_EQUAL(record->input_count, 1);
     CU_ASSERT_EQUAL_FATAL(record->output_count, 1);
     CU_ASSERT_EQUAL(record->outputs[0].feature_channels, CNN_CLASSES);
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_graph_destroy(&graph);
     glcnn_network_destroy(&again);
@@ -691,7 +691,7 @@ static void inputs_and_outputs_keep_their_names(void)
         free(expected);
         free(found);
     }
-    glcnn_onnx_free(file.bytes);
+    glcnn_onnx_destroy(file.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&net);
     glcnn_network_destroy(&again);
@@ -768,8 +768,8 @@ static void a_head_of_other_classes_is_written(void)
     CU_ASSERT_EQUAL(second->outputs[0].dimensions[1], CLASSES + 2);
     expect_same(other, second->outputs[0].node);
     free((void *)(uintptr_t)label);
-    glcnn_onnx_free(file.bytes);
-    glcnn_onnx_free(changed.bytes);
+    glcnn_onnx_destroy(file.bytes);
+    glcnn_onnx_destroy(changed.bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_onnx_record_destroy(&second);
     glcnn_network_destroy(&network);

@@ -81,7 +81,7 @@ static void compare(const char *option, const char *array, const float *found, s
     CU_ASSERT(error <= TOLERANCE);
     if (!(error <= TOLERANCE))
         fprintf(stderr, "\n  %s is off by %g times max(1, norm)\n", name, error);
-    glcnn_npy_free(&wanted);
+    glcnn_npy_destroy(&wanted);
 }
 
 /* Returns how many arrays were compared. */
@@ -145,7 +145,7 @@ static void run_steps(const char *option, struct runner *runner, struct ema *ema
                 run_batch(runner, (uint32_t)batches.data[step * each + i]) / (float)each;
         good(ema_step(ema, BEHIND_RAMP));
     }
-    glcnn_npy_free(&batches);
+    glcnn_npy_destroy(&batches);
     compare(option, "loss", losses, STEPS);
 }
 

@@ -1066,7 +1066,7 @@ static void test_a_refused_thread_keeps_its_message_to_itself(void)
     CU_ASSERT_EQUAL(seen.status, GLCNN_INVALID_STATE);
     CU_ASSERT_PTR_NOT_NULL(strstr(seen.message, "another thread"));
     CU_ASSERT_STRING_EQUAL(glcnn_device_error(device), mine);
-    GOOD(glcnn_device_release(device));
+    GOOD(glcnn_device_hand_over(device));
     CU_ASSERT_PTR_NOT_NULL(strstr(seen_elsewhere().message, "no thread"));
     GOOD(glcnn_device_acquire(device));
     close_failing();
@@ -1080,10 +1080,10 @@ static void test_a_destroyed_device_is_not_acquired(void)
         glcnn_buffer *buffer = NULL;
         GOOD_FATAL(glcnn_buffer_create(device, 4, &buffer));
         if (released)
-            GOOD(glcnn_device_release(device));
+            GOOD(glcnn_device_hand_over(device));
         glcnn_device_destroy(&device);
         REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_acquire(old));
-        REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_release(old));
+        REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_hand_over(old));
         REFUSED_ON(old, GLCNN_INVALID_STATE, glcnn_device_wait(old));
         CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_device_error(old), "destroyed"));
         glcnn_buffer_destroy(&buffer);

@@ -68,7 +68,7 @@ static void check_case(const struct run_case *c)
         fprintf(stderr, "\n  %s: %s\n", c->kernel, error);
     else
         compare(c, outputs);
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
 }
 
 static void check_cases(const struct run_case *cases, size_t count)
@@ -109,7 +109,7 @@ static void check_gradient(const struct gradient_case *c)
         .kernel = c->kernel, .settings = "", .count = c->shape[0] * c->shape[1] * c->shape[2]};
     memcpy(wanted.expected, c->expected, sizeof wanted.expected);
     compare(&wanted, &outputs[index]);
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
 }
 
 /* clang-format off */

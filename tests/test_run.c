@@ -43,7 +43,7 @@ static void expect(const char *kernel, const struct glcnn_array *inputs, size_t 
         CU_ASSERT_EQUAL(found != NULL, wanted != NULL);
         for (size_t i = 0; found && i < wanted_count; i++)
             CU_ASSERT_DOUBLE_EQUAL(found->data[i], wanted[i], 1e-5);
-        glcnn_run_free(outputs);
+        glcnn_run_destroy(outputs);
     }
 }
 
@@ -186,7 +186,7 @@ static void seeds_of_64_bits_are_told_apart(void)
                                             &outputs, &count, error),
                                   GLCNN_SUCCESS);
             memcpy(kept[reference][t], outputs[0].data, sizeof kept[0][0]);
-            glcnn_run_free(outputs);
+            glcnn_run_destroy(outputs);
         }
     CU_ASSERT_NOT_EQUAL(memcmp(kept[0][0], kept[0][1], sizeof kept[0][0]), 0);
     CU_ASSERT_EQUAL(memcmp(kept[0], kept[1], sizeof kept[0]), 0);
@@ -267,7 +267,7 @@ static void a_kernel_is_committed_as_often_as_asked(void)
         glcnn_device_set_profile(cases_device(), NULL, NULL);
         CU_ASSERT_EQUAL(passes, commits ? commits : 1);
         CU_ASSERT_DOUBLE_EQUAL(outputs->data[3], row[3], 0);
-        glcnn_run_free(outputs);
+        glcnn_run_destroy(outputs);
     }
 }
 

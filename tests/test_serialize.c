@@ -59,7 +59,7 @@ static bool equal(struct bytes a, struct bytes b)
 
 static void release(struct bytes *b)
 {
-    glcnn_serialize_free(b->data);
+    glcnn_serialize_destroy(b->data);
     *b = (struct bytes){0};
 }
 

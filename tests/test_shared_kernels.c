@@ -641,7 +641,7 @@ static void test_a_network_that_was_read_shares_again(void)
         bytes[0][i] ^= 0x15;
     }
     for (int i = 0; i < 2; i++)
-        glcnn_serialize_free(bytes[i]);
+        glcnn_serialize_destroy(bytes[i]);
     glcnn_network_destroy(&copy);
     glcnn_network_destroy(&s.net);
 }

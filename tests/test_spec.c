@@ -220,7 +220,7 @@ static void check_descent(const struct descent *d)
         for (int i = 0; i < 2 && d->states[i]; i++)
             take(&inputs[2 + i], outputs, count, d->states[i]);
         inputs[1].values[0] = -0.25f;
-        glcnn_run_free(outputs);
+        glcnn_run_destroy(outputs);
     }
 }
 

@@ -116,7 +116,7 @@ GLCNN_API glcnn_status glcnn_checkpoint_read_bytes_from_fd(const struct glcnn_fi
 /* Reads a checkpoint into a network of the same filters and labels. Everything is checked before
  * anything is changed: after GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_INVALID_ARGUMENT and
  * GLCNN_OUT_OF_MEMORY the network is as it was. `metadata`, if not NULL, receives the file's
- * entries, to be released with glcnn_checkpoint_free_metadata.
+ * entries, to be released with glcnn_checkpoint_metadata_destroy.
  *
  * The file must have every vector that the network has, and no other tensor but bytes; every value that is
  * read must be finite, or it is GLCNN_MALFORMED_DATA. The state of an
@@ -188,7 +188,7 @@ GLCNN_API const char *glcnn_checkpoint_text(const struct glcnn_checkpoint_metada
                                             const char *name);
 
 /* Releases the entries; *metadata becomes all zero. NULL does nothing. */
-GLCNN_API void glcnn_checkpoint_free_metadata(struct glcnn_checkpoint_metadata *metadata);
+GLCNN_API void glcnn_checkpoint_metadata_destroy(struct glcnn_checkpoint_metadata *metadata);
 
 #ifdef __cplusplus
 }

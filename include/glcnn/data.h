@@ -40,7 +40,7 @@
  *                 annotations is no class: these are refused, and the message names the targets that
  *                 read them. Hidden files, files that are no picture, and folders within classes are ignored
  *                 and counted; a message tells of those that are not hidden
- *                 (glcnn_data_set_decision). Pictures of formats that are not read, as GIF, HEIC and
+ *                 (glcnn_dataset_decision). Pictures of formats that are not read, as GIF, HEIC and
  *                 AVIF, are skipped like broken ones; one note for each class has their number.
  *   .npy, .npz    images [N][C][H][W], [N][H][W][C], [N][H][W] or [N][F]; labels [N] or [N][1],
  *                 whole numbers. Of rank 4 the channels are first where the last two extents are
@@ -54,7 +54,7 @@
  *                 a first column without a name, id, index, filename, path, image_id, "Unnamed: 0"
  *                 and the like. The label is the column of such a name, otherwise the first that is
  *                 not left out; it is a number or a text. A message says which columns are what
- *                 (glcnn_data_set_decision). What may mean two things is refused, and the message
+ *                 (glcnn_dataset_decision). What may mean two things is refused, and the message
  *                 asks for names: two columns of a label's name; names of which none is a label's,
  *                 where the first column has numbers; 10 lines or more of which each has a label of
  *                 its own that no earlier part has, where no name says that it is the label; a first
@@ -79,7 +79,7 @@
  * checkpoint, these are the classes, and it is decided once for all labels: either all are names,
  * whole numbers compared by value where all labels are such, or else all are numbers of classes,
  * from 0. A label that is neither is refused. Where labels are numbers of classes although a class
- * has a number for its name, a message says so (glcnn_data_set_decision).
+ * has a number for its name, a message says so (glcnn_dataset_decision).
  *
  * ---- Targets ----
  *
@@ -111,7 +111,7 @@
  *             order; a name that is none of those given is an error. Otherwise the values that
  *             occur in the training part are the classes, in their order, and are their names; 255
  *             is none then too, unless there are no other values than 0 and 255. What a message
- *             says (glcnn_data_set_decision); so are values and classes that the validation or
+ *             says (glcnn_dataset_decision); so are values and classes that the validation or
  *             test part has and the training part has not. Two or more grey levels of which most pixels lie between a lower and a
  *             higher one are soft edges: up to one pixel in a hundred has no class then, with a message, more are refused.
  *             A mask that EXIF's orientation does not turn, and that has the size of its picture before it is turned, is
@@ -137,7 +137,7 @@
  *
  * ---- Boxes ----
  *
- * Boxes around objects are targets (glcnn_data_set_boxes), as many as a picture has, or none. What the
+ * Boxes around objects are targets (glcnn_dataset_boxes), as many as a picture has, or none. What the
  * path has is one of these:
  *
  *   YOLO          folders "images" and "labels", with folders of parts in both (images/train,
@@ -200,7 +200,7 @@
  * ---- What is broken ----
  *
  * Opening looks at the head of every picture; what is no picture inside, is announced beyond
- * GLCNN_DATA_MAX_PIXELS or cannot be read is left out: named by a note (glcnn_data_set_note) and
+ * GLCNN_DATA_MAX_PIXELS or cannot be read is left out: named by a note (glcnn_dataset_note) and
  * counted as skipped. What breaks only when it is decoded is left out then: in a shuffled batch the
  * next picture of its part that is whole stands in for it, every time, so that batches do not
  * depend on what was decoded before; in one in order its place stays empty. Where `strict` is set
@@ -240,7 +240,7 @@ extern "C" {
 #define GLCNN_DATA_MAX_NUMBERS  4096 /* of an image */
 #define GLCNN_DATA_NO_CLASS     255  /* of a pixel of a mask */
 
-typedef struct glcnn_data_set glcnn_data_set;
+typedef struct glcnn_dataset glcnn_dataset;
 typedef struct glcnn_data_loader glcnn_data_loader;
 
 typedef enum glcnn_data_part {
@@ -266,7 +266,7 @@ typedef enum glcnn_data_targets {
  * code, up to the first picture; numbers where a CSV names pictures that are there, and
  * all its other columns have numbers, unless there is but one, called label, class, target or y, of
  * whole numbers, which may be classes. Otherwise classes, also where nothing can be read, or where both
- * masks and boxes are there: glcnn_data_set_open says why, or asks which of them. */
+ * masks and boxes are there: glcnn_dataset_open says why, or asks which of them. */
 GLCNN_API glcnn_data_targets glcnn_data_guess_targets(const char *path);
 
 /* What the values of .npy, .npz and CSV are. */
@@ -294,7 +294,7 @@ struct glcnn_data_parameters {
      * of the training part have; where a side is above 256 both shrink alike until it is 256. Where
      * no size is so common the longer side is the median of theirs, the other in the proportion of
      * the medians of widths and heights, both rounded to multiples of 8, from 8 to 256. Unless all
-     * pictures have the size, a message tells of it (glcnn_data_set_decision). One side alone is
+     * pictures have the size, a message tells of it (glcnn_dataset_decision). One side alone is
      * the other's too. */
     uint32_t width, height;
     /* Of pictures: they are scaled until their shorter side is so long, the longer in proportion and cut to
@@ -351,76 +351,76 @@ struct glcnn_data_info {
  * any image in the training part, or of an unknown kind is refused; with class names given one
  * class is enough. Errors: GLCNN_INVALID_ARGUMENT for the parameters, GLCNN_IO_ERROR,
  * GLCNN_MALFORMED_DATA, GLCNN_UNSUPPORTED for a size that the data has not, GLCNN_OUT_OF_MEMORY. */
-GLCNN_API glcnn_status glcnn_data_set_open(const char *path,
-                                           const struct glcnn_data_parameters *parameters,
-                                           glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_dataset_open(const char *path,
+                                          const struct glcnn_data_parameters *parameters,
+                                          glcnn_dataset **data, char error[GLCNN_ERROR_LENGTH]);
 
 /* Opens files without labels, to predict: each is a picture, or .npz, .npy, CSV or IDX of images;
  * labels in an .npz are passed over, a CSV has none but in a column that is named so. All are the
  * test part, in their order. Of several files each must be a picture. A picture that is broken
  * keeps its place and has no image: the loader says so. A folder stands for the pictures in it and
  * in those below it, by their names; hidden files and folders are left out, what is no picture is
- * ignored with a message (glcnn_data_set_decision), what is broken or of a format that is not read
- * is skipped with one (glcnn_data_set_note), and a folder without any picture is refused. Otherwise
- * as glcnn_data_set_open. */
-GLCNN_API glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
-                                                 const struct glcnn_data_parameters *parameters,
-                                                 glcnn_data_set **data,
-                                                 char error[GLCNN_ERROR_LENGTH]);
+ * ignored with a message (glcnn_dataset_decision), what is broken or of a format that is not read
+ * is skipped with one (glcnn_dataset_note), and a folder without any picture is refused. Otherwise
+ * as glcnn_dataset_open. */
+GLCNN_API glcnn_status glcnn_dataset_open_files(const char *const *paths, uint32_t count,
+                                                const struct glcnn_data_parameters *parameters,
+                                                glcnn_dataset **data,
+                                                char error[GLCNN_ERROR_LENGTH]);
 
 /* Releases it; its loaders must be gone. *data becomes NULL. NULL does nothing. */
-GLCNN_API void glcnn_data_set_close(glcnn_data_set **data);
+GLCNN_API void glcnn_dataset_destroy(glcnn_dataset **data);
 
 /* Lives as long as the data set, and does not change. */
-GLCNN_API const struct glcnn_data_info *glcnn_data_set_info(const glcnn_data_set *data);
+GLCNN_API const struct glcnn_data_info *glcnn_dataset_info(const glcnn_dataset *data);
 
 /* How many pictures were skipped so far: those that opening left out and those found broken since.
  * Each counts once. */
-GLCNN_API uint32_t glcnn_data_set_skipped(const glcnn_data_set *data);
+GLCNN_API uint32_t glcnn_dataset_skipped(const glcnn_dataset *data);
 
 /* Messages: one for each picture that was skipped, the first 1000 of them, one for those of each
  * class that are of formats that are not read, and one for each class without pictures, in the order
  * in which they were found. NULL: there is none of that number. They
  * live as long as the data set. */
-GLCNN_API const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number);
+GLCNN_API const char *glcnn_dataset_note(const glcnn_dataset *data, uint32_t number);
 
 /* Messages on what opening found and decided where the data could have meant something else, in
  * that order. NULL: there is none of that number. They live as long as the data set. */
-GLCNN_API const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32_t number);
+GLCNN_API const char *glcnn_dataset_decision(const glcnn_dataset *data, uint32_t number);
 
 /* Writes what an image is called: its path below the data's, or "image 12 of PATH" in a table.
  * `index` counts from 0 within the part; beyond its end the name is empty. Cut to `size` bytes. */
-GLCNN_API void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
-                                   char *name, size_t size);
+GLCNN_API void glcnn_dataset_name(const glcnn_dataset *data, glcnn_data_part part, uint32_t index,
+                                  char *name, size_t size);
 
 /* The size that an image has in its file, of a picture as it is shown: after EXIF's orientation.
  * glcnn_data_find_window says what of it the loader gives. Beyond the part's end both are 0. */
-GLCNN_API void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
-                                   uint32_t *width, uint32_t *height);
+GLCNN_API void glcnn_dataset_size(const glcnn_dataset *data, glcnn_data_part part, uint32_t index,
+                                  uint32_t *width, uint32_t *height);
 
 /* The class of an image, GLCNN_DATA_NO_LABEL beyond the part's end, without labels, or where targets
  * are others than classes. */
-GLCNN_API uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part,
-                                        uint32_t index);
+GLCNN_API uint32_t glcnn_dataset_label(const glcnn_dataset *data, glcnn_data_part part,
+                                       uint32_t index);
 
 /* The numbers of an image, info.class_count of them, of the data set's lifetime. NULL beyond the
  * part's end, or where targets are no numbers. */
-GLCNN_API const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
-                                              uint32_t index);
+GLCNN_API const float *glcnn_dataset_numbers(const glcnn_dataset *data, glcnn_data_part part,
+                                             uint32_t index);
 
 /* A number that follows from the size and the values of an image's mask as the file had them when the
  * data was opened, and from the order of its list of classes where class names were given: to notice that
  * a mask has changed. 0 beyond the part's end, or where targets are no
  * masks. */
-GLCNN_API uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
-                                              uint32_t index);
+GLCNN_API uint64_t glcnn_dataset_mask_digest(const glcnn_dataset *data, glcnn_data_part part,
+                                             uint32_t index);
 
 /* A number that follows from the contents of an image's file, whatever it is called, or from the values
  * of its row in a table: to notice that two images are the same. Of a file of more than 64 KiB the length
  * and three pieces of 16 KiB count, at its start, middle and end. Reads the file; several threads may
  * call it at once. 0 beyond the part's end, or where the file cannot be read. */
-GLCNN_API uint64_t glcnn_data_set_image_digest(const glcnn_data_set *data, glcnn_data_part part,
-                                               uint32_t index);
+GLCNN_API uint64_t glcnn_dataset_image_digest(const glcnn_dataset *data, glcnn_data_part part,
+                                              uint32_t index);
 
 /* What an image shows of a picture, in the picture's pixels from its upper left corner: the image's point
  * (x, y) of width x height is the picture's point (left + x * window.width / width, top + y *
@@ -449,22 +449,22 @@ struct glcnn_data_box {
 /* Writes the picture of an image whole and stretched to that size, up to GLCNN_DATA_MAX_PIXELS, as bytes of
  * red, green and blue, [height][width][3]: to be looked at. Several threads may call it at once. Errors:
  * GLCNN_INVALID_ARGUMENT for the size, or beyond the part's end; as glcnn_data_loader_next. */
-GLCNN_API glcnn_status glcnn_data_set_read_picture(glcnn_data_set *data, glcnn_data_part part,
-                                                   uint32_t index, uint32_t width, uint32_t height,
-                                                   uint8_t *pixels, char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_dataset_read_picture(glcnn_dataset *data, glcnn_data_part part,
+                                                  uint32_t index, uint32_t width, uint32_t height,
+                                                  uint8_t *pixels, char error[GLCNN_ERROR_LENGTH]);
 
 /* Writes the class of each pixel of an image's mask, GLCNN_DATA_NO_CLASS for none, [height][width]: of
- * glcnn_data_set_size as the file has it, otherwise of the pixels in the middle of those that are written.
- * Errors: as glcnn_data_set_read_picture; GLCNN_INVALID_ARGUMENT where targets are no masks. */
-GLCNN_API glcnn_status glcnn_data_set_read_mask(glcnn_data_set *data, glcnn_data_part part,
-                                                uint32_t index, uint32_t width, uint32_t height,
-                                                uint8_t *classes, char error[GLCNN_ERROR_LENGTH]);
+ * glcnn_dataset_size as the file has it, otherwise of the pixels in the middle of those that are written.
+ * Errors: as glcnn_dataset_read_picture; GLCNN_INVALID_ARGUMENT where targets are no masks. */
+GLCNN_API glcnn_status glcnn_dataset_read_mask(glcnn_dataset *data, glcnn_data_part part,
+                                               uint32_t index, uint32_t width, uint32_t height,
+                                               uint8_t *classes, char error[GLCNN_ERROR_LENGTH]);
 
 /* The boxes of an image, *count of them, of the data set's lifetime. NULL and 0: it has none, or is
  * beyond the part's end. */
-GLCNN_API const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set *data,
-                                                            glcnn_data_part part, uint32_t index,
-                                                            uint32_t *count);
+GLCNN_API const struct glcnn_data_box *glcnn_dataset_boxes(const glcnn_dataset *data,
+                                                           glcnn_data_part part, uint32_t index,
+                                                           uint32_t *count);
 
 /* ---- Looking ---- */
 
@@ -509,8 +509,8 @@ struct glcnn_data_look {
  * masks, and of each picture what its digest takes. *look is the caller's, NULL after a failure; it lives
  * until glcnn_data_look_destroy, and no longer than the data set. Errors: GLCNN_OUT_OF_MEMORY,
  * GLCNN_IO_ERROR. */
-GLCNN_API glcnn_status glcnn_data_set_look(glcnn_data_set *data, struct glcnn_data_look **look,
-                                           char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_dataset_look(glcnn_dataset *data, struct glcnn_data_look **look,
+                                          char error[GLCNN_ERROR_LENGTH]);
 
 /* *look becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_data_look_destroy(struct glcnn_data_look **look);
@@ -566,7 +566,7 @@ struct glcnn_data_batch {
     const uint32_t *box_counts; /* [count], 0 in empty places */
     const uint32_t *indices;    /* [count]: which of the part each is; UINT32_MAX: an empty place,
                                 whose image is all zero and label GLCNN_DATA_NO_LABEL */
-    const uint32_t *widths;     /* [count]: as glcnn_data_set_size has them, 0 in empty places */
+    const uint32_t *widths;     /* [count]: as glcnn_dataset_size has them, 0 in empty places */
     const uint32_t *heights;    /* [count] */
 };
 
@@ -582,9 +582,9 @@ struct glcnn_data_loader_statistics {
  * memory and the step that the loader began with. Errors: GLCNN_INVALID_ARGUMENT (also for a
  * shuffled part, or its limit, that does not fill one batch, or one group of them, for a share
  * beyond the batch's end, and for an empty part), GLCNN_UNSUPPORTED, GLCNN_OUT_OF_MEMORY. */
-GLCNN_API glcnn_status glcnn_data_loader_create(
-    glcnn_data_set *data, const struct glcnn_data_loader_parameters *parameters,
-    glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status
+glcnn_data_loader_create(glcnn_dataset *data, const struct glcnn_data_loader_parameters *parameters,
+                         glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH]);
 
 /* Stops the threads. *loader becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_data_loader_destroy(glcnn_data_loader **loader);

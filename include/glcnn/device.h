@@ -1,7 +1,7 @@
 /* A device: one OpenGL ES 3.1 context without display, surface or config.
  *
  * Thread-safety: a device and every object made from it belong to one thread at a time: at first
- * the thread that created the device. glcnn_device_release and glcnn_device_acquire hand it over.
+ * the thread that created the device. glcnn_device_hand_over and glcnn_device_acquire hand it over.
  * A call from another thread is refused with GLCNN_INVALID_STATE and touches nothing of the device.
  * Different devices are independent of each other. Creating and listing devices is safe on any
  * thread.
@@ -137,10 +137,10 @@ GLCNN_API void glcnn_device_destroy(glcnn_device **device);
  * may not use the device: why not. */
 GLCNN_API const char *glcnn_device_error(const glcnn_device *device);
 
-/* Hands the device over: `release` on the thread that has it, then `acquire` on the other. Of
+/* Hands the device over: `hand_over` on the thread that has it, then `acquire` on the other. Of
  * several threads that acquire it one gets it; the others, and all of a device that was destroyed
  * while objects of it are left, are refused with GLCNN_INVALID_STATE. */
-GLCNN_API glcnn_status glcnn_device_release(glcnn_device *device);
+GLCNN_API glcnn_status glcnn_device_hand_over(glcnn_device *device);
 GLCNN_API glcnn_status glcnn_device_acquire(glcnn_device *device);
 
 /* Waits until the GPU has finished all committed work. GLCNN_DEVICE_LOST when it makes no progress

@@ -25,7 +25,7 @@ struct glcnn_npy {
 /* Reads a file, or the `size` bytes of one. Elements are little-endian float16, float32, float64,
  * integers of 8 to 64 bits or booleans; they become float32, and Fortran order becomes C order. An
  * array without elements or of a rank above GLCNN_MAX_RANK is refused. Release the result with
- * glcnn_npy_free; on failure *array is all zero and `error`, if not NULL, has the message.
+ * glcnn_npy_destroy; on failure *array is all zero and `error`, if not NULL, has the message.
  * Errors: GLCNN_IO_ERROR, GLCNN_MALFORMED_DATA, GLCNN_OUT_OF_MEMORY, GLCNN_INVALID_ARGUMENT. */
 GLCNN_API glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
                                       char error[GLCNN_ERROR_LENGTH]);
@@ -53,7 +53,7 @@ GLCNN_API void glcnn_npy_convert(const void *bytes, const struct glcnn_npy_heade
                                  size_t first, size_t count, float *values);
 
 /* Releases the data; *array becomes all zero. NULL does nothing. */
-GLCNN_API void glcnn_npy_free(struct glcnn_npy *array);
+GLCNN_API void glcnn_npy_destroy(struct glcnn_npy *array);
 
 /* Makes the bytes of a .npy file; *bytes is to be released with free(). */
 GLCNN_API glcnn_status glcnn_npy_format(const struct glcnn_npy *array, void **bytes, size_t *size,
@@ -182,7 +182,7 @@ typedef struct glcnn_file_lock glcnn_file_lock;
 GLCNN_API glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
                                             char error[GLCNN_ERROR_LENGTH]);
 /* Gives it back; *lock becomes NULL. NULL does nothing. */
-GLCNN_API void glcnn_file_lock_release(glcnn_file_lock **lock);
+GLCNN_API void glcnn_file_lock_destroy(glcnn_file_lock **lock);
 
 #ifdef __cplusplus
 }

@@ -186,7 +186,7 @@ GLCNN_API void glcnn_onnx_record_destroy(struct glcnn_onnx_record **record);
  * and nobody else reads, is written back as it lay there, under its name; what they compute otherwise
  * takes their place. Nodes and initialisers that no output needs are left out. A filter may have another number of outputs
  * than the file's: initialisers and outputs of the model follow. *bytes is to be released with
- * glcnn_onnx_free; after a failure it is NULL and `error`, if not NULL, has the message.
+ * glcnn_onnx_destroy; after a failure it is NULL and `error`, if not NULL, has the message.
  *
  * `record` NULL: a graph of opset 14 is made of the network's forward filters, in inference: losses and
  * dropout are left out. All values are N,C,H,W, the batch N of any size; an output of one pixel is N,C.
@@ -229,7 +229,7 @@ GLCNN_API glcnn_status glcnn_onnx_write(glcnn_network *network,
                                         const struct glcnn_onnx_image *inputs, size_t input_count,
                                         uint8_t **bytes, size_t *size,
                                         char error[GLCNN_ERROR_LENGTH]);
-GLCNN_API void glcnn_onnx_free(uint8_t *bytes);
+GLCNN_API void glcnn_onnx_destroy(uint8_t *bytes);
 
 /* The operators that are read, in the order of names, for tools and documents; NULL beyond the last.
  * Thread-safety: safe. */

@@ -39,7 +39,7 @@ struct glcnn_run_options {
  * destination_height: the size of the (forward) result, which makes offsets count as they are set;
  * without them padding decides. An input that is optional and not given is computed by the kernels
  * that would have filled it. All outputs are returned in *outputs, *output_count of them, each with
- * its data, in one allocation to be released with glcnn_run_free.
+ * its data, in one allocation to be released with glcnn_run_destroy.
  * On failure nothing is returned and `error`, if not NULL, has the message.
  * Errors: GLCNN_INVALID_ARGUMENT and whatever encode gives. */
 GLCNN_API glcnn_status glcnn_run(glcnn_device *device, const char *name,
@@ -48,7 +48,7 @@ GLCNN_API glcnn_status glcnn_run(glcnn_device *device, const char *name,
                                  const struct glcnn_run_options *options,
                                  struct glcnn_array **outputs, size_t *output_count,
                                  char error[GLCNN_ERROR_LENGTH]);
-GLCNN_API void glcnn_run_free(struct glcnn_array *outputs);
+GLCNN_API void glcnn_run_destroy(struct glcnn_array *outputs);
 
 /* A line of an explanation; it lives until the callback returns, which must not call the library. */
 typedef void (*glcnn_explain_callback)(void *user, const char *line);

@@ -58,7 +58,7 @@
 extern "C" {
 #endif
 
-/* Writes a kernel down. *bytes is to be released with glcnn_serialize_free. With weights, work
+/* Writes a kernel down. *bytes is to be released with glcnn_serialize_destroy. With weights, work
  * that is committed is waited for. After a failure *bytes is NULL and `error`, if not NULL, has the
  * message. Errors: GLCNN_INVALID_ARGUMENT (also for a value out of its range, which encodes
  * refuse, and for text that is not UTF-8), GLCNN_INVALID_STATE for a value of a vector that is wrong
@@ -86,7 +86,7 @@ GLCNN_API glcnn_status glcnn_network_deserialize(glcnn_device *device, const uin
 
 /* Releases what the functions above wrote; NULL does nothing. glcnn_file_save (glcnn/io.h) puts the
  * bytes into a file. */
-GLCNN_API void glcnn_serialize_free(uint8_t *bytes);
+GLCNN_API void glcnn_serialize_destroy(uint8_t *bytes);
 
 #ifdef __cplusplus
 }

@@ -121,7 +121,7 @@ struct glcnn_evaluation {
 };
 
 /* Measures the model on labelled pictures (glcnn/data.h), which must have its classes, by name. options NULL: all zero.
- * *evaluation is the model's, until its next evaluation. Errors: those of glcnn_data_set_open and of the loader;
+ * *evaluation is the model's, until its next evaluation. Errors: those of glcnn_dataset_open and of the loader;
  * GLCNN_MALFORMED_DATA for answers that are not finite; GLCNN_UNSUPPORTED, GLCNN_DEVICE_LOST, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_model_evaluate(glcnn_model *model, const char *data,
                                             const struct glcnn_model_options *options,
@@ -162,7 +162,7 @@ struct glcnn_prediction {
     const char *json; /* the same as glcnn predict --json prints it, UTF-8 */
 };
 
-/* Begins to answer files as glcnn_data_set_open_files takes them: pictures, folders of pictures, or one file of images.
+/* Begins to answer files as glcnn_dataset_open_files takes them: pictures, folders of pictures, or one file of images.
  * options NULL: all zero. *predictions is the caller's, NULL after a failure; the model must outlive it, and has no
  * other meanwhile. Errors: as glcnn_model_evaluate, and GLCNN_INVALID_STATE where the model has others. */
 GLCNN_API glcnn_status glcnn_model_predict(glcnn_model *model, const char *const *paths,

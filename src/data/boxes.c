@@ -48,7 +48,7 @@ void annotation_free(struct annotation *a)
 
 /* ---- Messages ---- */
 
-glcnn_status boxes_tally(glcnn_data_set *set, struct tally *tally, const char *message, char *error)
+glcnn_status boxes_tally(glcnn_dataset *set, struct tally *tally, const char *message, char *error)
 {
     if (set->parameters.strict)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%s", message);
@@ -57,7 +57,7 @@ glcnn_status boxes_tally(glcnn_data_set *set, struct tally *tally, const char *m
     return GLCNN_SUCCESS;
 }
 
-void boxes_tell_outline(glcnn_data_set *set, const char *path)
+void boxes_tell_outline(glcnn_dataset *set, const char *path)
 {
     struct tally *outlined = &set->boxes.outlined;
     snprintf(
@@ -92,7 +92,7 @@ static bool cut(double low, double high, float *from, float *to)
     return *to > *from;
 }
 
-static glcnn_status refuse_empty(glcnn_data_set *set, const struct annotation *a,
+static glcnn_status refuse_empty(glcnn_dataset *set, const struct annotation *a,
                                  const struct raw_box *raw, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -104,7 +104,7 @@ static glcnn_status refuse_empty(glcnn_data_set *set, const struct annotation *a
     return boxes_tally(set, &set->boxes.empty, message, error);
 }
 
-static glcnn_status add_box(glcnn_data_set *set, const struct picture *head,
+static glcnn_status add_box(glcnn_dataset *set, const struct picture *head,
                             const struct annotation *a, const struct raw_box *raw, char *error)
 {
     double width = a->in_pixels ? head->width : 1, height = a->in_pixels ? head->height : 1;
@@ -122,7 +122,7 @@ static glcnn_status add_box(glcnn_data_set *set, const struct picture *head,
 }
 
 /* Boxes of a picture that was turned or scaled since would lie elsewhere. */
-static glcnn_status refuse_size(glcnn_data_set *set, glcnn_data_part part,
+static glcnn_status refuse_size(glcnn_dataset *set, glcnn_data_part part,
                                 const struct picture_file *file, const struct annotation *a,
                                 char *error)
 {
@@ -135,7 +135,7 @@ static glcnn_status refuse_size(glcnn_data_set *set, glcnn_data_part part,
     return set_complain(set, 1, message, error);
 }
 
-static glcnn_status attach_boxes(glcnn_data_set *set, const struct annotation *a, char *error)
+static glcnn_status attach_boxes(glcnn_dataset *set, const struct annotation *a, char *error)
 {
     struct picture_file *file = &set->files[set->file_count - 1];
     const uint32_t first = set->boxes.count;
@@ -147,8 +147,8 @@ static glcnn_status attach_boxes(glcnn_data_set *set, const struct annotation *a
     return status;
 }
 
-glcnn_status annotation_attach(glcnn_data_set *set, glcnn_data_part part,
-                               const struct annotation *a, char *error)
+glcnn_status annotation_attach(glcnn_dataset *set, glcnn_data_part part, const struct annotation *a,
+                               char *error)
 {
     const struct picture_file *file = &set->files[set->file_count - 1];
     if ((a->width && a->width != file->head.width) || (a->height && a->height != file->head.height))
@@ -174,7 +174,7 @@ static bool move_box(struct glcnn_data_box *box, const struct picture *head,
     return box->right > 0 && box->left < 1 && box->bottom > 0 && box->top < 1;
 }
 
-static uint32_t move_boxes(glcnn_data_set *set, const struct picture_file *file)
+static uint32_t move_boxes(glcnn_dataset *set, const struct picture_file *file)
 {
     const struct scaled to = {.width = set->info.width,
                               .height = set->info.height,
@@ -187,7 +187,7 @@ static uint32_t move_boxes(glcnn_data_set *set, const struct picture_file *file)
     return outside;
 }
 
-void boxes_fit(glcnn_data_set *set)
+void boxes_fit(glcnn_dataset *set)
 {
     char message[GLCNN_ERROR_LENGTH];
     uint32_t outside = 0;
@@ -201,8 +201,8 @@ void boxes_fit(glcnn_data_set *set)
         set_decide(set, message);
 }
 
-const struct glcnn_data_box *glcnn_data_set_boxes(const glcnn_data_set *data, glcnn_data_part part,
-                                                  uint32_t index, uint32_t *count)
+const struct glcnn_data_box *glcnn_dataset_boxes(const glcnn_dataset *data, glcnn_data_part part,
+                                                 uint32_t index, uint32_t *count)
 {
     *count = 0;
     if ((unsigned)part >= GLCNN_DATA_PARTS || index >= data->parts[part].count ||

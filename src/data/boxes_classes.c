@@ -7,7 +7,7 @@
 
 /* ---- Lists ---- */
 
-void boxes_take_classes(glcnn_data_set *set, struct names *names)
+void boxes_take_classes(glcnn_dataset *set, struct names *names)
 {
     struct boxes *boxes = &set->boxes;
     if (!boxes->classes && names->count > 0) {
@@ -19,14 +19,14 @@ void boxes_take_classes(glcnn_data_set *set, struct names *names)
     names_free(names);
 }
 
-uint32_t boxes_class_limit(const glcnn_data_set *set)
+uint32_t boxes_class_limit(const glcnn_dataset *set)
 {
     return set->boxes.classes          ? set->boxes.class_count
            : set->info.class_count > 0 ? set->info.class_count
                                        : GLCNN_DATA_MAX_CLASSES;
 }
 
-glcnn_status boxes_label(glcnn_data_set *set, uint32_t class, const char *path, uint32_t *label,
+glcnn_status boxes_label(glcnn_dataset *set, uint32_t class, const char *path, uint32_t *label,
                          char *error)
 {
     const char *name = set->boxes.classes ? set->boxes.classes[class] : NULL;
@@ -36,13 +36,13 @@ glcnn_status boxes_label(glcnn_data_set *set, uint32_t class, const char *path, 
 
 /* ---- Counted classes ---- */
 
-static bool are_counted(const glcnn_data_set *set)
+static bool are_counted(const glcnn_dataset *set)
 {
     return strcmp(set->info.format, "yolo") == 0 && !set->boxes.classes && set->names.count > 0;
 }
 
 /* Numbers that no list names: 0 to the largest are the classes. */
-glcnn_status boxes_count_classes(glcnn_data_set *set, char *error)
+glcnn_status boxes_count_classes(glcnn_dataset *set, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
     struct names counted = {0};
@@ -68,7 +68,7 @@ glcnn_status boxes_count_classes(glcnn_data_set *set, char *error)
 
 /* What the data lists becomes the classes, unless these were given; otherwise what was met does, in
  * its order. */
-static glcnn_status take_classes(glcnn_data_set *set, bool is_listed, char *error)
+static glcnn_status take_classes(glcnn_dataset *set, bool is_listed, char *error)
 {
     char ***from = is_listed ? &set->boxes.classes : &set->names.texts;
     uint32_t *count = is_listed ? &set->boxes.class_count : &set->names.count;
@@ -87,7 +87,7 @@ static glcnn_status take_classes(glcnn_data_set *set, bool is_listed, char *erro
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status map_labels(glcnn_data_set *set, char *error)
+static glcnn_status map_labels(glcnn_dataset *set, char *error)
 {
     uint32_t *map;
     glcnn_status status = set_order_names(set, &map, error);
@@ -97,7 +97,7 @@ static glcnn_status map_labels(glcnn_data_set *set, char *error)
     return status;
 }
 
-void tally_tell(glcnn_data_set *set, const struct tally *tally, bool is_left_out)
+void tally_tell(glcnn_dataset *set, const struct tally *tally, bool is_left_out)
 {
     char message[GLCNN_ERROR_LENGTH], others[64] = "";
     if (tally->count == 0)
@@ -111,7 +111,7 @@ void tally_tell(glcnn_data_set *set, const struct tally *tally, bool is_left_out
         set_decide(set, message);
 }
 
-static uint32_t mark_boxes(const glcnn_data_set *set, uint8_t *seen)
+static uint32_t mark_boxes(const glcnn_dataset *set, uint8_t *seen)
 {
     const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
     uint32_t count = 0;
@@ -123,7 +123,7 @@ static uint32_t mark_boxes(const glcnn_data_set *set, uint8_t *seen)
     return count;
 }
 
-static void tell_unseen(glcnn_data_set *set, const uint8_t *seen)
+static void tell_unseen(glcnn_dataset *set, const uint8_t *seen)
 {
     struct tally unseen = {0};
     for (uint32_t i = 0; i < set->info.class_count; i++)
@@ -134,7 +134,7 @@ static void tell_unseen(glcnn_data_set *set, const uint8_t *seen)
     tally_tell(set, &unseen, false);
 }
 
-static glcnn_status check_training(glcnn_data_set *set, char *error)
+static glcnn_status check_training(glcnn_dataset *set, char *error)
 {
     uint8_t *seen = calloc(set->info.class_count, 1);
     if (!seen)
@@ -152,7 +152,7 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
                                  set->path, set->skipped, reason);
 }
 
-void boxes_tell(glcnn_data_set *set)
+void boxes_tell(glcnn_dataset *set)
 {
     tally_tell(set, &set->boxes.outlined, false);
     tally_tell(set, &set->boxes.unboxed, false);
@@ -162,7 +162,7 @@ void boxes_tell(glcnn_data_set *set)
     tally_tell(set, &set->boxes.unmatched, true);
 }
 
-glcnn_status boxes_finish(glcnn_data_set *set, char *error)
+glcnn_status boxes_finish(glcnn_dataset *set, char *error)
 {
     bool is_given = set->info.class_count > 0;
     glcnn_status status = GLCNN_SUCCESS;

@@ -31,7 +31,7 @@ struct image {
 };
 
 struct coco {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     glcnn_data_part part;
     const char *path;
     const struct listing *folders;
@@ -797,7 +797,7 @@ static glcnn_status add(struct coco *c)
     return add_images(c);
 }
 
-glcnn_status coco_add(glcnn_data_set *set, glcnn_data_part part, const char *path,
+glcnn_status coco_add(glcnn_dataset *set, glcnn_data_part part, const char *path,
                       const struct listing *folders, char *error)
 {
     struct coco c = {.set = set, .part = part, .path = path, .folders = folders, .error = error};

@@ -69,7 +69,7 @@ static glcnn_status add_parts(const struct place *p)
 }
 
 /* `yaml`: the file that names the folder; NULL: none does. */
-static glcnn_status add_folder(glcnn_data_set *set, const char *path, const char *yaml, char *error)
+static glcnn_status add_folder(glcnn_dataset *set, const char *path, const char *yaml, char *error)
 {
     struct place p;
     bool found = false;
@@ -91,7 +91,7 @@ static char *folder_of(const char *path)
 }
 
 /* What lies in a folder "annotations" has its pictures beside that. */
-static glcnn_status add_json_file(glcnn_data_set *set, const char *path, char *error)
+static glcnn_status add_json_file(glcnn_dataset *set, const char *path, char *error)
 {
     struct place p;
     const char *slash = strrchr(path, '/');
@@ -112,7 +112,7 @@ static glcnn_status add_json_file(glcnn_data_set *set, const char *path, char *e
 }
 
 /* The data.yaml of a folder, or its obj.data. */
-static glcnn_status add_list_file(glcnn_data_set *set, const char *path, char *error)
+static glcnn_status add_list_file(glcnn_dataset *set, const char *path, char *error)
 {
     char *folder = folder_of(path);
     glcnn_status status = folder ? add_folder(set, folder, data_yaml_is(path) ? path : NULL, error)
@@ -121,7 +121,7 @@ static glcnn_status add_list_file(glcnn_data_set *set, const char *path, char *e
     return status;
 }
 
-static glcnn_status add_path(glcnn_data_set *set, const char *path, char *error)
+static glcnn_status add_path(glcnn_dataset *set, const char *path, char *error)
 {
     if (path_is_folder(path))
         return add_folder(set, path, NULL, error);
@@ -142,7 +142,7 @@ bool boxes_are_in(const char *path)
 }
 
 /* The decimal point is the C locale's, only for this thread. */
-glcnn_status boxes_add_path(glcnn_data_set *set, const char *path, char *error)
+glcnn_status boxes_add_path(glcnn_dataset *set, const char *path, char *error)
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (c == (locale_t)0)

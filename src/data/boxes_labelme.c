@@ -15,7 +15,7 @@
 #define CORNERS    64 /* of the ring that a circle becomes */
 
 struct labelme {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     struct annotation *annotation;
     size_t number; /* of the shape */
     char *error;
@@ -298,7 +298,7 @@ static glcnn_status read_json(struct labelme *l, const cJSON *json)
     return status;
 }
 
-glcnn_status labelme_read(glcnn_data_set *set, struct annotation *a, char *error)
+glcnn_status labelme_read(glcnn_dataset *set, struct annotation *a, char *error)
 {
     char *text;
     struct bytes bytes;

@@ -42,7 +42,7 @@ static bool cut_names(char *text, bool is_bare, struct listing *names)
     return true;
 }
 
-static void drop_repeats(glcnn_data_set *set, const char *path, struct listing *names)
+static void drop_repeats(glcnn_dataset *set, const char *path, struct listing *names)
 {
     char message[GLCNN_ERROR_LENGTH];
     struct tally repeats = {0};
@@ -64,7 +64,7 @@ static void drop_repeats(glcnn_data_set *set, const char *path, struct listing *
         set_decide(set, message);
 }
 
-glcnn_status boxes_read_list(glcnn_data_set *set, const char *path, bool is_bare,
+glcnn_status boxes_read_list(glcnn_dataset *set, const char *path, bool is_bare,
                              struct listing *names, char *error)
 {
     struct bytes bytes;
@@ -117,7 +117,7 @@ bool wanted_has(struct wanted *wanted, const char *name)
     return at != UINT32_MAX;
 }
 
-glcnn_status wanted_tell(const struct wanted *wanted, glcnn_data_set *set, const char *folder,
+glcnn_status wanted_tell(const struct wanted *wanted, glcnn_dataset *set, const char *folder,
                          char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -164,7 +164,7 @@ static bool choose_lists(const struct listing *files, const char *names[LISTS])
     return names[TRAIN] || names[TRAINVAL] || names[DEFAULT];
 }
 
-static glcnn_status take_list(glcnn_data_set *set, const char *folder, const char *name,
+static glcnn_status take_list(glcnn_dataset *set, const char *folder, const char *name,
                               glcnn_data_part part, list_taker *take, const void *user, char *error)
 {
     struct listing names;
@@ -179,7 +179,7 @@ static glcnn_status take_list(glcnn_data_set *set, const char *folder, const cha
     return status;
 }
 
-glcnn_status boxes_take_lists(glcnn_data_set *set, const char *folder, const char *below,
+glcnn_status boxes_take_lists(glcnn_dataset *set, const char *folder, const char *below,
                               list_taker *take, const void *user, bool *found, char *error)
 {
     const char *names[LISTS];

@@ -9,7 +9,7 @@
 
 /* What there is of a pair of folders, and which of it was used. */
 struct pairing {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     glcnn_data_part part;
     const struct pairs *pairs;
     struct listing pictures, annotations;
@@ -180,7 +180,7 @@ static glcnn_status list(struct pairing *p)
                : data_no_memory(p->error, p->pairs->pictures);
 }
 
-glcnn_status boxes_add_pairs(glcnn_data_set *set, glcnn_data_part part, const struct pairs *pairs,
+glcnn_status boxes_add_pairs(glcnn_dataset *set, glcnn_data_part part, const struct pairs *pairs,
                              char *error)
 {
     struct pairing p = {.set = set, .part = part, .pairs = pairs, .error = error};

@@ -9,7 +9,7 @@
 #include "picture.h"
 #include "words.h"
 
-glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set *set,
+glcnn_status place_open(struct place *p, const struct place *up, glcnn_dataset *set,
                         const char *folder, char *error)
 {
     *p = (struct place){.set = set, .up = up, .folder = folder, .error = error};

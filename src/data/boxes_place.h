@@ -6,7 +6,7 @@
 
 /* A folder that is looked at. */
 struct place {
-    glcnn_data_set *set;    /* NULL: layouts only find */
+    glcnn_dataset *set;     /* NULL: layouts only find */
     const struct place *up; /* whose part it is; NULL: none */
     const char *folder;
     struct listing listing;
@@ -16,7 +16,7 @@ struct place {
 };
 
 /* The listing is to be released, after a failure too. */
-glcnn_status place_open(struct place *p, const struct place *up, glcnn_data_set *set,
+glcnn_status place_open(struct place *p, const struct place *up, glcnn_dataset *set,
                         const char *folder, char *error);
 
 /* The ending is in any case of letters. */

@@ -22,7 +22,7 @@ static const char root_place[] = "/annotation", object_place[] = "/annotation/ob
                   name_place[] = "/annotation/object/name";
 
 struct voc {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     struct annotation *annotation;
     XML_Parser parser;
     char place[128]; /* "/annotation/object": the elements that are open */
@@ -239,7 +239,7 @@ static glcnn_status parse(struct voc *v, const struct bytes *bytes)
                            v->annotation->path, current_line(v), XML_ErrorString(code));
 }
 
-static glcnn_status read_bytes(glcnn_data_set *set, struct annotation *a, const struct bytes *bytes,
+static glcnn_status read_bytes(glcnn_dataset *set, struct annotation *a, const struct bytes *bytes,
                                char *error)
 {
     struct voc v = {.set = set, .annotation = a, .error = error, .parser = XML_ParserCreate(NULL)};
@@ -250,7 +250,7 @@ static glcnn_status read_bytes(glcnn_data_set *set, struct annotation *a, const 
     return status;
 }
 
-glcnn_status voc_read(glcnn_data_set *set, struct annotation *a, char *error)
+glcnn_status voc_read(glcnn_dataset *set, struct annotation *a, char *error)
 {
     struct bytes bytes;
     a->before = "line ";

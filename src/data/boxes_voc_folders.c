@@ -23,8 +23,8 @@ struct lists {
     const char *pictures, *annotations;
 };
 
-static glcnn_status take_list(glcnn_data_set *set, glcnn_data_part part,
-                              const struct listing *names, const void *user, char *error)
+static glcnn_status take_list(glcnn_dataset *set, glcnn_data_part part, const struct listing *names,
+                              const void *user, char *error)
 {
     const struct lists *l = user;
     (void)set, (void)error;

@@ -45,7 +45,7 @@ static bool cut_fields(char *text, struct line *line)
     return true;
 }
 
-static glcnn_status read_class(const glcnn_data_set *set, const struct annotation *a,
+static glcnn_status read_class(const glcnn_dataset *set, const struct annotation *a,
                                const struct line *line, uint32_t *class, char *error)
 {
     float value;
@@ -93,7 +93,7 @@ static glcnn_status read_middle(const struct annotation *a, const struct line *l
 }
 
 /* The points of an outline: the box is around them. */
-static glcnn_status read_outline(glcnn_data_set *set, const struct annotation *a,
+static glcnn_status read_outline(glcnn_dataset *set, const struct annotation *a,
                                  const struct line *line, struct raw_box *box, char *error)
 {
     const bool is_drawn = set->parameters.targets == GLCNN_DATA_TARGETS_MASKS;
@@ -122,7 +122,7 @@ static glcnn_status read_outline(glcnn_data_set *set, const struct annotation *a
 
 /* x, y and, where data.yaml says 3 of a point, what is seen of each; without that a point at 0, 0 or below is
  * not labelled. */
-static glcnn_status read_points(glcnn_data_set *set, const struct annotation *a,
+static glcnn_status read_points(glcnn_dataset *set, const struct annotation *a,
                                 const struct line *line, struct raw_box *box, char *error)
 {
     const uint32_t count = set->boxes.keypoint_count, fields = set->boxes.keypoint_fields;
@@ -152,7 +152,7 @@ static glcnn_status read_points(glcnn_data_set *set, const struct annotation *a,
                                           : keypoints_count_names(set, count, a->path, error);
 }
 
-static glcnn_status read_object(glcnn_data_set *set, const struct annotation *a,
+static glcnn_status read_object(glcnn_dataset *set, const struct annotation *a,
                                 const struct line *line, struct raw_box *box, char *error)
 {
     uint32_t class;
@@ -174,7 +174,7 @@ static glcnn_status read_object(glcnn_data_set *set, const struct annotation *a,
     return status == GLCNN_SUCCESS ? boxes_label(set, class, a->path, &box->label, error) : status;
 }
 
-static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const struct line *line,
+static glcnn_status read_box(glcnn_dataset *set, struct annotation *a, const struct line *line,
                              char *error)
 {
     struct raw_box box = {.place = line->number};
@@ -186,7 +186,7 @@ static glcnn_status read_box(glcnn_data_set *set, struct annotation *a, const st
     return status;
 }
 
-static glcnn_status read_text(glcnn_data_set *set, struct annotation *a, char *rest, char *error)
+static glcnn_status read_text(glcnn_dataset *set, struct annotation *a, char *rest, char *error)
 {
     struct line line = {.number = 0};
     glcnn_status status = GLCNN_SUCCESS;
@@ -201,7 +201,7 @@ static glcnn_status read_text(glcnn_data_set *set, struct annotation *a, char *r
     return status;
 }
 
-glcnn_status yolo_read(glcnn_data_set *set, struct annotation *a, char *error)
+glcnn_status yolo_read(glcnn_dataset *set, struct annotation *a, char *error)
 {
     struct bytes bytes;
     char *text;

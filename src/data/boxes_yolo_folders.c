@@ -43,7 +43,7 @@ glcnn_status yolo_find_yaml(const struct place *p, const char **name)
     return *name && other ? place_refuse_two(p, *name, other) : GLCNN_SUCCESS;
 }
 
-static glcnn_status take_list(glcnn_data_set *set, const char *path, char *error)
+static glcnn_status take_list(glcnn_dataset *set, const char *path, char *error)
 {
     struct names names;
     glcnn_status status = class_list_read(path, &names, error);

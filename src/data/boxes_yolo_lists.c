@@ -393,7 +393,7 @@ static glcnn_status use_darknet(const struct place *p, bool *found)
 
 static glcnn_status take_keypoints(const struct place *p, const char *path, struct data_yaml *yaml)
 {
-    glcnn_data_set *set = p->set;
+    glcnn_dataset *set = p->set;
     const uint32_t count = yaml->keypoint_shape[0], names = yaml->keypoints.count;
     set->boxes.keypoint_count = count;
     set->boxes.keypoint_fields = yaml->keypoint_shape[1];

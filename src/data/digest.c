@@ -85,8 +85,7 @@ static uint64_t digest_row(const struct table *table, uint32_t index)
                          table->bytes ? NULL : table->floats + first, values);
 }
 
-uint64_t glcnn_data_set_image_digest(const glcnn_data_set *data, glcnn_data_part part,
-                                     uint32_t index)
+uint64_t glcnn_dataset_image_digest(const glcnn_dataset *data, glcnn_data_part part, uint32_t index)
 {
     const struct item *item = set_item(data, part, index);
     if (!item)

@@ -29,7 +29,7 @@ static bool add_drawing(struct masks *m, const struct drawing *drawing)
 }
 
 /* The pixels of a box without an outline have no class: some of them are the object's. */
-static glcnn_status add_bare(glcnn_data_set *set, const struct annotation *a,
+static glcnn_status add_bare(glcnn_dataset *set, const struct annotation *a,
                              const struct raw_box *box, struct outline *frame, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -45,7 +45,7 @@ static glcnn_status add_bare(glcnn_data_set *set, const struct annotation *a,
                     : data_no_memory(error, a->path);
 }
 
-static glcnn_status add_object(glcnn_data_set *set, const struct picture *head,
+static glcnn_status add_object(glcnn_dataset *set, const struct picture *head,
                                const struct annotation *a, const struct raw_box *box, char *error)
 {
     const double scale[2] = {a->in_pixels ? 1 : head->width, a->in_pixels ? 1 : head->height};
@@ -68,7 +68,7 @@ static glcnn_status add_object(glcnn_data_set *set, const struct picture *head,
     return status;
 }
 
-glcnn_status masks_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+glcnn_status masks_attach(glcnn_dataset *set, glcnn_data_part part, const struct annotation *a,
                           char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -110,7 +110,7 @@ static uint32_t find_background(char *const *names, uint32_t count)
 }
 
 /* The names that no network has given, with one more for pixels of no object before them. */
-static glcnn_status take_names(glcnn_data_set *set, char ***from, uint32_t *count, char *error)
+static glcnn_status take_names(glcnn_dataset *set, char ***from, uint32_t *count, char *error)
 {
     const bool has_background = find_background(*from, *count) < *count;
     char **names = calloc(*count + (size_t)1, sizeof *names);
@@ -132,7 +132,7 @@ static glcnn_status take_names(glcnn_data_set *set, char ***from, uint32_t *coun
 
 /* Names of objects are matched with all classes but the background's, so that those that are numbers count from
  * the first class of objects. */
-static glcnn_status map_objects(glcnn_data_set *set, char *error)
+static glcnn_status map_objects(glcnn_dataset *set, char *error)
 {
     const uint32_t count = set->info.class_count, none = find_background(set->class_names, count);
     const char **classes = calloc(count + (size_t)1, sizeof *classes);
@@ -159,7 +159,7 @@ static glcnn_status map_objects(glcnn_data_set *set, char *error)
     return status;
 }
 
-static glcnn_status check_objects(const glcnn_data_set *set, char *error)
+static glcnn_status check_objects(const glcnn_dataset *set, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH];
     set_first_reason(set, reason, sizeof reason);
@@ -172,7 +172,7 @@ static glcnn_status check_objects(const glcnn_data_set *set, char *error)
                      set->path, set->skipped, reason);
 }
 
-static void tell_background(glcnn_data_set *set)
+static void tell_background(glcnn_dataset *set)
 {
     char message[GLCNN_ERROR_LENGTH];
     const uint8_t none = set->masks.class_of[NO_OBJECT];
@@ -190,7 +190,7 @@ static void tell_background(glcnn_data_set *set)
     set_decide(set, message);
 }
 
-static void tell_unseen(glcnn_data_set *set)
+static void tell_unseen(glcnn_dataset *set)
 {
     char message[GLCNN_ERROR_LENGTH];
     const struct masks *m = &set->masks;
@@ -210,7 +210,7 @@ static void tell_unseen(glcnn_data_set *set)
 }
 
 /* Sorts the names that objects have, where nothing lists them. */
-static glcnn_status sort_names(glcnn_data_set *set, struct names *sorted, char *error)
+static glcnn_status sort_names(glcnn_dataset *set, struct names *sorted, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH];
     uint32_t number;
@@ -226,7 +226,7 @@ static glcnn_status sort_names(glcnn_data_set *set, struct names *sorted, char *
     return status;
 }
 
-static glcnn_status find_classes(glcnn_data_set *set, char *error)
+static glcnn_status find_classes(glcnn_dataset *set, char *error)
 {
     struct names sorted = {.texts = NULL};
     glcnn_status status = boxes_count_classes(set, error);
@@ -240,7 +240,7 @@ static glcnn_status find_classes(glcnn_data_set *set, char *error)
     return status;
 }
 
-glcnn_status masks_finish_drawn(glcnn_data_set *set, char *error)
+glcnn_status masks_finish_drawn(glcnn_dataset *set, char *error)
 {
     boxes_tell(set);
     glcnn_status status = check_objects(set, error);
@@ -262,7 +262,7 @@ glcnn_status masks_finish_drawn(glcnn_data_set *set, char *error)
 
 /* ---- Pixels ---- */
 
-glcnn_status masks_draw(const glcnn_data_set *set, uint32_t index, struct picture_values *values,
+glcnn_status masks_draw(const glcnn_dataset *set, uint32_t index, struct picture_values *values,
                         char *error)
 {
     const struct drawing *drawing = &set->masks.drawings[index];
@@ -273,7 +273,7 @@ glcnn_status masks_draw(const glcnn_data_set *set, uint32_t index, struct pictur
                : data_no_memory(error, set->path);
 }
 
-uint64_t masks_drawn_digest(const glcnn_data_set *set, uint32_t index)
+uint64_t masks_drawn_digest(const glcnn_dataset *set, uint32_t index)
 {
     const struct drawing *drawing = &set->masks.drawings[index];
     uint64_t digest = UINT64_C(0xcbf29ce484222325) ^ drawing->width;

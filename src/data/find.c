@@ -82,7 +82,7 @@ static bool add_rows(struct part *part, const struct content *content, uint32_t 
     return true;
 }
 
-glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
+glcnn_status set_add_content(glcnn_dataset *set, glcnn_data_part part, struct content *content,
                              char *error)
 {
     if (set->tables[part].path) {
@@ -105,7 +105,7 @@ glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct c
 }
 
 /* The images that are of no part, or else all parts; without labels the first that there is. */
-static glcnn_status add_archive(glcnn_data_set *set, const struct reading *r, glcnn_data_part part,
+static glcnn_status add_archive(glcnn_dataset *set, const struct reading *r, glcnn_data_part part,
                                 char *error)
 {
     static const uint32_t order[] = {GLCNN_DATA_PARTS, GLCNN_DATA_PART_TEST,
@@ -130,7 +130,7 @@ static glcnn_status add_archive(glcnn_data_set *set, const struct reading *r, gl
                      r->path);
 }
 
-static glcnn_status add_table(glcnn_data_set *set, glcnn_data_part part, const char *path,
+static glcnn_status add_table(glcnn_dataset *set, glcnn_data_part part, const char *path,
                               bool labelled, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH] = "";
@@ -171,7 +171,7 @@ static glcnn_status refuse_list(const char *path, const struct list_look *look, 
 }
 
 /* Of a labelled table; the images of a CSV may be pictures. */
-static glcnn_status add_labelled(glcnn_data_set *set, glcnn_data_part part, const char *path,
+static glcnn_status add_labelled(glcnn_dataset *set, glcnn_data_part part, const char *path,
                                  char *error)
 {
     struct list_look look = {.names_pictures = false};
@@ -262,11 +262,11 @@ static glcnn_status refuse_two(const char *path, const struct found *found, char
         path, found->name, found->other);
 }
 
-static glcnn_status add_whole(glcnn_data_set *set, glcnn_data_part part, const char *path,
+static glcnn_status add_whole(glcnn_dataset *set, glcnn_data_part part, const char *path,
                               char *error);
 
 /* Adds the part if it is there; *any becomes true then. */
-static glcnn_status add_part(glcnn_data_set *set, glcnn_data_part part, const char *path,
+static glcnn_status add_part(glcnn_dataset *set, glcnn_data_part part, const char *path,
                              const struct listing *listing, bool *any, char *error)
 {
     struct found found;
@@ -286,7 +286,7 @@ static glcnn_status add_part(glcnn_data_set *set, glcnn_data_part part, const ch
 }
 
 /* A table where there is no folder; otherwise folders of classes. */
-static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const char *path,
+static glcnn_status add_listed(glcnn_dataset *set, glcnn_data_part part, const char *path,
                                const struct listing *listing, char *error)
 {
     struct found found;
@@ -312,7 +312,7 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
     return status;
 }
 
-static glcnn_status add_whole(glcnn_data_set *set, glcnn_data_part part, const char *path,
+static glcnn_status add_whole(glcnn_dataset *set, glcnn_data_part part, const char *path,
                               char *error)
 {
     struct listing listing;
@@ -323,7 +323,7 @@ static glcnn_status add_whole(glcnn_data_set *set, glcnn_data_part part, const c
     return status;
 }
 
-static glcnn_status add_parts(glcnn_data_set *set, const char *path, const struct listing *listing,
+static glcnn_status add_parts(glcnn_dataset *set, const char *path, const struct listing *listing,
                               char *error)
 {
     bool any = false;
@@ -348,7 +348,7 @@ static bool is_picture(const char *path)
 }
 
 /* Annotations tell of boxes, or else of outlines, which are drawn as masks, or of keypoints. */
-static bool is_annotated(const glcnn_data_set *set, const char *path)
+static bool is_annotated(const glcnn_dataset *set, const char *path)
 {
     switch (set->parameters.targets) {
     case GLCNN_DATA_TARGETS_BOXES:
@@ -362,7 +362,7 @@ static bool is_annotated(const glcnn_data_set *set, const char *path)
     }
 }
 
-glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
+glcnn_status set_add_path(glcnn_dataset *set, const char *path, char *error)
 {
     struct listing listing;
     bool is_folder = path_is_folder(path);
@@ -388,7 +388,7 @@ glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error)
     return status;
 }
 
-glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error)
+glcnn_status set_add_file(glcnn_dataset *set, const char *path, bool is_alone, char *error)
 {
     set->info.format = "pictures"; /* a table says otherwise */
     if (path_is_folder(path))

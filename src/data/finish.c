@@ -7,7 +7,7 @@
 
 /* ---- Classes ---- */
 
-static glcnn_status check_training(glcnn_data_set *set, char *error)
+static glcnn_status check_training(glcnn_dataset *set, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
     const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
@@ -30,7 +30,7 @@ static glcnn_status check_training(glcnn_data_set *set, char *error)
 }
 
 /* The names that were met become the classes, unless these were given. */
-static glcnn_status take_names(glcnn_data_set *set, char *error)
+static glcnn_status take_names(glcnn_dataset *set, char *error)
 {
     if (set->info.class_count > 0)
         return GLCNN_SUCCESS;
@@ -45,7 +45,7 @@ static glcnn_status take_names(glcnn_data_set *set, char *error)
     return check_training(set, error);
 }
 
-glcnn_status set_order_names(glcnn_data_set *set, uint32_t **map, char *error)
+glcnn_status set_order_names(glcnn_dataset *set, uint32_t **map, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH];
     *map = malloc((set->names.count + 1) * sizeof **map);
@@ -58,7 +58,7 @@ glcnn_status set_order_names(glcnn_data_set *set, uint32_t **map, char *error)
     return status;
 }
 
-static glcnn_status set_labels(glcnn_data_set *set, char *error)
+static glcnn_status set_labels(glcnn_dataset *set, char *error)
 {
     uint32_t *map;
     glcnn_status status = set_order_names(set, &map, error);
@@ -72,7 +72,7 @@ static glcnn_status set_labels(glcnn_data_set *set, char *error)
 /* ---- Split ---- */
 
 /* Marks those of the class that are chosen; `order` has its members. */
-static void choose(const glcnn_data_set *set, uint32_t class, uint32_t *order, uint32_t count,
+static void choose(const glcnn_dataset *set, uint32_t class, uint32_t *order, uint32_t count,
                    uint8_t *chosen)
 {
     uint64_t state = order_state(set->parameters.seed, class);
@@ -102,7 +102,7 @@ static void group(const struct part *part, uint32_t classes, uint32_t *first, ui
 }
 
 /* Both parts keep the order of the list. */
-static bool move_chosen(glcnn_data_set *set, const uint8_t *chosen)
+static bool move_chosen(glcnn_dataset *set, const uint8_t *chosen)
 {
     struct part *from = &set->parts[GLCNN_DATA_PART_TRAINING];
     uint32_t kept = 0;
@@ -116,7 +116,7 @@ static bool move_chosen(glcnn_data_set *set, const uint8_t *chosen)
     return true;
 }
 
-static glcnn_status split(glcnn_data_set *set, char *error)
+static glcnn_status split(glcnn_dataset *set, char *error)
 {
     const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
     const bool has_classes = set->parameters.targets == GLCNN_DATA_TARGETS_CLASSES;
@@ -143,7 +143,7 @@ static glcnn_status split(glcnn_data_set *set, char *error)
 /* ---- Memory ---- */
 
 /* Room for all pictures, or for none. Pages that nothing is written to cost nothing. */
-static glcnn_status make_room(glcnn_data_set *set, char *error)
+static glcnn_status make_room(glcnn_dataset *set, char *error)
 {
     uint64_t memory = data_memory(&set->parameters);
     size_t values = set_values(set);
@@ -160,7 +160,7 @@ static glcnn_status make_room(glcnn_data_set *set, char *error)
 
 /* ---- Tables ---- */
 
-static glcnn_status match_tables(glcnn_data_set *set, const struct table *a, struct table *b,
+static glcnn_status match_tables(glcnn_dataset *set, const struct table *a, struct table *b,
                                  char *error)
 {
     if (a->width != b->width || a->height != b->height || a->channels != b->channels)
@@ -174,7 +174,7 @@ static glcnn_status match_tables(glcnn_data_set *set, const struct table *a, str
 }
 
 /* Bytes only where all parts are. */
-static glcnn_status size_tables(glcnn_data_set *set, char *error)
+static glcnn_status size_tables(glcnn_dataset *set, char *error)
 {
     const struct table *first = NULL;
     glcnn_status status = GLCNN_SUCCESS;
@@ -197,7 +197,7 @@ static glcnn_status size_tables(glcnn_data_set *set, char *error)
 
 /* ---- All ---- */
 
-void set_first_reason(const glcnn_data_set *set, char *text, size_t size)
+void set_first_reason(const glcnn_dataset *set, char *text, size_t size)
 {
     *text = 0;
     if (set->notes.count > 0)
@@ -205,7 +205,7 @@ void set_first_reason(const glcnn_data_set *set, char *text, size_t size)
 }
 
 /* " (100 .txt, 20 .json)" */
-static void describe_ignored(const glcnn_data_set *set, char *text, size_t size)
+static void describe_ignored(const glcnn_dataset *set, char *text, size_t size)
 {
     const uint32_t last = sizeof set->passed_kinds / sizeof *set->passed_kinds - 1;
     size_t length = 0;
@@ -223,7 +223,7 @@ static void describe_ignored(const glcnn_data_set *set, char *text, size_t size)
 }
 
 /* The option that would read a folder in which there is nothing for these targets. */
-static const char *advice(const glcnn_data_set *set)
+static const char *advice(const glcnn_dataset *set)
 {
     const uint32_t targets = set_targets_in(set->path) & ~(1u << set->parameters.targets);
     return targets & 1u << GLCNN_DATA_TARGETS_BOXES
@@ -234,7 +234,7 @@ static const char *advice(const glcnn_data_set *set)
 }
 
 /* The reason comes whole, as far as there is room behind the rest. */
-static glcnn_status refuse_empty(const glcnn_data_set *set, const char *expected, char *error)
+static glcnn_status refuse_empty(const glcnn_dataset *set, const char *expected, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH], ignored[128];
     set_first_reason(set, reason, sizeof reason);
@@ -246,7 +246,7 @@ static glcnn_status refuse_empty(const glcnn_data_set *set, const char *expected
                      reason);
 }
 
-static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *error)
+static glcnn_status check_parts(const glcnn_dataset *set, bool labelled, char *error)
 {
     const char *expected = set->parameters.targets == GLCNN_DATA_TARGETS_BOXES
                                ? "pictures with boxes"
@@ -265,7 +265,7 @@ static glcnn_status check_parts(const glcnn_data_set *set, bool labelled, char *
     return GLCNN_SUCCESS;
 }
 
-static void tell_passed_over(glcnn_data_set *set)
+static void tell_passed_over(glcnn_dataset *set)
 {
     char message[GLCNN_ERROR_LENGTH];
     const uint32_t count = set->passed_over;
@@ -279,7 +279,7 @@ static void tell_passed_over(glcnn_data_set *set)
 }
 
 /* What is to be learned. */
-static glcnn_status finish_targets(glcnn_data_set *set, char *error)
+static glcnn_status finish_targets(glcnn_dataset *set, char *error)
 {
     switch (set->parameters.targets) {
     case GLCNN_DATA_TARGETS_NUMBERS:
@@ -295,7 +295,7 @@ static glcnn_status finish_targets(glcnn_data_set *set, char *error)
     }
 }
 
-glcnn_status set_finish(glcnn_data_set *set, char *error)
+glcnn_status set_finish(glcnn_dataset *set, char *error)
 {
     bool labelled = set->parts[GLCNN_DATA_PART_TEST].count == 0 ||
                     set->parts[GLCNN_DATA_PART_TEST].items[0].label != GLCNN_DATA_NO_LABEL;

@@ -146,7 +146,7 @@ static glcnn_status look(const char *path, struct picture_file *file, const char
     return status;
 }
 
-static void count_kind(glcnn_data_set *set, const char *path)
+static void count_kind(glcnn_dataset *set, const char *path)
 {
     const uint32_t last = sizeof set->passed_kinds / sizeof *set->passed_kinds - 1;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
@@ -162,7 +162,7 @@ static void count_kind(glcnn_data_set *set, const char *path)
         snprintf(set->passed_kinds[i].ending, sizeof set->passed_kinds[i].ending, "%.11s", ending);
 }
 
-void set_pass_over(glcnn_data_set *set, const char *path)
+void set_pass_over(glcnn_dataset *set, const char *path)
 {
     count_kind(set, path);
     path += strncmp(path, set->path, set->root) == 0 ? set->root : 0;
@@ -184,7 +184,7 @@ static void count_unread(struct unread *unread, const char *format, const char *
         snprintf(unread->first, sizeof unread->first, "%s", slash ? slash + 1 : path);
 }
 
-static glcnn_status add_looked_at(glcnn_data_set *set, glcnn_data_part part,
+static glcnn_status add_looked_at(glcnn_dataset *set, glcnn_data_part part,
                                   struct picture_file *file, uint32_t label, bool is_broken,
                                   char *error)
 {
@@ -196,7 +196,7 @@ static glcnn_status add_looked_at(glcnn_data_set *set, glcnn_data_part part,
                : data_no_memory(error, file->path);
 }
 
-glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
+glcnn_status set_add_picture(glcnn_dataset *set, glcnn_data_part part, const char *path,
                              uint32_t label, bool keep, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -222,14 +222,14 @@ glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const ch
     return add_looked_at(set, part, &file, label, is_broken, error);
 }
 
-void set_remove_picture(glcnn_data_set *set, glcnn_data_part part)
+void set_remove_picture(glcnn_dataset *set, glcnn_data_part part)
 {
     free(set->files[--set->file_count].path);
     set->parts[part].count--;
 }
 
 /* Whoever has such pictures would take them to be seen. */
-void set_tell_unread(glcnn_data_set *set, const char *folder)
+void set_tell_unread(glcnn_dataset *set, const char *folder)
 {
     char message[GLCNN_ERROR_LENGTH], list[128] = "";
     const struct unread *unread = &set->unread;
@@ -265,10 +265,10 @@ static bool is_circle(const struct level *level)
     return false;
 }
 
-static glcnn_status add_below(glcnn_data_set *set, const char *path, const struct level *up,
+static glcnn_status add_below(glcnn_dataset *set, const char *path, const struct level *up,
                               char *error);
 
-static glcnn_status add_entry(glcnn_data_set *set, const char *path, const struct level *level,
+static glcnn_status add_entry(glcnn_dataset *set, const char *path, const struct level *level,
                               char *error)
 {
     return path_is_folder(path) ? add_below(set, path, level, error)
@@ -276,7 +276,7 @@ static glcnn_status add_entry(glcnn_data_set *set, const char *path, const struc
                                                   GLCNN_DATA_NO_LABEL, false, error);
 }
 
-static glcnn_status add_entries(glcnn_data_set *set, const char *folder,
+static glcnn_status add_entries(glcnn_dataset *set, const char *folder,
                                 const struct listing *listing, const struct level *level,
                                 char *error)
 {
@@ -289,7 +289,7 @@ static glcnn_status add_entries(glcnn_data_set *set, const char *folder,
     return status;
 }
 
-static glcnn_status add_below(glcnn_data_set *set, const char *path, const struct level *up,
+static glcnn_status add_below(glcnn_dataset *set, const char *path, const struct level *up,
                               char *error)
 {
     struct stat info;
@@ -314,7 +314,7 @@ static glcnn_status add_below(glcnn_data_set *set, const char *path, const struc
     return status;
 }
 
-glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error)
+glcnn_status set_add_folder(glcnn_dataset *set, const char *path, char *error)
 {
     const uint32_t before = set->parts[GLCNN_DATA_PART_TEST].count, noted = set->notes.count;
     glcnn_status status = add_below(set, path, NULL, error);
@@ -329,7 +329,7 @@ glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error)
 
 /* ---- Classes ---- */
 
-static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+static glcnn_status add_listed(glcnn_dataset *set, glcnn_data_part part, const char *folder,
                                const struct listing *listing, uint32_t label, char *error)
 {
     glcnn_status status = GLCNN_SUCCESS;
@@ -342,7 +342,7 @@ static glcnn_status add_listed(glcnn_data_set *set, glcnn_data_part part, const 
     return status;
 }
 
-static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+static glcnn_status add_class(glcnn_dataset *set, glcnn_data_part part, const char *folder,
                               const char *name, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -368,7 +368,7 @@ static glcnn_status add_class(glcnn_data_set *set, glcnn_data_part part, const c
 }
 
 /* Pictures in one folder and masks or labels in another are no two classes. */
-static glcnn_status refuse_pairs(const glcnn_data_set *set, const char *path,
+static glcnn_status refuse_pairs(const glcnn_dataset *set, const char *path,
                                  const struct listing *listing, char *error)
 {
     static const char *const questions[] = {
@@ -396,7 +396,7 @@ static glcnn_status refuse_pairs(const glcnn_data_set *set, const char *path,
         path, pictures, other, questions[question]);
 }
 
-glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
+glcnn_status set_add_classes(glcnn_dataset *set, glcnn_data_part part, const char *path,
                              char *error)
 {
     struct listing listing;

@@ -18,7 +18,7 @@ static char *name_of(const char *point, uint32_t which)
     return name;
 }
 
-static glcnn_status name_numbers(glcnn_data_set *set, const struct names *points, char *error)
+static glcnn_status name_numbers(glcnn_dataset *set, const struct names *points, char *error)
 {
     set->class_names = calloc(2 * (size_t)points->count, sizeof *set->class_names);
     for (uint32_t i = 0; set->class_names && i < 2 * points->count; i++) {
@@ -31,7 +31,7 @@ static glcnn_status name_numbers(glcnn_data_set *set, const struct names *points
 }
 
 /* Which of the numbers that a network has is this one; UINT32_MAX: none. */
-static uint32_t find_number(const glcnn_data_set *set, const char *name)
+static uint32_t find_number(const glcnn_dataset *set, const char *name)
 {
     for (uint32_t i = 0; i < set->info.class_count; i++)
         if (strcmp(set->class_names[i], name) == 0)
@@ -39,7 +39,7 @@ static uint32_t find_number(const glcnn_data_set *set, const char *name)
     return UINT32_MAX;
 }
 
-static glcnn_status order_numbers(glcnn_data_set *set, const struct names *points, const char *path,
+static glcnn_status order_numbers(glcnn_dataset *set, const struct names *points, const char *path,
                                   char *error)
 {
     struct keypoints *k = &set->keypoints;
@@ -73,7 +73,7 @@ static bool are_same(const struct names *a, const struct names *b)
     return a->count == b->count && i == a->count;
 }
 
-glcnn_status keypoints_take_names(glcnn_data_set *set, struct names *points, const char *path,
+glcnn_status keypoints_take_names(glcnn_dataset *set, struct names *points, const char *path,
                                   char *error)
 {
     struct keypoints *k = &set->keypoints;
@@ -103,7 +103,7 @@ glcnn_status keypoints_take_names(glcnn_data_set *set, struct names *points, con
     return status;
 }
 
-glcnn_status keypoints_count_names(glcnn_data_set *set, uint32_t count, const char *path,
+glcnn_status keypoints_count_names(glcnn_dataset *set, uint32_t count, const char *path,
                                    char *error)
 {
     struct names counted = {.texts = NULL};
@@ -155,7 +155,7 @@ static const struct raw_box *find_largest(const struct annotation *a, uint32_t *
     return largest;
 }
 
-static glcnn_status add_points(glcnn_data_set *set, const struct annotation *a,
+static glcnn_status add_points(glcnn_dataset *set, const struct annotation *a,
                                const struct raw_box *box, struct item *item, char *error)
 {
     const struct picture *head = &set->files[item->index].head;
@@ -168,7 +168,7 @@ static glcnn_status add_points(glcnn_data_set *set, const struct annotation *a,
     return set_add_numbers(set, values, 1, 2 * box->point_count, a->path, &item->target, error);
 }
 
-glcnn_status keypoints_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+glcnn_status keypoints_attach(glcnn_dataset *set, glcnn_data_part part, const struct annotation *a,
                               char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -196,7 +196,7 @@ static bool has_mark(const char *name, const char *mark)
     return length > 2 && strcmp(name + length - 2, mark) == 0;
 }
 
-static bool are_points(const glcnn_data_set *set)
+static bool are_points(const glcnn_dataset *set)
 {
     const uint32_t count = set->info.class_count;
     bool are = count > 0 && count % 2 == 0;
@@ -205,7 +205,7 @@ static bool are_points(const glcnn_data_set *set)
     return are;
 }
 
-void keypoints_tell_odd(glcnn_data_set *set)
+void keypoints_tell_odd(glcnn_dataset *set)
 {
     char message[GLCNN_ERROR_LENGTH];
     const struct numbers *n = &set->numbers;

@@ -36,7 +36,7 @@ struct batch {
 };
 
 struct glcnn_data_loader {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     struct glcnn_data_loader_parameters parameters;
     const struct part *part;
     uint32_t count; /* images of an epoch */
@@ -415,7 +415,7 @@ static glcnn_status make_locks(glcnn_data_loader *l, char *error)
     return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory for locks");
 }
 
-glcnn_status glcnn_data_loader_create(glcnn_data_set *data,
+glcnn_status glcnn_data_loader_create(glcnn_dataset *data,
                                       const struct glcnn_data_loader_parameters *parameters,
                                       glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {
@@ -530,9 +530,9 @@ static void describe(const glcnn_data_loader *l, const struct batch *b,
         batch->floats = b->images;
     for (uint32_t n = 0; n < batch->count; n++) {
         b->boxes[n] =
-            glcnn_data_set_boxes(l->set, l->parameters.part, b->indices[n], &b->box_counts[n]);
-        glcnn_data_set_size(l->set, l->parameters.part, b->indices[n], &b->widths[n],
-                            &b->heights[n]);
+            glcnn_dataset_boxes(l->set, l->parameters.part, b->indices[n], &b->box_counts[n]);
+        glcnn_dataset_size(l->set, l->parameters.part, b->indices[n], &b->widths[n],
+                           &b->heights[n]);
         batch->filled += b->indices[n] != UINT32_MAX;
     }
     if (l->set->parameters.targets == GLCNN_DATA_TARGETS_BOXES) {

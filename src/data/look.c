@@ -31,7 +31,7 @@ struct series {
 };
 
 struct looking {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     struct glcnn_data_look *look;
     struct glcnn_data_class_look *classes;
     struct glcnn_data_suspicion *suspicions;
@@ -83,7 +83,7 @@ static void doubt_add(struct looking *l, struct doubt *d, glcnn_data_part part, 
                       uint32_t count)
 {
     if (count > 0 && d->count == 0) {
-        glcnn_data_set_name(l->set, part, index, d->first, sizeof d->first);
+        glcnn_dataset_name(l->set, part, index, d->first, sizeof d->first);
         d->part = part;
         d->index = index;
     }
@@ -132,13 +132,13 @@ static void count_images(struct looking *l, glcnn_data_part part)
 static bool look_at_boxes(struct looking *l, glcnn_data_part part, uint32_t index)
 {
     uint32_t count, size[2], tiny = 0, whole = 0;
-    const struct glcnn_data_box *boxes = glcnn_data_set_boxes(l->set, part, index, &count);
+    const struct glcnn_data_box *boxes = glcnn_dataset_boxes(l->set, part, index, &count);
     struct glcnn_data_window window;
     const struct scaled to = {.width = l->set->info.width,
                               .height = l->set->info.height,
                               .side = l->set->parameters.resize,
                               .fit = l->set->parameters.fit};
-    glcnn_data_set_size(l->set, part, index, &size[0], &size[1]);
+    glcnn_dataset_size(l->set, part, index, &size[0], &size[1]);
     for (uint32_t i = 0; i < count && size[0] > 0 && size[1] > 0; i++) {
         window = scale_window(size[0], size[1], &to);
         const double width = (double)(boxes[i].right - boxes[i].left) * window.width,
@@ -185,9 +185,9 @@ static int axis_of(const char *name)
 
 static bool look_at_numbers(struct looking *l, glcnn_data_part part, uint32_t index)
 {
-    const float *numbers = glcnn_data_set_numbers(l->set, part, index);
+    const float *numbers = glcnn_dataset_numbers(l->set, part, index);
     uint32_t size[2], outside = 0, count = 0;
-    glcnn_data_set_size(l->set, part, index, &size[0], &size[1]);
+    glcnn_dataset_size(l->set, part, index, &size[0], &size[1]);
     for (uint32_t k = 0; numbers && k < l->look->class_count; k++) {
         const int axis = axis_of(l->classes[k].name);
         const bool is_there = axis == 2 || numbers[k] >= 0;
@@ -202,7 +202,7 @@ static bool look_at_numbers(struct looking *l, glcnn_data_part part, uint32_t in
 
 static bool look_at_class(struct looking *l, glcnn_data_part part, uint32_t index)
 {
-    const uint32_t label = glcnn_data_set_label(l->set, part, index);
+    const uint32_t label = glcnn_dataset_label(l->set, part, index);
     if (label >= l->look->class_count)
         return false;
     l->classes[label].objects[part]++;
@@ -216,7 +216,7 @@ static glcnn_status look_at_image(struct looking *l, glcnn_data_part part, uint3
     glcnn_status status = GLCNN_SUCCESS;
     bool has_label = false;
     uint32_t width, height;
-    glcnn_data_set_size(l->set, part, index, &width, &height);
+    glcnn_dataset_size(l->set, part, index, &width, &height);
     series_add(l, &l->widths, width);
     series_add(l, &l->heights, height);
     switch (l->set->parameters.targets) {
@@ -255,7 +255,7 @@ static int by_digest(const void *a, const void *b)
                               : (x->index > y->index) - (x->index < y->index);
 }
 
-static struct digested *digest_all(const glcnn_data_set *set, size_t *count)
+static struct digested *digest_all(const glcnn_dataset *set, size_t *count)
 {
     size_t all = 0;
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
@@ -264,7 +264,7 @@ static struct digested *digest_all(const glcnn_data_set *set, size_t *count)
     *count = 0;
     for (int p = 0; p < GLCNN_DATA_PARTS && of; p++)
         for (uint32_t i = 0; i < set->parts[p].count; i++) {
-            const uint64_t digest = glcnn_data_set_image_digest(set, (glcnn_data_part)p, i);
+            const uint64_t digest = glcnn_dataset_image_digest(set, (glcnn_data_part)p, i);
             if (digest)
                 of[(*count)++] = (struct digested){digest, (glcnn_data_part)p, i};
         }
@@ -286,7 +286,7 @@ static void find_equal(struct looking *l, const struct digested *of, size_t coun
             if ((int)of[i].part != second)
                 continue;
             if (equal.count == 0)
-                glcnn_data_set_name(l->set, one->part, one->index, other, sizeof other);
+                glcnn_dataset_name(l->set, one->part, one->index, other, sizeof other);
             doubt_add(l, &equal, of[i].part, of[i].index, 1);
         }
     }
@@ -427,8 +427,8 @@ static glcnn_status look_at_all(struct looking *l, char *error)
     return l->lacks_memory ? data_no_memory(error, l->set->path) : GLCNN_SUCCESS;
 }
 
-glcnn_status glcnn_data_set_look(glcnn_data_set *data, struct glcnn_data_look **look,
-                                 char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_dataset_look(glcnn_dataset *data, struct glcnn_data_look **look,
+                                char error[GLCNN_ERROR_LENGTH])
 {
     char own[GLCNN_ERROR_LENGTH];
     const uint32_t classes = data->info.class_count;

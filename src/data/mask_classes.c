@@ -48,7 +48,7 @@ static void count_values(struct list *list)
 }
 
 /* The class of a name is map[its number], or NULL: that number. */
-static void map_values(glcnn_data_set *set, const struct list *list, const uint32_t *map)
+static void map_values(glcnn_dataset *set, const struct list *list, const uint32_t *map)
 {
     memset(set->masks.class_of, GLCNN_DATA_NO_CLASS, sizeof set->masks.class_of);
     for (uint32_t i = 0; i < list->names.count; i++)
@@ -56,7 +56,7 @@ static void map_values(glcnn_data_set *set, const struct list *list, const uint3
 }
 
 /* Classes that were given, as those of a list. */
-static void map_given(glcnn_data_set *set)
+static void map_given(glcnn_dataset *set)
 {
     struct list given = {.names = {.texts = set->class_names, .count = set->info.class_count}};
     count_values(&given);
@@ -65,7 +65,7 @@ static void map_given(glcnn_data_set *set)
 
 /* ---- Lists ---- */
 
-static glcnn_status read_classes(glcnn_data_set *set, struct list *list, char *error)
+static glcnn_status read_classes(glcnn_dataset *set, struct list *list, char *error)
 {
     (void)set;
     glcnn_status status = class_list_read(list->path, &list->names, error);
@@ -77,7 +77,7 @@ static glcnn_status read_classes(glcnn_data_set *set, struct list *list, char *e
     return status;
 }
 
-static glcnn_status read_colours(glcnn_data_set *set, struct list *list, char *error)
+static glcnn_status read_colours(glcnn_dataset *set, struct list *list, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH];
     glcnn_status status =
@@ -122,7 +122,7 @@ static glcnn_status read_pair(struct list *list, char *line, size_t number, char
 }
 
 /* Roboflow's _classes.csv: "Pixel Value, Class", and a line of each. */
-static glcnn_status read_table(glcnn_data_set *set, struct list *list, char *error)
+static glcnn_status read_table(glcnn_dataset *set, struct list *list, char *error)
 {
     struct bytes bytes;
     char *text;
@@ -138,7 +138,7 @@ static glcnn_status read_table(glcnn_data_set *set, struct list *list, char *err
 /* By which names a folder lists classes of pixels, in any case of letters. */
 static const struct kind {
     const char *name;
-    glcnn_status (*read)(glcnn_data_set *set, struct list *list, char *error);
+    glcnn_status (*read)(glcnn_dataset *set, struct list *list, char *error);
 } kinds[] = {
     {"classes.txt", read_classes}, {"labelmap.txt", read_colours}, {"_classes.csv", read_table}};
 
@@ -177,7 +177,7 @@ static char *find_list_below(const char *folder, const struct kind **kind)
 
 /* ---- Names ---- */
 
-static glcnn_status take_names(glcnn_data_set *set, struct list *list, char *error)
+static glcnn_status take_names(glcnn_dataset *set, struct list *list, char *error)
 {
     if (list->names.count < 2)
         return data_fail(error, GLCNN_MALFORMED_DATA,
@@ -191,7 +191,7 @@ static glcnn_status take_names(glcnn_data_set *set, struct list *list, char *err
 }
 
 /* Classes were given, a network's for instance, and the folder lists its own: they are the same by name. */
-static glcnn_status match_names(glcnn_data_set *set, struct list *list, char *error)
+static glcnn_status match_names(glcnn_dataset *set, struct list *list, char *error)
 {
     char decision[GLCNN_ERROR_LENGTH];
     struct names *names = &list->names;
@@ -214,7 +214,7 @@ static glcnn_status match_names(glcnn_data_set *set, struct list *list, char *er
 }
 
 /* Without a list, or where the classes that were given are values of masks, values alone tell. */
-static void tell_given(glcnn_data_set *set, const char *folder, const char *list)
+static void tell_given(glcnn_dataset *set, const char *folder, const char *list)
 {
     char message[GLCNN_ERROR_LENGTH];
     const uint32_t count = set->info.class_count;
@@ -234,7 +234,7 @@ static void tell_given(glcnn_data_set *set, const char *folder, const char *list
         set_decide(set, message);
 }
 
-static glcnn_status take_list(glcnn_data_set *set, const struct kind *kind, const char *path,
+static glcnn_status take_list(glcnn_dataset *set, const struct kind *kind, const char *path,
                               char *error)
 {
     struct list list = {.path = path};
@@ -247,7 +247,7 @@ static glcnn_status take_list(glcnn_data_set *set, const struct kind *kind, cons
     return status;
 }
 
-glcnn_status masks_read_list(glcnn_data_set *set, const char *folder, char *error)
+glcnn_status masks_read_list(glcnn_dataset *set, const char *folder, char *error)
 {
     static const struct kind colours = {NULL, read_colours};
     const struct kind *kind = &colours;
@@ -268,7 +268,7 @@ glcnn_status masks_read_list(glcnn_data_set *set, const char *folder, char *erro
 
 /* ---- Values as classes ---- */
 
-static glcnn_status name_values(glcnn_data_set *set, uint32_t count, char *error)
+static glcnn_status name_values(glcnn_dataset *set, uint32_t count, char *error)
 {
     char **names = calloc(count, sizeof *names);
     set->class_names = names;
@@ -283,7 +283,7 @@ static glcnn_status name_values(glcnn_data_set *set, uint32_t count, char *error
     return names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
 }
 
-static void tell_values(glcnn_data_set *set, bool counts_last)
+static void tell_values(glcnn_dataset *set, bool counts_last)
 {
     char message[GLCNN_ERROR_LENGTH];
     snprintf(message, sizeof message,
@@ -303,7 +303,7 @@ static bool is_soft(const struct masks *m, int value)
 }
 
 /* Takes values of soft edges out of those that are seen. */
-static glcnn_status drop_soft(glcnn_data_set *set, bool seen[256], char *error)
+static glcnn_status drop_soft(glcnn_dataset *set, bool seen[256], char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
     const struct masks *m = &set->masks;
@@ -333,7 +333,7 @@ static glcnn_status drop_soft(glcnn_data_set *set, bool seen[256], char *error)
     return GLCNN_SUCCESS;
 }
 
-static glcnn_status take_values(glcnn_data_set *set, char *error)
+static glcnn_status take_values(glcnn_dataset *set, char *error)
 {
     struct masks *m = &set->masks;
     uint32_t count = 0;
@@ -359,7 +359,7 @@ static glcnn_status take_values(glcnn_data_set *set, char *error)
 /* ---- Finishing ---- */
 
 /* Of classes that are given. */
-static glcnn_status check_seen(const glcnn_data_set *set, char *error)
+static glcnn_status check_seen(const glcnn_dataset *set, char *error)
 {
     const struct masks *m = &set->masks;
     for (int value = 0; value < 256; value++)
@@ -373,7 +373,7 @@ static glcnn_status check_seen(const glcnn_data_set *set, char *error)
 }
 
 /* Values that another part has and the training part has not are no classes of their own. */
-static void tell_strange_values(glcnn_data_set *set, glcnn_data_part part)
+static void tell_strange_values(glcnn_dataset *set, glcnn_data_part part)
 {
     static const char *const names[GLCNN_DATA_PARTS] = {"training", "validation", "test"};
     char message[GLCNN_ERROR_LENGTH];
@@ -403,7 +403,7 @@ static void tell_strange_values(glcnn_data_set *set, glcnn_data_part part)
     set_decide(set, message);
 }
 
-static void tell_unseen(glcnn_data_set *set)
+static void tell_unseen(glcnn_dataset *set)
 {
     char message[GLCNN_ERROR_LENGTH];
     const struct masks *m = &set->masks;
@@ -422,7 +422,7 @@ static void tell_unseen(glcnn_data_set *set)
     }
 }
 
-glcnn_status set_finish_masks(glcnn_data_set *set, char *error)
+glcnn_status set_finish_masks(glcnn_dataset *set, char *error)
 {
     if (set->masks.drawings)
         return masks_finish_drawn(set, error);

@@ -20,7 +20,7 @@ static uint64_t digest_of(const struct picture_values *v)
     return digest;
 }
 
-static glcnn_status read_values(const glcnn_data_set *set, FILE *stream, const char *path,
+static glcnn_status read_values(const glcnn_dataset *set, FILE *stream, const char *path,
                                 struct picture_values *values, char *error)
 {
     char reason[GLCNN_ERROR_LENGTH];
@@ -46,8 +46,8 @@ static glcnn_status refuse_missing(const char *path, char *error)
     return data_fail_errno(error, path, "cannot be opened");
 }
 
-static glcnn_status open_mask(const glcnn_data_set *set, const char *path,
-                              struct picture_file *file, struct picture_values *values, char *error)
+static glcnn_status open_mask(const glcnn_dataset *set, const char *path, struct picture_file *file,
+                              struct picture_values *values, char *error)
 {
     *values = (struct picture_values){.values = NULL};
     FILE *stream = open_picture(path, file);
@@ -78,7 +78,7 @@ static bool is_between(const struct picture_values *v, size_t at)
 }
 
 /* Values that no class is given for. */
-static glcnn_status check_values(glcnn_data_set *set, const char *path,
+static glcnn_status check_values(glcnn_dataset *set, const char *path,
                                  const struct picture_values *v, char *error)
 {
     const uint32_t classes = set->info.class_count;
@@ -111,7 +111,7 @@ static glcnn_status check_values(glcnn_data_set *set, const char *path,
 }
 
 /* Few pixels of other colours are those of smoothed edges. */
-static glcnn_status check_colours(glcnn_data_set *set, const char *path,
+static glcnn_status check_colours(glcnn_dataset *set, const char *path,
                                   const struct picture_values *v, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -130,7 +130,7 @@ static glcnn_status check_colours(glcnn_data_set *set, const char *path,
     return GLCNN_SUCCESS;
 }
 
-static void tell_turned(glcnn_data_set *set, const char *path, const char *how)
+static void tell_turned(glcnn_dataset *set, const char *path, const char *how)
 {
     struct tally *turned = &set->masks.turned;
     if (turned->count++ == 0)
@@ -141,7 +141,7 @@ static void tell_turned(glcnn_data_set *set, const char *path, const char *how)
 
 /* How a mask is to be turned: one that says nothing and has the size of the picture's pixels as they are in the file
  * lies as these do. */
-static uint32_t find_turn(glcnn_data_set *set, const char *path, const struct picture *picture,
+static uint32_t find_turn(glcnn_dataset *set, const char *path, const struct picture *picture,
                           const struct picture_values *v)
 {
     const bool is_square = picture->width == picture->height, swaps = picture->orientation > 4;
@@ -156,7 +156,7 @@ static uint32_t find_turn(glcnn_data_set *set, const char *path, const struct pi
     return 1;
 }
 
-static glcnn_status check_mask(glcnn_data_set *set, const char *path, const struct picture *picture,
+static glcnn_status check_mask(glcnn_dataset *set, const char *path, const struct picture *picture,
                                const struct picture_values *v, char *error)
 {
     glcnn_status status = GLCNN_SUCCESS;
@@ -182,8 +182,7 @@ static void note_values(struct masks *m, glcnn_data_part part, const struct pict
     }
 }
 
-glcnn_status masks_add_file(glcnn_data_set *set, glcnn_data_part part, const char *path,
-                            char *error)
+glcnn_status masks_add_file(glcnn_dataset *set, glcnn_data_part part, const char *path, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
     struct masks *m = &set->masks;
@@ -217,12 +216,12 @@ glcnn_status masks_add_file(glcnn_data_set *set, glcnn_data_part part, const cha
 
 /* ---- Pixels ---- */
 
-static size_t pixels_of(const glcnn_data_set *set)
+static size_t pixels_of(const glcnn_dataset *set)
 {
     return (size_t)set->info.width * set->info.height;
 }
 
-glcnn_status set_keep_masks(glcnn_data_set *set, char *error)
+glcnn_status set_keep_masks(glcnn_dataset *set, char *error)
 {
     struct masks *m = &set->masks;
     const size_t pixels = pixels_of(set);
@@ -234,7 +233,7 @@ glcnn_status set_keep_masks(glcnn_data_set *set, char *error)
     return GLCNN_SUCCESS;
 }
 
-static void sample(const glcnn_data_set *set, const struct picture_values *v, uint32_t *places,
+static void sample(const glcnn_dataset *set, const struct picture_values *v, uint32_t *places,
                    uint8_t *classes)
 {
     const uint32_t width = set->info.width, height = set->info.height;
@@ -251,7 +250,7 @@ static void sample(const glcnn_data_set *set, const struct picture_values *v, ui
                              : set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];
 }
 
-glcnn_status set_mask_values(glcnn_data_set *set, uint32_t index, struct picture_values *values,
+glcnn_status set_mask_values(glcnn_dataset *set, uint32_t index, struct picture_values *values,
                              char *error)
 {
     struct picture_file now;
@@ -271,7 +270,7 @@ glcnn_status set_mask_values(glcnn_data_set *set, uint32_t index, struct picture
     return status;
 }
 
-static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
+static glcnn_status decode(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error)
 {
     struct picture_values values = {.values = NULL};
     glcnn_status status = set_mask_values(set, index, &values, error);
@@ -285,7 +284,7 @@ static glcnn_status decode(glcnn_data_set *set, uint32_t index, uint8_t *classes
     return status;
 }
 
-glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error)
+glcnn_status set_mask(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error)
 {
     struct masks *m = &set->masks;
     const size_t pixels = pixels_of(set);

@@ -86,7 +86,7 @@ static char *missing_path(const char *folder, const char *picture)
 }
 
 /* Takes the picture back that was just added: x.jpg and x.png have one mask, which is of one of them. */
-static glcnn_status leave_out(glcnn_data_set *set, glcnn_data_part part, const char *picture,
+static glcnn_status leave_out(glcnn_dataset *set, glcnn_data_part part, const char *picture,
                               const char *mask, char *error)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -98,7 +98,7 @@ static glcnn_status leave_out(glcnn_data_set *set, glcnn_data_part part, const c
 }
 
 /* `used`: the masks of pictures before. */
-static glcnn_status add_pair(glcnn_data_set *set, glcnn_data_part part, const char *picture,
+static glcnn_status add_pair(glcnn_dataset *set, glcnn_data_part part, const char *picture,
                              const char *mask, struct names *used, char *error)
 {
     uint32_t number;
@@ -113,7 +113,7 @@ static glcnn_status add_pair(glcnn_data_set *set, glcnn_data_part part, const ch
                                : leave_out(set, part, picture, mask, error);
 }
 
-static glcnn_status add_named(glcnn_data_set *set, glcnn_data_part part, const struct pair *pair,
+static glcnn_status add_named(glcnn_dataset *set, glcnn_data_part part, const struct pair *pair,
                               const struct listing *masks, const char *name, struct names *used,
                               char *error)
 {
@@ -128,7 +128,7 @@ static glcnn_status add_named(glcnn_data_set *set, glcnn_data_part part, const s
 }
 
 /* `wanted`: names of pictures, with or without ending; NULL: all. Names that no picture has are told once. */
-static glcnn_status add_pairs(glcnn_data_set *set, glcnn_data_part part, const struct pair *pair,
+static glcnn_status add_pairs(glcnn_dataset *set, glcnn_data_part part, const struct pair *pair,
                               const struct listing *wanted, char *error)
 {
     struct listing pictures, masks = {.names = NULL};
@@ -216,10 +216,10 @@ static bool find_pair(const char *folder, struct pair *pair)
 }
 
 /* Calls for each folder of a part; *found: there is one. */
-typedef glcnn_status part_taker(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+typedef glcnn_status part_taker(glcnn_dataset *set, glcnn_data_part part, const char *folder,
                                 const char *masks, char *error);
 
-static glcnn_status take_part(glcnn_data_set *set, const char *folder, const char *name,
+static glcnn_status take_part(glcnn_dataset *set, const char *folder, const char *name,
                               const char *masks, part_taker *take, bool *found, char *error)
 {
     glcnn_data_part part;
@@ -236,7 +236,7 @@ static glcnn_status take_part(glcnn_data_set *set, const char *folder, const cha
     return status;
 }
 
-static glcnn_status take_parts(glcnn_data_set *set, const char *folder, const char *masks,
+static glcnn_status take_parts(glcnn_dataset *set, const char *folder, const char *masks,
                                part_taker *take, bool *found, char *error)
 {
     struct listing listing;
@@ -249,7 +249,7 @@ static glcnn_status take_parts(glcnn_data_set *set, const char *folder, const ch
 }
 
 /* Folders of a part that have pictures and masks. */
-static glcnn_status take_folder(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+static glcnn_status take_folder(glcnn_dataset *set, glcnn_data_part part, const char *folder,
                                 const char *masks, char *error)
 {
     struct pair pair;
@@ -262,21 +262,21 @@ static glcnn_status take_folder(glcnn_data_set *set, glcnn_data_part part, const
     return status;
 }
 
-static glcnn_status take_pair(glcnn_data_set *set, glcnn_data_part part, const char *pictures,
+static glcnn_status take_pair(glcnn_dataset *set, glcnn_data_part part, const char *pictures,
                               const char *masks, char *error)
 {
     const struct pair pair = {(char *)pictures, (char *)masks};
     return add_pairs(set, part, &pair, NULL, error);
 }
 
-static glcnn_status take_listed(glcnn_data_set *set, glcnn_data_part part,
+static glcnn_status take_listed(glcnn_dataset *set, glcnn_data_part part,
                                 const struct listing *wanted, const void *pair, char *error)
 {
     return add_pairs(set, part, pair, wanted, error);
 }
 
 /* Parts are folders, or lists of Pascal VOC's. */
-static glcnn_status take_both(glcnn_data_set *set, const char *folder, const struct pair *pair,
+static glcnn_status take_both(glcnn_dataset *set, const char *folder, const struct pair *pair,
                               char *error)
 {
     bool found = false, is_listed = false;
@@ -292,7 +292,7 @@ static glcnn_status take_both(glcnn_data_set *set, const char *folder, const str
 }
 
 /* A folder of a part, which is only found. */
-static glcnn_status find_in_part(glcnn_data_set *set, glcnn_data_part part, const char *folder,
+static glcnn_status find_in_part(glcnn_dataset *set, glcnn_data_part part, const char *folder,
                                  const char *masks, char *error)
 {
     struct pair pair;
@@ -337,7 +337,7 @@ glcnn_status masks_refuse_brush(const char *folder, char *error)
                            folder, name);
 }
 
-glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error)
+glcnn_status set_add_masked(glcnn_dataset *set, const char *path, char *error)
 {
     struct pair pair;
     bool found;

@@ -25,8 +25,8 @@ static bool grow(struct numbers *n, uint32_t rows)
     return true;
 }
 
-glcnn_status set_add_numbers(glcnn_data_set *set, const float *values, uint32_t rows,
-                             uint32_t count, const char *path, uint32_t *first, char *error)
+glcnn_status set_add_numbers(glcnn_dataset *set, const float *values, uint32_t rows, uint32_t count,
+                             const char *path, uint32_t *first, char *error)
 {
     struct numbers *n = &set->numbers;
     const uint32_t wanted = set->info.class_count ? set->info.class_count : n->count;
@@ -44,7 +44,7 @@ glcnn_status set_add_numbers(glcnn_data_set *set, const float *values, uint32_t 
 }
 
 /* "number" of one, "number 0", "number 1" of several. */
-glcnn_status set_name_numbers(glcnn_data_set *set, char *error)
+glcnn_status set_name_numbers(glcnn_dataset *set, char *error)
 {
     const uint32_t count = set->numbers.count;
     if (set->info.class_count > 0)
@@ -62,7 +62,7 @@ glcnn_status set_name_numbers(glcnn_data_set *set, char *error)
 /* ---- Lists of pictures ---- */
 
 struct list {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     glcnn_data_part part;
     const char *path;
     char *folder;          /* that the list is in */
@@ -124,7 +124,7 @@ static bool find_kinds(struct list *l, const struct csv_lines *csv)
 static glcnn_status match_columns(struct list *l, struct csv_lines *csv, const struct names *names)
 {
     char message[GLCNN_ERROR_LENGTH];
-    const glcnn_data_set *set = l->set;
+    const glcnn_dataset *set = l->set;
     for (uint32_t i = 0; i < names->count; i++) {
         uint32_t k = 0;
         while (k < names->count && strcmp(names->texts[i], set->class_names[k]) != 0)
@@ -142,7 +142,7 @@ static glcnn_status match_columns(struct list *l, struct csv_lines *csv, const s
 
 static glcnn_status take_names(struct list *l, struct csv_lines *csv)
 {
-    glcnn_data_set *set = l->set;
+    glcnn_dataset *set = l->set;
     struct names names = {0};
     glcnn_status status = GLCNN_SUCCESS;
     for (size_t i = 0; i < l->count && status == GLCNN_SUCCESS; i++) {
@@ -309,7 +309,7 @@ static glcnn_status tell_unnamed(struct list *l, char *error)
     return set_complain(l->set, unnamed.count, message, error);
 }
 
-glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error)
+glcnn_status set_add_list(glcnn_dataset *set, glcnn_data_part part, const char *path, char *error)
 {
     struct list *l = list_create(path);
     const struct reading r = {.path = path, .parameters = &set->parameters, .error = error};

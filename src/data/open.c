@@ -57,7 +57,7 @@ static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char
     return check_names(p, error);
 }
 
-static glcnn_status copy_names(glcnn_data_set *set, const struct glcnn_data_parameters *p,
+static glcnn_status copy_names(glcnn_dataset *set, const struct glcnn_data_parameters *p,
                                char *error)
 {
     struct names seen = {0};
@@ -78,12 +78,12 @@ static glcnn_status copy_names(glcnn_data_set *set, const struct glcnn_data_para
 
 /* With what every set needs, before anything is looked for. */
 static glcnn_status create(const char *path, const struct glcnn_data_parameters *parameters,
-                           glcnn_data_set **data, char *error)
+                           glcnn_dataset **data, char *error)
 {
     glcnn_status status = check_parameters(parameters, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    glcnn_data_set *set = calloc(1, sizeof *set);
+    glcnn_dataset *set = calloc(1, sizeof *set);
     *data = set;
     if (!set || !(set->path = strdup(path)) || pthread_mutex_init(&set->mutex, NULL) != 0)
         return data_no_memory(error, path);
@@ -95,7 +95,7 @@ static glcnn_status create(const char *path, const struct glcnn_data_parameters 
 
 static const struct glcnn_data_parameters none = {0};
 
-static void tell_root(glcnn_data_set *set, const char *path)
+static void tell_root(glcnn_dataset *set, const char *path)
 {
     char message[GLCNN_ERROR_LENGTH];
     snprintf(message, sizeof message, "%.200s: has nothing but a folder, and %.250s is read", path,
@@ -103,8 +103,8 @@ static void tell_root(glcnn_data_set *set, const char *path)
     set_decide(set, message);
 }
 
-glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_parameters *parameters,
-                                 glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_dataset_open(const char *path, const struct glcnn_data_parameters *parameters,
+                                glcnn_dataset **data, char error[GLCNN_ERROR_LENGTH])
 {
     if (!path || !data)
         return data_fail(error, GLCNN_INVALID_ARGUMENT, "path or data is NULL");
@@ -127,13 +127,13 @@ glcnn_status glcnn_data_set_open(const char *path, const struct glcnn_data_param
     if (status == GLCNN_SUCCESS)
         status = set_finish(*data, error);
     if (status != GLCNN_SUCCESS)
-        glcnn_data_set_close(data);
+        glcnn_dataset_destroy(data);
     return status;
 }
 
-glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
-                                       const struct glcnn_data_parameters *parameters,
-                                       glcnn_data_set **data, char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_dataset_open_files(const char *const *paths, uint32_t count,
+                                      const struct glcnn_data_parameters *parameters,
+                                      glcnn_dataset **data, char error[GLCNN_ERROR_LENGTH])
 {
     if (data)
         *data = NULL;
@@ -150,7 +150,7 @@ glcnn_status glcnn_data_set_open_files(const char *const *paths, uint32_t count,
     if (status == GLCNN_SUCCESS)
         status = set_finish(*data, error);
     if (status != GLCNN_SUCCESS)
-        glcnn_data_set_close(data);
+        glcnn_dataset_destroy(data);
     return status;
 }
 
@@ -161,9 +161,9 @@ static void free_texts(char **texts, uint32_t count)
     free(texts);
 }
 
-void glcnn_data_set_close(glcnn_data_set **data)
+void glcnn_dataset_destroy(glcnn_dataset **data)
 {
-    glcnn_data_set *set = data ? *data : NULL;
+    glcnn_dataset *set = data ? *data : NULL;
     if (!set)
         return;
     for (int i = 0; i < GLCNN_DATA_PARTS; i++) {

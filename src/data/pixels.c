@@ -39,13 +39,13 @@ void keep_decoded(_Atomic uint8_t *states, uint8_t *kept, uint32_t index, const 
     atomic_store(&states[index], PICTURE_KEPT);
 }
 
-static void mark_broken(glcnn_data_set *set, uint32_t index, const char *message)
+static void mark_broken(glcnn_dataset *set, uint32_t index, const char *message)
 {
     if (atomic_exchange(&set->states[index], PICTURE_BROKEN) != PICTURE_BROKEN)
         set_note(set, 1, message);
 }
 
-glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,
+glcnn_status set_pixels(glcnn_dataset *set, uint32_t index, uint8_t *pixels, bool *decoded,
                         char *error)
 {
     const struct picture_file *file = &set->files[index];
@@ -69,7 +69,7 @@ glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bo
     return status;
 }
 
-bool set_is_broken(glcnn_data_set *set, uint32_t index)
+bool set_is_broken(glcnn_dataset *set, uint32_t index)
 {
     return atomic_load(&set->states[index]) == PICTURE_BROKEN;
 }

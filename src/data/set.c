@@ -23,12 +23,12 @@ static void keep(struct messages *messages, const char *message)
         messages->texts[messages->count++] = copy;
 }
 
-void set_decide(glcnn_data_set *set, const char *message)
+void set_decide(glcnn_dataset *set, const char *message)
 {
     keep(&set->decisions, message);
 }
 
-void set_note(glcnn_data_set *set, uint32_t pictures, const char *message)
+void set_note(glcnn_dataset *set, uint32_t pictures, const char *message)
 {
     pthread_mutex_lock(&set->mutex);
     set->skipped += pictures;
@@ -37,7 +37,7 @@ void set_note(glcnn_data_set *set, uint32_t pictures, const char *message)
     pthread_mutex_unlock(&set->mutex);
 }
 
-glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *message, char *error)
+glcnn_status set_complain(glcnn_dataset *set, uint32_t pictures, const char *message, char *error)
 {
     if (set->parameters.strict)
         return data_fail(error, GLCNN_MALFORMED_DATA, "%s", message);
@@ -45,25 +45,25 @@ glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *me
     return GLCNN_SUCCESS;
 }
 
-uint32_t glcnn_data_set_skipped(const glcnn_data_set *data)
+uint32_t glcnn_dataset_skipped(const glcnn_dataset *data)
 {
-    glcnn_data_set *set = (glcnn_data_set *)data;
+    glcnn_dataset *set = (glcnn_dataset *)data;
     pthread_mutex_lock(&set->mutex);
     uint32_t skipped = set->skipped;
     pthread_mutex_unlock(&set->mutex);
     return skipped;
 }
 
-const char *glcnn_data_set_note(const glcnn_data_set *data, uint32_t number)
+const char *glcnn_dataset_note(const glcnn_dataset *data, uint32_t number)
 {
-    glcnn_data_set *set = (glcnn_data_set *)data;
+    glcnn_dataset *set = (glcnn_dataset *)data;
     pthread_mutex_lock(&set->mutex);
     const char *note = number < set->notes.count ? set->notes.texts[number] : NULL;
     pthread_mutex_unlock(&set->mutex);
     return note;
 }
 
-const char *glcnn_data_set_decision(const glcnn_data_set *data, uint32_t number)
+const char *glcnn_dataset_decision(const glcnn_dataset *data, uint32_t number)
 {
     return number < data->decisions.count ? data->decisions.texts[number] : NULL;
 }
@@ -84,27 +84,27 @@ bool part_add(struct part *part, const struct item *item)
     return true;
 }
 
-size_t set_values(const glcnn_data_set *set)
+size_t set_values(const glcnn_dataset *set)
 {
     return (size_t)set->info.width * set->info.height * set->info.channels;
 }
 
 /* ---- Asking ---- */
 
-const struct glcnn_data_info *glcnn_data_set_info(const glcnn_data_set *data)
+const struct glcnn_data_info *glcnn_dataset_info(const glcnn_dataset *data)
 {
     return &data->info;
 }
 
-const struct item *set_item(const glcnn_data_set *data, glcnn_data_part part, uint32_t index)
+const struct item *set_item(const glcnn_dataset *data, glcnn_data_part part, uint32_t index)
 {
     if ((unsigned)part >= GLCNN_DATA_PARTS || index >= data->parts[part].count)
         return NULL;
     return &data->parts[part].items[index];
 }
 
-void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
-                         char *name, size_t size)
+void glcnn_dataset_name(const glcnn_dataset *data, glcnn_data_part part, uint32_t index, char *name,
+                        size_t size)
 {
     const struct item *item = set_item(data, part, index);
     const size_t length = data->root;
@@ -124,8 +124,8 @@ void glcnn_data_set_name(const glcnn_data_set *data, glcnn_data_part part, uint3
     snprintf(name, size, "%s", path);
 }
 
-void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint32_t index,
-                         uint32_t *width, uint32_t *height)
+void glcnn_dataset_size(const glcnn_dataset *data, glcnn_data_part part, uint32_t index,
+                        uint32_t *width, uint32_t *height)
 {
     const struct item *item = set_item(data, part, index);
     const struct picture *head =
@@ -134,15 +134,14 @@ void glcnn_data_set_size(const glcnn_data_set *data, glcnn_data_part part, uint3
     *height = head ? head->height : item ? data->info.height : 0;
 }
 
-uint32_t glcnn_data_set_label(const glcnn_data_set *data, glcnn_data_part part, uint32_t index)
+uint32_t glcnn_dataset_label(const glcnn_dataset *data, glcnn_data_part part, uint32_t index)
 {
     const struct item *item = set_item(data, part, index);
     return item && data->parameters.targets == GLCNN_DATA_TARGETS_CLASSES ? item->label
                                                                           : GLCNN_DATA_NO_LABEL;
 }
 
-const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part part,
-                                    uint32_t index)
+const float *glcnn_dataset_numbers(const glcnn_dataset *data, glcnn_data_part part, uint32_t index)
 {
     const struct item *item = set_item(data, part, index);
     return item && data->numbers.values && item->label != GLCNN_DATA_NO_LABEL
@@ -150,8 +149,7 @@ const float *glcnn_data_set_numbers(const glcnn_data_set *data, glcnn_data_part 
                : NULL;
 }
 
-uint64_t glcnn_data_set_mask_digest(const glcnn_data_set *data, glcnn_data_part part,
-                                    uint32_t index)
+uint64_t glcnn_dataset_mask_digest(const glcnn_dataset *data, glcnn_data_part part, uint32_t index)
 {
     const struct item *item = set_item(data, part, index);
     if (!item || data->masks.count == 0 || item->label == GLCNN_DATA_NO_LABEL)

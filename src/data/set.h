@@ -94,7 +94,7 @@ struct keypoints {
     uint32_t *order; /* of x and y of each, which number it is */
 };
 
-struct glcnn_data_set {
+struct glcnn_dataset {
     char *path;                              /* of messages: of several files the first */
     size_t root;                             /* bytes of it that names of pictures leave out */
     struct glcnn_data_parameters parameters; /* without the class names */
@@ -134,14 +134,14 @@ bool part_add(struct part *part, const struct item *item);
 bool path_is_csv(const char *path);
 
 /* NULL beyond the part's end. */
-const struct item *set_item(const glcnn_data_set *data, glcnn_data_part part, uint32_t index);
+const struct item *set_item(const glcnn_dataset *data, glcnn_data_part part, uint32_t index);
 
 /* Adds what path names, a file or a folder, as glcnn/data.h says. */
-glcnn_status set_add_path(glcnn_data_set *set, const char *path, char *error);
+glcnn_status set_add_path(glcnn_dataset *set, const char *path, char *error);
 /* Adds the pictures of a folder and of those below it, without labels; refuses one without any. */
-glcnn_status set_add_folder(glcnn_data_set *set, const char *path, char *error);
+glcnn_status set_add_folder(glcnn_dataset *set, const char *path, char *error);
 /* Adds one file without labels, or a folder's. */
-glcnn_status set_add_file(glcnn_data_set *set, const char *path, bool is_alone, char *error);
+glcnn_status set_add_file(glcnn_dataset *set, const char *path, bool is_alone, char *error);
 
 /* The path, or that of the only folder in it, or in that, where nothing else is there that is read; to be released
  * with free(). NULL: not enough memory. */
@@ -150,33 +150,33 @@ char *set_find_root(const char *path);
  * it is not clear which are meant. */
 uint32_t set_targets_in(const char *path);
 /* Adds folders of classes to a part. */
-glcnn_status set_add_classes(glcnn_data_set *set, glcnn_data_part part, const char *path,
+glcnn_status set_add_classes(glcnn_dataset *set, glcnn_data_part part, const char *path,
                              char *error);
 /* Adds a picture whose label is the number of a name. A broken one is skipped, or with `keep` keeps
  * its place; unless `keep` is set one of a format that is not read is counted in set->unread, and
  * what is no picture at all is ignored. */
-glcnn_status set_add_picture(glcnn_data_set *set, glcnn_data_part part, const char *path,
+glcnn_status set_add_picture(glcnn_dataset *set, glcnn_data_part part, const char *path,
                              uint32_t label, bool keep, char *error);
 /* Takes the picture back that was added last, to the part. */
-void set_remove_picture(glcnn_data_set *set, glcnn_data_part part);
+void set_remove_picture(glcnn_dataset *set, glcnn_data_part part);
 /* Tells of pictures of a folder that are of formats that are not read: set->unread. */
-void set_tell_unread(glcnn_data_set *set, const char *folder);
+void set_tell_unread(glcnn_dataset *set, const char *folder);
 /* Counts what is no picture, for a message. */
-void set_pass_over(glcnn_data_set *set, const char *path);
+void set_pass_over(glcnn_dataset *set, const char *path);
 /* ": " and the first reason for which something was left out, or "". */
-void set_first_reason(const glcnn_data_set *set, char *text, size_t size);
+void set_first_reason(const glcnn_dataset *set, char *text, size_t size);
 /* Takes a table over; *content is all zero then. */
-glcnn_status set_add_content(glcnn_data_set *set, glcnn_data_part part, struct content *content,
+glcnn_status set_add_content(glcnn_dataset *set, glcnn_data_part part, struct content *content,
                              char *error);
 
 /* ---- Numbers ---- */
 
 /* Adds rows of numbers of what `path` is; *first is the number of the first row. All rows of a set
  * have as many numbers. */
-glcnn_status set_add_numbers(glcnn_data_set *set, const float *values, uint32_t rows,
-                             uint32_t count, const char *path, uint32_t *first, char *error);
+glcnn_status set_add_numbers(glcnn_dataset *set, const float *values, uint32_t rows, uint32_t count,
+                             const char *path, uint32_t *first, char *error);
 /* Names that the numbers have where nobody gives any. */
-glcnn_status set_name_numbers(glcnn_data_set *set, char *error);
+glcnn_status set_name_numbers(glcnn_dataset *set, char *error);
 /* What the first two lines of a CSV say. */
 struct list_look {
     bool names_pictures; /* a column has this for its name */
@@ -186,7 +186,7 @@ struct list_look {
 };
 glcnn_status list_look_at(const char *path, struct list_look *look, char *error);
 /* Adds the pictures that a CSV names, with their numbers. */
-glcnn_status set_add_list(glcnn_data_set *set, glcnn_data_part part, const char *path, char *error);
+glcnn_status set_add_list(glcnn_dataset *set, glcnn_data_part part, const char *path, char *error);
 
 /* True if the folder, or that of a part, has a list of pictures with numbers. */
 bool set_has_list(const char *path);
@@ -194,60 +194,60 @@ bool set_has_list(const char *path);
 /* ---- Keypoints ---- */
 
 /* Takes the names over, which are those of the points of all objects. */
-glcnn_status keypoints_take_names(glcnn_data_set *set, struct names *points, const char *path,
+glcnn_status keypoints_take_names(glcnn_dataset *set, struct names *points, const char *path,
                                   char *error);
 /* The same of points without names. */
-glcnn_status keypoints_count_names(glcnn_data_set *set, uint32_t count, const char *path,
+glcnn_status keypoints_count_names(glcnn_dataset *set, uint32_t count, const char *path,
                                    char *error);
 void keypoints_free(struct keypoints *keypoints);
 /* Messages on points that lie where points seldom do: all within 0 to 1, or some at 0, 0. */
-void keypoints_tell_odd(glcnn_data_set *set);
+void keypoints_tell_odd(glcnn_dataset *set);
 /* The numbers of the picture that was added last, which is taken back where it has no labelled points. */
-glcnn_status keypoints_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+glcnn_status keypoints_attach(glcnn_dataset *set, glcnn_data_part part, const struct annotation *a,
                               char *error);
 
 /* ---- Masks ---- */
 
 /* A mask of the outlines of the picture that was added last, which is taken back where one is wrong. */
-glcnn_status masks_attach(glcnn_data_set *set, glcnn_data_part part, const struct annotation *a,
+glcnn_status masks_attach(glcnn_dataset *set, glcnn_data_part part, const struct annotation *a,
                           char *error);
-glcnn_status masks_finish_drawn(glcnn_data_set *set, char *error);
+glcnn_status masks_finish_drawn(glcnn_dataset *set, char *error);
 /* Draws mask number `index`; the values are to be released with free(), after a failure too. */
-glcnn_status masks_draw(const glcnn_data_set *set, uint32_t index, struct picture_values *values,
+glcnn_status masks_draw(const glcnn_dataset *set, uint32_t index, struct picture_values *values,
                         char *error);
-uint64_t masks_drawn_digest(const glcnn_data_set *set, uint32_t index);
+uint64_t masks_drawn_digest(const glcnn_dataset *set, uint32_t index);
 
 /* True if a folder has masks: it is looked at as it is read. */
 bool masks_are_in(const char *path);
 /* Refuses masks of Label Studio's brush, whose names do not say which picture they are of. */
 glcnn_status masks_refuse_brush(const char *folder, char *error);
 /* Adds pictures with masks from what a folder has. */
-glcnn_status set_add_masked(glcnn_data_set *set, const char *path, char *error);
+glcnn_status set_add_masked(glcnn_dataset *set, const char *path, char *error);
 /* Classes of pixels, once all masks are known. */
-glcnn_status set_finish_masks(glcnn_data_set *set, char *error);
+glcnn_status set_finish_masks(glcnn_dataset *set, char *error);
 /* Room for masks of the set's size. */
-glcnn_status set_keep_masks(glcnn_data_set *set, char *error);
+glcnn_status set_keep_masks(glcnn_dataset *set, char *error);
 /* The values of mask number `index`, as its file has them, which are to be released with free(). */
-glcnn_status set_mask_values(glcnn_data_set *set, uint32_t index, struct picture_values *values,
+glcnn_status set_mask_values(glcnn_dataset *set, uint32_t index, struct picture_values *values,
                              char *error);
 /* The classes of the pixels of mask number `index`, [H][W]. */
-glcnn_status set_mask(glcnn_data_set *set, uint32_t index, uint8_t *classes, char *error);
+glcnn_status set_mask(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error);
 
 /* (*map)[number of a name]: its class, as names_order has it, and tells what was decided. To be
  * released with free(), after a failure too. */
-glcnn_status set_order_names(glcnn_data_set *set, uint32_t **map, char *error);
+glcnn_status set_order_names(glcnn_dataset *set, uint32_t **map, char *error);
 
 /* Classes, split, size and memory, once everything is added. */
-glcnn_status set_finish(glcnn_data_set *set, char *error);
+glcnn_status set_finish(glcnn_dataset *set, char *error);
 /* Width, height and channels of images that are pictures. */
-glcnn_status set_size_pictures(glcnn_data_set *set, char *error);
+glcnn_status set_size_pictures(glcnn_dataset *set, char *error);
 
 /* A message on what follows from the data while it is opened. */
-void set_decide(glcnn_data_set *set, const char *message);
+void set_decide(glcnn_dataset *set, const char *message);
 /* A message on what is left out: so many pictures, or something else. */
-void set_note(glcnn_data_set *set, uint32_t pictures, const char *message);
+void set_note(glcnn_dataset *set, uint32_t pictures, const char *message);
 /* A message where `strict` is not set, otherwise an error. */
-glcnn_status set_complain(glcnn_data_set *set, uint32_t pictures, const char *message, char *error);
+glcnn_status set_complain(glcnn_dataset *set, uint32_t pictures, const char *message, char *error);
 
 /* Adds a copy to a list, with a path of its own. False: not enough memory. */
 bool picture_files_add(struct picture_file **files, uint32_t *count, uint32_t *capacity,
@@ -266,12 +266,12 @@ glcnn_status picture_file_decode(const struct picture_file *file, const struct s
                                  uint8_t *pixels, char *error);
 /* The pixels of a picture, [H][W][C]. GLCNN_MALFORMED_DATA: it is broken, and noted.
  * GLCNN_IO_ERROR: it is not what it was. `error` is not NULL. */
-glcnn_status set_pixels(glcnn_data_set *set, uint32_t index, uint8_t *pixels, bool *decoded,
+glcnn_status set_pixels(glcnn_dataset *set, uint32_t index, uint8_t *pixels, bool *decoded,
                         char *error);
 /* Has it been found broken so far? */
-bool set_is_broken(glcnn_data_set *set, uint32_t index);
+bool set_is_broken(glcnn_dataset *set, uint32_t index);
 
-size_t set_values(const glcnn_data_set *set); /* of an image */
+size_t set_values(const glcnn_dataset *set); /* of an image */
 
 /* ---- Orders ---- */
 

@@ -47,7 +47,7 @@ static uint32_t scaled(uint32_t value, uint32_t part, uint32_t whole)
     return result ? (uint32_t)result : 1;
 }
 
-static void take_common(glcnn_data_set *set, const struct picture *size, uint32_t most,
+static void take_common(glcnn_dataset *set, const struct picture *size, uint32_t most,
                         uint32_t count)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -103,7 +103,7 @@ static uint32_t to_multiple(uint32_t side)
 }
 
 /* Heads in their order; `numbers` has room for as many. */
-static void take_median(glcnn_data_set *set, const struct picture *heads, uint32_t count,
+static void take_median(glcnn_dataset *set, const struct picture *heads, uint32_t count,
                         uint32_t *numbers)
 {
     char message[GLCNN_ERROR_LENGTH];
@@ -126,7 +126,7 @@ static void take_median(glcnn_data_set *set, const struct picture *heads, uint32
 /* ---- All ---- */
 
 /* The heads of the first part that has pictures; a width of 0 is that of a broken one. */
-static uint32_t collect_heads(const glcnn_data_set *set, struct picture *heads, bool *has_colour)
+static uint32_t collect_heads(const glcnn_dataset *set, struct picture *heads, bool *has_colour)
 {
     uint32_t count = 0;
     *has_colour = false;
@@ -142,7 +142,7 @@ static uint32_t collect_heads(const glcnn_data_set *set, struct picture *heads, 
 }
 
 /* One side that is asked for is the other's too. */
-static void take_size(glcnn_data_set *set, struct picture *heads, uint32_t count, uint32_t *numbers)
+static void take_size(glcnn_dataset *set, struct picture *heads, uint32_t count, uint32_t *numbers)
 {
     const struct glcnn_data_parameters *p = &set->parameters;
     struct picture size;
@@ -158,7 +158,7 @@ static void take_size(glcnn_data_set *set, struct picture *heads, uint32_t count
         take_median(set, heads, count, numbers);
 }
 
-glcnn_status set_size_pictures(glcnn_data_set *set, char *error)
+glcnn_status set_size_pictures(glcnn_dataset *set, char *error)
 {
     bool has_colour;
     uint32_t asked = set->parameters.channels, count = 0;

@@ -9,8 +9,8 @@
 
 #define SHOWN_CHANNELS 3
 
-static const struct item *find_item(const glcnn_data_set *data, glcnn_data_part part,
-                                    uint32_t index, uint32_t width, uint32_t height, char *error)
+static const struct item *find_item(const glcnn_dataset *data, glcnn_data_part part, uint32_t index,
+                                    uint32_t width, uint32_t height, char *error)
 {
     const struct item *item = set_item(data, part, index);
     if (item && width > 0 && height > 0 && (uint64_t)width * height <= GLCNN_DATA_MAX_PIXELS)
@@ -31,7 +31,7 @@ static uint8_t byte_of(float value)
 }
 
 /* One channel, or the first of more than three, is shown as grey. */
-static void show_row(const glcnn_data_set *set, const uint8_t *bytes, const float *floats,
+static void show_row(const glcnn_dataset *set, const uint8_t *bytes, const float *floats,
                      uint8_t *row)
 {
     const uint32_t channels = set->info.channels;
@@ -42,7 +42,7 @@ static void show_row(const glcnn_data_set *set, const uint8_t *bytes, const floa
         }
 }
 
-static bool scale_image(const glcnn_data_set *set, const uint8_t *bytes, const float *floats,
+static bool scale_image(const glcnn_dataset *set, const uint8_t *bytes, const float *floats,
                         const struct scaled *to, uint8_t *pixels)
 {
     struct scaler scaler;
@@ -62,7 +62,7 @@ static bool scale_image(const glcnn_data_set *set, const uint8_t *bytes, const f
     return good;
 }
 
-static glcnn_status read_image(const glcnn_data_set *set, const struct item *item,
+static glcnn_status read_image(const glcnn_dataset *set, const struct item *item,
                                const struct scaled *to, uint8_t *pixels, char *error)
 {
     const struct table *table = &set->tables[item->table];
@@ -83,9 +83,9 @@ static glcnn_status read_image(const glcnn_data_set *set, const struct item *ite
 
 /* ---- All ---- */
 
-glcnn_status glcnn_data_set_read_picture(glcnn_data_set *data, glcnn_data_part part, uint32_t index,
-                                         uint32_t width, uint32_t height, uint8_t *pixels,
-                                         char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_dataset_read_picture(glcnn_dataset *data, glcnn_data_part part, uint32_t index,
+                                        uint32_t width, uint32_t height, uint8_t *pixels,
+                                        char error[GLCNN_ERROR_LENGTH])
 {
     char own[GLCNN_ERROR_LENGTH];
     const struct item *item = find_item(data, part, index, width, height, error ? error : own);
@@ -104,9 +104,9 @@ glcnn_status glcnn_data_set_read_picture(glcnn_data_set *data, glcnn_data_part p
                                pixels, error ? error : own);
 }
 
-glcnn_status glcnn_data_set_read_mask(glcnn_data_set *data, glcnn_data_part part, uint32_t index,
-                                      uint32_t width, uint32_t height, uint8_t *classes,
-                                      char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_dataset_read_mask(glcnn_dataset *data, glcnn_data_part part, uint32_t index,
+                                     uint32_t width, uint32_t height, uint8_t *classes,
+                                     char error[GLCNN_ERROR_LENGTH])
 {
     char own[GLCNN_ERROR_LENGTH];
     struct picture_values values;

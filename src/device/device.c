@@ -44,9 +44,10 @@ static const char *refusal(const struct glcnn_device *device)
         return device->forked;
     if (!owner)
         return "the device belongs to no thread; call glcnn_device_acquire here first";
-    return owner == &this_thread ? NULL
-                                 : "the device belongs to another thread; call "
-                                   "glcnn_device_release there and glcnn_device_acquire here first";
+    return owner == &this_thread
+               ? NULL
+               : "the device belongs to another thread; call "
+                 "glcnn_device_hand_over there and glcnn_device_acquire here first";
 }
 
 void device_set_owner(struct glcnn_device *device)
@@ -183,7 +184,7 @@ bool device_can_free(struct glcnn_device *device)
            (platform_is_current(device->platform) || platform_make_current(device->platform));
 }
 
-glcnn_status glcnn_device_release(glcnn_device *device)
+glcnn_status glcnn_device_hand_over(glcnn_device *device)
 {
     glcnn_status status = device_enter(device);
     if (status != GLCNN_SUCCESS)

@@ -214,7 +214,7 @@ static glcnn_status copy_metadata(const struct checkpoint_file *file,
         entry->name = strdup(item->string);
         entry->text = strdup(item->valuestring);
         if (!entry->name || !entry->text) {
-            glcnn_checkpoint_free_metadata(metadata);
+            glcnn_checkpoint_metadata_destroy(metadata);
             return checkpoint_no_memory(error);
         }
     }
@@ -269,7 +269,7 @@ static glcnn_status load(glcnn_network *network, const char *path,
     if (status == GLCNN_SUCCESS)
         status = apply(&in);
     if (status != GLCNN_SUCCESS)
-        glcnn_checkpoint_free_metadata(metadata);
+        glcnn_checkpoint_metadata_destroy(metadata);
     free(in.data);
     parameters_release(&in.list);
     checkpoint_file_close(&in.file);
@@ -376,7 +376,7 @@ const char *glcnn_checkpoint_text(const struct glcnn_checkpoint_metadata *metada
     return NULL;
 }
 
-void glcnn_checkpoint_free_metadata(struct glcnn_checkpoint_metadata *metadata)
+void glcnn_checkpoint_metadata_destroy(struct glcnn_checkpoint_metadata *metadata)
 {
     if (!metadata)
         return;

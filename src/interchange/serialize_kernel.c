@@ -199,7 +199,7 @@ glcnn_status glcnn_kernel_serialize(glcnn_kernel *kernel, bool with_weights, uin
     return serialize_finish(&writer, &outcome, bytes, size, error);
 }
 
-void glcnn_serialize_free(uint8_t *bytes)
+void glcnn_serialize_destroy(uint8_t *bytes)
 {
     free(bytes);
 }

@@ -101,13 +101,13 @@ glcnn_status glcnn_file_lock_take(const char *path, glcnn_file_lock **lock,
         status = take_beside(made, path, target, error);
     free(target);
     if (status != GLCNN_SUCCESS)
-        glcnn_file_lock_release(&made);
+        glcnn_file_lock_destroy(&made);
     *lock = made;
     return status;
 }
 
 /* Its name goes while it is held: who opened it meanwhile finds that it is gone. */
-void glcnn_file_lock_release(glcnn_file_lock **lock)
+void glcnn_file_lock_destroy(glcnn_file_lock **lock)
 {
     glcnn_file_lock *old = lock ? *lock : NULL;
     if (!old)

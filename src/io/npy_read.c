@@ -483,7 +483,7 @@ glcnn_status glcnn_npy_read(const char *path, struct glcnn_npy *array,
     return status;
 }
 
-void glcnn_npy_free(struct glcnn_npy *array)
+void glcnn_npy_destroy(struct glcnn_npy *array)
 {
     if (!array)
         return;

@@ -513,7 +513,7 @@ glcnn_status glcnn_onnx_write(glcnn_network *network, const struct glcnn_onnx_re
     return w.messages.status;
 }
 
-void glcnn_onnx_free(uint8_t *bytes)
+void glcnn_onnx_destroy(uint8_t *bytes)
 {
     free(bytes);
 }

@@ -29,7 +29,7 @@ float *write_vector(struct writer *writer, glcnn_filter_node *filter, const char
 /* Gives a tensor these numbers, of its own type, and dimensions. */
 bool write_numbers(struct writer *writer, Onnx__TensorProto *tensor, const float *values,
                    size_t count, const int64_t *dims, size_t rank);
-/* The message as bytes, to be released with glcnn_onnx_free. */
+/* The message as bytes, to be released with glcnn_onnx_destroy. */
 bool write_bytes(struct writer *writer, const Onnx__ModelProto *model, uint8_t **bytes,
                  size_t *size);
 

@@ -25,7 +25,7 @@ static void print_item(FILE *f, const char *text)
 
 /* The messages of a data set, under a heading; nothing where it has none. */
 static void print_messages(FILE *f, const struct look_page *p, const char *heading,
-                           const char *(*message)(const glcnn_data_set *, uint32_t))
+                           const char *(*message)(const glcnn_dataset *, uint32_t))
 {
     const char *text = message(p->pictures->set, 0);
     if (!text)
@@ -68,7 +68,7 @@ static void print_tiles(FILE *f, const struct look_page *p)
     print_tile(f, "test", info->counts[GLCNN_DATA_PART_TEST], "images");
     print_tile(f, p->task->classes, info->class_count, "");
     print_tile(f, "suspicious", p->look->suspicion_count, "sentences below");
-    print_tile(f, "left out", glcnn_data_set_skipped(p->pictures->set), "images");
+    print_tile(f, "left out", glcnn_dataset_skipped(p->pictures->set), "images");
     fprintf(f, "</div>\n");
 }
 
@@ -127,7 +127,7 @@ static void print_classes(FILE *f, const struct look_page *p)
 /* What a picture has, in words: the class of one that has a class. */
 static const char *label_of(const struct look_page *p, glcnn_data_part part, uint32_t index)
 {
-    const uint32_t label = glcnn_data_set_label(p->pictures->set, part, index);
+    const uint32_t label = glcnn_dataset_label(p->pictures->set, part, index);
     return label < p->look->class_count ? p->look->classes[label].name : "";
 }
 
@@ -138,7 +138,7 @@ static bool print_one(FILE *f, const struct look_page *p, glcnn_data_part part, 
     char name[1024];
     if (!report_draw_truth(p->pictures, part, index, p->pictures->info->class_names, &shown, error))
         return false;
-    glcnn_data_set_name(p->pictures->set, part, index, name, sizeof name);
+    glcnn_dataset_name(p->pictures->set, part, index, name, sizeof name);
     fprintf(f, "<figure>");
     report_print_picture(f, &shown, "Picture ", name);
     fprintf(f, "<figcaption>");
@@ -194,8 +194,8 @@ static bool print_open(FILE *f, const struct look_page *p, char error[GLCNN_ERRO
     bool good = true;
     print_tiles(f, p);
     print_suspicions(f, p);
-    print_messages(f, p, "How it was understood", glcnn_data_set_decision);
-    print_messages(f, p, "What was left out", glcnn_data_set_note);
+    print_messages(f, p, "How it was understood", glcnn_dataset_decision);
+    print_messages(f, p, "What was left out", glcnn_dataset_note);
     print_classes(f, p);
     print_sizes(f, p);
     good = print_doubted(f, p, error);

@@ -57,7 +57,7 @@ static void write_name(const struct pictures *p, glcnn_data_part part, uint32_t 
                        size_t size)
 {
     char whole[4096], table[32];
-    glcnn_data_set_name(p->set, part, index, whole, sizeof whole);
+    glcnn_dataset_name(p->set, part, index, whole, sizeof whole);
     snprintf(table, sizeof table, "image %u of ", index);
     if (strncmp(whole, table, strlen(table)) == 0)
         snprintf(name, size, "%s%.200s", table, report_name_of(whole));
@@ -91,7 +91,7 @@ bool report_read_whole(const struct pictures *p, glcnn_data_part part, uint32_t 
 {
     uint32_t width, height;
     *shown = (struct shown){.bytes = NULL};
-    glcnn_data_set_size(p->set, part, index, &width, &height);
+    glcnn_dataset_size(p->set, part, index, &width, &height);
     const double longer = width > height ? width : height, scale = DRAWN_SIDE / longer;
     if (!(longer > 0))
         return true;
@@ -100,7 +100,7 @@ bool report_read_whole(const struct pictures *p, glcnn_data_part part, uint32_t 
     if (!shown_blank(width, height, 3, shown))
         return fail(error, "not enough memory");
     const glcnn_status status =
-        glcnn_data_set_read_picture(p->set, part, index, width, height, shown->bytes, error);
+        glcnn_dataset_read_picture(p->set, part, index, width, height, shown->bytes, error);
     if (status != GLCNN_SUCCESS)
         shown_free(shown);
     return status == GLCNN_SUCCESS || status == GLCNN_MALFORMED_DATA || status == GLCNN_IO_ERROR;

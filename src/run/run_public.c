@@ -157,7 +157,7 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
     return status;
 }
 
-void glcnn_run_free(struct glcnn_array *outputs)
+void glcnn_run_destroy(struct glcnn_array *outputs)
 {
     free(outputs);
 }

@@ -36,7 +36,7 @@ bool evaluate_is_finite(const struct score *score, const struct pictures *pictur
     char name[4096];
     if (score->not_finite == 0)
         return true;
-    glcnn_data_set_name(pictures->set, part, score->first, name, sizeof name);
+    glcnn_dataset_name(pictures->set, part, score->first, name, sizeof name);
     evaluate_tell_not_finite(name, score->not_finite, error);
     return false;
 }

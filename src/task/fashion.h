@@ -12,8 +12,8 @@
 
 extern const char *const fashion_names[FASHION_CLASSES];
 
-/* Opens the data that glcnn_data_set_open finds in a folder. NULL, and a message, if it is not of
- * this form. To be closed with glcnn_data_set_close. */
-glcnn_data_set *fashion_open(const char *folder, char error[GLCNN_ERROR_LENGTH]);
+/* Opens the data that glcnn_dataset_open finds in a folder. NULL, and a message, if it is not of
+ * this form. To be closed with glcnn_dataset_destroy. */
+glcnn_dataset *fashion_open(const char *folder, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

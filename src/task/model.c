@@ -120,7 +120,7 @@ bool model_add_loss(struct model *model, glcnn_image_node *predictions, glcnn_im
 void model_destroy(struct model *model)
 {
     glcnn_network_destroy(&model->network);
-    glcnn_serialize_free(model->description);
+    glcnn_serialize_destroy(model->description);
     *model = (struct model){.net = NULL};
 }
 

@@ -36,7 +36,7 @@ static struct glcnn_data_parameters parameters_of(const struct saved *like, cons
 static void describe(struct pictures *p, const struct task *task,
                      const struct glcnn_data_parameters *parameters)
 {
-    p->info = glcnn_data_set_info(p->set);
+    p->info = glcnn_dataset_info(p->set);
     p->form = (struct form){.width = p->info->width,
                             .height = p->info->height,
                             .resize = parameters->resize,
@@ -76,8 +76,8 @@ static bool open_set(const char *path, const struct glcnn_data_parameters *param
                      const struct task *task, struct pictures *p, char error[GLCNN_ERROR_LENGTH])
 {
     char reason[GLCNN_ERROR_LENGTH], advice[128] = "";
-    glcnn_data_set_close(&p->set);
-    if (glcnn_data_set_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
+    glcnn_dataset_destroy(&p->set);
+    if (glcnn_dataset_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
         describe(p, task, parameters);
         if (!task->check || task->check(p->info, reason))
             return true;
@@ -150,7 +150,7 @@ bool pictures_open_files(const char *const *paths, uint32_t count, const struct 
     const struct glcnn_data_parameters parameters =
         parameters_of(like, "", GLCNN_DATA_TARGETS_CLASSES);
     *p = (struct pictures){.set = NULL};
-    if (glcnn_data_set_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
+    if (glcnn_dataset_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
         return false;
     describe(p, task, &parameters);
     return true;
@@ -158,13 +158,13 @@ bool pictures_open_files(const char *const *paths, uint32_t count, const struct 
 
 void pictures_close(struct pictures *p)
 {
-    glcnn_data_set_close(&p->set);
+    glcnn_dataset_destroy(&p->set);
 }
 
 void pictures_describe_decisions(const struct pictures *p, struct text *text)
 {
     const char *decision;
-    for (uint32_t i = 0; (decision = glcnn_data_set_decision(p->set, i)); i++)
+    for (uint32_t i = 0; (decision = glcnn_dataset_decision(p->set, i)); i++)
         text_show(text, "data: %s\n", decision);
 }
 
@@ -199,7 +199,7 @@ static void count_kinds(const struct pictures *p, glcnn_data_part part,
     for (uint32_t i = 0; i < p->info->counts[part]; i++) {
         struct kind one = {0, 0, 0};
         uint32_t k = 0;
-        glcnn_data_set_size(p->set, part, i, &one.width, &one.height);
+        glcnn_dataset_size(p->set, part, i, &one.width, &one.height);
         if (one.width == 0 || one.height == 0 || !is_cut(&p->form, &one))
             continue;
         while (k < KINDS_MAX && kinds[k].count > 0 &&
@@ -228,17 +228,17 @@ void pictures_describe_skipped(struct pictures *p, struct text *text)
 {
     const char *note;
     const uint32_t last = p->passed + TOLD_MAX;
-    for (; p->told < last && (note = glcnn_data_set_note(p->set, p->told)); p->told++)
+    for (; p->told < last && (note = glcnn_dataset_note(p->set, p->told)); p->told++)
         text_show(text, "left out: %s\n", note);
-    if (p->told == last && glcnn_data_set_note(p->set, p->told)) {
-        text_show(text, "left out: more, %u so far\n", glcnn_data_set_skipped(p->set));
+    if (p->told == last && glcnn_dataset_note(p->set, p->told)) {
+        text_show(text, "left out: more, %u so far\n", glcnn_dataset_skipped(p->set));
         p->told++;
     }
 }
 
 void pictures_pass_skipped(struct pictures *p)
 {
-    while (glcnn_data_set_note(p->set, p->told))
+    while (glcnn_dataset_note(p->set, p->told))
         p->told++;
     p->passed = p->told;
 }

@@ -32,7 +32,7 @@ struct pictures_options {
 };
 
 struct pictures {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     const struct glcnn_data_info *info;
     struct form form;
     glcnn_data_part validation; /* never the test part, which no choice is made by */

@@ -32,7 +32,7 @@ static const struct form *form_of(const glcnn_predictions *p)
 static void name_picture(glcnn_predictions *p, uint32_t index)
 {
     if (strcmp(p->pictures.info->format, "pictures") == 0)
-        glcnn_data_set_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->name, sizeof p->name);
+        glcnn_dataset_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->name, sizeof p->name);
     else
         snprintf(p->name, sizeof p->name, "%u", index);
 }
@@ -172,7 +172,7 @@ static bool make_prediction(glcnn_predictions *p, uint32_t n)
     *q = (struct glcnn_prediction){
         .name = p->name, .index = p->batch.indices[n], .values = p->model->values + n * each};
     name_picture(p, q->index);
-    glcnn_data_set_size(p->pictures.set, GLCNN_DATA_PART_TEST, q->index, &q->width, &q->height);
+    glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, q->index, &q->width, &q->height);
     q->is_finite = scores_are_finite(q->values, each);
     if (!q->is_finite)
         return true;

@@ -181,7 +181,7 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
     }
     bool is_read = check_version(&m, path, error) && read_bytes(path, saved, error),
          good = is_read && read_entries(&m, saved);
-    glcnn_checkpoint_free_metadata(&m);
+    glcnn_checkpoint_metadata_destroy(&m);
     if (good)
         return true;
     if (is_read)

@@ -38,7 +38,7 @@ bool seen_add(struct seen *seen, const struct pictures *pictures, uint32_t limit
     for (uint64_t i = 0; i < taken; i++) {
         const uint32_t picture = (uint32_t)(i * all / taken); /* as glcnn/data.h says */
         const uint64_t digest =
-            glcnn_data_set_image_digest(pictures->set, GLCNN_DATA_PART_TRAINING, picture);
+            glcnn_dataset_image_digest(pictures->set, GLCNN_DATA_PART_TRAINING, picture);
         if (digest > 0)
             digests[count++] = digest;
     }
@@ -100,7 +100,7 @@ uint32_t seen_count(const struct seen *seen, const struct pictures *pictures, gl
     uint64_t looked = 0, found = 0;
     *is_exact = seen->limit == UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t digest = glcnn_data_set_image_digest(pictures->set, part, i);
+        const uint64_t digest = glcnn_dataset_image_digest(pictures->set, part, i);
         if (digest == 0 || digest > seen->limit)
             continue;
         looked++;

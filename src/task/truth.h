@@ -8,7 +8,7 @@
 
 /* A picture of data, and the form and the names of the task that it is for. */
 struct truth {
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     glcnn_data_part part;
     uint32_t index;
     const struct form *form;

@@ -123,8 +123,8 @@ static bool read_batch(const struct fit *f, glcnn_image *image, uint32_t channel
 static void note_broken(struct fit *f, uint32_t index)
 {
     if (!*f->broken)
-        glcnn_data_set_name(f->a->pictures.set, GLCNN_DATA_PART_TEST, index, f->broken,
-                            sizeof f->broken);
+        glcnn_dataset_name(f->a->pictures.set, GLCNN_DATA_PART_TEST, index, f->broken,
+                           sizeof f->broken);
 }
 
 static void add_points(struct fit *f, const float *values, uint32_t index)

@@ -121,7 +121,7 @@ static void name_map(const struct anomaly *a, struct rated *p)
 
 static void name_picture(const struct anomaly *a, struct rated *p)
 {
-    glcnn_data_set_name(a->pictures.set, GLCNN_DATA_PART_TEST, p->index, p->name, sizeof p->name);
+    glcnn_dataset_name(a->pictures.set, GLCNN_DATA_PART_TEST, p->index, p->name, sizeof p->name);
     p->kind = anomaly_label(p->name, p->label);
 }
 
@@ -333,7 +333,7 @@ static int answer(struct rating *r)
     print_remarks(a->command, &text);
     if (status == EXIT_GOOD && r->not_finite > 0)
         status = anomaly_not_finite(a, r->first, r->not_finite);
-    return glcnn_data_set_skipped(a->pictures.set) > 0 ? EXIT_FAILED : status;
+    return glcnn_dataset_skipped(a->pictures.set) > 0 ? EXIT_FAILED : status;
 }
 
 static int rate_all(struct rating *r)

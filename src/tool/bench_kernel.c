@@ -359,8 +359,8 @@ static void release(struct job *j)
 {
     for (size_t i = 0; i < j->forward.input_count; i++)
         free(j->forward.inputs[i].data);
-    glcnn_run_free(j->forward.outputs);
-    glcnn_run_free(j->gradient.outputs);
+    glcnn_run_destroy(j->forward.outputs);
+    glcnn_run_destroy(j->gradient.outputs);
     free(j->source_gradient);
 }
 

@@ -149,7 +149,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         print_help(command);
     if (!help && status == EXIT_GOOD)
         status = export(&e);
-    glcnn_onnx_free(e.bytes);
+    glcnn_onnx_destroy(e.bytes);
     onnx_record_free(e.record);
     glcnn_network_destroy(&e.network);
     glcnn_device_destroy(&e.tool.device);

@@ -124,7 +124,7 @@ static void add_range(cJSON *object, const char *name, const struct glcnn_data_r
 }
 
 static void add_messages(const struct looker *l, cJSON *object, const char *name,
-                         const char *(*message)(const glcnn_data_set *, uint32_t))
+                         const char *(*message)(const glcnn_dataset *, uint32_t))
 {
     const char *text;
     cJSON *messages = cJSON_AddArrayToObject(object, name);
@@ -161,8 +161,8 @@ static cJSON *describe(const struct looker *l)
     add_range(object, "heights", &l->look->heights);
     add_range(object, "sides", &l->look->sides);
     add_suspicions(l, object);
-    add_messages(l, object, "decisions", glcnn_data_set_decision);
-    add_messages(l, object, "left_out", glcnn_data_set_note);
+    add_messages(l, object, "decisions", glcnn_dataset_decision);
+    add_messages(l, object, "left_out", glcnn_dataset_note);
     return object;
 }
 
@@ -204,7 +204,7 @@ static int look_at(struct looker *l)
     l->task = l->task ? l->task : pictures_task(l->data);
     const struct pictures_options what = {.path = l->data, .task = l->task, .validation = -1};
     if (!pictures_open(&what, &l->pictures, error) ||
-        glcnn_data_set_look(l->pictures.set, &l->look, error) != GLCNN_SUCCESS) {
+        glcnn_dataset_look(l->pictures.set, &l->look, error) != GLCNN_SUCCESS) {
         write_page(l, error);
         return complain(l->command, EXIT_FAILED, "%s", error);
     }

@@ -96,7 +96,7 @@ struct prediction {
 static void name_picture(const struct prediction *p, uint32_t index, char *name, size_t size)
 {
     if (strcmp(p->pictures.info->format, "pictures") == 0)
-        glcnn_data_set_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, name, size);
+        glcnn_dataset_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, name, size);
     else
         snprintf(name, size, "%u", index);
 }
@@ -104,8 +104,7 @@ static void name_picture(const struct prediction *p, uint32_t index, char *name,
 static void note_not_finite(struct prediction *p, uint32_t index)
 {
     if (p->not_finite++ == 0)
-        glcnn_data_set_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->first,
-                            sizeof p->first);
+        glcnn_dataset_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->first, sizeof p->first);
 }
 
 /* NAME.png for DIR, with _ for each / of the picture's name. */
@@ -178,8 +177,8 @@ static bool write_files(const struct prediction *p, const struct answer *answer,
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
     if (good && p->draw) {
         good =
-            glcnn_data_set_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, index, answer->width,
-                                        answer->height, pixels, error) == GLCNN_SUCCESS;
+            glcnn_dataset_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, index, answer->width,
+                                       answer->height, pixels, error) == GLCNN_SUCCESS;
         if (good)
             task->show(answer, pixels);
         good = good && write_png(answer, p->draw, pixels, 3, error);
@@ -206,7 +205,7 @@ static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batc
     }
     name_picture(p, index, name, sizeof name);
     uint32_t width, height;
-    glcnn_data_set_size(p->pictures.set, GLCNN_DATA_PART_TEST, index, &width, &height);
+    glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, index, &width, &height);
     struct text text = {0};
     struct answer answer = {.picture = name,
                             .width = width,
@@ -378,7 +377,7 @@ static int predict(struct prediction *p, const char *model, char *const *files)
     pictures_describe_skipped(&p->pictures, &text);
     print_remarks(p->command, &text);
     status = tell_not_finite(p);
-    return glcnn_data_set_skipped(p->pictures.set) > 0 ? EXIT_FAILED : status;
+    return glcnn_dataset_skipped(p->pictures.set) > 0 ? EXIT_FAILED : status;
 }
 
 /* ---- The command ---- */

@@ -338,8 +338,8 @@ static bool make_room(struct work *w, const struct request *r)
 static void release(struct work *w)
 {
     for (size_t i = 0; w->files && i < w->request->input_count; i++)
-        glcnn_npy_free(&w->files[i]);
-    glcnn_run_free(w->results);
+        glcnn_npy_destroy(&w->files[i]);
+    glcnn_run_destroy(w->results);
     free(w->settings);
     free(w->inputs);
     free(w->outputs);

@@ -148,7 +148,7 @@ bool anomaly_file_read(const char *path, const struct saved *saved, struct bank 
     if (glcnn_checkpoint_read_metadata(path, &m, error) != GLCNN_SUCCESS)
         return false;
     bool good = read_texts(&m, bank, record) && read_bank(saved, bank);
-    glcnn_checkpoint_free_metadata(&m);
+    glcnn_checkpoint_metadata_destroy(&m);
     if (!good)
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "%.300s: its bank of patches is not what its metadata say: finite values, "

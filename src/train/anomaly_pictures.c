@@ -118,12 +118,12 @@ enum anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH])
 static bool check_size(const char *name, const struct form *grid, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_parameters any = {.width = 0};
-    glcnn_data_set *set = NULL;
-    if (glcnn_data_set_open_files(&name, 1, &any, &set, NULL) != GLCNN_SUCCESS)
+    glcnn_dataset *set = NULL;
+    if (glcnn_dataset_open_files(&name, 1, &any, &set, NULL) != GLCNN_SUCCESS)
         return true;
-    const struct glcnn_data_info info = *glcnn_data_set_info(set);
+    const struct glcnn_data_info info = *glcnn_dataset_info(set);
     const bool is_shrunk = info.width >= SHRUNK || info.height >= SHRUNK;
-    glcnn_data_set_close(&set);
+    glcnn_dataset_destroy(&set);
     if (is_shrunk || (info.width >= grid->width && info.height >= grid->height))
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH,
@@ -141,7 +141,7 @@ bool anomaly_check_sizes(const struct pictures *pictures, const struct form *gri
     if (strcmp(pictures->info->format, "pictures") != 0)
         return true;
     for (uint32_t i = 0; good && i < pictures->info->counts[GLCNN_DATA_PART_TEST]; i++) {
-        glcnn_data_set_name(pictures->set, GLCNN_DATA_PART_TEST, i, name, sizeof name);
+        glcnn_dataset_name(pictures->set, GLCNN_DATA_PART_TEST, i, name, sizeof name);
         good = check_size(name, grid, error);
     }
     return good;

@@ -407,9 +407,9 @@ static bool take(struct claims *claims, char *error)
 static void release_locks(struct claims *claims)
 {
     for (size_t i = 0; i < claims->file_count; i++)
-        glcnn_file_lock_release(&claims->files[i].lock);
+        glcnn_file_lock_destroy(&claims->files[i].lock);
     for (size_t i = 0; i < claims->folder_count; i++)
-        glcnn_file_lock_release(&claims->folders[i].lock);
+        glcnn_file_lock_destroy(&claims->folders[i].lock);
 }
 
 bool claims_take(struct claims *claims, char error[GLCNN_ERROR_LENGTH])

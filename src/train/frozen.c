@@ -90,7 +90,7 @@ static bool find_key(const struct frozen *f, uint64_t *key)
     if (glcnn_network_serialize(f->head.network, true, &bytes, &size, NULL) != GLCNN_SUCCESS)
         return false;
     *key = digest_add(DIGEST_START, bytes, size);
-    glcnn_serialize_free(bytes);
+    glcnn_serialize_destroy(bytes);
     *key = digest_add(*key, numbers, sizeof numbers);
     *key = digest_add(*key, &p->saved->form, sizeof p->saved->form);
     *key = digest_add(*key, p->saved->mean, sizeof p->saved->mean);

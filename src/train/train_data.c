@@ -45,7 +45,7 @@ static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_
                           uint32_t index)
 {
     uint32_t count;
-    const struct glcnn_data_box *boxes = glcnn_data_set_boxes(p->set, part, index, &count);
+    const struct glcnn_data_box *boxes = glcnn_dataset_boxes(p->set, part, index, &count);
     for (uint32_t i = 0; i < count; i++) {
         const struct glcnn_data_box *b = &boxes[i];
         const float edges[4] = {fmaxf(b->left, 0), fmaxf(b->top, 0), fminf(b->right, 1),
@@ -74,15 +74,15 @@ static uint64_t add_part(uint64_t digest, const struct pictures *p, glcnn_data_p
     bool has_names = has_boxes || !is_table(p->info->format);
     digest = digest_add(digest, &p->info->counts[part], sizeof p->info->counts[part]);
     for (uint32_t i = 0; i < p->info->counts[part]; i++) {
-        uint32_t label = glcnn_data_set_label(p->set, part, i);
+        uint32_t label = glcnn_dataset_label(p->set, part, i);
         if (has_names)
-            glcnn_data_set_name(p->set, part, i, name, sizeof name);
+            glcnn_dataset_name(p->set, part, i, name, sizeof name);
         digest = digest_add(digest_add(digest, name, strlen(name) + 1), &label, sizeof label);
-        const float *numbers = glcnn_data_set_numbers(p->set, part, i);
+        const float *numbers = glcnn_dataset_numbers(p->set, part, i);
         if (numbers)
             digest = digest_add(digest, numbers, p->info->class_count * sizeof *numbers);
         digest = add_boxes(digest, p, part, i);
-        const uint64_t mask = glcnn_data_set_mask_digest(p->set, part, i);
+        const uint64_t mask = glcnn_dataset_mask_digest(p->set, part, i);
         if (mask)
             digest = digest_add(digest, &mask, sizeof mask);
     }

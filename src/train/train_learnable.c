@@ -27,9 +27,9 @@ static glcnn_status check_classes(const glcnn_trainer *s)
 {
     const struct pictures *p = &s->pictures;
     const uint32_t count = count_pictures(s),
-                   label = glcnn_data_set_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
+                   label = glcnn_dataset_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
     for (uint32_t i = 1; i < count; i++)
-        if (glcnn_data_set_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, i)) != label)
+        if (glcnn_dataset_label(p->set, GLCNN_DATA_PART_TRAINING, picture(s, i)) != label)
             return GLCNN_SUCCESS;
     if (label < p->info->class_count && ranks_leads(&s->ranks))
         events_complain(
@@ -45,10 +45,10 @@ static glcnn_status check_classes(const glcnn_trainer *s)
 static bool varies(const glcnn_trainer *s, uint32_t number)
 {
     const struct pictures *p = &s->pictures;
-    const float *first = glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
+    const float *first = glcnn_dataset_numbers(p->set, GLCNN_DATA_PART_TRAINING, picture(s, 0));
     for (uint32_t i = 1; i < count_pictures(s); i++) {
         const float *numbers =
-            glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, picture(s, i));
+            glcnn_dataset_numbers(p->set, GLCNN_DATA_PART_TRAINING, picture(s, i));
         if (numbers[number] < first[number] || numbers[number] > first[number])
             return true;
     }
@@ -82,8 +82,8 @@ static bool sees(const glcnn_trainer *s, uint32_t index, uint32_t keypoint)
 {
     const struct pictures *p = &s->pictures;
     uint32_t size[2];
-    const float *numbers = glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, index);
-    glcnn_data_set_size(p->set, GLCNN_DATA_PART_TRAINING, index, &size[0], &size[1]);
+    const float *numbers = glcnn_dataset_numbers(p->set, GLCNN_DATA_PART_TRAINING, index);
+    glcnn_dataset_size(p->set, GLCNN_DATA_PART_TRAINING, index, &size[0], &size[1]);
     return keypoint_cut(&p->form, size, numbers + 2 * (size_t)keypoint).is_seen;
 }
 
@@ -111,8 +111,8 @@ static glcnn_status check_keypoints(const glcnn_trainer *s)
     if (seen > 0)
         return GLCNN_SUCCESS;
     const uint32_t first = picture(s, 0);
-    const float *place = glcnn_data_set_numbers(p->set, GLCNN_DATA_PART_TRAINING, first);
-    glcnn_data_set_size(p->set, GLCNN_DATA_PART_TRAINING, first, &size[0], &size[1]);
+    const float *place = glcnn_dataset_numbers(p->set, GLCNN_DATA_PART_TRAINING, first);
+    glcnn_dataset_size(p->set, GLCNN_DATA_PART_TRAINING, first, &size[0], &size[1]);
     return events_complain(
         s->events, GLCNN_INVALID_STATE,
         "%s: no keypoint lies in its picture, of %u to train with: the first is at %g,%g of "
@@ -135,7 +135,7 @@ static glcnn_status check_boxes(const glcnn_trainer *s)
     uint32_t count = 0;
     for (uint32_t i = 0; i < count_pictures(s); i++) {
         const struct glcnn_data_box *boxes =
-            glcnn_data_set_boxes(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture(s, i), &count);
+            glcnn_dataset_boxes(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture(s, i), &count);
         for (uint32_t k = 0; k < count; k++)
             if (!boxes[k].is_crowd && is_seen(&boxes[k]))
                 return GLCNN_SUCCESS;

@@ -46,11 +46,11 @@ static void measure_numbers(const glcnn_trainer *s, float *deviations, float *me
     for (uint32_t k = 0; k < count; k++) {
         double sum = 0, squares = 0;
         for (uint32_t i = 0; i < pictures; i++)
-            sum += (double)glcnn_data_set_numbers(s->pictures.set, GLCNN_DATA_PART_TRAINING, i)[k];
+            sum += (double)glcnn_dataset_numbers(s->pictures.set, GLCNN_DATA_PART_TRAINING, i)[k];
         means[k] = (float)(sum / pictures);
         for (uint32_t i = 0; i < pictures; i++) {
             const double d =
-                (double)glcnn_data_set_numbers(s->pictures.set, GLCNN_DATA_PART_TRAINING, i)[k] -
+                (double)glcnn_dataset_numbers(s->pictures.set, GLCNN_DATA_PART_TRAINING, i)[k] -
                 sum / pictures;
             squares += d * d;
         }

@@ -188,7 +188,7 @@ glcnn_status settings_resume(glcnn_train_settings *s, char error[GLCNN_ERROR_LEN
                 s, row, saved_text(&m, row->is_of_model ? "model" : "run", row->name), error);
     if (status == GLCNN_SUCCESS)
         remember_schedule(s, &m);
-    glcnn_checkpoint_free_metadata(&m);
+    glcnn_checkpoint_metadata_destroy(&m);
     return status;
 }
 

@@ -13,7 +13,7 @@ static uint32_t *count_classes(const glcnn_trainer *s)
     uint32_t *counts = calloc(s->targets.classes, sizeof *counts);
     for (uint64_t i = 0; counts && i < taken; i++) {
         uint32_t picture = (uint32_t)(i * all / taken); /* as glcnn/data.h says */
-        uint32_t label = glcnn_data_set_label(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture);
+        uint32_t label = glcnn_dataset_label(s->pictures.set, GLCNN_DATA_PART_TRAINING, picture);
         if (label < s->targets.classes)
             counts[label]++;
     }

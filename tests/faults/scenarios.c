@@ -93,7 +93,7 @@ static void run_device(struct fault_run *run)
     STEP_SAYING(line, glcnn_device_create(&parameters, &device));
     STEP_SAYING(glcnn_device_error(device), glcnn_buffer_create(device, 16, &buffer));
     STEP_SAYING(glcnn_device_error(device), glcnn_buffer_write(buffer, 0, 16, values));
-    STEP_SAYING(glcnn_device_error(device), glcnn_device_release(device));
+    STEP_SAYING(glcnn_device_error(device), glcnn_device_hand_over(device));
     STEP_SAYING(glcnn_device_error(device), glcnn_device_acquire(device));
     STEP_SAYING(glcnn_device_error(device), glcnn_device_wait(device));
     STEP_SAYING(glcnn_device_error(device), glcnn_buffer_read(buffer, 0, 16, found));
@@ -355,14 +355,14 @@ static void run_arrays(struct fault_run *run)
     STEP_SAYING(error, glcnn_run(run->device, "pooling_max", settings, 4, &inputs[1], 1, NULL,
                                  &outputs, &count, error));
     keep(run, outputs[0].data, 36);
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
     outputs = NULL;
     STEP_SAYING(error, glcnn_run(run->device, "pooling_max_gradient", settings, 4, inputs, 2, NULL,
                                  &outputs, &count, error));
     keep(run, outputs[0].data, 144);
     run->ended = true;
 end:
-    glcnn_run_free(outputs);
+    glcnn_run_destroy(outputs);
 }
 
 /* ---- Files of arrays ---- */
@@ -384,11 +384,11 @@ static void run_npy(struct fault_run *run)
     for (int i = 0; i < 2; i++) {
         STEP_SAYING(error, glcnn_npy_read(paths[i], &back, error));
         keep(run, back.data, 24);
-        glcnn_npy_free(&back);
+        glcnn_npy_destroy(&back);
     }
     run->ended = true;
 end:
-    glcnn_npy_free(&back);
+    glcnn_npy_destroy(&back);
 }
 
 /* ---- Networks ---- */
@@ -742,7 +742,7 @@ static void run_checkpoint(struct fault_run *run)
     STEP((run->result_count = before, keep_weights(run, &other)));
     run->ended = true;
 end:
-    glcnn_checkpoint_free_metadata(&metadata);
+    glcnn_checkpoint_metadata_destroy(&metadata);
     end_training(&t);
     end_training(&other);
 }
@@ -765,7 +765,7 @@ static void run_serialize(struct fault_run *run)
     STEP((run->result_count = before, keep_weights(run, &(struct training){.network = back})));
     run->ended = true;
 end:
-    glcnn_serialize_free(bytes);
+    glcnn_serialize_destroy(bytes);
     glcnn_network_destroy(&back);
     end_training(&t);
 }

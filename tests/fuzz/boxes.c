@@ -64,37 +64,37 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-static void look_at(const glcnn_data_set *data)
+static void look_at(const glcnn_dataset *data)
 {
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     uint32_t count, all = 0;
     require(info->counts[GLCNN_DATA_PART_TRAINING] > 0 && info->class_count > 0, "no picture", "");
     for (uint32_t i = 0; i < info->counts[GLCNN_DATA_PART_TRAINING]; i++) {
         const struct glcnn_data_box *b =
-            glcnn_data_set_boxes(data, GLCNN_DATA_PART_TRAINING, i, &count);
+            glcnn_dataset_boxes(data, GLCNN_DATA_PART_TRAINING, i, &count);
         for (uint32_t k = 0; k < count; k++, b++, all++)
             require(b->left >= 0 && b->left < b->right && b->right <= 1 && b->top >= 0 &&
                         b->top < b->bottom && b->bottom <= 1 && b->label < info->class_count,
                     "a box", "");
     }
     require(all > 0, "no box", "");
-    for (uint32_t i = 0; glcnn_data_set_note(data, i); i++)
-        require(strlen(glcnn_data_set_note(data, i)) > 10, "a note", "");
+    for (uint32_t i = 0; glcnn_dataset_note(data, i); i++)
+        require(strlen(glcnn_dataset_note(data, i)) > 10, "a note", "");
 }
 
 static void check(const char *folder, const struct glcnn_data_parameters *p)
 {
     char path[64], error[GLCNN_ERROR_LENGTH] = "";
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     snprintf(path, sizeof path, "%s/%s", root, folder);
-    glcnn_status status = glcnn_data_set_open(path, p, &data, error);
+    glcnn_status status = glcnn_dataset_open(path, p, &data, error);
     require((status == GLCNN_SUCCESS) == (data != NULL), "data and a failure", error);
     require(data || strlen(error) > 10, "a failure without a message", error);
     require(status != GLCNN_OUT_OF_MEMORY && status != GLCNN_INVALID_ARGUMENT,
             glcnn_status_text(status), error);
     if (data)
         look_at(data);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

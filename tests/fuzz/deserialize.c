@@ -96,8 +96,8 @@ static void look_at(const struct kind *kind, const uint8_t *data, size_t size)
     require(pass_through(kind, once.data, once.size, &twice), "not read again", "");
     require(once.size == twice.size && memcmp(once.data, twice.data, once.size) == 0,
             "written in another way again", "");
-    glcnn_serialize_free(once.data);
-    glcnn_serialize_free(twice.data);
+    glcnn_serialize_destroy(once.data);
+    glcnn_serialize_destroy(twice.data);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

@@ -63,7 +63,7 @@ static void look_at(const uint8_t *data, size_t size, bool without_batch, uint32
         glcnn_onnx_record_destroy(&second);
         glcnn_network_destroy(&again);
     }
-    glcnn_onnx_free(bytes);
+    glcnn_onnx_destroy(bytes);
     glcnn_onnx_record_destroy(&record);
     glcnn_network_destroy(&network);
 }

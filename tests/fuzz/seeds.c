@@ -27,7 +27,7 @@ static bool write_file(const char *name, uint8_t *bytes, size_t size)
     char path[256];
     snprintf(path, sizeof path, "deserialize/%s.cbor", name);
     bool good = write_bytes(path, bytes, size);
-    glcnn_serialize_free(bytes);
+    glcnn_serialize_destroy(bytes);
     return good;
 }
 
@@ -98,7 +98,7 @@ static bool write_model(glcnn_network *network)
         glcnn_onnx_write(network, NULL, &input, 1, &bytes, &size, error);
     glcnn_network_destroy(&network);
     bool good = bytes ? write_bytes("onnx/network.onnx", bytes, size) : explain("onnx", error);
-    glcnn_onnx_free(bytes);
+    glcnn_onnx_destroy(bytes);
     return good;
 }
 

@@ -42,10 +42,10 @@ static void write_input(const uint8_t *data, size_t size)
 }
 
 /* One batch, which holds the first images. */
-static void look_at(glcnn_data_set *data, glcnn_data_part part)
+static void look_at(glcnn_dataset *data, glcnn_data_part part)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     glcnn_data_loader *loader;
     struct glcnn_data_batch batch;
     const struct glcnn_data_loader_parameters p = {.part = part, .batch = 4, .threads = 1};
@@ -60,7 +60,7 @@ static void look_at(glcnn_data_set *data, glcnn_data_part part)
     glcnn_data_loader_destroy(&loader);
 }
 
-static void check_outcome(glcnn_status status, glcnn_data_set *data, glcnn_data_part part,
+static void check_outcome(glcnn_status status, glcnn_dataset *data, glcnn_data_part part,
                           const char *error)
 {
     require((status == GLCNN_SUCCESS) == (data != NULL), "data and a failure", error);
@@ -69,21 +69,21 @@ static void check_outcome(glcnn_status status, glcnn_data_set *data, glcnn_data_
             glcnn_status_text(status), error);
     if (data)
         look_at(data, part);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
     const char *const paths[] = {path};
-    glcnn_data_set *set;
+    glcnn_dataset *set;
     write_input(data, size);
     const struct glcnn_data_parameters leave = {.memory = 1}; /* in its file what can stay there */
-    glcnn_status status = glcnn_data_set_open(path, &leave, &set, error);
+    glcnn_status status = glcnn_dataset_open(path, &leave, &set, error);
     check_outcome(status, set, GLCNN_DATA_PART_TRAINING, error);
-    status = glcnn_data_set_open_files(paths, 1, NULL, &set, error);
-    if (set && strcmp(glcnn_data_set_info(set)->format, "pictures") == 0)
-        glcnn_data_set_close(&set);
+    status = glcnn_dataset_open_files(paths, 1, NULL, &set, error);
+    if (set && strcmp(glcnn_dataset_info(set)->format, "pictures") == 0)
+        glcnn_dataset_destroy(&set);
     else
         check_outcome(status, set, GLCNN_DATA_PART_TEST, error);
     return 0;

@@ -82,9 +82,9 @@ static void look_at_batch(const struct glcnn_data_info *info, const struct glcnn
                 "a class of a pixel", "");
 }
 
-static void look_at(glcnn_data_set *data, glcnn_data_targets targets)
+static void look_at(glcnn_dataset *data, glcnn_data_targets targets)
 {
-    const struct glcnn_data_info *info = glcnn_data_set_info(data);
+    const struct glcnn_data_info *info = glcnn_dataset_info(data);
     const struct glcnn_data_loader_parameters p = {.batch = 2, .threads = 1};
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_data_loader *loader;
@@ -103,17 +103,17 @@ static void check(const struct kind *kind, bool strict)
 {
     const struct glcnn_data_parameters p = {.targets = kind->targets, .strict = strict};
     char path[64], error[GLCNN_ERROR_LENGTH] = "";
-    glcnn_data_set *data;
+    glcnn_dataset *data;
     snprintf(path, sizeof path, "%s/%s", root, kind->folder);
     require((unsigned)glcnn_data_guess_targets(path) <= GLCNN_DATA_TARGETS_BOXES, "a guess", "");
-    glcnn_status status = glcnn_data_set_open(path, &p, &data, error);
+    glcnn_status status = glcnn_dataset_open(path, &p, &data, error);
     require((status == GLCNN_SUCCESS) == (data != NULL), "data and a failure", error);
     require(data || strlen(error) > 10, "a failure without a message", error);
     require(status != GLCNN_OUT_OF_MEMORY && status != GLCNN_INVALID_ARGUMENT,
             glcnn_status_text(status), error);
     if (data)
         look_at(data, kind->targets);
-    glcnn_data_set_close(&data);
+    glcnn_dataset_destroy(&data);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

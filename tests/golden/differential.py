@@ -51,7 +51,7 @@ def array_in(name, value):
 class Library:
     def __init__(self, path):
         self.c = ctypes.CDLL(path)
-        for name in ("glcnn_device_destroy", "glcnn_run_free"):
+        for name in ("glcnn_device_destroy", "glcnn_run_destroy"):
             getattr(self.c, name).restype = None
         self.c.glcnn_kernel_count.restype = ctypes.c_size_t
         self.c.glcnn_kernel_info_at.restype = ctypes.POINTER(ctypes.c_char_p)  # its first member
@@ -90,7 +90,7 @@ class Library:
             shape = tuple(a.shape[:a.rank])
             values = np.ctypeslib.as_array(a.data, (int(np.prod(shape)),))
             outputs[a.name.decode()] = values.copy().reshape(shape)
-        self.c.glcnn_run_free(found)
+        self.c.glcnn_run_destroy(found)
         self.ran.add(case.kernel)
         return outputs
 

@@ -60,7 +60,7 @@ static void *take_turns(void *data)
         result->wrong += glcnn_buffer_read(buffer, 0, 4, &value) != GLCNN_SUCCESS;
         value++;
         result->wrong += glcnn_buffer_write(buffer, 0, 4, &value) != GLCNN_SUCCESS;
-        result->wrong += glcnn_device_release(device) != GLCNN_SUCCESS;
+        result->wrong += glcnn_device_hand_over(device) != GLCNN_SUCCESS;
     }
     return NULL;
 }
@@ -103,7 +103,7 @@ int main(void)
         glcnn_buffer_create(device, 64, &buffer) != GLCNN_SUCCESS)
         return 2;
     struct result unasked = run(call_unasked, fail_as_owner);
-    glcnn_status released = glcnn_device_release(device);
+    glcnn_status released = glcnn_device_hand_over(device);
     struct result turns = run(take_turns, NULL);
     glcnn_status acquired = glcnn_device_acquire(device);
     glcnn_status read = glcnn_buffer_read(buffer, 0, 4, &value);

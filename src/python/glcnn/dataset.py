@@ -25,11 +25,11 @@ class _Set:
 
     def __init__(self, path: Union[str, os.PathLike[str]], parameters: Any):
         found = library("glcnn_data")
-        self.path, self.pointer = os.fspath(path), ctypes.POINTER(_c.glcnn_data_set)()
-        call(found.glcnn_data_set_open, os.fsencode(path), ctypes.byref(parameters),
+        self.path, self.pointer = os.fspath(path), ctypes.POINTER(_c.glcnn_dataset)()
+        call(found.glcnn_dataset_open, os.fsencode(path), ctypes.byref(parameters),
              ctypes.byref(self.pointer))
-        weakref.finalize(self, found.glcnn_data_set_close, ctypes.byref(self.pointer))
-        self.info = found.glcnn_data_set_info(self.pointer).contents
+        weakref.finalize(self, found.glcnn_dataset_destroy, ctypes.byref(self.pointer))
+        self.info = found.glcnn_dataset_info(self.pointer).contents
 
 
 class _Loader:
@@ -217,9 +217,9 @@ class Dataset:
         if self.targets == "masks":
             raise refuse("labels are masks, which come with the images of a batch")
         if self.targets == "classes":
-            return numpy.array([found.glcnn_data_set_label(self._set.pointer, self._part, i)
+            return numpy.array([found.glcnn_dataset_label(self._set.pointer, self._part, i)
                                 for i in range(self.count)])
-        return numpy.array([found.glcnn_data_set_numbers(self._set.pointer, self._part, i)[
+        return numpy.array([found.glcnn_dataset_numbers(self._set.pointer, self._part, i)[
             :self._set.info.class_count] for i in range(self.count)], numpy.float32)
 
     @property
@@ -235,7 +235,7 @@ class Dataset:
 
     def _size(self, index: int) -> Tuple[int, int]:
         width, height = ctypes.c_uint32(), ctypes.c_uint32()
-        library("glcnn_data").glcnn_data_set_size(self._set.pointer, self._part, index,
+        library("glcnn_data").glcnn_dataset_size(self._set.pointer, self._part, index,
                                                   ctypes.byref(width), ctypes.byref(height))
         return width.value, height.value
 
@@ -256,7 +256,7 @@ class Dataset:
     def notes(self) -> List[str]:
         """What was decided where the data could have meant something else, and what was left out."""
         found = library("glcnn_data")
-        return [text for get in (found.glcnn_data_set_decision, found.glcnn_data_set_note)
+        return [text for get in (found.glcnn_dataset_decision, found.glcnn_dataset_note)
                 for text in self._messages(get)]
 
     def look(self) -> Look:
@@ -265,7 +265,7 @@ class Dataset:
         equal names of classes, and images without labels."""
         found = library("glcnn_data")
         pointer = ctypes.POINTER(_c.glcnn_data_look)()
-        call(found.glcnn_data_set_look, self._set.pointer, ctypes.byref(pointer))
+        call(found.glcnn_dataset_look, self._set.pointer, ctypes.byref(pointer))
         try:
             look = pointer.contents
 
@@ -281,7 +281,7 @@ class Dataset:
                 parts(look.unlabelled), extent(look.widths), extent(look.heights),
                 extent(look.sides), [one.text.decode(errors="replace")
                                      for one in look.suspicions[:look.suspicion_count]],
-                list(self._messages(found.glcnn_data_set_note)))
+                list(self._messages(found.glcnn_dataset_note)))
         finally:
             found.glcnn_data_look_destroy(ctypes.byref(pointer))
 
@@ -341,7 +341,7 @@ class Dataset:
     def _boxes(self, index: int) -> Any:
         """[K][6] of an image."""
         count = ctypes.c_uint32()
-        found = library("glcnn_data").glcnn_data_set_boxes(self._set.pointer, self._part, index,
+        found = library("glcnn_data").glcnn_dataset_boxes(self._set.pointer, self._part, index,
                                                            ctypes.byref(count))
         return numpy.array([(b.left, b.top, b.right, b.bottom, b.label,
                              1 if b.is_crowd else 2 if b.is_difficult else 0)

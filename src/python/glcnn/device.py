@@ -74,7 +74,7 @@ class Device:
 
     def release(self) -> None:
         """Gives the device up, for another thread to acquire."""
-        self.check(c.glcnn_device_release(self.enter()))
+        self.check(c.glcnn_device_hand_over(self.enter()))
         self._thread = None
 
     def acquire(self) -> None:

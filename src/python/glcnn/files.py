@@ -35,7 +35,7 @@ def _description(network: Network) -> bytes:
     try:
         return ctypes.string_at(data, size.value)
     finally:
-        interchange.glcnn_serialize_free(data)
+        interchange.glcnn_serialize_destroy(data)
 
 
 def _list(values: Any, channels: int, neutral: float) -> str:

@@ -448,7 +448,7 @@ class Network:
         try:
             return {e.name.decode(): e.text.decode() for e in metadata.entries[:metadata.count]}
         finally:
-            interchange.glcnn_checkpoint_free_metadata(ctypes.byref(metadata))
+            interchange.glcnn_checkpoint_metadata_destroy(ctypes.byref(metadata))
 
 
 def network(shape: Union[Shape, Dict[str, Shape]], layers: Callable[..., Any], *, seed: int = 0,

@@ -58,4 +58,4 @@ def write(network: Network, path: Path) -> None:
     try:
         call(c.glcnn_file_save, os.fsencode(path), data, size)
     finally:
-        found.glcnn_onnx_free(data)
+        found.glcnn_onnx_destroy(data)

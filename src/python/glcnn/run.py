@@ -63,7 +63,7 @@ def run(kernel: str, inputs: Dict[str, Any], *,
     try:
         return {o.name.decode(): _copy(o) for o in outputs[:count.value]}
     finally:
-        c.glcnn_run_free(outputs)
+        c.glcnn_run_destroy(outputs)
 
 
 def _copy(array: Any) -> numpy.ndarray[Any, Any]:
