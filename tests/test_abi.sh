@@ -25,7 +25,7 @@ version=$(sed -n 's/^.define GLCNN_VERSION_[MP][A-Z]* *//p' include/glcnn/status
 libraries=$(find "$out" -maxdepth 1 -type f -name "libglcnn*.so.$version" | grep -v 'libglcnn_mpi' | sort)
 [ -n "$libraries" ] || fail "no library is in $out"
 if [ "$1" = write ]; then
-    rm -f tests/abi/*.abi.xz
+    mkdir -p tests/abi && rm -f tests/abi/*.abi.xz
     for library in $libraries; do
         soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
         describe "$library" | xz -9e >"tests/abi/$soname.abi.xz" || exit 1
