@@ -30,9 +30,9 @@ command -v python3 >/dev/null || {
 # ---- Nothing in the tool prints but by print.h ---------------------------------------------------
 
 # json.c writes memory, json_text.c what is escaped, progress.c a line without names, train_log.c a file of
-# numbers, svg.c, matrix.c and plot.c pictures, report*.c a page (test_report.sh).
+# numbers, svg.c, matrix.c and plot.c pictures, report*.c and look_page.c a page (test_report.sh).
 sources=$(ls "$top"/src/task/*.c "$top"/src/train/*.c "$top"/src/report/*.c "$top"/src/tool/*.c)
-writers='(print|json|json_text|progress|train_log|bench_trace|train_trace|svg|matrix|plot|report[a-z_]*)'
+writers='(print|json|json_text|progress|train_log|bench_trace|train_trace|svg|matrix|plot|report[a-z_]*|look_page)'
 # shellcheck disable=SC2086 # a list of files
 grep -nE '(^|[^a-z_])(printf|fprintf|vprintf|vfprintf|puts|putchar|fputs|fputc|putc|fwrite|perror) *\(' \
     $sources | grep -vE "/$writers\.c:" >raw &&
