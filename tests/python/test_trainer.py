@@ -46,6 +46,19 @@ class Settings(unittest.TestCase):
                 glcnn.Trainer("nowhere", **given)
 
 
+class Shapes(unittest.TestCase):
+    def test_both_are_told(self):
+        net = glcnn.network((1, 8, 8), lambda x: x.fully_connected(output_feature_channels=2))
+        self.assertEqual(net.shape, (1, 8, 8))
+        for shape in (3, 8, 8), (1, 8, 6):
+            images = numpy.zeros((4, *shape), numpy.float32)
+            for call in (lambda: net.predict(images), lambda: net.evaluate(images, [0, 1, 0, 1]),
+                         lambda: net.train(images, [0, 1, 0, 1])):
+                with refused(self, Status.INVALID_ARGUMENT,
+                             r"\(%d, %d, %d\), \(C, H, W\); the network takes \(1, 8, 8\)" % shape):
+                    call()
+
+
 class Training(Folder):
     def setUp(self):
         super().setUp()
@@ -164,6 +177,22 @@ class Evaluations(Folder):
                 self.assertAlmostEqual(score.accuracy, found.measure, delta=1e-6)
                 self.assertAlmostEqual(score.loss, found.loss, delta=1e-5)
 
+    def test_places(self):
+        """The task keypoints, of a table."""
+        random, lines = numpy.random.default_rng(3), ["file,eye_x,eye_y"]
+        os.makedirs(self.at("eyes", "images"))
+        for i in range(24):
+            grey, (x, y) = random.integers(0, 60, (32, 32)).astype(numpy.uint8), random.integers(4, 28, 2)
+            grey[y - 2:y + 2, x - 2:x + 2] = 220
+            write_png(self.at("eyes", "images", "%03d.png" % i), grey)
+            lines.append("%03d.png,%d,%d" % (i, x, y))
+        with open(self.at("eyes", "eyes.csv"), "w") as file:
+            file.write("\n".join(lines) + "\n")
+        net = glcnn.train(self.at("eyes"), task="keypoints", epochs=1, **QUICK).network
+        self.assertEqual(net.task, "keypoints")
+        self.same(net, self.at("eyes"))
+        self.assertEqual(net.predict(self.at("eyes", "images", "000.png")).points.shape, (1, 3))
+
     def test_files(self):
         halves(self.at("data"))
         net = glcnn.train(self.at("data"), epochs=3, **QUICK).network
@@ -177,6 +206,13 @@ class Evaluations(Folder):
         self.assertEqual(len(folder), 24)
         self.assertEqual([one.label for one in folder],
                          [one.label for one in net.predict([one.name for one in folder])])
+        unlabelled = glcnn.Dataset(self.at("data", "right"), targets="nothing", size=net.shape[1:],
+                                   channels=net.shape[0], batch=7)
+        self.assertEqual(unlabelled.count, 24)
+        outputs = net.predict(unlabelled, stack=True)
+        self.assertEqual([net.classes[k] for k in outputs.argmax(1)], [one.label for one in folder])
+        with refused(self, Status.INVALID_ARGUMENT, "no labels"):
+            unlabelled.labels
         with refused(self, Status.MALFORMED_DATA, "nowhere"):
             net.predict(self.at("nowhere.png"))
 

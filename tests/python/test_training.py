@@ -320,7 +320,7 @@ class Loops(unittest.TestCase):
         with refused(self, Status.INVALID_ARGUMENT, "\"cosine\" needs the number of steps.*steps="):
             net.train(endless, schedule="cosine")
         with refused(self, Status.INVALID_ARGUMENT, r"is the path 'a'; glcnn.Dataset\(path"):
-            net.predict("a")
+            net.evaluate("a")
 
 
 class Iterators(unittest.TestCase):

@@ -40,6 +40,7 @@ class Fitting:
         self.outputs = network.outputs
         self.inputs = {i.handle or "": i for i in needed(self.outputs.values()) if not i.filter}
         self.mean, self.deviation = network.mean, network.deviation
+        self.sizes = {name: node.shape for name, node in self.inputs.items()}
         self.shapes = {name: node.shape for name, node in self.outputs.items()}
 
     def batch(self, images: Arrays, labels: Any = None) -> Batch:
@@ -49,7 +50,7 @@ class Fitting:
         if sorted(images) != sorted(self.inputs):
             raise refuse("the network takes %s, not %s" % (
                 ", ".join(sorted(self.inputs)), ", ".join(sorted(images))))
-        made = {handle: self.inputs[handle].as_images(array) for handle, array in images.items()}
+        made = {handle: self._images(handle, array) for handle, array in images.items()}
         counts = {handle: len(array) for handle, array in made.items()}
         goals, classes, channels = self._labels(labels)
         counts.update({handle: len(array) for handle, array in goals.items()})
@@ -60,6 +61,14 @@ class Fitting:
             raise refuse("expected as many of each, and at least one; found %s"
                          % ", ".join("%d %s" % (n, h) for h, n in counts.items()))
         return Batch(self, count, made, goals, classes, channels)
+
+    def _images(self, handle: str, array: Any) -> Any:
+        """[N][C][H][W] of an input, whose shape is looked at before anything is made for it."""
+        made, shape = self.inputs[handle].as_images(array), self.sizes[handle]
+        if shape and made.shape[1:] != shape:
+            raise refuse("images for \"%s\" have the shape %s, (C, H, W); the network takes %s"
+                         % (handle, made.shape[1:], shape))
+        return made
 
     def _labels(self, labels: Any) -> Tuple[Dict[str, Any], Any, int]:
         """Images for a loss by their handles; or classes, and of how many."""

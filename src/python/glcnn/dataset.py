@@ -23,11 +23,15 @@ _EMPTY = 2 ** 32 - 1  # the index of a place of a batch that has no image
 class _Set:
     """The library's data set; its parts share it, and it ends behind their loaders."""
 
-    def __init__(self, path: Union[str, os.PathLike[str]], parameters: Any):
+    def __init__(self, path: Union[str, os.PathLike[str]], parameters: Any, labelled: bool):
         found = library("glcnn_data")
         self.path, self.pointer = os.fspath(path), ctypes.POINTER(_c.glcnn_dataset)()
-        call(found.glcnn_dataset_open, os.fsencode(path), ctypes.byref(parameters),
-             ctypes.byref(self.pointer))
+        if labelled:
+            call(found.glcnn_dataset_open, os.fsencode(path), ctypes.byref(parameters),
+                 ctypes.byref(self.pointer))
+        else:
+            call(found.glcnn_dataset_open_files, (ctypes.c_char_p * 1)(os.fsencode(path)), 1,
+                 ctypes.byref(parameters), ctypes.byref(self.pointer))
         weakref.finalize(self, found.glcnn_dataset_destroy, ctypes.byref(self.pointer))
         self.info = found.glcnn_dataset_info(self.pointer).contents
 
@@ -57,7 +61,8 @@ def _end_loader(pointer: Any, _owner: _Set) -> None:
 
 class DataBatch(NamedTuple):
     images: Any  # [N][C][H][W], bytes or float32
-    labels: Any  # [N] classes; of numbers [N][K], float32; of masks [N][H][W], bytes; of boxes a list
+    labels: Any  # [N] classes; of numbers [N][K], float32; of masks [N][H][W], bytes; of boxes a list;
+    # None without labels
 
 
 class Range(NamedTuple):
@@ -99,7 +104,8 @@ class Dataset:
     targets     "classes" of images; "numbers", real ones, named by `classes`; "masks", the class of
                 each pixel, 255 for none; or "boxes", of each image an array [K][6] of left, top, right
                 and bottom, in shares of the image, class, and what to find it counts: 0 as right;
-                nothing where it is a crowd, 1 (COCO), or difficult, 2 (Pascal VOC). None: what the
+                nothing where it is a crowd, 1 (COCO), or difficult, 2 (Pascal VOC); or "nothing", of
+                pictures without labels, which are all the test part, for net.predict. None: what the
                 path looks like
     size        (H, W), or one number for both; None: follows from the pictures
     channels    1, 3 or 4; 0: follows from the pictures
@@ -133,8 +139,10 @@ class Dataset:
         if targets is None:
             guess = library("glcnn_data").glcnn_data_guess_targets(os.fsencode(path))
             targets = next(name for name, value in _TARGETS.items() if value == guess)
-        if targets not in _TARGETS:
-            raise refuse("there are no targets %r; there are %s" % (targets, ", ".join(_TARGETS)))
+        labelled = targets != "nothing"
+        if labelled and targets not in _TARGETS:
+            raise refuse("there are no targets %r; there are %s and nothing"
+                         % (targets, ", ".join(_TARGETS)))
         if fit is None:
             fit = "letterbox" if targets in ("masks", "boxes") and not resize else "cut"
         if fit not in _FITS:
@@ -150,8 +158,8 @@ class Dataset:
             validation=0.1 if validation is None else validation, strict=strict,
             mask_colours=None if mask_colours is None else os.fsencode(mask_colours),
             memory=whole("memory", memory, 0, SIZE_MAX),
-            class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets],
-            fit=_FITS[fit]))
+            class_names=rows if names else None, class_count=len(names), targets=_TARGETS[targets] if labelled else 0,
+            fit=_FITS[fit]), labelled)
         if validation and self.counts["validation"] and not self._set.info.is_split:
             raise refuse("%s has a validation part, of %d images: validation=%g sets nothing aside"
                          % (path, self.counts["validation"], validation))
@@ -159,7 +167,7 @@ class Dataset:
         self._threads, self._epoch = whole("threads", threads), 0
         self._loader: Optional[_Loader] = None
         self._indices: Any = ()  # of the batch that was given last
-        self._choose(part)
+        self._choose(part if labelled else "test")
 
     def _choose(self, part: str) -> None:
         if part not in _PARTS:
@@ -214,6 +222,8 @@ class Dataset:
         found = library("glcnn_data")
         if self.targets == "boxes":
             return [self._boxes(i) for i in range(self.count)]
+        if self.targets == "nothing":
+            raise refuse("the pictures have no labels")
         if self.targets == "masks":
             raise refuse("labels are masks, which come with the images of a batch")
         if self.targets == "classes":
@@ -315,7 +325,7 @@ class Dataset:
             if loader is not self._loader:
                 raise refuse("the batches of another epoch of this dataset were asked for meanwhile")
             batch = self._arrays(loader.read())
-            if len(batch.labels):
+            if len(batch.images):
                 yield batch
 
     def _begin(self, epoch: int) -> _Loader:
@@ -334,6 +344,8 @@ class Dataset:
         indices = numpy.ctypeslib.as_array(batch.indices, (batch.count,))
         filled = indices != _EMPTY
         self._indices = indices[filled]
+        if self.targets == "nothing":
+            return DataBatch(images[filled], None)
         if self.targets == "boxes":
             return DataBatch(images[filled], [self._boxes(int(i)) for i in indices[filled]])
         return DataBatch(images[filled], self._labels(batch)[filled])
