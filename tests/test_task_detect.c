@@ -36,7 +36,7 @@ struct shape_batch {
     float pixels[BATCH][SHAPES_SIDE * SHAPES_SIDE * 3];
     struct glcnn_data_box items[BATCH][SHAPES_MOST];
     const struct glcnn_data_box *boxes[BATCH];
-    uint32_t box_counts[BATCH], indices[BATCH], labels[BATCH];
+    uint32_t box_counts[BATCH], indices[BATCH], labels[BATCH], sides[BATCH];
 };
 
 static struct glcnn_data_batch draw_batch(struct shape_batch *b, uint32_t *seed)
@@ -58,11 +58,14 @@ static struct glcnn_data_batch draw_batch(struct shape_batch *b, uint32_t *seed)
         b->boxes[n] = b->items[n];
         b->box_counts[n] = shapes.count;
         b->indices[n] = n;
+        b->sides[n] = SHAPES_SIDE;
     }
     return (struct glcnn_data_batch){.count = BATCH,
                                      .filled = BATCH,
                                      .labels = b->labels,
                                      .indices = b->indices,
+                                     .widths = b->sides,
+                                     .heights = b->sides,
                                      .boxes = b->boxes,
                                      .box_counts = b->box_counts};
 }
