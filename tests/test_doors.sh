@@ -435,11 +435,13 @@ train --net small --data in/cl --load-matching none --names=$1
 train --net small --data in/cl --load-matching=$1
 train --model=$1 --data in/cl
 train --resume=$1 --data in/cl
+train --net small --data in/seg --mask-colours=$1
 predict $1 in/one.csv
 predict in/seg.safetensors $1
 look $1
 evaluate $1 in/cl
 evaluate in/net.safetensors $1
+evaluate in/seg.safetensors in/seg --mask-colours=$1
 export $1 -o made/x.onnx
 anomaly fit in/seg/images --model=$1 -o made/x.glcnn
 anomaly fit $1 --model in/seg.safetensors -o made/x.glcnn
