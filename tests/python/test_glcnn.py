@@ -626,7 +626,7 @@ class Training(unittest.TestCase):
             path = os.path.join(os.fsencode(folder), b"n\xc3\xa4me\xff.glcnn")
             net.save(path)
             with open(path, "rb") as file:
-                self.assertIn(b'"net":"n\xc3\xa4me\\\\xff"', file.read())
+                self.assertIn(b'"model.net":"n\xc3\xa4me\\\\xff"', file.read())
             numpy.testing.assert_array_equal(glcnn.load(path).predict(self.images),
                                              net.predict(self.images))
 
