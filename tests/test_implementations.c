@@ -655,7 +655,8 @@ static void test_ends_of_rows_are_masked(void)
         {"gradient_option=data output_feature_channels=120 kernel_width=3 kernel_height=3",
          {folded, 5, 4, 9}},
     };
-    static const char *const implementations[] = {"convolution_row", "convolution_buffer_row",
+    static const char *const implementations[] = {"convolution_long_row", "convolution_row",
+                                                  "convolution_buffer_row",
                                                   "convolution_buffer_two", "convolution_two"};
     for (size_t v = 0; v < sizeof implementations / sizeof *implementations; v++) {
         setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);

@@ -294,12 +294,29 @@ bool sum_is_short(const struct sum_problem *problem)
     return additions(problem) < LONG_SUM;
 }
 
+/* Pixels of an invocation that covers a row of `width` soonest: what it reads beside its pixels, for taps
+ * and for weights, takes it as long as one and a half of them. */
+static uint32_t pixels_for_row(uint32_t width, uint32_t fewest, uint32_t most)
+{
+    uint32_t best = fewest, least_cost = UINT32_MAX;
+    for (uint32_t pixels = fewest; pixels <= most; pixels += 2) {
+        uint32_t cost = groups_of(width, pixels) * (2 * pixels + 3);
+        if (cost < least_cost) {
+            least_cost = cost;
+            best = pixels;
+        }
+    }
+    return best;
+}
+
 /* What a stretch and what a phase take of registers, fewer pixels leave, and what taps that share their
  * reads take where the form has fewer for them. */
 static uint32_t narrow_pixels(const struct sum_form *form, const struct sum *sum, uint32_t stretch,
                               bool shared)
 {
     uint32_t pixels = shared && form->shared_pixels ? form->shared_pixels : form->pixels;
+    if (form->most_pixels && shared && sum->window.x.size <= FEW_TAPS && !stretch && !sum->phases)
+        return pixels_for_row(sum->extent[0], pixels, form->most_pixels);
     return stretch ? (pixels + 1) / 2 : sum->phases ? pixels - 1 : pixels;
 }
 
@@ -362,6 +379,11 @@ const struct implementation_list convolution_sum_implementations = {
     (const struct implementation[]){
         {"convolution_wide", "convolution/convolution.comp", 32, .plan = plan_wide_sum,
          .form = &(const struct sum_form){.takes_phases = true}},
+        {"convolution_long_row", "convolution/convolution_narrow.comp", 14, .width = 64,
+         .plan = plan_narrow_sum,
+         .form =
+             &(const struct sum_form){
+                 .takes_phases = true, .pixels = 4, .most_pixels = 6, .taps = 5}},
         {"convolution_row", "convolution/convolution_narrow.comp", 14, .plan = plan_narrow_sum,
          .form = &(const struct sum_form){.takes_phases = true, .pixels = 4, .taps = 5}},
         {"convolution_buffer_row", "convolution/convolution_narrow.comp", 12, .uniform_loads = true,

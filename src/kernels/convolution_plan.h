@@ -118,6 +118,7 @@ struct sum_form {
     bool buffer;            /* weights are packed into a vector */
     uint32_t pixels;        /* of an invocation, where a row always has as many */
     uint32_t taps;          /* of the widest window whose taps share their reads */
+    uint32_t most_pixels;   /* where that leaves few idle; 0: always `pixels` */
     uint32_t shared_pixels; /* of an invocation whose taps do; 0: as many as of others */
 };
 
