@@ -17,7 +17,7 @@
 #endif
 
 #ifdef GROUPED
-int first_slice(int k) { return 4 * k / outputs_per_group * inputs_per_group / 4; }
+int first_slice(int k) { return quotient(4 * k, outputs_per_group) * inputs_per_group >> 2; }
 #else
 int first_slice(int k) { return 0; }
 #endif
@@ -43,26 +43,35 @@ vec4 product(vec4 weight, vec4 value, int c) { return weight * value[c]; }
 #endif
 #endif
 
-// Place of output o's number of an element in W[outputs][taps][inputs / groups]; -1: it has none.
-int weight_index(int o, int element) {
-    int tap = element / COMPONENTS / range;
-    int s = element / COMPONENTS - tap * range;
-    int c = element % COMPONENTS;
-    int i = IS_DEPTHWISE ? o : 4 * (first_slice(o / 4) + s) + c;
+// Of an element of slice k: the layer's tap, and the input, which is the output itself with DEPTHWISE.
+ivec2 element_parts(int k, int element) {
+    int number = quotient(element, COMPONENTS);
+    int tap = quotient(number, range);
+    int s = number - tap * range;
+    int q = quotient(tap, tap_width);
+    int p = tap - q * tap_width;
+    return ivec2((tap_first_y + tap_step_y * q) * layer_width + tap_first_x + tap_step_x * p,
+                 4 * (first_slice(k) + s) + element - number * COMPONENTS);
+}
+
+// Place of output o's number of these in W[outputs][taps][inputs / groups]; -1: it has none. Divisions take
+// most GPUs dozens of instructions: what all outputs of a slice have in common is found once.
+int weight_index_of(int o, ivec2 parts) {
+    int i = IS_DEPTHWISE ? o : parts.y;
 #ifdef GROUPED
-    int group = o / outputs_per_group;
+    int group = quotient(o, outputs_per_group);
 #else
     int group = 0;
 #endif
     int local = i - group * inputs_per_group;
     if (local < 0 || local >= inputs_per_group)
         return -1;
-    int q = tap / tap_width;
-    int p = tap - q * tap_width;
-    tap = (tap_first_y + tap_step_y * q) * layer_width + tap_first_x + tap_step_x * p;
-    return IS_TRANSPOSED ? (i * layer_taps + tap) * outputs_per_group + o - group * outputs_per_group
-                         : (o * layer_taps + tap) * inputs_per_group + local;
+    return IS_TRANSPOSED
+               ? (i * layer_taps + parts.x) * outputs_per_group + o - group * outputs_per_group
+               : (o * layer_taps + parts.x) * inputs_per_group + local;
 }
+
+int weight_index(int o, int element) { return weight_index_of(o, element_parts(o >> 2, element)); }
 
 // The same where every output sees all inputs: of tap (p, q) and input i.
 int dense_weight_index(int o, int q, int p, int i) {

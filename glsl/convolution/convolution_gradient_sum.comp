@@ -9,6 +9,7 @@ void invocation(ivec3 at) {
     int each = element_count + 1;
     vec4 sum = sum_of_chunks(at.y * each + element, slice_total * each, chunk_count,
                              chunks_per_run);
+    ivec2 parts = element_parts(at.y, element);
     for (int i = 0; i < 4; i++) {
         int o = 4 * at.y + i;
         if (o >= output_count)
@@ -19,7 +20,7 @@ void invocation(ivec3 at) {
 #endif
             continue;
         }
-        int index = weight_index(o, element);
+        int index = weight_index_of(o, parts);
         if (index >= 0)
             add_weight(index, sum[i]);
     }

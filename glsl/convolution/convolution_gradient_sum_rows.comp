@@ -17,11 +17,12 @@ void invocation(ivec3 at) {
     int row = row_of(at.x);
     take_packing(row);
     int each = element_count + 1, number = at.x - word(row, 0);
-    int k = number / each;
+    int k = quotient(number, each);
     int element = number - k * each;
     vec4 sum = sum_of_chunks(word(row, ROW_PARTS) + number, (output_count + 3) / 4 * each,
                              word(row, ROW_CHUNKS), word(row, ROW_CHUNKS + 1));
     int first_weight = word(row, ROW_PARTS + 1), first_bias = word(row, ROW_PARTS + 2);
+    ivec2 parts = element_parts(k, element);
     for (int i = 0; i < 4; i++) {
         int o = 4 * k + i;
         if (o >= output_count)
@@ -31,7 +32,7 @@ void invocation(ivec3 at) {
                 add(row, first_bias + o, sum[i]);
             continue;
         }
-        int index = weight_index(o, element);
+        int index = weight_index_of(o, parts);
         if (index >= 0)
             add(row, first_weight + index, sum[i]);
     }

@@ -7,11 +7,12 @@ void invocation(ivec3 at) {
     int element = at.x + (at.y << PACKED_SHIFT);
     bool owns = first_weight == 0;
     vec4 v = vec4(0.0);
+    ivec2 parts = element_parts(at.z, element);
     for (int i = 0; i < 4; i++) {
         int o = 4 * at.z + i;
         int index = -1;
         if (o < output_count && element < element_count)
-            index = weight_index(o, element);
+            index = weight_index_of(o, parts);
         if (index >= 0) {
             index -= first_weight;
             owns = index >= 0 && index < weight_count;

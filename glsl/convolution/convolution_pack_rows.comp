@@ -38,15 +38,16 @@ void invocation(ivec3 at) {
     int width = word(row, ROW_PLACE + 2), texels = width * word(row, ROW_PLACE + 3);
 #endif
     int texel = at.x - word(row, 0);
-    int k = texel / texels;
+    int k = quotient(texel, texels);
     int element = texel - k * texels; // rows of more than one line are 16 wide
     int first_weight = word(row, ROW_VECTORS), first_bias = word(row, ROW_VECTORS + 1);
     vec4 v = vec4(0.0);
+    ivec2 parts = element_parts(k, element);
     for (int i = 0; i < 4; i++) {
         int o = 4 * k + i;
         int index = -1;
         if (o < output_count && element < element_count)
-            index = weight_index(o, element);
+            index = weight_index_of(o, parts);
         if (index >= 0)
             v[i] = vectors[first_weight + index];
         if (first_bias >= 0 && o < output_count && element == element_count)
@@ -55,7 +56,7 @@ void invocation(ivec3 at) {
 #ifdef JOINED_VECTOR
     joined[word(row, 1) + texel] = v;
 #else
-    int y = element / width;
+    int y = quotient(element, width);
     store(word(row, 1), place_of(row, element - y * width, y, k), v);
 #endif
 }
