@@ -73,11 +73,12 @@ int inside_bits(int i, int x) {
     return ~((left | right) >> 31);
 }
 
-vec4 input_at(ivec3 row, int x, int slice, int inside) {
+// Read number i, which may be outside.
+vec4 input_at(ivec3 row, int i, int x, int slice) {
 #ifdef EDGE_CLAMP
     return source_at(row, clamp(x, low_x, high_x), 0, slice);
 #else
-    return zero_unless(source_at(row, x, 0, slice), inside);
+    return zero_unless(source_at(row, x, 0, slice), inside_bits(i, x));
 #endif
 }
 
@@ -85,11 +86,6 @@ vec4 input_at(ivec3 row, int x, int slice, int inside) {
 void add_windows(ivec2 corner, int k, int image, const bool masked, inout vec4 sum[PIXELS]) {
     int begin = first_slice(k);
     WEIGHTS_PLACE weights = weights_of(k);
-#ifdef SHARED_TAPS
-    int inside[READS]; // found once, where it is used
-    for (int i = 0; i < READS; i++)
-        inside[i] = inside_bits(i, corner.x + i);
-#endif
 #ifdef STRETCH
     vec4 stretches[PIXELS];
     int lines_left = STRETCH;
@@ -115,7 +111,7 @@ void add_windows(ivec2 corner, int k, int image, const bool masked, inout vec4 s
                 vec4 v[READS], w[COMPONENTS];
 #ifdef SHARED_TAPS
                 for (int i = 0; i < READS; i++)
-                    v[i] = MAY_BE_OUTSIDE(i) ? input_at(row, corner.x + i, slice, inside[i])
+                    v[i] = MAY_BE_OUTSIDE(i) ? input_at(row, i, corner.x + i, slice)
                                              : source_at(row, corner.x + i, 0, slice);
 #endif
                 for (int t = 0; t < TOGETHER; t++)
@@ -125,7 +121,7 @@ void add_windows(ivec2 corner, int k, int image, const bool masked, inout vec4 s
                         for (int i = 0; i < PIXELS; i++) {
 #ifndef SHARED_TAPS
                             int x = corner.x + stride_x * i + dilation_x * p;
-                            v[i] = MAY_BE_OUTSIDE(i) ? input_at(row, x, slice, inside_bits(i, x))
+                            v[i] = MAY_BE_OUTSIDE(i) ? input_at(row, i, x, slice)
                                                      : source_at(row, x, 0, slice);
 #endif
                             for (int c = 0; c < COMPONENTS; c++)

@@ -330,7 +330,8 @@ static void pass_outside_reads(struct pass *pass, const struct sum_form *form,
         windows_outside(x, sum->extent[0], sum->low[0], sum->high[0], &before, &after);
     pass_define(pass, "OUTSIDE_LEFT", (int)least(before, reads));
     pass_define(pass, "OUTSIDE_RIGHT", (int)least(after, reads));
-    if (form->interior && before + after > 0)
+    /* A read that may lie beyond either end would take Midgard's two loops more registers than it has. */
+    if (form->interior && before + after > 0 && before + after <= reads)
         pass_define(pass, "INTERIOR", 1);
 }
 
