@@ -292,33 +292,18 @@ static glcnn_status add_table(const struct place *p, const char *path, const cha
 
 /* ---- Folders ---- */
 
-/* The CSV of boxes; NULL: there is none. Two are refused. */
-static glcnn_status find_table(const struct place *p, char **path)
+static bool has_csv_name(const char *name, const void *what)
 {
-    const char *first = NULL;
-    *path = NULL;
-    for (uint32_t i = 0; i < p->listing.count; i++) {
-        const char *name = p->listing.names[i];
-        char *whole = path_is_csv(name) ? path_join(p->folder, name) : NULL;
-        if (!whole || !is_table(whole)) {
-            free(whole);
-            continue;
-        }
-        if (first) {
-            free(whole);
-            return place_refuse_two(p, first, name);
-        }
-        first = name;
-        *path = whole;
-    }
-    return GLCNN_SUCCESS;
+    (void)what;
+    return path_is_csv(name);
 }
 
 /* Pictures lie beside the table, or in "images". */
 glcnn_status csv_add_beside(const struct place *p, bool *found)
 {
+    static const struct place_wanted table = {has_csv_name, is_table, NULL};
     char *path, *images = place_find_folder(p, "images", "JPEGImages");
-    glcnn_status status = find_table(p, &path);
+    glcnn_status status = place_find_only(p, &table, &path);
     *found = path;
     if (status == GLCNN_SUCCESS && path && p->set)
         status = add_table(p, path, images ? images : p->folder);

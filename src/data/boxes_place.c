@@ -54,19 +54,26 @@ bool place_any_has_pair(const struct place *p, const char *ending)
     return false;
 }
 
+bool place_any_part(const struct place *p, bool (*has)(const char *folder, const void *what),
+                    const void *what)
+{
+    bool found = false;
+    for (int part = 0; part < GLCNN_DATA_PARTS && !found; part++) {
+        char *below = NULL;
+        found = place_find_part(p, (glcnn_data_part)part, &below) == GLCNN_SUCCESS && below &&
+                has(below, what);
+        free(below);
+    }
+    return found;
+}
+
 /* Files of the folder, and of the folders of parts in it, that have the ending. */
-static bool has_files(const char *folder, const char *ending)
+static bool has_files(const char *folder, const void *ending)
 {
     struct place p;
     char error[GLCNN_ERROR_LENGTH];
-    bool found = place_open(&p, NULL, NULL, folder, error) == GLCNN_SUCCESS &&
-                 place_any_has_ending(&p, ending);
-    for (int part = 0; part < GLCNN_DATA_PARTS && !found; part++) {
-        char *below = NULL;
-        found = place_find_part(&p, (glcnn_data_part)part, &below) == GLCNN_SUCCESS && below &&
-                has_files(below, ending);
-        free(below);
-    }
+    const bool found = place_open(&p, NULL, NULL, folder, error) == GLCNN_SUCCESS &&
+                       (place_any_has_ending(&p, ending) || place_any_part(&p, has_files, ending));
     listing_free(&p.listing);
     return found;
 }
@@ -99,19 +106,18 @@ glcnn_status place_refuse_two(const struct place *p, const char *one, const char
                      p->folder, one, other);
 }
 
-glcnn_status place_find_part(const struct place *p, glcnn_data_part part, char **path)
+glcnn_status place_find_only(const struct place *p, const struct place_wanted *wanted, char **path)
 {
     const char *first = NULL;
     *path = NULL;
     for (uint32_t i = 0; i < p->listing.count; i++) {
         const char *name = p->listing.names[i];
-        glcnn_data_part of;
-        if (!word_is_numbered_part(name, strlen(name), &of) || of != part)
+        if (!wanted->has_name(name, wanted->what))
             continue;
         char *whole = path_join(p->folder, name);
         if (!whole)
             return data_no_memory(p->error, p->folder);
-        if (!path_is_folder(whole)) {
+        if (!wanted->is_it(whole)) {
             free(whole);
             continue;
         }
@@ -123,4 +129,16 @@ glcnn_status place_find_part(const struct place *p, glcnn_data_part part, char *
         *path = whole;
     }
     return GLCNN_SUCCESS;
+}
+
+static bool is_name_of_part(const char *name, const void *part)
+{
+    glcnn_data_part of;
+    return word_is_numbered_part(name, strlen(name), &of) && of == *(const glcnn_data_part *)part;
+}
+
+glcnn_status place_find_part(const struct place *p, glcnn_data_part part, char **path)
+{
+    const struct place_wanted wanted = {is_name_of_part, path_is_folder, &part};
+    return place_find_only(p, &wanted, path);
 }

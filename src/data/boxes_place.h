@@ -31,9 +31,21 @@ bool place_has_masks(const char *folder);
 /* A folder by one of two names, in any case of letters; to be released with free(). NULL: there is
  * none. */
 char *place_find_folder(const struct place *p, const char *name, const char *other);
+/* An entry of a folder that is looked for: by its name, and then by its path. */
+struct place_wanted {
+    bool (*has_name)(const char *name, const void *what);
+    bool (*is_it)(const char *path);
+    const void *what;
+};
+/* The only entry that is wanted, to be released with free(), after a failure too; *path NULL: there is none.
+ * Two are refused. */
+glcnn_status place_find_only(const struct place *p, const struct place_wanted *wanted, char **path);
 /* The folder of a part, to be released with free(), after a failure too; *path NULL: there is none.
  * Two are refused. */
 glcnn_status place_find_part(const struct place *p, glcnn_data_part part, char **path);
+/* True if the folder of a part has it. */
+bool place_any_part(const struct place *p, bool (*has)(const char *folder, const void *what),
+                    const void *what);
 glcnn_status place_refuse_two(const struct place *p, const char *one, const char *other);
 
 /* ---- Layouts ---- */

@@ -39,25 +39,25 @@ static bool has_list(const struct place *p)
     return found;
 }
 
-/* A list of pictures with numbers, in the folder or in that of a part. */
-static bool has_numbers(const char *folder, bool has_parts)
+static bool folder_has_list(const char *folder, const void *what)
 {
     struct place p;
     char error[GLCNN_ERROR_LENGTH];
-    bool found = place_open(&p, NULL, NULL, folder, error) == GLCNN_SUCCESS && has_list(&p);
-    for (int part = 0; part < GLCNN_DATA_PARTS && has_parts && !found; part++) {
-        char *below = NULL;
-        found = place_find_part(&p, (glcnn_data_part)part, &below) == GLCNN_SUCCESS && below &&
-                has_numbers(below, false);
-        free(below);
-    }
+    const bool found = place_open(&p, NULL, NULL, folder, error) == GLCNN_SUCCESS && has_list(&p);
+    (void)what;
     listing_free(&p.listing);
     return found;
 }
 
+/* In the folder, or else in that of a part. */
 bool set_has_list(const char *path)
 {
-    return has_numbers(path, true);
+    struct place p;
+    char error[GLCNN_ERROR_LENGTH];
+    const bool found = place_open(&p, NULL, NULL, path, error) == GLCNN_SUCCESS &&
+                       (has_list(&p) || place_any_part(&p, folder_has_list, NULL));
+    listing_free(&p.listing);
+    return found;
 }
 
 uint32_t set_targets_in(const char *path)
