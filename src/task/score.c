@@ -100,9 +100,11 @@ double score_measure(const struct score *score)
     return score->count > 0 ? score->task->measured(score) : NAN;
 }
 
-double score_rank(const struct score *score)
+double score_rank(const struct score *score, double *measure)
 {
-    return score->count > 0 && score->task->rank ? score->task->rank(score) : score_measure(score);
+    if (score->count > 0 && score->task->rank)
+        return score->task->rank(score, measure);
+    return *measure = score_measure(score);
 }
 
 /* Of what is drawn the sums alone are known. */

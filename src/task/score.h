@@ -42,7 +42,8 @@ bool scores_are_finite(const float *values, size_t count);
 void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch);
 
 double score_measure(const struct score *score); /* the task's; NaN: of no picture */
-double score_rank(const struct score *score);    /* that epochs are compared by; NaN as there */
+/* That epochs are compared by, and the measure: both NaN of no picture. */
+double score_rank(const struct score *score, double *measure);
 /* Of the measure, as interval.h has it, of a score that kept tallies. Tallies that had no memory give none. False:
  * not enough memory. */
 bool score_interval(const struct score *score, uint64_t seed, struct interval *interval);

@@ -134,8 +134,9 @@ struct task {
     double (*pictures)(const struct score *score);
     /* NaN: it is not defined. */
     double (*measured)(const struct score *score);
-    /* What epochs are compared by, as `ranked` names it. NULL: measured. */
-    double (*rank)(const struct score *score);
+    /* Returns the number that epochs are compared by, as `ranked` names it, and the measure in *measure.
+     * NULL: that is the measure. */
+    double (*rank)(const struct score *score, double *measure);
     /* The measure of pictures of which number i is drawn times[i] times, and how many numbers that goes through.
      * NULL: `measured` needs no more than the sums, which are those of score_count. */
     double (*measured_drawn)(const struct score *score, const uint32_t *times);

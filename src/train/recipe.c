@@ -19,7 +19,7 @@
 
 uint64_t recipe_batch(uint32_t images, uint64_t batches)
 {
-    const uint64_t usual = images < 2000   ? 8
+    const uint64_t usual = images < 2000   ? RECIPE_BATCH
                            : images < 8000 ? 32
                                            : 64,
                    most = images / PARTS / batches;

@@ -215,8 +215,7 @@ static glcnn_status validate(glcnn_trainer *s, bool by_averages, struct best *fo
     if (status != GLCNN_SUCCESS)
         return status;
     found->loss = score_loss(&s->score);
-    found->accuracy = score_rank(&s->score);
-    found->measured = score_measure(&s->score);
+    found->accuracy = score_rank(&s->score, &found->measured);
     return GLCNN_SUCCESS;
 }
 
