@@ -76,7 +76,7 @@ GLCNN_API glcnn_status glcnn_detection_score_add(glcnn_detection_score *score,
                                                  uint32_t object_count,
                                                  const struct glcnn_detection *found,
                                                  uint32_t found_count);
-/* Of all that was counted, to which more may be added. It lives until the next call for the score. */
+/* Measures all that was counted; more may be added later. The result lives until the next call for the score. */
 GLCNN_API const struct glcnn_detection_result *
 glcnn_detection_score_result(glcnn_detection_score *score);
 

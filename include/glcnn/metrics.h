@@ -1,4 +1,4 @@
-/* How well classes are predicted, of answers from wherever they come.
+/* These functions measure how well classes are predicted, whoever makes the answers.
  *
  *   accuracy   the share of answers whose most probable class is right
  *   top-5      the share of those whose class is among the five most probable
@@ -32,7 +32,7 @@ struct glcnn_class_result {
         calibration_error;             /* NAN of no answer; the last two also of labels alone */
     double precision, recall, f1, iou; /* means */
     uint32_t class_count;
-    /* Of each class. */
+    /* Arrays of class_count numbers. */
     const double *class_precision, *class_recall, *class_f1, *class_iou;
     const double *
         confusion; /* [class_count][class_count]: how many of a row's class were answered a column's */
@@ -53,7 +53,7 @@ GLCNN_API glcnn_status glcnn_class_metrics_add(glcnn_class_metrics *metrics,
 GLCNN_API glcnn_status glcnn_class_metrics_add_labels(glcnn_class_metrics *metrics,
                                                       const uint8_t *answers, const uint8_t *labels,
                                                       size_t count);
-/* Of all that was counted, to which more may be added. It lives until the next call for the metrics. */
+/* Measures all that was counted; more may be added later. The result lives until the next call for the metrics. */
 GLCNN_API const struct glcnn_class_result *glcnn_class_metrics_result(glcnn_class_metrics *metrics);
 
 #ifdef __cplusplus

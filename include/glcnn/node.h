@@ -165,11 +165,10 @@ GLCNN_API glcnn_image_node *glcnn_network_image(const glcnn_network *network, si
 /* The filter nodes of a network in the order of their making; NULL beyond the last. */
 GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index);
 
-/* What goes into the network and what comes out of it, one that was read from a file for instance: the
- * images that no filter makes and one reads; and the results that no filter reads, with those that are
- * marked by glcnn_image_node_set_export_from_graph. Both in the order of their making; losses, what
- * they alone read, and gradients do not count. Writes at most `capacity` of them to `nodes`, which may
- * be NULL, and returns how many there are. A node's handle is its name in the file; its sizes are those
+/* The inputs of a network are the images that no filter makes and one reads. Its outputs are the results that no
+ * filter reads, and those that are marked by glcnn_image_node_set_export_from_graph. Both are in the order of
+ * their making; losses, what they alone read, and gradients do not count. Writes at most `capacity`
+ * of them to `nodes`, which may be NULL, and returns how many there are. A node's handle is its name in the file; its sizes are those
  * of the image that it is given. */
 GLCNN_API size_t glcnn_network_inputs(const glcnn_network *network, glcnn_image_node **nodes,
                                       size_t capacity);

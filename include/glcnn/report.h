@@ -21,7 +21,7 @@ extern "C" {
 /* The observers that the trainer's settings ask for. */
 typedef struct glcnn_observers glcnn_observers;
 
-/* Before the trainer's first event was taken; the files are opened once it has begun. *observers is the caller's, NULL
+/* Must be called before the trainer's first event is taken; the files are opened once it has begun. *observers is the caller's, NULL
  * after a failure, and the trainer must outlive it. Errors: GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_observers_create(glcnn_trainer *trainer, glcnn_observers **observers,
                                               char error[GLCNN_ERROR_LENGTH]);

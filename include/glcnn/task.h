@@ -68,7 +68,7 @@ struct glcnn_model_parameters {
     const char *net;  /* as the setting "net" of glcnn/train.h; NULL: "resnet10" */
     uint32_t width, height,
         channels; /* of pictures, up to GLCNN_DATA_MAX_SIDE and GLCNN_DATA_MAX_CHANNELS */
-    /* Of its classes, numbers or coordinates, 1 or more; UTF-8, copied. */
+    /* Names of its classes, numbers or coordinates, 1 or more; UTF-8, copied. */
     const char *const *class_names;
     uint32_t class_count;
     const float *mean, *deviation; /* by channel, copied; NULL: 0 and 1 */
@@ -100,7 +100,7 @@ struct glcnn_model_options {
     bool flip;
 };
 
-/* How well a network does. What is not defined is NAN. */
+/* The result of an evaluation. A number that is not defined is NAN. */
 struct glcnn_evaluation {
     double measure; /* the task's */
     double loss;    /* the mean over pictures; of segment over pixels that have a class */
@@ -139,14 +139,14 @@ struct glcnn_point {
     float confidence; /* about 1: it is seen; about 0: it is not */
 };
 
-/* What a network answers to a picture. What a task does not have is NULL or 0. */
+/* The answer of a network to a picture. A member that the task does not have is NULL or 0. */
 struct glcnn_prediction {
     const char *name;       /* the picture's path, or its number in a file of several */
     uint32_t index;         /* of all pictures, from 0; pictures that cannot be read are left out */
     uint32_t width, height; /* of the picture */
     bool is_finite; /* false: a value is NAN or infinite, and there is no answer but `values` */
-    /* As the network answers: probabilities of classes, of classify; numbers, of regress; what the task's network
-     * gives, of others. model_info.value_count of them. */
+    /* The network's answer, value_count numbers of struct glcnn_model_description: of classify the probabilities
+     * of classes, of regress the numbers, of others what the task's network gives. */
     const float *values;
     uint32_t label;    /* classify: the most probable class */
     float probability; /* and its probability */

@@ -33,10 +33,10 @@ extern "C" {
 
 /* ---- Settings ---- */
 
-/* What a training is to do. */
+/* The settings say what a training is to do. */
 typedef struct glcnn_train_settings glcnn_train_settings;
 
-/* How the text of a setting is read. */
+/* The kind of a setting says how its text is read. */
 typedef enum glcnn_train_setting_kind {
     GLCNN_TRAIN_SETTING_FLAG, /* NULL or "1": yes; "0": no, the default */
     GLCNN_TRAIN_SETTING_WHOLE, /* a whole number; k, M and G stand for thousands, millions and so on */
@@ -54,7 +54,7 @@ typedef enum glcnn_train_setting_kind {
     GLCNN_TRAIN_SETTING_KIND_FORCE32 = 0x7fffffff
 } glcnn_train_setting_kind;
 
-/* What a training that resumes may do with a setting. */
+/* A training that resumes may change some settings, and others not. */
 typedef enum glcnn_train_on_resume {
     GLCNN_TRAIN_RESUME_FREE,  /* have another value; what is kept is the default */
     GLCNN_TRAIN_RESUME_FIXED, /* have the checkpoint's: another is refused */
@@ -103,7 +103,7 @@ GLCNN_API glcnn_status glcnn_train_settings_set(glcnn_train_settings *settings, 
 
 /* ---- Events ---- */
 
-/* What happened, in the order in which it does in a training: notes, BEGUN, for each epoch EPOCH_BEGUN, its STEPs,
+/* Events come in this order: notes, BEGUN, for each epoch EPOCH_BEGUN, its STEPs,
  * EPOCH, SAVING and SAVED, then TRAINED, and END. Notes, remarks and complaints come anywhere. After a failure
  * TRAINED and END follow. */
 typedef enum glcnn_train_event_kind {
@@ -128,11 +128,11 @@ struct glcnn_train_event {
     glcnn_train_event_kind kind;
     glcnn_status status; /* of COMPLAINT, TRAINED and END */
     bool is_interrupted; /* END: glcnn_trainer_stop ended it */
-    /* Of NOTE, REMARK and COMPLAINT, UTF-8. END of a training that failed: what the last complaint said. In notes and
+    /* The words of NOTE, REMARK and COMPLAINT, UTF-8. END of a training that failed: what the last complaint said. In notes and
      * remarks what others named is escaped, so that it may be written to a terminal; in complaints it is as it was. */
     const char *text;
 
-    /* Of STEP, and of the epoch's last step in EPOCH. */
+    /* Numbers of STEP, and of the epoch's last step in EPOCH. */
     size_t step;         /* of the whole training, from 0 */
     uint64_t epoch;      /* from 1 */
     size_t done;         /* pictures of the epoch that were shown */
@@ -144,7 +144,7 @@ struct glcnn_train_event {
     bool is_last;        /* step of its epoch */
     bool ends;           /* the training was told to stop, and does so after this step */
 
-    /* Of EPOCH. Where "ema" keeps averages of the weights, validation is by these, and what is trained is measured
+    /* Numbers of EPOCH. Where "ema" keeps averages of the weights, validation is by these, and what is trained is measured
      * too. */
     double mean_measure;
     double validation_loss, validation_measure;
@@ -152,7 +152,7 @@ struct glcnn_train_event {
     double seconds, waited; /* that the epoch's steps took, and of these for data */
     bool is_best;           /* epoch so far */
 
-    /* Of BEGUN and of all of steps, epochs and files behind it. */
+    /* Numbers of BEGUN, and of all events of steps, epochs and files that follow it. */
     const char *task; /* the name, as glcnn_task_at has it; it lives for ever */
     uint64_t epochs;  /* that the training is to have */
     size_t images;    /* pictures that an epoch shows */
