@@ -202,6 +202,14 @@ static void coordinates_are_counted(void)
     glcnn_dataset_destroy(&data);
 }
 
+static void parts_have_names(void)
+{
+    CU_ASSERT_STRING_EQUAL(glcnn_data_part_name(GLCNN_DATA_PART_TRAINING), "training");
+    CU_ASSERT_STRING_EQUAL(glcnn_data_part_name(GLCNN_DATA_PART_VALIDATION), "validation");
+    CU_ASSERT_STRING_EQUAL(glcnn_data_part_name(GLCNN_DATA_PART_TEST), "test");
+    CU_ASSERT_PTR_NULL(glcnn_data_part_name((glcnn_data_part)GLCNN_DATA_PARTS));
+}
+
 static void classes_are_counted(void)
 {
     for (int i = 0; i < 12; i++) {
@@ -227,10 +235,13 @@ static void classes_are_counted(void)
 
 int main(int argc, char *argv[])
 {
-    static CU_TestInfo tests[] = {
-        UNIT_TEST(boxes_are_counted),   UNIT_TEST(odd_boxes_are_suspicious),
-        UNIT_TEST(masks_are_counted),   UNIT_TEST(coordinates_are_counted),
-        UNIT_TEST(classes_are_counted), CU_TEST_INFO_NULL};
+    static CU_TestInfo tests[] = {UNIT_TEST(boxes_are_counted),
+                                  UNIT_TEST(odd_boxes_are_suspicious),
+                                  UNIT_TEST(masks_are_counted),
+                                  UNIT_TEST(coordinates_are_counted),
+                                  UNIT_TEST(classes_are_counted),
+                                  UNIT_TEST(parts_have_names),
+                                  CU_TEST_INFO_NULL};
     int result = unit_run("look", tests, argc, argv);
     data_remove_folder();
     return result;

@@ -251,6 +251,9 @@ typedef enum glcnn_data_part {
 } glcnn_data_part;
 #define GLCNN_DATA_PARTS 3
 
+/* "training", "validation" or "test"; NULL for another number. It lives for ever. Safe on any thread. */
+GLCNN_API const char *glcnn_data_part_name(glcnn_data_part part);
+
 /* ---- Data sets ---- */
 
 /* What is to be learned of each image; see "Targets" above. */
@@ -279,7 +282,7 @@ typedef enum glcnn_data_values {
     GLCNN_DATA_VALUES_FORCE32 = 0x7fffffff
 } glcnn_data_values;
 
-/* How a picture is brought to the size of images, with its middle in the middle. */
+/* A way to bring a picture to the size of images. Its middle is the image's middle. */
 typedef enum glcnn_data_fit {
     GLCNN_DATA_FIT_CUT, /* It is scaled until it covers the image; what is outside is cut off. */
     GLCNN_DATA_FIT_LETTERBOX, /* It is scaled until all of it is in the image; the border around it is
@@ -325,8 +328,8 @@ struct glcnn_data_parameters {
     uint32_t class_count;
     glcnn_data_targets targets;
     glcnn_data_fit fit; /* of pictures; with `resize` they are cut */
-    /* Of masks that are pictures of colours: a file with a line NAME:R,G,B of each class, as the labelmap.txt
-     * that is read where it lies in the folder. NULL: there is none beside that. Copied. */
+    /* A file with a line NAME:R,G,B for each class, for masks that are pictures of colours. It has the form of
+     * labelmap.txt, which is read where it lies in the folder. NULL: no other file is read. Copied. */
     const char *mask_colours;
 };
 
@@ -422,8 +425,8 @@ GLCNN_API uint64_t glcnn_dataset_mask_digest(const glcnn_dataset *data, glcnn_da
 GLCNN_API uint64_t glcnn_dataset_image_digest(const glcnn_dataset *data, glcnn_data_part part,
                                               uint32_t index);
 
-/* What an image shows of a picture, in the picture's pixels from its upper left corner: the image's point
- * (x, y) of width x height is the picture's point (left + x * window.width / width, top + y *
+/* A window is the part of a picture that an image shows, in the picture's pixels from its upper left
+ * corner: the image's point (x, y) of width x height is the picture's point (left + x * window.width / width, top + y *
  * window.height / height), exactly, but for rounding of `resize`. A letterbox's border makes it larger
  * than the picture, with left or top below 0. */
 struct glcnn_data_window {
@@ -468,9 +471,9 @@ GLCNN_API const struct glcnn_data_box *glcnn_dataset_boxes(const glcnn_dataset *
 
 /* ---- Looking ---- */
 
-/* What a data set has of a class, or of a number, in each part: images that have it, of coordinates, NAME_x
- * and NAME_y, those where it is not below 0; and of boxes how many, crowds among them, of masks how many
- * pixels, otherwise images again. */
+/* The counts of a class, or of a number, in each part. `images` have it; of coordinates, NAME_x and NAME_y, those
+ * count where it is not below 0. `objects` are boxes, crowds among them, or pixels of masks, otherwise images
+ * again. */
 struct glcnn_data_class_look {
     const char *name;
     uint32_t images[GLCNN_DATA_PARTS];
@@ -482,7 +485,8 @@ struct glcnn_data_range {
     double least, median, most;
 };
 
-/* What may be wrong, as a sentence with the number and the first example, whose image it is of. */
+/* A suspicion says in a sentence what may be wrong, how often, and where first; the image is that of the
+ * first example. */
 struct glcnn_data_suspicion {
     const char *text;
     uint32_t count;
@@ -491,7 +495,7 @@ struct glcnn_data_suspicion {
     uint32_t index;
 };
 
-/* What a look at all labels and files of a data set finds. */
+/* The findings of a look at all labels and files of a data set. */
 struct glcnn_data_look {
     uint32_t class_count, suspicion_count;
     const struct glcnn_data_class_look *classes;

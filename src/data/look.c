@@ -14,8 +14,6 @@
 #define WHOLE_SHARE 0.98 /* of width and height: a box of the whole picture */
 #define NAMES_MOST  2000 /* classes whose names are compared with each other */
 
-static const char *const part_names[GLCNN_DATA_PARTS] = {"training", "validation", "test"};
-
 /* What is found under one heading, with its first example. */
 struct doubt {
     uint32_t count;
@@ -294,8 +292,9 @@ static void find_equal(struct looking *l, const struct digested *of, size_t coun
         l, &equal, true,
         "%u image%s of the %s part %s in the %s part too, of which %.120s, there %.120s, is the "
         "first: a measure on what was learned says too much",
-        equal.count, equal.count == 1 ? "" : "s", part_names[second],
-        equal.count == 1 ? "is" : "are", part_names[first], equal.first, other);
+        equal.count, equal.count == 1 ? "" : "s", glcnn_data_part_name((glcnn_data_part)second),
+        equal.count == 1 ? "is" : "are", glcnn_data_part_name((glcnn_data_part)first), equal.first,
+        other);
 }
 
 static void look_for_equal(struct looking *l)

@@ -375,7 +375,6 @@ static glcnn_status check_seen(const glcnn_dataset *set, char *error)
 /* Values that another part has and the training part has not are no classes of their own. */
 static void tell_strange_values(glcnn_dataset *set, glcnn_data_part part)
 {
-    static const char *const names[GLCNN_DATA_PARTS] = {"training", "validation", "test"};
     char message[GLCNN_ERROR_LENGTH];
     const struct masks *m = &set->masks;
     uint32_t count = 0, first = 0;
@@ -393,12 +392,12 @@ static void tell_strange_values(glcnn_dataset *set, glcnn_data_part part)
             message, sizeof message,
             "%.200s: masks of the %s part have the value %u, which no mask of the training part "
             "has: its pixels have no class%s",
-            set->path, names[part], first, count > 1 ? "; so it is of others" : "");
+            set->path, glcnn_data_part_name(part), first, count > 1 ? "; so it is of others" : "");
     else
         snprintf(message, sizeof message,
                  "%.200s: masks of the %s part have the class \"%.80s\", which no mask of the "
                  "training part has%s",
-                 set->path, names[part], set->class_names[class],
+                 set->path, glcnn_data_part_name(part), set->class_names[class],
                  count > 1 ? "; so it is of others" : "");
     set_decide(set, message);
 }

@@ -6,6 +6,12 @@
 
 #include "message.h"
 
+const char *glcnn_data_part_name(glcnn_data_part part)
+{
+    static const char *const names[GLCNN_DATA_PARTS] = {"training", "validation", "test"};
+    return (unsigned)part < GLCNN_DATA_PARTS ? names[part] : NULL;
+}
+
 /* ---- Messages ---- */
 
 static void keep(struct messages *messages, const char *message)

@@ -12,8 +12,6 @@
 #define CLASSES_MAX  1000 /* rows */
 #define PICTURES_MAX 24   /* of a part */
 
-static const char *const part_names[GLCNN_DATA_PARTS] = {"training", "validation", "test"};
-
 /* ---- Lists ---- */
 
 static void print_item(FILE *f, const char *text)
@@ -111,8 +109,8 @@ static void print_classes(FILE *f, const struct look_page *p)
     fprintf(f, "<h2>Each of the %s</h2>\n<div class=\"wide\"><table>\n<tr><th></th>",
             p->task->classes);
     for (int part = 0; part < GLCNN_DATA_PARTS; part++)
-        fprintf(f, "<th class=\"n\">%s images</th><th class=\"n\">%s</th>", part_names[part],
-                objects);
+        fprintf(f, "<th class=\"n\">%s images</th><th class=\"n\">%s</th>",
+                glcnn_data_part_name((glcnn_data_part)part), objects);
     fprintf(f, "</tr>\n");
     for (uint32_t k = 0; k < look->class_count && k < CLASSES_MAX; k++)
         print_class(f, &look->classes[k]);
@@ -143,7 +141,7 @@ static bool print_one(FILE *f, const struct look_page *p, glcnn_data_part part, 
     report_print_picture(f, &shown, "Picture ", name);
     fprintf(f, "<figcaption>");
     svg_escape(f, text);
-    fprintf(f, "<small>%s: ", part_names[part]);
+    fprintf(f, "<small>%s: ", glcnn_data_part_name((glcnn_data_part)part));
     svg_escape(f, name);
     fprintf(f, "</small></figcaption></figure>\n");
     shown_free(&shown);
@@ -178,7 +176,7 @@ static bool print_part(FILE *f, const struct look_page *p, glcnn_data_part part,
     fprintf(f,
             "<h2>Pictures of the %s part</h2>\n<p>%u of %u, evenly spread over the part.</p>\n"
             "<div class=\"pictures one\">\n",
-            part_names[part], count, all);
+            glcnn_data_part_name((glcnn_data_part)part), count, all);
     for (uint32_t i = 0; i < count && good; i++) {
         const uint32_t index = (uint32_t)((uint64_t)i * all / count);
         good = print_one(f, p, part, index, label_of(p, part, index), error);

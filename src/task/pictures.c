@@ -243,6 +243,14 @@ void pictures_pass_skipped(struct pictures *p)
     p->passed = p->told;
 }
 
+void pictures_name(const struct pictures *p, uint32_t index, char *name, size_t size)
+{
+    if (strcmp(p->info->format, "pictures") == 0)
+        glcnn_dataset_name(p->set, GLCNN_DATA_PART_TEST, index, name, size);
+    else
+        snprintf(name, size, "%u", index);
+}
+
 bool pictures_load(const struct pictures *p, const struct glcnn_data_loader_parameters *parameters,
                    glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
 {

@@ -28,15 +28,6 @@ static const struct form *form_of(const glcnn_predictions *p)
     return &p->model->saved.form;
 }
 
-/* The picture's path, or its number where one file has all. */
-static void name_picture(glcnn_predictions *p, uint32_t index)
-{
-    if (strcmp(p->pictures.info->format, "pictures") == 0)
-        glcnn_dataset_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->name, sizeof p->name);
-    else
-        snprintf(p->name, sizeof p->name, "%u", index);
-}
-
 /* ---- Beginning and end ---- */
 
 static glcnn_status allocate_answers(glcnn_predictions *p, char error[GLCNN_ERROR_LENGTH])
@@ -171,7 +162,7 @@ static bool make_prediction(glcnn_predictions *p, uint32_t n)
     p->json = NULL;
     *q = (struct glcnn_prediction){
         .name = p->name, .index = p->batch.indices[n], .values = p->model->values + n * each};
-    name_picture(p, q->index);
+    pictures_name(&p->pictures, q->index, p->name, sizeof p->name);
     glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, q->index, &q->width, &q->height);
     q->is_finite = scores_are_finite(q->values, each);
     if (!q->is_finite)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "evaluate.h"
-#include "seen.h"
 
 glcnn_status trained_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
                             const char *message)
@@ -141,17 +140,6 @@ struct evaluation {
     struct score score;
 };
 
-/* Files of before it do not remember. */
-static void count_trained_on(glcnn_model *m, const struct pictures *pictures)
-{
-    struct seen seen;
-    const struct glcnn_checkpoint_bytes *bytes = &m->saved.bytes[SAVED_SEEN];
-    m->evaluation.is_exact = true;
-    if (bytes->bytes && seen_read(&seen, bytes->bytes, bytes->size))
-        m->evaluation.trained_on =
-            seen_count(&seen, pictures, pictures->test, &m->evaluation.is_exact);
-}
-
 static glcnn_status open_evaluation(glcnn_model *m, const char *data, struct evaluation *e,
                                     char error[GLCNN_ERROR_LENGTH])
 {
@@ -163,14 +151,13 @@ static glcnn_status open_evaluation(glcnn_model *m, const char *data, struct eva
     pictures_describe_decisions(&e->pictures, &m->notes);
     pictures_describe_middle(&e->pictures, e->pictures.test, &m->notes);
     loader.part = m->evaluation.part = e->pictures.test;
-    count_trained_on(m, &e->pictures);
+    m->evaluation.trained_on =
+        evaluate_count_trained(&m->saved, &e->pictures, &m->evaluation.is_exact);
     if (!pictures_load(&e->pictures, &loader, &e->loader, error))
         return GLCNN_MALFORMED_DATA;
     return score_begin(&e->score, &m->model) ? GLCNN_SUCCESS
                                              : trained_refuse_device(error, m->model.device);
 }
-
-static const char *const part_names[] = {"training", "validation", "test"};
 
 static bool describe_parts(glcnn_model *m, const struct score *score)
 {
@@ -187,11 +174,8 @@ static bool describe_parts(glcnn_model *m, const struct score *score)
 
 static char *describe_json(const glcnn_model *m, const struct score *score)
 {
-    cJSON *json = score_json(score, m->saved.names);
-    cJSON_AddStringToObject(
-        json, "part",
-        m->evaluation.part == GLCNN_DATA_PART_TRAINING ? "all" : part_names[m->evaluation.part]);
-    cJSON_AddNumberToObject(json, "trained_on", m->evaluation.trained_on);
+    cJSON *json =
+        evaluate_json(score, m->saved.names, m->evaluation.part, m->evaluation.trained_on);
     char *text = cJSON_Print(json);
     cJSON_Delete(json);
     return text;

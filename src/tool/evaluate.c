@@ -10,7 +10,6 @@
 #include "report/matrix.h"
 #include "report/report_collect.h"
 #include "task/saved.h"
-#include "task/seen.h"
 #include "tool.h"
 
 #define BATCH 32
@@ -70,19 +69,6 @@ static int fail(const struct evaluation *e, const char *error)
     return complain(e->command, EXIT_FAILED, "%s", error);
 }
 
-/* What each part of data is called. */
-static const char *const parts[] = {"training", "validation", "test"};
-
-/* Files of before it do not remember. */
-static void count_seen(struct evaluation *e)
-{
-    struct seen seen;
-    const struct glcnn_checkpoint_bytes *bytes = &e->saved.bytes[SAVED_SEEN];
-    e->is_exact = true;
-    if (bytes->bytes && seen_read(&seen, bytes->bytes, bytes->size))
-        e->trained_on = seen_count(&seen, &e->pictures, e->pictures.test, &e->is_exact);
-}
-
 static int claim_files(struct evaluation *e)
 {
     char error[GLCNN_ERROR_LENGTH];
@@ -120,7 +106,7 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     pictures_describe_decisions(&e->pictures, &text);
     print_error_shown(&text); /* standard output may be JSON */
     loader.part = e->pictures.test;
-    count_seen(e);
+    e->trained_on = evaluate_count_trained(&e->saved, &e->pictures, &e->is_exact);
     return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
 }
 
@@ -172,7 +158,7 @@ static bool write_page(const struct evaluation *e, struct report_picture *worst,
     const struct report report = {.title = title,
                                   .state = "Report of an evaluation: how a trained network does on "
                                            "labelled pictures.",
-                                  .part = parts[e->pictures.test],
+                                  .part = glcnn_data_part_name(e->pictures.test),
                                   .numbers = numbers,
                                   .number_count = 2,
                                   .settings = settings,
@@ -205,14 +191,6 @@ static bool has_parts(const struct evaluation *e)
     return e->pictures.test != GLCNN_DATA_PART_TRAINING;
 }
 
-static cJSON *describe_json(const struct evaluation *e)
-{
-    cJSON *json = score_json(&e->score, e->saved.names);
-    cJSON_AddStringToObject(json, "part", has_parts(e) ? parts[e->pictures.test] : "all");
-    cJSON_AddNumberToObject(json, "trained_on", e->trained_on);
-    return json;
-}
-
 static int answer(const struct evaluation *e)
 {
     char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
@@ -223,11 +201,12 @@ static int answer(const struct evaluation *e)
     if (e->report && !write_report(e, error))
         return fail(e, error);
     if (e->json)
-        return json_print(e->command, describe_json(e));
+        return json_print(
+            e->command, evaluate_json(&e->score, e->saved.names, e->pictures.test, e->trained_on));
     output("%s %s, loss %.4f on %" PRIu64 " images%s%s%s\n", e->score.task->measure,
            task_write(e->score.task, score_measure(&e->score), measured), score_loss(&e->score),
            e->score.count, has_parts(e) ? " of the " : "",
-           has_parts(e) ? parts[e->pictures.test] : "", has_parts(e) ? " part" : "");
+           has_parts(e) ? glcnn_data_part_name(e->pictures.test) : "", has_parts(e) ? " part" : "");
     if (e->trained_on > 0)
         output("%s%u of these %u images were trained on: new ones may have a worse result\n",
                e->is_exact ? "" : "about ", e->trained_on,

@@ -46,8 +46,6 @@ struct looker {
     struct glcnn_data_look *look;
 };
 
-static const char *const part_names[GLCNN_DATA_PARTS] = {"training", "validation", "test"};
-
 /* ---- Text ---- */
 
 static void print_range(const char *what, const struct glcnn_data_range *r)
@@ -59,8 +57,9 @@ static void print_range(const char *what, const struct glcnn_data_range *r)
 static void print_classes(const struct looker *l)
 {
     const struct glcnn_data_look *look = l->look;
-    output("\n%-24s %9s %10s %9s %12s\n", "", part_names[0], part_names[1], part_names[2],
-           look_page_objects(l->task));
+    output("\n%-24s %9s %10s %9s %12s\n", "", glcnn_data_part_name(GLCNN_DATA_PART_TRAINING),
+           glcnn_data_part_name(GLCNN_DATA_PART_VALIDATION),
+           glcnn_data_part_name(GLCNN_DATA_PART_TEST), look_page_objects(l->task));
     for (uint32_t k = 0; k < look->class_count && k < SHOWN_MAX; k++) {
         const struct glcnn_data_class_look *c = &look->classes[k];
         output("%-24.24s %9u %10u %9u %12" PRIu64 "\n", c->name, c->images[0], c->images[1],
@@ -101,7 +100,7 @@ static void add_parts(cJSON *object, const char *name, const uint32_t counts[GLC
 {
     cJSON *parts = cJSON_AddObjectToObject(object, name);
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
-        cJSON_AddNumberToObject(parts, part_names[p], counts[p]);
+        cJSON_AddNumberToObject(parts, glcnn_data_part_name((glcnn_data_part)p), counts[p]);
 }
 
 static void add_class(cJSON *classes, const struct glcnn_data_class_look *c)
@@ -111,7 +110,8 @@ static void add_class(cJSON *classes, const struct glcnn_data_class_look *c)
     add_parts(entry, "images", c->images);
     objects = cJSON_AddObjectToObject(entry, "objects");
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
-        cJSON_AddNumberToObject(objects, part_names[p], (double)c->objects[p]);
+        cJSON_AddNumberToObject(objects, glcnn_data_part_name((glcnn_data_part)p),
+                                (double)c->objects[p]);
     cJSON_AddItemToArray(classes, entry);
 }
 

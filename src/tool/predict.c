@@ -92,15 +92,6 @@ struct prediction {
 
 /* ---- Answers ---- */
 
-/* The picture's path, or its number where one file has all. */
-static void name_picture(const struct prediction *p, uint32_t index, char *name, size_t size)
-{
-    if (strcmp(p->pictures.info->format, "pictures") == 0)
-        glcnn_dataset_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, name, size);
-    else
-        snprintf(name, size, "%u", index);
-}
-
 static void note_not_finite(struct prediction *p, uint32_t index)
 {
     if (p->not_finite++ == 0)
@@ -159,7 +150,7 @@ static int claim_files(struct prediction *p, const char *model, char *const *fil
     claims_folder(c, "--draw", p->draw, "pictures");
     claims_folder(c, "--masks", p->masks, "pictures");
     for (uint32_t i = 0; i < p->pictures.info->counts[GLCNN_DATA_PART_TEST]; i++) {
-        name_picture(p, i, picture, sizeof picture);
+        pictures_name(&p->pictures, i, picture, sizeof picture);
         claims_read(c, are_files ? picture : NULL);
         claim_picture(p, "--draw", p->draw, picture);
         claim_picture(p, "--masks", p->masks, picture);
@@ -203,7 +194,7 @@ static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batc
         note_not_finite(p, index);
         return true;
     }
-    name_picture(p, index, name, sizeof name);
+    pictures_name(&p->pictures, index, name, sizeof name);
     uint32_t width, height;
     glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, index, &width, &height);
     struct text text = {0};
