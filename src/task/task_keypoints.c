@@ -157,20 +157,47 @@ static void draw_map(const struct form *form, const struct keypoint *point, uint
     }
 }
 
+/* Where augmentation moves the keypoints of a picture. */
+struct movement {
+    double matrix[6];
+    bool moves;
+    const uint32_t
+        *partners; /* in a mirrored picture left and right change places; NULL: none do */
+};
+
+static struct movement find_movement(const struct runner *runner,
+                                     const struct glcnn_data_batch *batch, uint32_t n)
+{
+    struct movement m = {.partners = NULL};
+    m.moves = find_matrix(runner, batch, n, m.matrix);
+    if (m.moves && is_mirrored(m.matrix))
+        m.partners = runner->partners;
+    return m;
+}
+
+/* Keypoint k of picture n, and the number that it has there. */
+static struct keypoint moved_keypoint(const struct form *form, const struct movement *m,
+                                      const struct glcnn_data_batch *batch, uint32_t n, uint32_t k,
+                                      uint32_t *number)
+{
+    struct keypoint point = keypoint_of(form, batch, n, k);
+    if (m->moves)
+        keypoint_move(form, m->matrix, &point);
+    *number = m->partners ? m->partners[k] : k;
+    return point;
+}
+
 static void draw_maps(const struct runner *runner, const struct glcnn_data_batch *batch,
                       uint8_t *heat, uint8_t *weights)
 {
     const struct form *form = &runner->form;
     const size_t each = values(form);
     for (uint32_t n = 0; n < runner->batch; n++) {
-        double matrix[6];
-        const bool moves = find_matrix(runner, batch, n, matrix);
-        const uint32_t *partners = moves && is_mirrored(matrix) ? runner->partners : NULL;
+        const struct movement m = find_movement(runner, batch, n);
         for (uint32_t k = 0; k < keypoint_count(form); k++) {
-            struct keypoint point = keypoint_of(form, batch, n, k);
-            if (moves)
-                keypoint_move(form, matrix, &point);
-            draw_map(form, &point, partners ? partners[k] : k, heat + n * each, weights + n * each);
+            uint32_t number;
+            const struct keypoint point = moved_keypoint(form, &m, batch, n, k, &number);
+            draw_map(form, &point, number, heat + n * each, weights + n * each);
         }
     }
 }
@@ -182,15 +209,12 @@ bool keypoints_draw_labels(struct runner *runner, const struct glcnn_data_batch 
     (void)names;
     for (uint32_t n = 0; n < count; n++) {
         const struct canvas canvas = {pixels[n], form->width, form->height};
-        double matrix[6];
-        const bool moves = find_matrix(runner, batch, n, matrix);
-        const uint32_t *partners = moves && is_mirrored(matrix) ? runner->partners : NULL;
+        const struct movement m = find_movement(runner, batch, n);
         for (uint32_t k = 0; k < keypoint_count(form); k++) {
-            struct keypoint point = keypoint_of(form, batch, n, k);
-            if (moves)
-                keypoint_move(form, matrix, &point);
+            uint32_t number;
+            const struct keypoint point = moved_keypoint(form, &m, batch, n, k, &number);
             if (point.is_seen)
-                canvas_cross(&canvas, (long)point.x, (long)point.y, partners ? partners[k] : k);
+                canvas_cross(&canvas, (long)point.x, (long)point.y, number);
         }
     }
     return true;
