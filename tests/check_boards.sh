@@ -91,7 +91,7 @@ prepare() {
     trap 'kill $workers 2>/dev/null; exit 130' INT TERM # they do not hear of Ctrl-C
     seen=${work#"$root"}
     ${CC:-cc} -std=c11 -shared -fPIC -O1 -o "$work/observe.so" "$here/observe.c" -ldl || exit 1
-    tool=$out/glcnn pairs=$out/tests/test_pairs
+    tool=$out/glcnn pairs=$out/tests/encode/test_pairs
     sh "$here/train.sh" "$tool" prepare "$work" || exit 1
     # An implementation that is forced may ask for more registers than the GPU has.
     (cd glsl && find . -name '*.comp') |

@@ -141,15 +141,15 @@ is_wanted() {
 
 # Lines "MODE PROGRAM" of all that is to be run.
 list() {
-    quick=" $(echo $(grep -l GLCNN_TEST_QUICK tests/test_*)) "
-    long=" $(echo $(grep -l GLCNN_TEST_CHECK tests/test_*)) "
+    quick=" $(echo $(grep -l GLCNN_TEST_QUICK tests/*/test_*)) "
+    long=" $(echo $(grep -l GLCNN_TEST_CHECK tests/*/test_*)) "
     for mode in ${RUN_UNDER:-default minimum softpipe}; do
         for program; do
             name=${program##*/}
             name=${name%.sh}
             case $program in
             *.sh) source=$program ;;
-            *) source=tests/$name.c ;;
+            *) source=tests/${program##*/tests/}.c ;;
             esac
             case $mode:$program in
             default:*) ;;

@@ -3,13 +3,13 @@
 MODULES_tests  := cunit $(MODULES_tool)
 test_libs       = $(call pkg_flags,--libs cunit)
 
-# tests/test_*.c are programs and may use internal headers; those named test_public_*.c see what a
+# tests/ROOM/test_*.c are programs and may use internal headers; those named test_public_*.c see what a
 # user has, the public headers and the shared library. Other files in tests/ are linked into each
 # of the former.
-PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_public_*.c)))
+PUBLIC_TESTS   := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/*/test_public_*.c)))
 UNIT_TESTS     := $(filter-out $(PUBLIC_TESTS),\
-                    $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c))))
-TEST_HELPERS   := $(filter-out tests/test_%,$(sort $(wildcard tests/*.c)))
+                    $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/*/test_*.c))))
+TEST_HELPERS   := $(sort $(wildcard tests/*.c))
 # What test_faults and test_feeding are linked with: functions that are counted, and fail where a test
 # wants them to.
 FAULT_HELPERS  := $(sort $(wildcard tests/faults/*.c))
@@ -21,7 +21,7 @@ FAULT_WRAPS    := malloc calloc realloc free strdup strndup realpath open close 
 # Programs that tests/check_drm.sh runs in its guests.
 GUEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/drm/*.c)))
 FUZZERS        := $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/*.c)))
-SHELL_TESTS    := $(sort $(wildcard tests/test_*.sh))
+SHELL_TESTS    := $(sort $(wildcard tests/*/test_*.sh))
 
 HELPER_OBJECTS := $(TEST_HELPERS:%.c=$(O)/%.o)
 FAULT_OBJECTS  := $(FAULT_HELPERS:%.c=$(O)/%.o)
@@ -42,7 +42,7 @@ tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
 $(HELPER_OBJECTS) $(addsuffix .o,$(PUBLIC_TESTS) $(UNIT_TESTS)): | $(O)/found/tests
 $(PUBLIC_TESTS:=.o): includes = $(public_include)
 # Tests that look at ONNX's messages.
-ONNX_TESTS := $(filter $(O)/tests/test_onnx%,$(UNIT_TESTS))
+ONNX_TESTS := $(filter $(O)/tests/onnx/test_onnx%,$(UNIT_TESTS))
 $(ONNX_TESTS:=.o): includes += -isystem $(O)
 $(ONNX_TESTS:=.o): $(O)/onnx.pb-c.c
 
@@ -51,7 +51,7 @@ $(GUEST_PROGRAMS): %: %.o $(SUPPORT_OBJECTS) $(STATIC) $(O)/support
 	$(call say,LD)
 	$(Q)$(LINK) $< $(SUPPORT_OBJECTS) $(static_libs) $(app_libs)
 
-COUNTING_TESTS := $(O)/tests/test_faults $(O)/tests/test_feeding
+COUNTING_TESTS := $(O)/tests/device/test_faults $(O)/tests/graph/test_feeding
 $(COUNTING_TESTS): $(FAULT_OBJECTS) $(O)/fault-files
 $(COUNTING_TESTS): faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
 
@@ -63,7 +63,7 @@ $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(TOOL_ARCHIVE) $(SUPPORT_OBJECTS) $(STA
 
 $(PUBLIC_TESTS): %: %.o $(LINKS)
 	$(call say,LD)
-	$(Q)$(LINK) $< -L$(O) -lglcnn -Wl,-rpath,'$$ORIGIN/..' $(test_libs) $(app_libs)
+	$(Q)$(LINK) $< -L$(O) -lglcnn -Wl,-rpath,'$$ORIGIN/../..' $(test_libs) $(app_libs)
 
 # ---- Running ------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ test-run: all examples $(filter $(O)/%,$(selected))
 	    sh tests/run.sh $(level) $(selected)
 
 # The longer tests, then again with smaller shapes under whatever looks for errors and leaks.
-# tests/test_sanitizers.sh is some of the latter, in 'test' too.
+# tests/build/test_sanitizers.sh is some of the latter, in 'test' too.
 undefined = undefined,float-cast-overflow
 SANITIZE  = -O1 -g -Werror -fno-omit-frame-pointer -fsanitize=address,$(undefined) \
             -fno-sanitize-recover=$(undefined)
@@ -130,7 +130,7 @@ check-boards:
 	+@bad=0; for part in built arm; do $(again) check-boards-$$part || bad=1; done; exit $$bad
 
 check-boards-built: packages
-	+@$(again) all $(O)/tests/test_pairs
+	+@$(again) all $(O)/tests/encode/test_pairs
 	@O='$(O)' CC='$(CC)' sh tests/check_boards.sh $(BOARDS_ARGS) $(skippable)
 
 check-boards-arm: packages
@@ -182,9 +182,9 @@ fuzz-seeds: packages
 	$(O)/tests/fuzz/seeds tests/fuzz/corpus
 
 abi: all
-	$(Q)O=$(O) sh tests/test_abi.sh write
+	$(Q)O=$(O) sh tests/build/test_abi.sh write
 
-# What stands between the two marks is the tool's; tests/test_readme.sh compares them.
+# What stands between the two marks is the tool's; tests/build/test_readme.sh compares them.
 readme: $(TOOL)
 	$(Q)$(O)/glcnn kernels --table >$(O)/kernels.md
 	$(Q)awk -v table=$(O)/kernels.md '/^<!-- end of kernels/ { inside = 0 } !inside { print } \

@@ -22,7 +22,7 @@ bool option_extent(const char *text, uint32_t most, uint32_t *width, uint32_t *h
 /* ---- Tables ---- */
 
 /* What values that name files begin with in the tables; the user does not see it. What is written is
- * claimed (claim.h), and tests/test_doors.sh tries each of both kinds. */
+ * claimed (claim.h), and tests/tool/test_doors.sh tries each of both kinds. */
 #define READS  "<"
 #define WRITES ">"
 

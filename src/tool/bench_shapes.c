@@ -1,5 +1,5 @@
 /* The kernels that glcnn bench measures. Each kernel is in one of the rows at least
- * (tests/test_bench.sh). */
+ * (tests/tool/test_bench.sh). */
 #include "bench.h"
 
 /* Sources: larger than the caches of a GPU of an embedded board. */

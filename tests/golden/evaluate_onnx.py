@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a model of `glcnn export` gives in another program; for tests/test_round.sh.
+"""What a model of `glcnn export` gives in another program; for tests/onnx/test_round.sh.
 
   evaluate_onnx.py pictures FOLDER WIDTH HEIGHT CLASSES   writes bars, parts train and val, as .npz
   evaluate_onnx.py check EVALUATOR                        fails, and says why, where there is none

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a classifier as PyTorch exports it, for tests/test_round.sh.
+"""Writes a classifier as PyTorch exports it, for tests/onnx/test_round.sh.
 
 usage: make_export.py FILE.onnx   with python3-torch
 

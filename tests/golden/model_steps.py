@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A classifier of an ONNX file trained by the glcnn tool, against PyTorch; for tests/test_real_model.sh.
+"""A classifier of an ONNX file trained by the glcnn tool, against PyTorch; for tests/onnx/test_real_model.sh.
 
   model_steps.py pictures FOLDER          writes the pictures, parts train and val, both the same
   model_steps.py compare MODEL.onnx FOLDER LOG.csv TUNED.onnx PREDICTED.json

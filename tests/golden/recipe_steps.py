@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Fifty steps of glcnn train's recipe against PyTorch; for tests/test_recipe_steps.sh.
+"""Fifty steps of glcnn train's recipe against PyTorch; for tests/train/test_recipe_steps.sh.
 
   recipe_steps.py GLCNN [PIECE]...      in a folder of its own, which it fills
 

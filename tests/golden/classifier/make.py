@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes small classifiers as ONNX files and what PyTorch makes of them, for tests/test_import.sh.
+"""Writes small classifiers as ONNX files and what PyTorch makes of them, for tests/onnx/test_import.sh.
 
 usage: make.py FOLDER   with python3-onnx, python3-torch and python3-numpy
 

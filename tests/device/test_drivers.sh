@@ -15,7 +15,7 @@ unset MESA_GLES_VERSION_OVERRIDE
 export GLCNN_DEVICE=software
 
 # One kernel of each kind: windows of textures, sums through shared memory, atomics or none, weights
-# in buffers, many outputs of a pass, updates in place. Where tests/test_kernels.c checks every kernel
+# in buffers, many outputs of a pass, updates in place. Where tests/encode/test_kernels.c checks every kernel
 # (llvmpipe, the minimum limits, softpipe) one shows that the driver is taken.
 kernels='convolution batch_normalization_gradient pooling_max_gradient fully_connected_gradient
     loss soft_max optimizer_adam'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # make DRM=no: libraries and tool link without libgbm and libdrm, compute on EGL's default display, and
-# say of a node that GBM is missing. tests/test_builds.sh compiles them without the headers.
+# say of a node that GBM is missing. tests/build/test_builds.sh compiles them without the headers.
 #
 # Runs from the top of a built tree. CC, MAKE, PKG_CONFIG and O may be given. Exits 77 where Mesa's
 # llvmpipe is not there.

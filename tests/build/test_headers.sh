@@ -39,10 +39,10 @@ shared=$(sed -n 's/^\(typedef \)\{0,1\}struct \(glcnn_[a-z0-9_]*\) {.*/\2/p' "$o
 
 [ -z "$cxx" ] || {
     mkdir -p "$out/tests"
-    $cxx -std=c++11 $warnings -Iinclude -I"$out/include" -o "$out/tests/test_header" \
-        tests/test_header.cpp -L"$out" -lglcnn && LD_LIBRARY_PATH=$out "$out/tests/test_header"
+    $cxx -std=c++11 $warnings -Iinclude -I"$out/include" -o "$out/tests/build/test_header" \
+        tests/build/test_header.cpp -L"$out" -lglcnn && LD_LIBRARY_PATH=$out "$out/tests/build/test_header"
 } || {
-    echo "tests/test_header.cpp does not build or ended with $?"
+    echo "tests/build/test_header.cpp does not build or ended with $?"
     failed=1
 }
 

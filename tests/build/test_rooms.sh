@@ -6,7 +6,7 @@
 # each other in a circle, by the symbols of their objects.
 #
 # usage: test_rooms.sh [TREE]
-cd "${1:-$(dirname "$0")/..}" || exit 1
+cd "${1:-$(dirname "$0")/../..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
 ladder='platform base device record image encode kernels desktop reference run graph io data interchange onnx mpi task train report tool python examples'
@@ -50,6 +50,13 @@ silent=$(awk 'FNR == 1 && !/^\/\* / { print FILENAME }' platform/*.c src/*/*.c t
 [ -z "$silent" ] || fail "these do not begin with what they are for: $silent"
 stray=$(find src include/glcnn -maxdepth 1 -name '*.c' -o -maxdepth 1 -path 'src/*.h')
 [ -z "$stray" ] || fail "outside of any room: $stray"
+# The Makefile finds tests in folders alone: one beside them would never run.
+stray=$(find tests -maxdepth 1 -name 'test_*')
+[ -z "$stray" ] || fail "no room has these tests, so that nothing runs them: $stray"
+for folder in tests/*/; do
+    count=$(find "$folder" -maxdepth 1 -name '*.c' | wc -l)
+    [ "$count" -le 45 ] || fail "$folder has $count C files, and 45 are what a reader finds a way in"
+done
 
 # Graphs know kernels by what descriptors say, but for the files that make nodes of each kernel.
 for file in src/graph/*.[ch]; do

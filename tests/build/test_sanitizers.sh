@@ -15,7 +15,7 @@ $cc -fsanitize=address,undefined -o "$work/empty" "$work/empty.c" 2>"$work/log" 
     exit 77
 }
 
-small=$(grep -l GLCNN_TEST_QUICK tests/test_*.c | sed 's|tests/||; s|\.c$||')
+small=$(grep -l GLCNN_TEST_QUICK tests/*/test_*.c | sed 's|.*/||; s|\.c$||')
 unset MAKEFLAGS MFLAGS MAKELEVEL O V CFLAGS CPPFLAGS LDFLAGS CC
 GLCNN_TEST_LANES=1 $make O="$out" CC="$cc" sanitized \
     T="$(echo $small) test_misuse test_io test_checkpoint test_graph_execution" >"$work/log" 2>&1 || {

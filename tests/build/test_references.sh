@@ -6,7 +6,7 @@
 # numbered without a gap.
 #
 # usage: test_references.sh [TREE]
-cd "${1:-$(dirname "$0")/..}" || exit 1
+cd "${1:-$(dirname "$0")/../..}" || exit 1
 specification=include/specification.md
 goes_on=1
 . tests/tool.sh
