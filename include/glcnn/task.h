@@ -6,7 +6,7 @@
  *
  *   classify   a class for each picture                      accuracy
  *   regress    numbers for each picture                      R2
- *   segment    a class for each pixel                        mean IoU
+ *   segment    a class for each pixel                        mean IoU, over the pictures' own pixels
  *   detect     boxes around objects, and their classes       mAP@0.5
  *   keypoints  places in each picture                        PCK@0.05
  *

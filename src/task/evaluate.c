@@ -17,6 +17,10 @@ bool evaluate_epoch(struct runner *runner, struct flip *flip, glcnn_data_loader 
             return false;
         }
         score_add(score, values, &batch);
+        if (score->failure[0]) {
+            snprintf(error, GLCNN_ERROR_LENGTH, "%s", score->failure);
+            return false;
+        }
     }
     return true;
 }

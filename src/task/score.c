@@ -29,6 +29,12 @@ void score_free(struct score *score)
     *score = (struct score){.task = NULL};
 }
 
+void score_of(struct score *score, glcnn_dataset *set, glcnn_data_part part)
+{
+    score->set = set;
+    score->part = part;
+}
+
 void score_count(struct score *score, double *sum, double value)
 {
     *sum += value;

@@ -21,13 +21,18 @@ struct score {
     void *kept;   /* of the task, where sums do not do; task->release frees it */
     float *units; /* of a model that has them: the deviation of each number, then the mean */
     struct findings *findings; /* that pictures are added to as well; NULL: none. The caller's */
-    struct tallies *tallies;   /* that gets what each picture adds; NULL: none. The caller's */
+    glcnn_dataset *set;        /* of score_of; NULL: masks are measured as the network sees them */
+    glcnn_data_part part;
+    char failure[GLCNN_ERROR_LENGTH]; /* why a picture could not be measured; "": all could */
+    struct tallies *tallies; /* that gets what each picture adds; NULL: none. The caller's */
 };
 
 /* Nothing counted yet, of what a model answers. False: not enough memory, or its units cannot be read.
  * Release with score_free. */
 bool score_begin(struct score *score, const struct model *model);
 void score_free(struct score *score);
+/* Names the part that the pictures are of, so that masks are measured in the pictures' own pixels. */
+void score_of(struct score *score, glcnn_dataset *set, glcnn_data_part part);
 
 /* Adds to one of score->sums what the picture under way has. */
 void score_count(struct score *score, double *sum, double value);

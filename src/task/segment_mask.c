@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
+#include "network.h"
 #include "window.h"
 
 /* Two neighbours of a place along one extent of the image, and how much the second weighs. */
@@ -47,24 +49,44 @@ static uint8_t likeliest(const float *const corners[4], const float weights[4], 
     return (uint8_t)best;
 }
 
-static uint8_t class_at(const struct form *form, const float *values, const struct between *x,
-                        const struct between *y)
+/* The probabilities of four pixels around a place. */
+struct corners {
+    const float *at[4];
+    bool agree; /* the same class is the likeliest of each, and so it is between them */
+    uint32_t best;
+};
+
+static void find_corners(const struct form *form, const float *values, const struct between *x,
+                         const struct between *y, struct corners *c)
 {
     const size_t classes = form->classes, row = form->width * classes;
-    const float *const corners[4] = {values + y->first * row + x->first * classes,
-                                     values + y->first * row + x->second * classes,
-                                     values + y->second * row + x->first * classes,
-                                     values + y->second * row + x->second * classes};
+    const float *const at[4] = {values + y->first * row + x->first * classes,
+                                values + y->first * row + x->second * classes,
+                                values + y->second * row + x->first * classes,
+                                values + y->second * row + x->second * classes};
+    if (memcmp(at, c->at, sizeof at) == 0)
+        return;
+    memcpy(c->at, at, sizeof at);
+    c->best = network_best(at[0], form->classes);
+    c->agree = true;
+    for (int i = 1; i < 4 && c->agree; i++)
+        c->agree = network_best(at[i], form->classes) == c->best;
+}
+
+static uint8_t class_at(const struct form *form, const struct corners *c, const struct between *x,
+                        const struct between *y)
+{
     const float weights[4] = {
         (1 - x->second_weight) * (1 - y->second_weight), x->second_weight * (1 - y->second_weight),
         (1 - x->second_weight) * y->second_weight, x->second_weight * y->second_weight};
-    return likeliest(corners, weights, form->classes);
+    return c->agree ? (uint8_t)c->best : likeliest(c->at, weights, form->classes);
 }
 
 void segment_mask(const struct form *form, const float *values, const uint32_t size[2],
                   uint8_t *classes)
 {
     const struct glcnn_data_window window = window_find(form, size);
+    struct corners corners = {{NULL}, false, 0};
     uint32_t columns[2], rows[2];
     double low[2], high[2];
     window_to_image(form, &window, (const double[2]){0, 0}, low);
@@ -77,7 +99,8 @@ void segment_mask(const struct form *form, const float *values, const uint32_t s
             window_to_image(form, &window, (const double[2]){X + 0.5, Y + 0.5}, at);
             const struct between x = find_between(at[0], columns[0], columns[1], form->width),
                                  y = find_between(at[1], rows[0], rows[1], form->height);
+            find_corners(form, values, &x, &y, &corners);
             *classes++ =
-                x.is_seen && y.is_seen ? class_at(form, values, &x, &y) : GLCNN_DATA_NO_CLASS;
+                x.is_seen && y.is_seen ? class_at(form, &corners, &x, &y) : GLCNN_DATA_NO_CLASS;
         }
 }

@@ -188,50 +188,146 @@ static size_t values(const struct form *form)
 
 /* ---- Scores ---- */
 
-/* The confusion matrix of pixels. */
+/* The confusion matrix of the pictures' own pixels; of each class the pixels that the network does not see; and
+ * pixels with a class as the network sees them, which the loss is the mean over. */
 static size_t sums(const struct form *form)
 {
-    return (size_t)form->classes * form->classes;
+    return (size_t)form->classes * form->classes + form->classes + 1;
+}
+
+static double *unseen_of(const struct score *score)
+{
+    return score->sums + (size_t)score->form.classes * score->form.classes;
+}
+
+static double *loss_pixels_of(const struct score *score)
+{
+    return unseen_of(score) + score->form.classes;
+}
+
+/* What is at hand of the picture under way. */
+struct comparison {
+    uint8_t *truth, *found; /* the class of each of its pixels */
+    size_t room;            /* for so many */
+    double right, all;      /* pixels that have a class */
+    double cells[];         /* what it adds to the matrix and to the pixels that are not seen */
+};
+
+static void release(struct score *score)
+{
+    struct comparison *c = score->kept;
+    free(c->truth);
+    free(c->found);
+    free(c);
+    score->kept = NULL;
+}
+
+static bool make_room(struct score *score, size_t pixels)
+{
+    struct comparison *c = score->kept;
+    const size_t classes = score->form.classes;
+    if (!c)
+        c = score->kept = calloc(1, sizeof *c + (classes + 1) * classes * sizeof *c->cells);
+    if (!c || c->room >= pixels)
+        return c;
+    free(c->truth);
+    free(c->found);
+    c->truth = malloc(pixels);
+    c->found = malloc(pixels);
+    c->room = c->truth && c->found ? pixels : 0;
+    return c->room > 0;
+}
+
+/* The image is the picture, pixel by pixel. */
+static bool is_picture(const struct form *form, const uint32_t size[2])
+{
+    const struct glcnn_data_window w = window_find(form, size);
+    return size[0] == form->width && size[1] == form->height && w.left == 0 && w.top == 0 &&
+           w.width == size[0] && w.height == size[1];
+}
+
+/* The picture's truth and what is found, at its own size. */
+static bool find_masks(struct score *score, const float *values,
+                       const struct glcnn_data_batch *batch, uint32_t n, size_t *pixels)
+{
+    const struct form *form = &score->form;
+    const uint32_t size[2] = {score->set ? batch->widths[n] : form->width,
+                              score->set ? batch->heights[n] : form->height};
+    const bool has_mask = !score->set || is_picture(form, size);
+    *pixels = (size_t)size[0] * size[1];
+    snprintf(score->failure, sizeof score->failure, "not enough memory");
+    if (!make_room(score, *pixels))
+        return false;
+    struct comparison *c = score->kept;
+    if (has_mask)
+        memcpy(c->truth, batch->masks + n * *pixels, *pixels);
+    else if (glcnn_dataset_read_mask(score->set, score->part, batch->indices[n], size[0], size[1],
+                                     c->truth, score->failure) != GLCNN_SUCCESS)
+        return false;
+    score->failure[0] = 0;
+    if (has_mask)
+        for (size_t i = 0; i < *pixels; i++)
+            c->found[i] = (uint8_t)network_best(values + i * form->classes, form->classes);
+    else
+        segment_mask(form, values, size, c->found);
+    return true;
+}
+
+static void compare_masks(struct score *score, size_t pixels)
+{
+    const size_t classes = score->form.classes, cells = classes * classes + classes;
+    struct comparison *c = score->kept;
+    c->right = c->all = 0;
+    memset(c->cells, 0, cells * sizeof *c->cells);
+    for (size_t i = 0; i < pixels; i++) {
+        if (c->truth[i] == GLCNN_DATA_NO_CLASS)
+            continue;
+        const bool is_seen = c->found[i] != GLCNN_DATA_NO_CLASS;
+        c->cells[is_seen ? c->truth[i] * classes + c->found[i] : classes * classes + c->truth[i]]++;
+        c->right += c->found[i] == c->truth[i];
+        c->all++;
+    }
+    for (size_t i = 0; i < cells; i++)
+        if (c->cells[i] > 0)
+            score_count(score, &score->sums[i], c->cells[i]);
+}
+
+static void add_loss(struct score *score, const float *found, const uint8_t *mask)
+{
+    const struct form *form = &score->form;
+    const size_t pixels = (size_t)form->width * form->height;
+    double loss = 0, with_class = 0;
+    for (size_t i = 0; i < pixels; i++, found += form->classes)
+        if (mask[i] != GLCNN_DATA_NO_CLASS) {
+            loss += score_cross_entropy(found[mask[i]]);
+            with_class++;
+        }
+    score_count(score, loss_pixels_of(score), with_class);
+    score->loss += loss / (double)pixels;
 }
 
 static void add(struct score *score, const float *found, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
-    const struct form *form = &score->form;
-    const size_t pixels = (size_t)form->width * form->height, classes = form->classes;
-    const uint8_t *mask = batch->masks + n * pixels;
-    double loss = 0, length = 0; /* of a run of pixels of one cell of the matrix */
-    double *cell = score->sums;
-    for (size_t i = 0; i < pixels; i++, found += classes) {
-        if (mask[i] == GLCNN_DATA_NO_CLASS)
-            continue;
-        double *of = &score->sums[mask[i] * classes + network_best(found, form->classes)];
-        loss += score_cross_entropy(found[mask[i]]);
-        if (of != cell) {
-            score_count(score, cell, length);
-            cell = of;
-            length = 0;
-        }
-        length++;
-    }
-    score_count(score, cell, length);
-    score->loss += loss / (double)pixels;
+    size_t pixels;
+    add_loss(score, found, batch->masks + (size_t)n * score->form.width * score->form.height);
+    if (find_masks(score, found, batch, n, &pixels))
+        compare_masks(score, pixels);
 }
 
 /* The loss is the mean over pixels that have a class, of all pictures: PyTorch's, with ignore_index. */
 static double pictures(const struct score *score)
 {
-    double pixels = 0;
-    for (size_t i = 0; i < score->sum_count; i++)
-        pixels += score->sums[i];
-    return pixels / ((double)score->form.width * score->form.height);
+    return *loss_pixels_of(score) / ((double)score->form.width * score->form.height);
 }
 
-/* Of pixels. */
+/* Of pixels; those that the network does not see are missed. */
 static struct confusion_tally tally_of(const struct score *score, uint32_t class)
 {
     const struct confusion c = {score->form.classes, score->sums};
-    return confusion_tally(&c, class);
+    struct confusion_tally tally = confusion_tally(&c, class);
+    tally.are += unseen_of(score)[class];
+    return tally;
 }
 
 /* Intersection over union; NaN: the class is nowhere. */
@@ -336,22 +432,16 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 /* ---- Reports ---- */
 
-/* The share of pixels that are right, of those that have a class. */
+/* The share of pixels that are right, of those that have a class, of the picture that was added last. */
 static bool judge(const struct score *score, const float *found,
                   const struct glcnn_data_batch *batch, uint32_t n, double numbers[MISTAKE_NUMBERS])
 {
-    const struct form *form = &score->form;
-    const size_t pixels = (size_t)form->width * form->height;
-    const uint8_t *mask = batch->masks + n * pixels;
-    size_t all = 0, right = 0;
-    for (size_t i = 0; i < pixels; i++) {
-        if (mask[i] == GLCNN_DATA_NO_CLASS)
-            continue;
-        all++;
-        right += network_best(found + i * form->classes, form->classes) == mask[i];
-    }
-    numbers[0] = all > 0 ? (double)right / (double)all : 1;
-    return right < all;
+    const struct comparison *c = score->kept;
+    (void)found, (void)batch, (void)n;
+    if (!c)
+        return false;
+    numbers[0] = c->all > 0 ? c->right / c->all : 1;
+    return c->right < c->all;
 }
 
 static void remark(const double numbers[MISTAKE_NUMBERS], const char *const *names,
@@ -446,6 +536,7 @@ const struct task task_segment = {
     .pictures = pictures,
     .measured = measured,
     .chance = chance,
+    .release = release,
     .print = print,
     .describe = describe,
     .parts = &parts,

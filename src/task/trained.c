@@ -155,8 +155,10 @@ static glcnn_status open_evaluation(glcnn_model *m, const char *data, struct eva
         evaluate_count_trained(&m->saved, &e->pictures, &m->evaluation.is_exact);
     if (!pictures_load(&e->pictures, &loader, &e->loader, error))
         return GLCNN_MALFORMED_DATA;
-    return score_begin(&e->score, &m->model) ? GLCNN_SUCCESS
-                                             : trained_refuse_device(error, m->model.device);
+    if (!score_begin(&e->score, &m->model))
+        return trained_refuse_device(error, m->model.device);
+    score_of(&e->score, e->pictures.set, loader.part);
+    return GLCNN_SUCCESS;
 }
 
 static bool describe_parts(glcnn_model *m, const struct score *score)

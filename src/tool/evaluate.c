@@ -127,6 +127,7 @@ static int load(struct evaluation *e, const char *path)
         return fail(e, error);
     if (!score_begin(&e->score, &e->model))
         return fail(e, model_failure(e->tool.device));
+    score_of(&e->score, e->pictures.set, e->pictures.test);
     if (e->report &&
         !findings_begin(&e->findings, e->score.task->count_right ? e->saved.form.classes : 0))
         return fail(e, "not enough memory");

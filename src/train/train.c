@@ -210,8 +210,7 @@ static double validation_cost(const glcnn_trainer *s, double validating, double 
 /* By the averages, which are what is saved, or by what is trained. */
 static glcnn_status validate(glcnn_trainer *s, bool by_averages, struct best *found)
 {
-    const glcnn_status status = by_averages ? session_validate(s, s->validation)
-                                            : session_validate_trained(s, s->validation);
+    const glcnn_status status = by_averages ? session_validate(s) : session_validate_trained(s);
     if (status != GLCNN_SUCCESS)
         return status;
     found->loss = score_loss(&s->score);

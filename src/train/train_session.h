@@ -274,10 +274,10 @@ bool session_average_statistics(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]
 
 /* ---- Validation (train_validation.c) ---- */
 
-/* Into the session's score, of all ranks: by the averages, where there are any. */
-glcnn_status session_validate(glcnn_trainer *s, glcnn_data_loader *loader);
-/* By what is trained. */
-glcnn_status session_validate_trained(glcnn_trainer *s, glcnn_data_loader *loader);
+/* Measures the validation part into the session's score, of all ranks: by the averages, where there are any. */
+glcnn_status session_validate(glcnn_trainer *s);
+/* The same by what is trained. */
+glcnn_status session_validate_trained(glcnn_trainer *s);
 
 /* At the end: notes on the test images, and the conclusion of the images to validate with. */
 glcnn_status session_conclude(glcnn_trainer *s);

@@ -65,13 +65,15 @@ static bool evaluate(glcnn_trainer *s, glcnn_data_loader *loader, bool by_averag
     return ema_exchange(&s->ema) && good;
 }
 
-static glcnn_status validate(glcnn_trainer *s, glcnn_data_loader *loader, bool by_averages)
+static glcnn_status validate(glcnn_trainer *s, glcnn_data_part part, glcnn_data_loader *loader,
+                             bool by_averages)
 {
     char error[GLCNN_ERROR_LENGTH] = "not enough memory";
     score_free(&s->score);
     tallies_clear(&s->tallies);
     bool good = score_begin(&s->score, s->frozen.tail.network ? &s->frozen.tail : &s->model);
     s->score.tallies = &s->tallies;
+    score_of(&s->score, s->pictures.set, part);
     good = good && session_begin_findings(s, error) && session_average_statistics(s, error) &&
            evaluate(s, loader, by_averages, error) && sum_score(s, error) && gather(s, error) &&
            session_sum_findings(s, error);
@@ -81,14 +83,14 @@ static glcnn_status validate(glcnn_trainer *s, glcnn_data_loader *loader, bool b
     return good ? GLCNN_SUCCESS : session_fail(s, error);
 }
 
-glcnn_status session_validate(glcnn_trainer *s, glcnn_data_loader *loader)
+glcnn_status session_validate(glcnn_trainer *s)
 {
-    return validate(s, loader, true);
+    return validate(s, s->pictures.validation, s->validation, true);
 }
 
-glcnn_status session_validate_trained(glcnn_trainer *s, glcnn_data_loader *loader)
+glcnn_status session_validate_trained(glcnn_trainer *s)
 {
-    return validate(s, loader, false);
+    return validate(s, s->pictures.validation, s->validation, false);
 }
 
 /* Of images that no choice was made by. */
@@ -100,7 +102,7 @@ static glcnn_status test_others(glcnn_trainer *s)
         return session_fail(s, error);
     if (s->frozen.tail.network)
         frozen_take(&s->frozen.test, &s->tester);
-    glcnn_status status = session_validate(s, loader);
+    glcnn_status status = validate(s, s->pictures.test, loader, true);
     glcnn_data_loader_destroy(&loader);
     return status;
 }
@@ -122,7 +124,7 @@ static glcnn_status note_test(glcnn_trainer *s)
     bool is_other = s->pictures.test != s->pictures.validation;
     glcnn_status status = is_other               ? test_others(s)
                           : s->scored == s->step ? GLCNN_SUCCESS
-                                                 : session_validate(s, s->validation);
+                                                 : session_validate(s);
     if (status != GLCNN_SUCCESS)
         return status;
     if (!evaluate_is_finite(&s->score, &s->pictures, s->pictures.test, error))
@@ -210,8 +212,7 @@ static void tell_advice(const glcnn_trainer *s, const struct conclusion *c)
 /* A run that goes on with a file that had all its epochs has not validated. */
 static glcnn_status find_conclusion(glcnn_trainer *s, struct conclusion *c)
 {
-    const glcnn_status status =
-        s->scored == s->step ? GLCNN_SUCCESS : session_validate(s, s->validation);
+    const glcnn_status status = s->scored == s->step ? GLCNN_SUCCESS : session_validate(s);
     if (status != GLCNN_SUCCESS)
         return status;
     s->scored = s->step;

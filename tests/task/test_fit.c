@@ -474,6 +474,111 @@ static void every_keypoint_counts(void)
     CU_ASSERT_EQUAL(measure_points(GLCNN_DATA_FIT_CUT), 0.5);
 }
 
+/* The likeliest class of a pixel, of probabilities that are linear between the middles of those pixels of the image that
+ * show the picture; CLASSES where the network does not see it. All rules are written down once more. */
+static uint32_t find_class(const struct form *form, const float *values, const uint32_t size[2],
+                           const uint32_t pixel[2])
+{
+    const uint32_t extent[2] = {form->width, form->height};
+    uint32_t first[2], second[2], best = 0;
+    double share[2], most = -1;
+    const struct glcnn_data_window w = window_find(form, size);
+    const double begin[2] = {w.left, w.top}, length[2] = {w.width, w.height};
+    for (int i = 0; i < 2; i++) {
+        const double at = (pixel[i] + 0.5 - begin[i]) * extent[i] / length[i];
+        if (at < 0 || at >= extent[i])
+            return CLASSES;
+        double low = fmax(ceil(-begin[i] * extent[i] / length[i] - 0.5), 0),
+               high = fmin(ceil((size[i] - begin[i]) * extent[i] / length[i] - 0.5), extent[i]) - 1;
+        const double place = fmin(fmax(at - 0.5, low), high);
+        first[i] = (uint32_t)place;
+        second[i] = first[i] + (first[i] < high);
+        share[i] = place - first[i];
+    }
+    for (uint32_t k = 0; k < CLASSES; k++) {
+        const double of[4] = {values[(first[1] * extent[0] + first[0]) * CLASSES + k],
+                              values[(first[1] * extent[0] + second[0]) * CLASSES + k],
+                              values[(second[1] * extent[0] + first[0]) * CLASSES + k],
+                              values[(second[1] * extent[0] + second[0]) * CLASSES + k]};
+        const double p = (1 - share[1]) * ((1 - share[0]) * of[0] + share[0] * of[1]) +
+                         share[1] * ((1 - share[0]) * of[2] + share[0] * of[3]);
+        best = p > most ? k : best;
+        most = fmax(p, most);
+    }
+    return best;
+}
+
+static uint32_t draw_truth(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return x % 37 == 0 ? 255 : (x * x / 50 + y * y / 40) / 7 % 2;
+}
+
+/* Adds a picture's pixels to those of both and of either of each class. */
+static void count_pixels(const struct form *form, const float *values, const uint32_t size[2],
+                         double both[CLASSES], double either[CLASSES])
+{
+    for (uint32_t y = 0; y < size[1]; y++)
+        for (uint32_t x = 0; x < size[0]; x++) {
+            const uint32_t is = draw_truth(x, y, 0);
+            if (is == GLCNN_DATA_NO_CLASS)
+                continue;
+            const uint32_t found = find_class(form, values, size, (const uint32_t[2]){x, y});
+            both[is] += is == found;
+            either[is]++;
+            if (found != is && found < CLASSES)
+                either[found]++;
+        }
+}
+
+/* The mean IoU over the pixels of the pictures themselves, not over those of the network's images. */
+static void masks_are_measured_in_pixels_of_pictures(void)
+{
+    static const uint32_t sizes[][2] = {{300, 90}, {50, 200}, {64, 64}, {20, 30}, {501, 333}};
+    enum { PICTURES = sizeof sizes / sizeof *sizes };
+    static const glcnn_data_fit fits[] = {GLCNN_DATA_FIT_LETTERBOX, GLCNN_DATA_FIT_CUT,
+                                          GLCNN_DATA_FIT_STRETCH};
+    char name[64];
+    for (uint32_t i = 0; i < 2 * PICTURES; i++) {
+        snprintf(name, sizeof name, "truth/%s/%u.png", i % 2 ? "masks" : "images", i / 2);
+        data_write_png(name, &(struct data_png){.width = sizes[i / 2][0],
+                                                .height = sizes[i / 2][1],
+                                                .value = draw_truth});
+    }
+    for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
+        const struct model model = {.form = form_of("segment", 1, fits[f])};
+        const size_t count = task_segment.values(&model.form);
+        double both[CLASSES] = {0}, either[CLASSES] = {0}, measures[CLASSES], counts[CLASSES];
+        float *values = calloc(count, sizeof *values);
+        struct score score;
+        glcnn_data_loader *loader;
+        glcnn_dataset *data = open_like("truth", &model.form);
+        CU_ASSERT_TRUE_FATAL(score_begin(&score, &model));
+        score_of(&score, data, GLCNN_DATA_PART_TRAINING);
+        loader = data_load(data, &(struct glcnn_data_loader_parameters){.batch = 1});
+        for (uint32_t i = 0; i < PICTURES; i++) {
+            const struct glcnn_data_batch batch = data_next(loader);
+            for (size_t k = 0; k < count; k += CLASSES) {
+                const uint32_t at = (uint32_t)(k / CLASSES),
+                               noise = (at + 31 * i) * 2654435761u >> 16;
+                values[k] = (float)(noise % 1000) / 1000;
+                values[k + 1] = 1 - values[k];
+            }
+            score_add(&score, values, &batch);
+            count_pixels(&model.form, values, sizes[batch.indices[0]], both, either);
+        }
+        CU_ASSERT_STRING_EQUAL(score.failure, "");
+        CU_ASSERT_TRUE(task_segment.parts->measured(&score, measures, counts));
+        for (int k = 0; k < CLASSES; k++)
+            CU_ASSERT_DOUBLE_EQUAL(measures[k], both[k] / either[k], 1e-4);
+        CU_ASSERT_DOUBLE_EQUAL(score_measure(&score), (measures[0] + measures[1]) / 2, 1e-12);
+        score_free(&score);
+        free(values);
+        glcnn_data_loader_destroy(&loader);
+        glcnn_dataset_destroy(&data);
+    }
+}
+
 /* ---- What is refused ---- */
 
 static void wrong_parameters_are_refused(void)
@@ -518,12 +623,17 @@ static void pictures_are_read_whole(void)
 
 int main(int argc, char *argv[])
 {
-    static CU_TestInfo tests[] = {
-        UNIT_TEST(answers_lie_where_things_are), UNIT_TEST(turned_pictures_are_alike),
-        UNIT_TEST(what_is_cut_is_alike),         UNIT_TEST(borders_are_black_and_of_no_class),
-        UNIT_TEST(thin_pictures_are_seen),       UNIT_TEST(every_object_counts),
-        UNIT_TEST(every_keypoint_counts),        UNIT_TEST(wrong_parameters_are_refused),
-        UNIT_TEST(pictures_are_read_whole),      CU_TEST_INFO_NULL};
+    static CU_TestInfo tests[] = {UNIT_TEST(answers_lie_where_things_are),
+                                  UNIT_TEST(turned_pictures_are_alike),
+                                  UNIT_TEST(what_is_cut_is_alike),
+                                  UNIT_TEST(borders_are_black_and_of_no_class),
+                                  UNIT_TEST(thin_pictures_are_seen),
+                                  UNIT_TEST(every_object_counts),
+                                  UNIT_TEST(every_keypoint_counts),
+                                  UNIT_TEST(masks_are_measured_in_pixels_of_pictures),
+                                  UNIT_TEST(wrong_parameters_are_refused),
+                                  UNIT_TEST(pictures_are_read_whole),
+                                  CU_TEST_INFO_NULL};
     int result = unit_run("fit", tests, argc, argv);
     data_remove_folder();
     return result;
