@@ -94,6 +94,12 @@ struct glcnn_onnx_options {
     /* Data of tensors may lie in files outside of the model's folder: an absolute path, one with "..",
      * a link that leads out. Of a model from elsewhere such a path is a way to read this machine. */
     bool external_links;
+    /* A value whose type the file states, as an input or among its value_info: the model's only input, in place
+     * of those that the file names and of what computes it. NULL: the file's inputs. */
+    const char *input;
+    /* More outputs than one, as `output` has one, which is NULL then; the model has them in this order. */
+    const char *const *outputs;
+    size_t output_count;
 };
 
 /* How the numbers of a tensor lie in an image: in the tensor's row-major order the axes of the image
@@ -230,6 +236,96 @@ GLCNN_API glcnn_status glcnn_onnx_write(glcnn_network *network,
                                         uint8_t **bytes, size_t *size,
                                         char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API void glcnn_onnx_destroy(uint8_t *bytes);
+
+/* ---- Files for other programs ---- */
+
+/* A result of the network that the file gives. */
+struct glcnn_onnx_output {
+    glcnn_image_node *node; /* the result of a forward filter */
+    const char *name;
+};
+
+/* An entry of a file's metadata. */
+struct glcnn_onnx_entry {
+    const char *key, *value;
+};
+
+/* What a file takes for pictures. The network has (v - mean) / deviation of v in 0 .. 1, red first, and the file
+ * computes that of */
+typedef enum glcnn_onnx_pixels {
+    GLCNN_ONNX_PIXELS_NORMALISED = 0, /* normalised pictures, as they are */
+    GLCNN_ONNX_PIXELS_UNIT,           /* float32 in 0 .. 1 */
+    GLCNN_ONNX_PIXELS_BYTES           /* uint8 */
+} glcnn_onnx_pixels;
+
+struct glcnn_onnx_preprocessing {
+    glcnn_onnx_pixels pixels;
+    const char *
+        input; /* name of what the file takes; the value that the network begins with keeps its own */
+    bool is_blue_first; /* of three channels, as OpenCV has pictures: their order is turned */
+    const float *mean, *deviation; /* by channel; with NORMALISED neither is read */
+    uint32_t channels;             /* of the network's input, N,C,H,W, which is of float32 */
+};
+
+/* How a detector's boxes leave the file. Its outputs are, for each grid, the four distances before their soft plus,
+ * to the left, top, right and bottom, and the scores before their sigmoid. The others cut boxes at the picture's
+ * edges, in pixels, and are float32 but for whole numbers. */
+typedef enum glcnn_onnx_boxes {
+    GLCNN_ONNX_BOXES_SPLIT = 0, /* as they are */
+    /* "output", N x (4 + classes) x places: the centre's x and y, width and height, then probabilities. */
+    GLCNN_ONNX_BOXES_YOLO,
+    /* "boxes", found x 4: left, top, right, bottom; "scores", their probabilities; "classes" and "pictures", int64:
+     * those that NonMaxSuppression leaves, by pictures and classes, in each the likeliest first. */
+    GLCNN_ONNX_BOXES_NMS
+} glcnn_onnx_boxes;
+
+#define GLCNN_ONNX_GRIDS 8 /* at most */
+
+/* A grid of places: (x, y) is the point (x + 1/2, y + 1/2) times the stride, in which distances are counted. */
+struct glcnn_onnx_grid {
+    uint32_t stride, columns, rows;
+};
+
+struct glcnn_onnx_detector {
+    glcnn_onnx_boxes boxes;
+    uint32_t width, height, classes; /* of pictures */
+    const struct glcnn_onnx_grid *grids;
+    uint32_t grid_count; /* outputs are twice as many: distances and scores of each in turn */
+    float score,
+        overlap; /* NMS: what is less likely, or of a class and overlaps a likelier one more, goes */
+    uint32_t most; /* NMS: boxes of a class */
+};
+
+/* How a model is written. All zero: as glcnn_onnx_write does without inputs. */
+struct glcnn_onnx_write_options {
+    const struct glcnn_onnx_record *record; /* as there */
+    const struct glcnn_onnx_image *inputs;  /* the same */
+    size_t input_count;
+    /* Without a record: the file's outputs, and what they need is all that is written. 0: as there. */
+    const struct glcnn_onnx_output *outputs;
+    size_t output_count;
+    /* The first axis of inputs and outputs, of a model whose first axis of inputs is open or has that size. 0: it
+     * stays as it is. */
+    uint32_t batch;
+    const struct glcnn_onnx_preprocessing *preprocessing; /* NULL: none; of a model of one input */
+    const struct glcnn_onnx_detector *detector;           /* NULL: it is none */
+    /* They take the place of entries of the same keys that a record's file has; others stay. */
+    const struct glcnn_onnx_entry *entries;
+    size_t entry_count;
+};
+
+/* Writes the network as an ONNX model by these options; otherwise as glcnn_onnx_write. Errors: the same, and
+ * GLCNN_INVALID_ARGUMENT for options that do not fit the model. */
+GLCNN_API glcnn_status glcnn_onnx_write_with(glcnn_network *network,
+                                             const struct glcnn_onnx_write_options *options,
+                                             uint8_t **bytes, size_t *size,
+                                             char error[GLCNN_ERROR_LENGTH]);
+
+/* The metadata of a model: *entries is one array of *count, to be released with glcnn_onnx_metadata_destroy, and NULL
+ * after a failure. Errors: GLCNN_MALFORMED_DATA, GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. Thread-safety: safe. */
+GLCNN_API glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_onnx_entry **entries,
+                                                size_t *count, char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API void glcnn_onnx_metadata_destroy(struct glcnn_onnx_entry *entries, size_t count);
 
 /* The operators that are read, in the order of names, for tools and documents; NULL beyond the last.
  * Thread-safety: safe. */

@@ -1,5 +1,5 @@
-/* A graph that ends at one of its values: what only other outputs need goes, so that the record's file
- * is that of the part. */
+/* A graph that begins or ends at values within it: what no output needs goes, so that the record's file is that of
+ * the part. */
 #include "onnx/cut.h"
 
 #include <stdio.h>
@@ -11,6 +11,18 @@
 static bool is_named(const char *name, const char *wanted)
 {
     return name && strcmp(name, wanted) == 0;
+}
+
+/* How many outputs the options name, and number i of them. */
+static size_t count_outputs(const struct glcnn_onnx_options *o)
+{
+    return o->output ? 1 : o->output_count;
+}
+
+static const char *output_at(const struct glcnn_onnx_options *o, size_t i)
+{
+    const char *name = o->output ? o->output : o->outputs[i];
+    return name ? name : "";
 }
 
 bool cut_drop_outputs(Onnx__GraphProto *graph)
@@ -37,7 +49,7 @@ static bool has_value(const Onnx__GraphProto *graph, const char *name)
     return false;
 }
 
-static bool refuse_name(struct reader *r, const Onnx__GraphProto *graph)
+static bool refuse_name(struct reader *r, const Onnx__GraphProto *graph, const char *name)
 {
     char names[240] = "";
     size_t length = 0;
@@ -48,20 +60,77 @@ static bool refuse_name(struct reader *r, const Onnx__GraphProto *graph)
     return onnx_fail(r, GLCNN_INVALID_ARGUMENT,
                      "option output is \"%.80s\", a value that no node makes; the graph's outputs "
                      "are %s",
-                     r->options.output, names);
+                     name, names);
+}
+
+static bool cut_outputs(struct reader *r, Onnx__GraphProto *graph)
+{
+    struct writer w = {0};
+    const size_t count = count_outputs(&r->options);
+    for (size_t i = 0; i < count; i++)
+        if (!has_value(graph, output_at(&r->options, i)))
+            return refuse_name(r, graph, output_at(&r->options, i));
+    if (count > 0 && !cut_drop_outputs(graph))
+        return onnx_no_memory(r);
+    for (size_t i = 0; i < count; i++)
+        build_value(&w, graph, true, output_at(&r->options, i), NULL, 0);
+    return w.messages.status == GLCNN_SUCCESS || onnx_no_memory(r);
+}
+
+/* The last one of the array goes to where number i was. */
+#define TAKE(array, count, i) ((array)[i] = (array)[--(count)])
+
+/* Takes the description of a value out of the graph; NULL: it has none. */
+static Onnx__ValueInfoProto *take_description(Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_value_info; i++) {
+        Onnx__ValueInfoProto *info = graph->value_info[i];
+        if (is_named(info->name, name)) {
+            TAKE(graph->value_info, graph->n_value_info, i);
+            return info;
+        }
+    }
+    return NULL;
+}
+
+/* Whoever makes the value goes: nodes of one output, as others' outputs would be lacking. */
+static bool drop_maker(Onnx__GraphProto *graph, const char *name)
+{
+    size_t i = 0;
+    while (i < graph->n_node &&
+           !(graph->node[i]->n_output == 1 && is_named(graph->node[i]->output[0], name)))
+        i++;
+    if (i == graph->n_node)
+        return false;
+    onnx__node_proto__free_unpacked(graph->node[i], NULL);
+    memmove(graph->node + i, graph->node + i + 1, (--graph->n_node - i) * sizeof(void *));
+    return true;
+}
+
+static bool cut_input(struct reader *r, Onnx__GraphProto *graph)
+{
+    const char *name = r->options.input;
+    if (!name || (graph->n_input == 1 && is_named(graph->input[0]->name, name)))
+        return true;
+    Onnx__ValueInfoProto *info = graph->n_input > 0 ? take_description(graph, name) : NULL;
+    if (!info || !drop_maker(graph, name)) {
+        if (info)
+            onnx__value_info_proto__free_unpacked(info, NULL);
+        return onnx_fail(
+            r, GLCNN_INVALID_ARGUMENT,
+            "option input is \"%.80s\", a value that is no input, and that no node makes "
+            "or the file does not state the type of",
+            name);
+    }
+    while (graph->n_input > 0)
+        onnx__value_info_proto__free_unpacked(graph->input[--graph->n_input], NULL);
+    graph->input[graph->n_input++] = info;
+    return true;
 }
 
 bool cut_begin(struct reader *r, Onnx__GraphProto *graph)
 {
-    struct writer w = {0};
-    if (!r->options.output)
-        return true;
-    if (!has_value(graph, r->options.output))
-        return refuse_name(r, graph);
-    if (!cut_drop_outputs(graph))
-        return onnx_no_memory(r);
-    build_value(&w, graph, true, r->options.output, NULL, 0);
-    return w.messages.status == GLCNN_SUCCESS || onnx_no_memory(r);
+    return cut_input(r, graph) && cut_outputs(r, graph);
 }
 
 /* ---- Once it was read ---- */
@@ -115,15 +184,22 @@ static void drop_unneeded(const struct reader *r, Onnx__GraphProto *graph)
 bool cut_finish(struct reader *r, Onnx__GraphProto *graph)
 {
     struct writer w = {0};
-    if (!r->options.output)
+    const size_t count = count_outputs(&r->options);
+    if (count == 0 && !r->options.input)
         return true;
-    size_t index = name_table_find(&r->names, r->options.output);
-    const struct shape shape = index == NO_NAME ? (struct shape){0} : r->values[index].shape;
+    struct shape *shapes = calloc(count + 1, sizeof *shapes);
+    for (size_t i = 0; shapes && i < count; i++) {
+        const size_t index = name_table_find(&r->names, output_at(&r->options, i));
+        if (index != NO_NAME)
+            shapes[i] = r->values[index].shape;
+    }
     drop_unneeded(r, graph);
-    if (r->head) /* has its own */
-        return true;
-    if (!cut_drop_outputs(graph))
-        return onnx_no_memory(r);
-    build_value(&w, graph, true, r->options.output, shape.dims, shape.rank);
-    return w.messages.status == GLCNN_SUCCESS || onnx_no_memory(r);
+    bool good = shapes;
+    if (good && count > 0 && !r->head) { /* which has its own */
+        good = cut_drop_outputs(graph);
+        for (size_t i = 0; good && i < count; i++)
+            build_value(&w, graph, true, output_at(&r->options, i), shapes[i].dims, shapes[i].rank);
+    }
+    free(shapes);
+    return (good && w.messages.status == GLCNN_SUCCESS) || onnx_no_memory(r);
 }

@@ -1,4 +1,4 @@
-/* A graph that ends at one of its values: glcnn_onnx_options' output. */
+/* A graph that begins or ends at values within it: input, output and outputs of glcnn_onnx_options. */
 #ifndef GLCNN_ONNX_CUT_H
 #define GLCNN_ONNX_CUT_H
 
@@ -6,9 +6,9 @@
 
 /* The graph has no output then; there is room for one. False: no memory. */
 bool cut_drop_outputs(Onnx__GraphProto *graph);
-/* Makes the value that the options name the graph's only output. Does nothing where they name none. */
+/* Makes the values that the options name the only input and outputs of the graph. Does nothing where they name none. */
 bool cut_begin(struct reader *reader, Onnx__GraphProto *graph);
-/* Takes away what the only output does not need, and gives it its shape: once the graph was read,
+/* Takes away what those outputs do not need, and gives them their shapes: once the graph was read,
  * whose values are not to be looked at any more. */
 bool cut_finish(struct reader *reader, Onnx__GraphProto *graph);
 

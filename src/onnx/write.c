@@ -489,28 +489,56 @@ static Onnx__ModelProto *fill_skeleton(struct writer *w)
     return model;
 }
 
-glcnn_status glcnn_onnx_write(glcnn_network *network, const struct glcnn_onnx_record *record,
-                              const struct glcnn_onnx_image *inputs, size_t input_count,
-                              uint8_t **bytes, size_t *size, char error[GLCNN_ERROR_LENGTH])
+static bool check_arguments(struct writer *w, uint8_t **bytes, const size_t *size)
 {
-    struct writer w = {.network = network, .record = record};
+    const bool is_given = w->network && bytes && size && (!w->record || w->record->skeleton);
+    return is_given || onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT, "%s is NULL",
+                                 !w->network       ? "network"
+                                 : !bytes || !size ? "bytes or size"
+                                                   : "the skeleton");
+}
+
+/* The model, as the options have it; to be freed. */
+static Onnx__ModelProto *make_model(struct writer *w)
+{
+    Onnx__ModelProto *model = w->record ? fill_skeleton(w) : write_network(w);
+    if (w->messages.status != GLCNN_SUCCESS)
+        return model;
+    write_detector(w, model->graph);
+    write_preprocessing(w, model->graph);
+    write_batch_size(w, model->graph);
+    write_entries(w, model);
+    return model;
+}
+
+glcnn_status glcnn_onnx_write_with(glcnn_network *network,
+                                   const struct glcnn_onnx_write_options *options, uint8_t **bytes,
+                                   size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    struct writer w = {.network = network, .record = options->record, .options = options};
+    Onnx__ModelProto *model = NULL;
     if (bytes)
         *bytes = NULL;
-    if (!network || !bytes || !size || (record && !record->skeleton))
-        onnx_fail(&w.messages, GLCNN_INVALID_ARGUMENT, "%s is NULL",
-                  !network          ? "network"
-                  : !bytes || !size ? "bytes or size"
-                                    : "the skeleton");
-    Onnx__ModelProto *model = NULL;
-    if (w.messages.status == GLCNN_SUCCESS)
-        model = record ? fill_skeleton(&w) : write_network(&w, inputs, input_count);
+    if (check_arguments(&w, bytes, size))
+        model = make_model(&w);
     if (w.messages.status == GLCNN_SUCCESS)
         write_bytes(&w, model, bytes, size);
     if (model)
         onnx__model_proto__free_unpacked(model, NULL);
+    taken_free(&w.values);
+    taken_free(&w.nodes);
     if (error && w.messages.status != GLCNN_SUCCESS)
         memcpy(error, w.messages.text, sizeof w.messages.text);
     return w.messages.status;
+}
+
+glcnn_status glcnn_onnx_write(glcnn_network *network, const struct glcnn_onnx_record *record,
+                              const struct glcnn_onnx_image *inputs, size_t input_count,
+                              uint8_t **bytes, size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_onnx_write_options options = {
+        .record = record, .inputs = inputs, .input_count = inputs ? input_count : 0};
+    return glcnn_onnx_write_with(network, &options, bytes, size, error);
 }
 
 void glcnn_onnx_destroy(uint8_t *bytes)

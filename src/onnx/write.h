@@ -13,8 +13,9 @@ struct taken_names {
 struct writer {
     glcnn_network *network;
     const struct glcnn_onnx_record *record; /* NULL: only from the network */
-    struct reader messages;                 /* how failures are told */
-    struct taken_names values, nodes;       /* of a graph that is made */
+    const struct glcnn_onnx_write_options *options;
+    struct reader messages;           /* how failures are told */
+    struct taken_names values, nodes; /* of a graph that is made */
 };
 
 /* A name that is not taken yet: "BASE.WORD", or BASE where `word` is NULL, with a number behind it where
@@ -33,8 +34,15 @@ bool write_numbers(struct writer *writer, Onnx__TensorProto *tensor, const float
 bool write_bytes(struct writer *writer, const Onnx__ModelProto *model, uint8_t **bytes,
                  size_t *size);
 
-/* The graph of a network without a record; a model to be freed, or NULL with the message. */
-Onnx__ModelProto *write_network(struct writer *writer, const struct glcnn_onnx_image *inputs,
-                                size_t input_count);
+/* The graph of a network without a record; a model to be freed, or NULL with the message. Its names are taken then. */
+Onnx__ModelProto *write_network(struct writer *writer);
+
+/* Takes the names of what the options add to a graph that is to be written. False, with the message: no memory. */
+bool write_reserve(struct writer *writer);
+/* What the options have done with a graph that is whole. */
+void write_detector(struct writer *writer, Onnx__GraphProto *graph);
+void write_preprocessing(struct writer *writer, Onnx__GraphProto *graph);
+void write_batch_size(struct writer *writer, Onnx__GraphProto *graph);
+void write_entries(struct writer *writer, Onnx__ModelProto *model);
 
 #endif

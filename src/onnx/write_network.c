@@ -28,7 +28,7 @@ struct slot {
     struct written value;
     const char
         *output; /* the name as an output, before it is written; NULL: none that is its own */
-    bool is_made, is_read, is_output;
+    bool is_made, is_read, is_output, is_needed;
 };
 
 /* A filter of inference. */
@@ -93,17 +93,61 @@ static void add_step(struct plan *p, glcnn_filter_node *filter)
         source_slot(p, filter, i)->is_read = true;
 }
 
-/* Outputs are results that nothing reads, and those that are marked to be kept. */
+/* Of results that nothing reads, and those that are marked to be kept. */
+static void find_outputs(const struct plan *p)
+{
+    for (size_t i = 0; i < p->image_count; i++) {
+        struct slot *s = &p->images[i];
+        s->is_output = s->is_made && (!s->is_read || glcnn_image_node_export_from_graph(s->node));
+    }
+}
+
+/* Filters stand behind those that make what they read, so that one pass from the last on finds all. */
+static void drop_unneeded_steps(struct plan *p)
+{
+    size_t first = p->step_count;
+    for (size_t i = p->step_count; i-- > 0;) {
+        if (!slot_of(p, glcnn_filter_node_result(p->steps[i].filter))->is_needed)
+            continue;
+        for (size_t k = 0; k < glcnn_filter_node_source_count(p->steps[i].filter); k++)
+            source_slot(p, p->steps[i].filter, k)->is_needed = true;
+        p->steps[--first] = p->steps[i];
+    }
+    p->step_count -= first;
+    memmove(p->steps, p->steps + first, p->step_count * sizeof *p->steps);
+    for (size_t i = 0; i < p->image_count; i++)
+        p->images[i].is_read = p->images[i].is_read && p->images[i].is_needed;
+}
+
+/* Those of the options. */
+static void take_outputs(struct plan *p)
+{
+    const struct glcnn_onnx_write_options *o = p->writer->options;
+    for (size_t i = 0; i < o->output_count; i++) {
+        struct slot wanted = {.node = o->outputs[i].node}, *key = &wanted;
+        struct slot **found =
+            bsearch(&key, p->by_node, p->image_count, sizeof *p->by_node, compare_slots);
+        if (!found || !(*found)->is_made || !o->outputs[i].name) {
+            onnx_fail(&p->writer->messages, GLCNN_INVALID_ARGUMENT,
+                      "output %zu, \"%.80s\", is no result of a forward filter of the network",
+                      i + 1, o->outputs[i].name ? o->outputs[i].name : "");
+            return;
+        }
+        (*found)->is_output = (*found)->is_needed = true;
+    }
+    drop_unneeded_steps(p);
+}
+
 static void find_steps(struct plan *p)
 {
     glcnn_filter_node *filter;
     for (size_t i = 0; is_well(p) && (filter = glcnn_network_filter(p->writer->network, i)); i++)
         if (is_inference(p, filter))
             add_step(p, filter);
-    for (size_t i = 0; i < p->image_count; i++) {
-        struct slot *s = &p->images[i];
-        s->is_output = s->is_made && (!s->is_read || glcnn_image_node_export_from_graph(s->node));
-    }
+    if (p->writer->options->output_count > 0)
+        take_outputs(p);
+    else
+        find_outputs(p);
 }
 
 static size_t count_filters(const struct writer *w)
@@ -138,8 +182,6 @@ static void plan_free(struct plan *p)
     free(p->images);
     free(p->by_node);
     free(p->steps);
-    taken_free(&p->writer->values);
-    taken_free(&p->writer->nodes);
 }
 
 /* ---- Inputs and outputs ---- */
@@ -204,8 +246,19 @@ static bool write_inputs(const struct plan *p, const struct glcnn_onnx_image *in
     return true;
 }
 
+/* Those of the options have their names and order. */
+static bool name_given_outputs(const struct plan *p)
+{
+    const struct glcnn_onnx_write_options *o = p->writer->options;
+    for (size_t i = 0; i < o->output_count && is_well(p); i++)
+        slot_of(p, o->outputs[i].node)->output = take_name(p, o->outputs[i].name);
+    return is_well(p);
+}
+
 static bool name_outputs(const struct plan *p)
 {
+    if (p->writer->options->output_count > 0)
+        return name_given_outputs(p);
     for (size_t i = 0; i < p->image_count && is_well(p); i++) {
         struct slot *s = &p->images[i];
         const char *handle = s->is_output ? glcnn_image_node_handle(s->node) : NULL;
@@ -403,26 +456,34 @@ static void write_filter(const struct plan *p, const struct step *step)
 
 /* ---- The network ---- */
 
-static void write_graph(const struct plan *p, const struct glcnn_onnx_image *inputs, size_t count)
+static void write_outputs(const struct plan *p)
 {
-    if (!write_inputs(p, inputs, count) || !name_outputs(p))
-        return;
-    for (size_t i = 0; i < p->step_count && is_well(p); i++)
-        write_filter(p, &p->steps[i]);
-    for (size_t i = 0; i < p->image_count && is_well(p); i++)
+    const struct glcnn_onnx_write_options *o = p->writer->options;
+    for (size_t i = 0; i < o->output_count && is_well(p); i++)
+        write_output(p, slot_of(p, o->outputs[i].node));
+    for (size_t i = 0; o->output_count == 0 && i < p->image_count && is_well(p); i++)
         if (p->images[i].is_output)
             write_output(p, &p->images[i]);
 }
 
-Onnx__ModelProto *write_network(struct writer *w, const struct glcnn_onnx_image *inputs,
-                                size_t input_count)
+static void write_graph(const struct plan *p)
+{
+    const struct glcnn_onnx_write_options *o = p->writer->options;
+    if (!write_inputs(p, o->inputs, o->input_count) || !name_outputs(p))
+        return;
+    for (size_t i = 0; i < p->step_count && is_well(p); i++)
+        write_filter(p, &p->steps[i]);
+    write_outputs(p);
+}
+
+Onnx__ModelProto *write_network(struct writer *w)
 {
     Onnx__ModelProto *model = build_model();
     struct plan plan = {.writer = w, .graph = model ? model->graph : NULL};
     if (!model)
         onnx_no_memory(&w->messages);
-    else if (plan_make(&plan))
-        write_graph(&plan, inputs, inputs ? input_count : 0);
+    else if (write_reserve(w) && plan_make(&plan))
+        write_graph(&plan);
     plan_free(&plan);
     return model;
 }

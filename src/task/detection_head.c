@@ -51,16 +51,23 @@ static bool begin_scores(glcnn_image_node *scores, uint32_t classes)
     return good;
 }
 
+void detection_join(glcnn_image_node *distances, glcnn_image_node *scores,
+                    struct detection_outputs *outputs)
+{
+    outputs->scores = scores;
+    outputs->distances = glcnn_neuron_soft_plus_node(distances, 1, 1);
+    glcnn_image_node *const both[] = {outputs->distances, glcnn_neuron_sigmoid_node(scores)};
+    outputs->predictions = glcnn_concatenation_node(both, 2);
+}
+
 static struct detection_outputs predict(glcnn_image_node *features, uint32_t inputs,
                                         uint32_t channels, uint32_t classes)
 {
     struct detection_outputs outputs = {0};
     glcnn_image_node *x = normalise(convolve(features, 3, inputs, channels));
     x = normalise(convolve(x, 3, channels, channels));
-    outputs.scores = convolve(x, 1, channels, classes);
-    outputs.distances = glcnn_neuron_soft_plus_node(convolve(x, 1, channels, 4), 1, 1);
-    glcnn_image_node *const both[] = {outputs.distances, glcnn_neuron_sigmoid_node(outputs.scores)};
-    outputs.predictions = glcnn_concatenation_node(both, 2);
+    glcnn_image_node *scores = convolve(x, 1, channels, classes);
+    detection_join(convolve(x, 1, channels, 4), scores, &outputs);
     if (!outputs.predictions || !begin_scores(outputs.scores, classes))
         return (struct detection_outputs){NULL};
     return outputs;

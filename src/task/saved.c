@@ -21,11 +21,10 @@ static const struct {
     const char *name;
     size_t offset;    /* in struct form */
     bool may_be_none; /* 0, which files need not have */
-} numbers[] = {{"width", offsetof(struct form, width), false},
-               {"height", offsetof(struct form, height), false},
-               {"channels", offsetof(struct form, channels), false},
-               {"resize", offsetof(struct form, resize), true}};
-enum { NUMBERS = sizeof numbers / sizeof *numbers };
+} numbers[SAVED_NUMBERS] = {{"width", offsetof(struct form, width), false},
+                            {"height", offsetof(struct form, height), false},
+                            {"channels", offsetof(struct form, channels), false},
+                            {"resize", offsetof(struct form, resize), true}};
 
 static uint32_t *place(const struct form *form, size_t i)
 {
@@ -36,18 +35,17 @@ static uint32_t *place(const struct form *form, size_t i)
 
 #define VERSION_KEY "glcnn.version"
 #define MODEL       "model"
-#define KEY         64
 
-static const char *write_key(char key[KEY], const char *group, const char *name)
+static const char *write_key(char key[SAVED_KEY], const char *group, const char *name)
 {
-    snprintf(key, KEY, "%s.%s", group, name);
+    snprintf(key, SAVED_KEY, "%s.%s", group, name);
     return key;
 }
 
 const char *saved_text(const struct glcnn_checkpoint_metadata *metadata, const char *group,
                        const char *name)
 {
-    char key[KEY];
+    char key[SAVED_KEY];
     const bool has_groups = glcnn_checkpoint_text(metadata, VERSION_KEY);
     return glcnn_checkpoint_text(metadata, has_groups ? write_key(key, group, name) : name);
 }
@@ -69,7 +67,7 @@ static bool check_version(const struct glcnn_checkpoint_metadata *m, const char 
 
 static bool read_form(const struct glcnn_checkpoint_metadata *m, struct form *form)
 {
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < SAVED_NUMBERS; i++) {
         uint64_t value;
         const char *text = saved_text(m, MODEL, numbers[i].name);
         if (!text && numbers[i].may_be_none)
@@ -144,7 +142,7 @@ static bool has_network(const struct saved *saved)
     return saved->bytes[SAVED_NETWORK].bytes;
 }
 
-static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved *saved)
+bool saved_take(const struct glcnn_checkpoint_metadata *m, bool has_own, struct saved *saved)
 {
     const char *net = saved_text(m, MODEL, "net"), *names = saved_text(m, MODEL, "classes"),
                *task = saved_text(m, MODEL, "task"),        /* older files classify */
@@ -153,14 +151,13 @@ static bool read_entries(const struct glcnn_checkpoint_metadata *m, struct saved
     const struct task *known = task ? task_find(task) : task_at(0);
     saved->form.task = known ? task_number(known) : 0;
     saved->form.fit = fit ? fit->fit : GLCNN_DATA_FIT_CUT;
-    saved->net = net && !has_network(saved) ? net_find(net) : NULL;
+    saved->net = net && !has_own ? net_find(net) : NULL;
     saved->owned = names ? class_names_parse(names, &saved->form.classes) : NULL;
     saved->names = (const char *const *)saved->owned;
     snprintf(saved->title, sizeof saved->title, "%s", net ? net : "");
-    return net && known && fit && saved->names && (saved->form.classes > 0 || has_network(saved)) &&
+    return net && known && fit && saved->names && (saved->form.classes > 0 || has_own) &&
            read_form(m, &saved->form) &&
-           (has_network(saved) || (saved->net && net_fits(saved->net, &saved->form))) &&
-           read_lists(m, saved);
+           (has_own || (saved->net && net_fits(saved->net, &saved->form))) && read_lists(m, saved);
 }
 
 static bool is_onnx(const char *path)
@@ -180,7 +177,7 @@ bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LE
         return false;
     }
     bool is_read = check_version(&m, path, error) && read_bytes(path, saved, error),
-         good = is_read && read_entries(&m, saved);
+         good = is_read && saved_take(&m, has_network(saved), saved);
     glcnn_checkpoint_metadata_destroy(&m);
     if (good)
         return true;
@@ -353,18 +350,6 @@ bool saved_load(const struct saved *saved, const char *path, glcnn_device *devic
 
 /* ---- Writing ---- */
 
-#define ENTRIES     11
-#define ENTRIES_MAX 80 /* with those of the caller */
-
-struct entries {
-    struct glcnn_checkpoint_entry at[ENTRIES_MAX];
-    char keys[ENTRIES_MAX][KEY];
-    char version[8];
-    char numbers[NUMBERS][16];
-    char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
-    char *names;
-};
-
 static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH])
 {
     for (uint32_t i = 0; i < saved->form.classes; i++) {
@@ -379,7 +364,7 @@ static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH
     return true;
 }
 
-static bool describe(const struct saved *saved, struct entries *e)
+bool saved_describe(const struct saved *saved, struct saved_entries *e)
 {
     e->names = class_names_text(saved->names, saved->form.classes);
     const uint32_t listed = saved_listed(&saved->form);
@@ -394,7 +379,7 @@ static bool describe(const struct saved *saved, struct entries *e)
     struct glcnn_checkpoint_entry *at = e->at;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         *at++ = heads[i];
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < SAVED_NUMBERS; i++) {
         snprintf(e->numbers[i], sizeof e->numbers[i], "%" PRIu32, *place(&saved->form, i));
         *at++ = (struct glcnn_checkpoint_entry){write_key(e->keys[i], MODEL, numbers[i].name),
                                                 e->numbers[i]};
@@ -440,7 +425,7 @@ static bool put(const struct saved *saved, const struct model *model, const char
                 const char *group, const struct glcnn_checkpoint_entry *more, size_t count,
                 checkpoint_writer *writer, char error[GLCNN_ERROR_LENGTH])
 {
-    struct entries e = {.names = NULL};
+    struct saved_entries e = {.names = NULL};
     struct glcnn_checkpoint_bytes bytes[SAVED_BYTES] = {
         {bytes_names[SAVED_NETWORK], model->description, model->description_size}};
     size_t bytes_count = 1;
@@ -448,12 +433,13 @@ static bool put(const struct saved *saved, const struct model *model, const char
         if (saved->bytes[i].bytes)
             bytes[bytes_count++] = saved->bytes[i];
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    bool good = check_names(saved, error) && describe(saved, &e) && count <= ENTRIES_MAX - ENTRIES;
+    bool good = check_names(saved, error) && saved_describe(saved, &e) &&
+                count <= SAVED_ENTRIES_MAX - SAVED_ENTRIES;
     for (size_t i = 0; i < count && good; i++)
-        e.at[ENTRIES + i] = (struct glcnn_checkpoint_entry){
-            write_key(e.keys[ENTRIES + i], group, more[i].name), more[i].text};
-    good = good && writer(model->network, path, e.at, ENTRIES + count, bytes, bytes_count, error) ==
-                       GLCNN_SUCCESS;
+        e.at[SAVED_ENTRIES + i] = (struct glcnn_checkpoint_entry){
+            write_key(e.keys[SAVED_ENTRIES + i], group, more[i].name), more[i].text};
+    good = good && writer(model->network, path, e.at, SAVED_ENTRIES + count, bytes, bytes_count,
+                          error) == GLCNN_SUCCESS;
     free(e.names);
     return good;
 }

@@ -41,6 +41,26 @@ struct saved {
 const char *saved_text(const struct glcnn_checkpoint_metadata *metadata, const char *group,
                        const char *name);
 
+/* What the group "model" says, with the version. */
+#define SAVED_ENTRIES     11
+#define SAVED_ENTRIES_MAX 80 /* with those of the caller */
+#define SAVED_NUMBERS     4
+#define SAVED_KEY         64
+struct saved_entries {
+    struct glcnn_checkpoint_entry at[SAVED_ENTRIES_MAX]; /* SAVED_ENTRIES of them */
+    char keys[SAVED_ENTRIES_MAX][SAVED_KEY];
+    char version[8];
+    char numbers[SAVED_NUMBERS][16];
+    char lists[2][GLCNN_DATA_MAX_CHANNELS * 16];
+    char *names; /* to be freed */
+};
+/* False: not enough memory. */
+bool saved_describe(const struct saved *saved, struct saved_entries *entries);
+/* The same, read; has_own: whose network is not one of nets.h. False: they lack something, or do not agree. Release
+ * with saved_free, after a failure too. */
+bool saved_take(const struct glcnn_checkpoint_metadata *metadata, bool has_own,
+                struct saved *saved);
+
 /* From a file's metadata. False, *saved all zero and a message if it is no such file. */
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
 void saved_free(struct saved *saved);

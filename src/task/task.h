@@ -34,6 +34,13 @@ struct answer {
     struct text *text; /* for people: lines are added to it */
 };
 
+/* A value at which a file for other programs ends. */
+#define TASK_ENDS 8
+struct task_end {
+    glcnn_image_node *node;
+    char name[32];
+};
+
 /* A loss of a task. */
 struct task_loss {
     const char *name; /* of --loss */
@@ -85,6 +92,7 @@ struct task {
     const char *ranked;  /* of what the best epoch has most; NULL: the measure */
     const char *nothing; /* what there is where the measure is not defined: "no objects" */
     const char *gives;   /* what a network for it gives that ends as `build` has it */
+    const char *output;  /* what that is called in files for other programs: "scores" */
     /* Can it learn from data of such targets? NULL: it can. False: a message without the data's name. */
     bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);
     /* What turns the pictures turns the labels too. */
@@ -108,6 +116,16 @@ struct task {
     bool (*finish)(struct model *model);
     /* model->probabilities where `finish` left it out, without description. */
     glcnn_image_node *(*answer)(const struct model *model);
+    /* Where a file for other programs ends, into `ends`, and how many they are; 0, with a message: the network lacks
+     * them. NULL: at one value, the scores where `answer` makes what it answers of them, else what it answers. */
+    uint32_t (*find_ends)(const struct model *model, struct task_end ends[TASK_ENDS],
+                          char error[GLCNN_ERROR_LENGTH]);
+    /* Makes of the ends of a network that was read of such a file, in that order, what the network answers. NULL:
+     * they are others. The member NULL: they are it. */
+    glcnn_image_node *(*join_ends)(const struct form *form, glcnn_image_node *const ends[],
+                                   uint32_t count);
+    /* The grids of its boxes. NULL: it has none. */
+    struct detection_layout (*layout)(const struct form *form);
     const struct task_loss *losses; /* the first is the default; a NULL name ends */
 
     /* ---- Batches ---- */

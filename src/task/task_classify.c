@@ -212,6 +212,7 @@ const struct task task_classify = {
     .measure = "accuracy",
     .nothing = "no pictures",
     .classes = "classes",
+    .output = "scores",
     .gives = "a score for each class; their soft max is the probabilities",
     .targets = GLCNN_DATA_TARGETS_CLASSES,
     .build = net_classify,

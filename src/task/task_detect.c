@@ -145,6 +145,55 @@ static glcnn_image_node *build(const struct features *features, const struct for
     return good ? pack(&layout, outputs) : NULL;
 }
 
+/* ---- In files for other programs ---- */
+
+/* What the soft plus of a grid reads. */
+static glcnn_image_node *raw_distances(const glcnn_network *network, uint32_t scale)
+{
+    glcnn_image_node *made = named(network, "distances", scale);
+    glcnn_filter_node *filter = made ? glcnn_image_node_filter(made) : NULL;
+    const struct glcnn_neuron_parameters *p =
+        filter ? glcnn_neuron(glcnn_filter_node_kernel(filter)) : NULL;
+    return p && p->neuron.type == GLCNN_NEURON_TYPE_SOFT_PLUS ? glcnn_filter_node_source(filter, 0)
+                                                              : NULL;
+}
+
+static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_ENDS],
+                          char error[GLCNN_ERROR_LENGTH])
+{
+    const struct detection_layout layout = layout_of(&model->form);
+    for (uint32_t i = 0; i < layout.scales; i++) {
+        struct task_end *boxes = &ends[2 * i], *scores = &ends[2 * i + 1];
+        boxes->node = raw_distances(model->network, i);
+        scores->node = named(model->network, "scores", i);
+        snprintf(boxes->name, sizeof boxes->name, "boxes_%u", layout.grids[i].stride);
+        snprintf(scores->name, sizeof scores->name, "scores_%u", layout.grids[i].stride);
+        if (boxes->node && scores->node)
+            continue;
+        snprintf(
+            error, GLCNN_ERROR_LENGTH,
+            "a detector's boxes are found by the labels of its layers, and the network has no " HEAD_LABELS
+            "scores_%u, or none " HEAD_LABELS "distances_%u that is a soft plus",
+            i, i);
+        return 0;
+    }
+    return 2 * layout.scales;
+}
+
+static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
+                                   uint32_t count)
+{
+    const struct detection_layout layout = layout_of(form);
+    struct detection_outputs outputs[DETECTION_SCALES];
+    bool good = count == 2 * layout.scales;
+    for (uint32_t i = 0; good && i < layout.scales; i++) {
+        detection_join(ends[2 * i], ends[2 * i + 1], &outputs[i]);
+        good = outputs[i].predictions && name(outputs[i].scores, "scores", i) &&
+               name(outputs[i].distances, "distances", i);
+    }
+    return good ? pack(&layout, outputs) : NULL;
+}
+
 static bool finish(struct model *model)
 {
     model->probabilities = model->scores;
@@ -739,12 +788,10 @@ const struct task task_detect = {
     .ranked = "mAP@0.5:0.95",
     .nothing = "no objects",
     .classes = "classes",
-    .gives =
-        "at each place (x, y) of the grids, which lie below each other, the distances of a "
-        "box's left, top, right and bottom from (x + 1/2, y + 1/2), all in strides of the "
-        "grid (8, 16, 32 pixels), and the probability of each class; \"glcnn predict\" takes those "
-        "of 0.3 and more, and of two boxes of a class that share more than 0.6 of their union "
-        "the likelier",
+    .gives = "what boxes and their classes are made of",
+    .find_ends = find_ends,
+    .join_ends = join_ends,
+    .layout = layout_of,
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,

@@ -467,6 +467,7 @@ const struct task task_keypoints = {
     .measure = "PCK@0.05",
     .nothing = "no keypoints",
     .classes = "coordinates",
+    .output = "maps",
     .gives = "a heat map for each keypoint, about 1 where it is and 0 elsewhere",
     .targets = GLCNN_DATA_TARGETS_NUMBERS,
     .check = check,

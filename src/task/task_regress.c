@@ -52,6 +52,21 @@ static bool finish(struct model *model)
     return true;
 }
 
+/* The two units, which a file for other programs does not know to be fixed. */
+static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
+                                   uint32_t count)
+{
+    glcnn_filter_node *last = count == 1 ? glcnn_image_node_filter(ends[0]) : NULL;
+    glcnn_image_node *scaled = last && glcnn_filter_node_source_count(last) == 1
+                                   ? glcnn_filter_node_source(last, 0)
+                                   : NULL;
+    (void)form;
+    return scaled && glcnn_image_node_filter(scaled) && fix(scaled, TASK_UNITS "scale") &&
+                   fix(ends[0], TASK_UNITS "shift") && has_units(last)
+               ? ends[0]
+               : NULL;
+}
+
 /* Of a part that ends with the scores: the same kernels. */
 static glcnn_image_node *share_units(const struct model *part)
 {
@@ -317,10 +332,12 @@ const struct task task_regress = {.name = "regress",
                                   .measure = "R2",
                                   .nothing = "no spread",
                                   .classes = "numbers",
+                                  .output = "numbers",
                                   .gives = "the numbers, in units of the data",
                                   .targets = GLCNN_DATA_TARGETS_NUMBERS,
                                   .build = net_classify,
                                   .finish = finish,
+                                  .join_ends = join_ends,
                                   .answer = share_units,
                                   .losses = losses,
                                   .labels = task_row_labels,

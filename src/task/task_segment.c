@@ -519,6 +519,7 @@ const struct task task_segment = {
     .measure = "mIoU",
     .nothing = "no classes",
     .classes = "classes",
+    .output = "scores",
     .gives = "a score for each class at each pixel; their soft max is the probabilities",
     .targets = GLCNN_DATA_TARGETS_MASKS,
     .labels_turn = true,

@@ -1,31 +1,45 @@
-/* glcnn export: a model file becomes an ONNX file; one that was imported gets its own back, with the
- * weights that it has now. */
+/* glcnn export: a model file becomes a file for other programs. */
 #include <getopt.h>
+#include <glcnn/export.h>
 #include <glcnn/io.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "train/claim.h"
-#include "task/onnx_record.h"
-#include "task/saved.h"
+#include "base/option.h"
 #include "tool.h"
 
-enum { OPTION_FORCE = 256 };
+enum { OPTION_FORCE = 256, OPTION_BATCH, OPTION_BOXES, OPTION_PREPROCESSING };
 
 static const struct option_row options[] = {
     {'o', "out", WRITES "FILE", "the ONNX file to write"},
+    {OPTION_BATCH, "batch", "N", "fix the batch, as NPUs want it (default: any size)"},
+    {OPTION_BOXES, "boxes", "LAYOUT", "split, yolo or nms: how a detector's boxes leave"},
+    {OPTION_PREPROCESSING, "embed-preprocessing", "WHAT",
+     "normalise in the file: bytes, unit, bytes-bgr or unit-bgr"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,
     {0}};
 
 static const char details[] =
-    "MODEL is a file of \"glcnn train\" or \"glcnn import\". An imported model comes back as "
-    "it was, with the names and layouts of its file, but with the weights and the head that it "
-    "has now; any other network becomes a graph of opset 14. Its input is a picture as the "
-    "network sees it: values in 0 .. 1, minus the mean, divided by the deviation, both of "
-    "which are printed. Its result is printed too: of the tasks classify and segment scores, of "
-    "which a soft max makes probabilities. An existing file is overwritten only with --force.\n"
+    "MODEL is a file of \"glcnn train\" or \"glcnn import\". A network that was made here becomes a graph of "
+    "opset 14; an imported model comes back as it was, with the names and layouts of its file, but with the "
+    "weights and the head that it has now. The file's metadata say its task, its classes and how pictures are "
+    "normalised, for Ultralytics' loaders and for \"glcnn import\".\n"
+    "It takes \"images\", N,C,H,W, of values in 0 .. 1, minus the mean, divided by the deviation. With "
+    "--embed-preprocessing it does that itself: of bytes, or of a unit's values in 0 .. 1, red first, or as "
+    "OpenCV has pictures blue first. What it gives is printed: of the tasks classify and segment scores, of "
+    "which a soft max makes probabilities; of detect\n"
+    "  split  boxes_8 and scores_8, and so on for each grid, as convolutions leave them:\n"
+    "         for quantisers and NPUs (default)\n"
+    "  yolo   output, N x (4 + classes) x places: centres and sizes in pixels, then\n"
+    "         probabilities, as Frigate's yolo-generic and supervision decode them\n"
+    "  nms    boxes, scores, classes and pictures that ONNX's NonMaxSuppression leaves\n"
+    "A model of \"glcnn anomaly\" is not exported: its answer is a search among patches. An existing file is "
+    "overwritten only with --force.\n"
     "\n"
-    "  glcnn export fruit.glcnn -o fruit.onnx\n";
+    "  glcnn export fruit.glcnn -o fruit.onnx\n"
+    "  glcnn export parking.glcnn -o parking.onnx --boxes yolo --batch 1 --embed-preprocessing unit\n";
 
 struct export
 {
@@ -33,12 +47,9 @@ struct export
     struct tool_device tool;
     const char *path, *out;
     bool force;
+    struct glcnn_export_options options;
     struct claims claims;
-    struct saved saved;
-    glcnn_network *network;
-    struct glcnn_onnx_record *record;
-    uint8_t *bytes;
-    size_t size;
+    const struct glcnn_exported *exported;
 };
 
 static int fail(const struct export *e, const char *error)
@@ -46,56 +57,121 @@ static int fail(const struct export *e, const char *error)
     return complain(e->command, EXIT_FAILED, "%s", error);
 }
 
-static int read_network(struct export *e)
+/* ---- The command line ---- */
+
+static const struct {
+    const char *name;
+    glcnn_export_boxes boxes;
+} layouts[] = {{"split", GLCNN_EXPORT_BOXES_SPLIT},
+               {"yolo", GLCNN_EXPORT_BOXES_YOLO},
+               {"nms", GLCNN_EXPORT_BOXES_NMS}};
+
+static const struct {
+    const char *name;
+    glcnn_export_pixels pixels;
+    bool is_blue_first;
+} preprocessings[] = {{"bytes", GLCNN_EXPORT_PIXELS_BYTES, false},
+                      {"unit", GLCNN_EXPORT_PIXELS_UNIT, false},
+                      {"bytes-bgr", GLCNN_EXPORT_PIXELS_BYTES, true},
+                      {"unit-bgr", GLCNN_EXPORT_PIXELS_UNIT, true}};
+
+#define BATCH_MOST 65535
+
+static int read_batch(struct export *e)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    if (!saved_read(e->path, &e->saved, error))
-        return fail(e, error);
-    int status = device_open(&e->tool);
-    if (status != EXIT_GOOD)
-        return complain(e->command, status, "%s", e->tool.error);
-    return saved_network(&e->saved, e->path, e->tool.device, &e->network, error) ? EXIT_GOOD
-                                                                                 : fail(e, error);
+    uint64_t batch;
+    if (!option_whole(optarg, 1, BATCH_MOST, &batch))
+        return complain(e->command, EXIT_USAGE, "--batch is \"%s\"; it must be in 1 .. %d", optarg,
+                        BATCH_MOST);
+    e->options.batch = (uint32_t)batch;
+    return EXIT_GOOD;
 }
 
-static int read_record(struct export *e)
+static int read_boxes(struct export *e)
 {
-    const struct glcnn_checkpoint_bytes *text = &e->saved.bytes[SAVED_RECORD],
-                                        *skeleton = &e->saved.bytes[SAVED_ONNX];
-    if (!text->bytes || !skeleton->bytes)
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (strcmp(layouts[i].name, optarg) == 0) {
+            e->options.boxes = layouts[i].boxes;
+            return EXIT_GOOD;
+        }
+    return complain(e->command, EXIT_USAGE, "--boxes is \"%s\"; it must be split, yolo or nms",
+                    optarg);
+}
+
+static int read_preprocessing(struct export *e)
+{
+    for (size_t i = 0; i < sizeof preprocessings / sizeof *preprocessings; i++)
+        if (strcmp(preprocessings[i].name, optarg) == 0) {
+            e->options.pixels = preprocessings[i].pixels;
+            e->options.is_blue_first = preprocessings[i].is_blue_first;
+            return EXIT_GOOD;
+        }
+    return complain(
+        e->command, EXIT_USAGE,
+        "--embed-preprocessing is \"%s\"; it must be bytes, unit, bytes-bgr or unit-bgr", optarg);
+}
+
+static int read_option(struct export *e, int letter)
+{
+    switch (letter) {
+    case 'o':
+        e->out = optarg;
         return EXIT_GOOD;
-    e->record =
-        onnx_record_parse((const char *)text->bytes, text->size, skeleton->bytes, skeleton->size);
-    return e->record ? EXIT_GOOD
-                     : complain(e->command, EXIT_FAILED,
-                                "%s: its record of the ONNX file is damaged", e->path);
+    case OPTION_FORCE:
+        e->force = true;
+        return EXIT_GOOD;
+    case OPTION_BATCH:
+        return read_batch(e);
+    case OPTION_BOXES:
+        return read_boxes(e);
+    case OPTION_PREPROCESSING:
+        return read_preprocessing(e);
+    default:
+        return read_device_option(&e->tool, letter) ? EXIT_GOOD : EXIT_USAGE;
+    }
 }
 
-/* Of what was imported the file says itself what it gives. */
-static void tell_result(const struct export *e)
+static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
 {
-    if (!e->record && e->saved.form.classes)
-        output("%s: gives %s\n", e->out, task_of(&e->saved.form)->gives);
+    int status = EXIT_GOOD;
+    for (int letter; (letter = next_option(e->command, argc, argv)) != OPTIONS_DONE;) {
+        *help = letter == 'h';
+        if (!*help)
+            status = read_option(e, letter);
+        if (*help || status != EXIT_GOOD)
+            return status;
+    }
+    if (optind == argc)
+        return complain(e->command, EXIT_USAGE, "no model given");
+    e->path = argv[optind++];
+    if (!e->out)
+        return complain(e->command, EXIT_USAGE, "--out is missing: the ONNX file to write");
+    return expect_no_arguments(e->command, argc, argv);
+}
+
+/* ---- The file ---- */
+
+/* Lines, each behind the file's name. */
+static void tell(const struct export *e)
+{
+    for (const char *line = e->exported->text; *line;) {
+        const size_t length = strcspn(line, "\n");
+        output("%s: %.*s\n", e->out, (int)length, line);
+        line += length + (line[length] != 0);
+    }
 }
 
 static int write_file(struct export *e)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct form *form = &e->saved.form;
-    const struct glcnn_onnx_image input = {
-        .width = form->width, .height = form->height, .feature_channels = form->channels};
-    if (glcnn_onnx_write(e->network, e->record, e->record ? NULL : &input, e->record ? 0 : 1,
-                         &e->bytes, &e->size, error) != GLCNN_SUCCESS ||
-        glcnn_file_save(e->out, e->bytes, e->size, error) != GLCNN_SUCCESS)
+    int status = device_open(&e->tool);
+    if (status != EXIT_GOOD)
+        return complain(e->command, status, "%s", e->tool.error);
+    if (glcnn_export_file(e->tool.device, e->path, &e->options, &e->exported, error) !=
+            GLCNN_SUCCESS ||
+        glcnn_file_save(e->out, e->exported->bytes, e->exported->size, error) != GLCNN_SUCCESS)
         return fail(e, error);
-    output("%s: images of %ux%ux%u", e->out, form->width, form->height, form->channels);
-    if (form->classes)
-        output(", %u %s", form->classes, task_of(form)->classes);
-    for (uint32_t c = 0; c < saved_listed(form); c++)
-        output("%s%.9g / %.9g", c ? ", " : "; mean and deviation ", (double)e->saved.mean[c],
-               (double)e->saved.deviation[c]);
-    output("\n");
-    tell_result(e);
+    tell(e);
     return EXIT_GOOD;
 }
 
@@ -111,33 +187,8 @@ static int claim_files(struct export *e)
 
 static int export(struct export *e)
 {
-    int status = claim_files(e);
-    if (status == EXIT_GOOD)
-        status = read_network(e);
-    if (status == EXIT_GOOD)
-        status = read_record(e);
+    const int status = claim_files(e);
     return status == EXIT_GOOD ? write_file(e) : status;
-}
-
-static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
-{
-    for (int letter; (letter = next_option(e->command, argc, argv)) != OPTIONS_DONE;) {
-        *help = letter == 'h';
-        if (*help)
-            return EXIT_GOOD;
-        if (letter == 'o')
-            e->out = optarg;
-        else if (letter == OPTION_FORCE)
-            e->force = true;
-        else if (!read_device_option(&e->tool, letter))
-            return EXIT_USAGE;
-    }
-    if (optind == argc)
-        return complain(e->command, EXIT_USAGE, "no model given");
-    e->path = argv[optind++];
-    if (!e->out)
-        return complain(e->command, EXIT_USAGE, "--out is missing: the ONNX file to write");
-    return expect_no_arguments(e->command, argc, argv);
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
@@ -149,11 +200,8 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         print_help(command);
     if (!help && status == EXIT_GOOD)
         status = export(&e);
-    glcnn_onnx_destroy(e.bytes);
-    onnx_record_free(e.record);
-    glcnn_network_destroy(&e.network);
+    glcnn_exported_destroy(&e.exported);
     glcnn_device_destroy(&e.tool.device);
-    saved_free(&e.saved);
     claims_release(&e.claims);
     return status;
 }

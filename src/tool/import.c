@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/own_file.h"
 #include "train/claim.h"
 #include "task/class_names.h"
 #include "task/onnx_record.h"
@@ -59,7 +60,8 @@ static const char details[] =
     "becomes a classifier with --head, which adds an untrained layer. All outputs of the file are kept; "
     "--output ends the network at one of "
     "them, or at another value between nodes.\n"
-    "ONNX files do not say how pictures must be normalised: --mean and --deviation do, for "
+    "A file of \"glcnn export\" says its task, classes and normalisation, and becomes the model that it was, "
+    "but with --output or --head. Others do not say how pictures must be normalised: --mean and --deviation do, for "
     "values in 0 .. 1, red first. Nor do they say how pictures were cut: without --resize a picture is "
     "scaled until it covers the image size, by the mean over areas. Classifiers of ImageNet are mostly "
     "evaluated with --resize 256 for images of 224x224, antialiased and bilinear, as Pillow and "
@@ -83,6 +85,7 @@ struct import {
     struct glcnn_onnx_options options;
     struct glcnn_onnx_record *record;
     char *record_text;
+    struct own_file own; /* what the file says of itself, where it was exported here */
     struct saved saved;
     struct model model;
 };
@@ -211,6 +214,15 @@ static bool number_classes(struct saved *saved, uint32_t classes)
     return true;
 }
 
+/* Those that the file says. */
+static bool copy_classes(struct saved *saved, const struct saved *own)
+{
+    bool good = true;
+    for (uint32_t k = 0; k < own->form.classes && good; k++)
+        good = add_name(saved, own->form.classes, own->names[k]);
+    return good;
+}
+
 /* Cuts the text into its lines, `classes` of them. */
 static bool read_classes(struct saved *saved, uint32_t classes, char *text, char **lines)
 {
@@ -285,15 +297,22 @@ static int name_classes(struct import *i, uint32_t classes)
         return fail(i, "not enough memory");
     if (i->classes)
         return take_classes(i, classes);
+    if (i->own.is_own)
+        return copy_classes(&i->saved, &i->own.saved) ? EXIT_GOOD : fail(i, "not enough memory");
     return number_classes(&i->saved, classes) ? EXIT_GOOD : fail(i, "not enough memory");
 }
 
+/* What is not asked for is as the file says, or else 0 and 1. */
 static int read_normalisation(struct import *i)
 {
     struct saved *s = &i->saved;
     const uint32_t listed = saved_listed(&s->form);
-    if (saved_read_list(i->mean ? i->mean : "0", listed, NAN, s->mean) &&
-        saved_read_list(i->deviation ? i->deviation : "1", listed, 0, s->deviation))
+    memcpy(s->mean, i->own.saved.mean, sizeof s->mean);
+    memcpy(s->deviation, i->own.saved.deviation, sizeof s->deviation);
+    const char *mean = i->mean || i->own.is_own ? i->mean : "0",
+               *deviation = i->deviation || i->own.is_own ? i->deviation : "1";
+    if ((!mean || saved_read_list(mean, listed, NAN, s->mean)) &&
+        (!deviation || saved_read_list(deviation, listed, 0, s->deviation)))
         return EXIT_GOOD;
     if (listed < s->form.channels)
         return complain(
@@ -323,13 +342,19 @@ static void mark_outputs(const struct glcnn_onnx_record *r)
         glcnn_image_node_set_export_from_graph(r->outputs[k].node, true);
 }
 
-/* A network that is no classifier has no classes. */
+/* A network that is no classifier has no classes, unless the file says what it is for. */
 static bool describe(struct import *i)
 {
     const struct glcnn_onnx_record *r = i->record;
     const struct glcnn_onnx_image *in = r->inputs, *out = r->outputs;
     if (r->input_count != 1)
         return false;
+    if (i->own.is_own) {
+        i->saved.form = i->own.saved.form;
+        i->saved.form.resize = i->resize ? i->resize : i->saved.form.resize;
+        snprintf(i->saved.title, sizeof i->saved.title, "%s", i->own.saved.title);
+        return true;
+    }
     bool classifies = r->output_count == 1 && out->width == 1 && out->height == 1;
     i->saved.form = (struct form){.width = in->width,
                                   .height = in->height,
@@ -344,9 +369,32 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* A network that was made here is written anew. */
+static bool keeps_record(const struct import *i)
+{
+    return !i->own.is_own || i->own.has_record;
+}
+
+/* Another end than the file's makes another network of it. */
+static int read_own(struct import *i)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    if (i->options.output || i->options.head_classes)
+        return EXIT_GOOD;
+    if (!own_file_read(i->path, &i->own, error))
+        return fail_file(i, error);
+    if (!i->own.is_own)
+        return EXIT_GOOD;
+    i->options.input = i->own.input;
+    i->options.outputs = (const char *const *)i->own.outputs;
+    i->options.output_count = i->own.output_count;
+    return EXIT_GOOD;
+}
+
 static int read_model(struct import *i)
 {
     char error[GLCNN_ERROR_LENGTH];
+    bool good = true;
     glcnn_network *network = NULL;
     int status = device_open(&i->tool);
     if (status != EXIT_GOOD)
@@ -354,7 +402,14 @@ static int read_model(struct import *i)
     if (glcnn_onnx_load(i->tool.device, i->path, &i->options, &network, &i->record, error) !=
         GLCNN_SUCCESS)
         return fail_file(i, error);
-    mark_outputs(i->record);
+    if (!keeps_record(i))
+        good = own_file_join(&i->own, i->record, error);
+    else
+        mark_outputs(i->record);
+    if (!good) {
+        glcnn_network_destroy(&network);
+        return fail_file(i, error);
+    }
     if (!describe(i)) {
         glcnn_network_destroy(&network);
         return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; expected one, of pictures",
@@ -395,8 +450,10 @@ static void tell(const struct import *i)
     output("%s: images of %ux%ux%u, ", i->out, form->width, form->height, form->channels);
     if (form->resize)
         output("the middle of pictures whose shorter side is scaled to %u, ", form->resize);
+    if (i->own.is_own && form->classes)
+        output("for the task %s, ", task_of(form)->name);
     if (form->classes) {
-        output("%u classes\n", form->classes);
+        output("%u %s\n", form->classes, task_of(form)->classes);
         tell_channels(form);
         return;
     }
@@ -418,7 +475,8 @@ static int write_model(struct import *i)
     i->record_text = onnx_record_text(i->record);
     if (!i->record_text)
         return fail(i, "not enough memory");
-    saved_add_onnx(&all, i->record->skeleton, i->record->skeleton_size, i->record_text);
+    if (keeps_record(i))
+        saved_add_onnx(&all, i->record->skeleton, i->record->skeleton_size, i->record_text);
     if (!saved_write(&all, &i->model, i->out, NULL, NULL, 0, error))
         return fail(i, error);
     tell(i);
@@ -447,6 +505,8 @@ static int import(struct import *i)
     name_model(i);
     int status = claim_files(i);
     if (status == EXIT_GOOD)
+        status = read_own(i);
+    if (status == EXIT_GOOD)
         status = read_model(i);
     if (status == EXIT_GOOD)
         status = read_normalisation(i);
@@ -468,6 +528,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     glcnn_onnx_record_destroy(&i.record);
     glcnn_device_destroy(&i.tool.device);
     saved_free(&i.saved);
+    own_file_free(&i.own);
     claims_release(&i.claims);
     free(i.record_text);
     return status;

@@ -1,0 +1,92 @@
+/* Models for other programs: a trained network as a file that ONNX Runtime, OpenVINO, TensorRT, ncnn, an NPU's
+ * converter or a program of its user's runs, and that says what it is for.
+ *
+ * Part of libglcnn_train, not of libglcnn, and not included by glcnn/glcnn.h. "glcnn export" prints what is returned
+ * here.
+ *
+ * A file is an ONNX model of opset 14, but that of a model which was imported is its own file, with the weights that
+ * it has now, and its names. Its one input, "images", is N,C,H,W; N is of any size unless `batch` says otherwise. Its
+ * outputs are
+ *
+ *   classify   scores     N x classes, whose soft max is the probabilities
+ *   regress    numbers    N x numbers, in units of the data
+ *   segment    scores     N x classes x H x W, whose soft max is the probabilities
+ *   keypoints  maps       N x keypoints x rows x columns: about 1 where a keypoint is, 0 elsewhere
+ *   detect     by `boxes`, below
+ *
+ * Its metadata are what loaders of Ultralytics' files read: task, names (a dictionary as Python writes it), stride,
+ * imgsz ([H, W]), batch, channels, and kpt_shape of keypoints; and what "glcnn import" makes the same model of again:
+ * the keys "glcnn.*" and "model.*" of include/model_files.md. The task is called as here: those of Ultralytics that are
+ * classify and detect mean the same.
+ *
+ * A model whose pictures are searched for what is not as usual ("glcnn anomaly") does not leave: its answer is that of
+ * a search among patches of normal pictures, which no file of a network has. Its backbone is what it was fitted with.
+ *
+ * Thread-safety: a model is used on the thread of its device. */
+#ifndef GLCNN_EXPORT_H
+#define GLCNN_EXPORT_H
+
+#include <glcnn/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a detector's boxes leave; of other tasks it must be SPLIT. Each grid has a stride S: 8, 16, 32 pixels, and places
+ * (x, y) at the points (x + 1/2, y + 1/2) S of a picture as the network sees it. */
+typedef enum glcnn_export_boxes {
+    /* For each grid "boxes_S", N x 4 x rows x columns, and "scores_S", N x classes x rows x columns, as their
+     * convolutions leave them: ln(1 + e^v) S of the former are the distances to a box's left, top, right and bottom in
+     * pixels, and 1 / (1 + e^-v) of the latter the probabilities. Nothing of a different kind is joined, so that each
+     * can have a scale of its own in whole numbers. */
+    GLCNN_EXPORT_BOXES_SPLIT = 0,
+    /* "output", N x (4 + classes) x places of all grids: a box's centre x and y, width and height in pixels, and the
+     * probability of each class. */
+    GLCNN_EXPORT_BOXES_YOLO,
+    /* "boxes", K x 4: left, top, right, bottom in pixels; "scores", K; "classes" and "pictures", K, int64: boxes of a
+     * probability above 0.3, of which those that overlap a likelier one of their class by more than 0.6 are left out,
+     * by pictures and classes, the likeliest first, at most 300 of a class. */
+    GLCNN_EXPORT_BOXES_NMS
+} glcnn_export_boxes;
+
+/* What "images" are. */
+typedef enum glcnn_export_pixels {
+    GLCNN_EXPORT_PIXELS_NORMALISED = 0, /* float32: (v - mean) / deviation of v in 0 .. 1 */
+    GLCNN_EXPORT_PIXELS_UNIT,           /* float32 in 0 .. 1: the file normalises */
+    GLCNN_EXPORT_PIXELS_BYTES           /* uint8: the same */
+} glcnn_export_pixels;
+
+/* All zero: the defaults. */
+struct glcnn_export_options {
+    glcnn_export_boxes boxes;
+    uint32_t batch; /* 0: of any size */
+    glcnn_export_pixels pixels;
+    bool
+        is_blue_first; /* of UNIT and BYTES, with three channels: blue, green, red; otherwise red comes first */
+};
+
+/* A file. */
+struct glcnn_exported {
+    const uint8_t *bytes;
+    size_t size;
+    const char *text; /* what the file takes and gives, lines; what others named is escaped */
+};
+
+/* Makes one of a model file, or of a model. *exported is the caller's, NULL after a failure. device NULL: the library's
+ * default. Errors: those of glcnn_model_load and glcnn_onnx_write_with; GLCNN_UNSUPPORTED for a model of anomalies,
+ * and for options that it cannot have, with the reason. */
+GLCNN_API glcnn_status glcnn_export_file(glcnn_device *device, const char *path,
+                                         const struct glcnn_export_options *options,
+                                         const struct glcnn_exported **exported,
+                                         char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API glcnn_status glcnn_export_model(glcnn_model *model,
+                                          const struct glcnn_export_options *options,
+                                          const struct glcnn_exported **exported,
+                                          char error[GLCNN_ERROR_LENGTH]);
+/* *exported becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_exported_destroy(const struct glcnn_exported **exported);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
