@@ -62,6 +62,13 @@ struct glcnn_model_description {
  * glcnn_network_deserialize and glcnn_checkpoint_load; GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
                                         char error[GLCNN_ERROR_LENGTH]);
+/* The same for pictures that are brought to another size than the network was made for, up to GLCNN_DATA_MAX_SIDE, where
+ * its layers allow: those that work at each place alike do, means of whole maps, and what "glcnn train" puts behind them; a
+ * layer that has weights for each place does not. width and height 0: the size that it was made for. Errors: also
+ * GLCNN_INVALID_ARGUMENT for a size out of range; GLCNN_MALFORMED_DATA names the layer that does not. */
+GLCNN_API glcnn_status glcnn_model_load_sized(glcnn_device *device, const char *path,
+                                              uint32_t width, uint32_t height, glcnn_model **model,
+                                              char error[GLCNN_ERROR_LENGTH]);
 /* A network that has learned nothing. */
 struct glcnn_model_parameters {
     const char *task; /* NULL: "classify" */

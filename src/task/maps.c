@@ -8,11 +8,13 @@ static bool good(glcnn_status status)
     return status == GLCNN_SUCCESS;
 }
 
-static bool list(const glcnn_network *network, struct maps *maps)
+static bool list(const glcnn_network *network, size_t most, struct maps *maps)
 {
     glcnn_filter_node *filter;
     maps->at = calloc(model_filter_count(network) + 1, sizeof *maps->at);
-    for (; maps->at && (filter = glcnn_network_filter(network, maps->count)) != NULL; maps->count++)
+    for (; maps->at && maps->count < most &&
+           (filter = glcnn_network_filter(network, maps->count)) != NULL;
+         maps->count++)
         maps->at[maps->count] = (struct map){.image = glcnn_filter_node_result(filter),
                                              .label = glcnn_filter_node_label(filter)};
     return maps->at;
@@ -59,8 +61,15 @@ static bool measure(const struct model *model, struct maps *maps, glcnn_image_no
 
 bool maps_find(const struct model *model, struct maps *maps)
 {
+    return maps_find_first(model, SIZE_MAX, maps);
+}
+
+bool maps_find_first(const struct model *model, size_t filters, struct maps *maps)
+{
     *maps = (struct maps){.count = 0};
-    bool listed = list(model->network, maps);
+    bool listed = list(model->network, filters, maps);
+    if (listed && maps->count == 0)
+        return true;
     glcnn_image_node **nodes = calloc(maps->count + 1, sizeof(*nodes));
     glcnn_image **results = calloc(maps->count + 1, sizeof(*results));
     bool found = listed && nodes && results && measure(model, maps, nodes, results);

@@ -12,6 +12,7 @@
 
 #include "backbone.h"
 #include "class_names.h"
+#include "network_size.h"
 #include "window.h"
 #include "base/option.h"
 
@@ -268,6 +269,10 @@ static bool make_own(const struct saved *saved, glcnn_device *device, const stru
         glcnn_network_deserialize(device, bytes->bytes, bytes->size, &network, error) !=
             GLCNN_SUCCESS)
         return false;
+    if (saved->made.width > 0 && !network_take_size(network, &saved->made, &saved->form, error)) {
+        glcnn_network_destroy(&network);
+        return false;
+    }
     if (is_backbone)
         return backbone_open(network, &saved->form, form, batch, model, error);
     if (form->classes == saved->form.classes || replace_head(network, form, error))
@@ -292,29 +297,19 @@ bool saved_take_size(struct saved *saved, uint32_t width, uint32_t height,
                      char error[GLCNN_ERROR_LENGTH])
 {
     struct form form = saved->form;
-    const struct net *net = saved->net ? saved->net : net_find(saved->title);
     form.longer = form_longer(&saved->form);
     form.width = width;
     form.height = height;
     form.resize = 0;
-    if (!net)
-        snprintf(
-            error, GLCNN_ERROR_LENGTH,
-            "the network, \"%.100s\", takes images of %ux%u alone: only the networks of --net are "
-            "known to take other sizes",
-            saved->title, saved->form.width, saved->form.height);
-    else if (!net_fits(net, &form))
+    if (saved->net && !net_fits(saved->net, &form)) {
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "images of %ux%u are too small for %s, which needs %ux%u", width, height,
-                 net->name, net->least, net->least);
-    else {
-        free((void *)(uintptr_t)saved->bytes[SAVED_NETWORK].bytes);
-        saved->bytes[SAVED_NETWORK].bytes = NULL;
-        saved->net = net;
-        saved->form = form;
-        return true;
+                 saved->net->name, saved->net->least, saved->net->least);
+        return false;
     }
-    return false;
+    saved->made = saved->form;
+    saved->form = form;
+    return true;
 }
 
 bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,

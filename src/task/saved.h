@@ -27,6 +27,8 @@ struct saved {
     char title[128];       /* what the network is called */
     const struct net *net; /* NULL where the file has its network */
     struct form form;
+    struct form
+        made; /* the form of the file's network, where saved_take_size changed it; all zero otherwise */
     const char *const *names; /* form.classes of them */
     float mean[GLCNN_DATA_MAX_CHANNELS], deviation[GLCNN_DATA_MAX_CHANNELS]; /* of each channel */
     struct glcnn_checkpoint_bytes bytes[SAVED_BYTES]; /* in that order; NULL: the file has none */
@@ -65,8 +67,8 @@ bool saved_take(const struct glcnn_checkpoint_metadata *metadata, bool has_own,
 bool saved_read(const char *path, struct saved *saved, char error[GLCNN_ERROR_LENGTH]);
 void saved_free(struct saved *saved);
 
-/* Has the network take images of another size, before it is made: that of a network of nets.h, whose layers
- * do. False, and a message: it is another one, or the size is too small. */
+/* Has the network take images of another size, before it is made: saved_make refuses one whose layers do not. False, and
+ * a message: the size is too small. */
 bool saved_take_size(struct saved *saved, uint32_t width, uint32_t height,
                      char error[GLCNN_ERROR_LENGTH]);
 

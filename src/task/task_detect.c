@@ -23,15 +23,6 @@
 
 _Static_assert(DETECTION_MOST == TASK_BOXES, "an answer has room for all boxes");
 
-/* As many grids as pictures of that size have objects for. */
-static struct detection_layout layout_of(const struct form *form)
-{
-    static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
-    const uint32_t longer = form_longer(form);
-    const uint32_t scales = longer <= 96 ? 1 : longer <= 192 ? 2 : 3;
-    return detection_layout(form->width, form->height, form->classes, strides, scales);
-}
-
 /* ---- The network ---- */
 
 /* Half of the size, rounded up, and twice the channels, at most 64. */
@@ -133,7 +124,7 @@ static uint32_t head_channels(const struct features *features)
 
 static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
-    const struct detection_layout layout = layout_of(form);
+    const struct detection_layout layout = detection_layout_of(form);
     struct detection_features of_grids[DETECTION_SCALES];
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = true;
@@ -217,7 +208,7 @@ static glcnn_image_node *packed(const struct model *model, const struct detectio
  * sum over a batch the mean over its objects. */
 static bool add_loss(struct model *model, enum detection_classes classes)
 {
-    const struct detection_layout layout = layout_of(&model->form);
+    const struct detection_layout layout = detection_layout_of(&model->form);
     const struct detection_outputs outputs = {.scores = packed(model, &layout, "scores"),
                                               .distances = packed(model, &layout, "distances")};
     struct detection_loss loss = {.labels = model_add_labels(model),
@@ -270,7 +261,7 @@ static float box_gain(const struct form *form)
 
 static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
 {
-    const struct detection_layout layout = layout_of(form);
+    const struct detection_layout layout = detection_layout_of(form);
     const uint32_t channels[] = {form->classes, form->classes, 4, 1};
     return (struct glcnn_image_descriptor){.width = layout.grids[0].columns,
                                            .height = detection_packed_rows(&layout),
@@ -416,7 +407,7 @@ static bool upload_all(struct runner *runner, const struct detection_targets *ta
 
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
-    const struct detection_layout layout = layout_of(&runner->form);
+    const struct detection_layout layout = detection_layout_of(&runner->form);
     struct detection_targets targets;
     struct batch_objects objects = {NULL, NULL};
     bool good = detection_targets_create(&layout, runner->batch, &targets) &&
@@ -436,7 +427,7 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
 
 static size_t values(const struct form *form)
 {
-    const struct detection_layout layout = layout_of(form);
+    const struct detection_layout layout = detection_layout_of(form);
     return detection_packed(&layout);
 }
 
@@ -457,7 +448,7 @@ static uint32_t detect(const struct form *form, const float *packed,
                        const struct detection_limits *limits,
                        struct glcnn_detection found[DETECTION_MOST])
 {
-    const struct detection_layout layout = layout_of(form);
+    const struct detection_layout layout = detection_layout_of(form);
     const float *predictions[DETECTION_SCALES];
     float *room = unpack(&layout, packed, predictions);
     uint32_t count = room ? detection_decode(&layout, predictions, limits, found) : UINT32_MAX;
@@ -548,7 +539,7 @@ static double loss_at(const struct detection_target *t, size_t at, uint32_t clas
 /* As the training's, but for boxes by plain intersection over union; NaN: not enough memory. */
 static double loss_of(const struct form *form, const float *packed, const struct objects *objects)
 {
-    const struct detection_layout layout = layout_of(form);
+    const struct detection_layout layout = detection_layout_of(form);
     const float *predictions[DETECTION_SCALES];
     struct detection_targets targets;
     float *room = unpack(&layout, packed, predictions);

@@ -56,11 +56,15 @@ glcnn_status trained_open(glcnn_model *m, glcnn_device *device, char error[GLCNN
 
 /* With its weights. */
 static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *path,
-                              char error[GLCNN_ERROR_LENGTH])
+                              const uint32_t size[2], char error[GLCNN_ERROR_LENGTH])
 {
     char reason[GLCNN_ERROR_LENGTH];
     if (!saved_read(path, &m->saved, error))
         return GLCNN_MALFORMED_DATA;
+    if (size[0] > 0 && !saved_take_size(&m->saved, size[0], size[1], reason)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
+        return GLCNN_MALFORMED_DATA;
+    }
     const glcnn_status status = trained_open(m, device, reason);
     if (status == GLCNN_SUCCESS)
         return glcnn_checkpoint_load(m->model.network, path, NULL, error);
@@ -70,16 +74,32 @@ static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *
     return status;
 }
 
-glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
-                              char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_model_load_sized(glcnn_device *device, const char *path, uint32_t width,
+                                    uint32_t height, glcnn_model **model,
+                                    char error[GLCNN_ERROR_LENGTH])
 {
+    const uint32_t size[2] = {width, height};
+    *model = NULL;
+    if (width > GLCNN_DATA_MAX_SIDE || height > GLCNN_DATA_MAX_SIDE || !width != !height) {
+        snprintf(error, GLCNN_ERROR_LENGTH,
+                 "pictures of %ux%u are requested; expected 1 to %u pixels a side, or 0x0 for the "
+                 "network's own size",
+                 width, height, (unsigned)GLCNN_DATA_MAX_SIDE);
+        return GLCNN_INVALID_ARGUMENT;
+    }
     glcnn_model *m = *model = calloc(1, sizeof *m);
     if (!m)
         return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
-    const glcnn_status status = open_file(m, device, path, error);
+    const glcnn_status status = open_file(m, device, path, size, error);
     if (status != GLCNN_SUCCESS)
         glcnn_model_destroy(model);
     return status;
+}
+
+glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
+                              char error[GLCNN_ERROR_LENGTH])
+{
+    return glcnn_model_load_sized(device, path, 0, 0, model, error);
 }
 
 static void forget_evaluation(glcnn_model *m)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/option.h"
 #include "train/claim.h"
 #include "report/matrix.h"
 #include "report/report_collect.h"
@@ -14,7 +15,7 @@
 
 #define BATCH 32
 
-enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_COLOURS, OPTION_FORCE };
+enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_COLOURS, OPTION_SIZE, OPTION_FORCE };
 
 static const struct option_row options[] = {
     {'j', "json", NULL, "print JSON, with all of the confusion matrix"},
@@ -23,6 +24,7 @@ static const struct option_row options[] = {
     {OPTION_REPORT, "report", WRITES "DIR", "write a page on the result, DIR/index.html"},
     {OPTION_COLOURS, "mask-colours", READS "FILE",
      "classes of masks that are colours, as \"glcnn train\" reads them"},
+    {OPTION_SIZE, "size", "N|WxH", "bring pictures to another size than the network was made for"},
     {OPTION_FORCE, "force", NULL, "overwrite existing files"},
     DEVICE_OPTIONS,
     {0}};
@@ -47,6 +49,7 @@ struct evaluation {
     struct tool_device tool;
     bool json, flips, force;
     struct claims claims;
+    uint32_t width, height;   /* 0: as the network was made for */
     const char *mask_colours; /* NULL: none */
     const char *plot;         /* NULL: none is drawn */
     const char *report;       /* a folder; NULL: none is written */
@@ -96,6 +99,8 @@ static int open_data(struct evaluation *e, const char *model, const char *data)
     struct text text = {0};
     if (!saved_read(model, &e->saved, error))
         return fail(e, error);
+    if (e->width && !saved_take_size(&e->saved, e->width, e->height, error))
+        return complain(e->command, EXIT_FAILED, "%s: %s", model, error);
     what.task = task_of(&e->saved.form);
     if (e->plot && !what.task->draws_matrix)
         return complain(e->command, EXIT_USAGE,
@@ -242,7 +247,13 @@ static bool read_option(struct evaluation *e, int letter)
         e->force = true;
     else if (letter == OPTION_COLOURS)
         e->mask_colours = optarg;
-    else if (letter == OPTION_PLOT)
+    else if (letter == OPTION_SIZE) {
+        if (option_extent(optarg, GLCNN_DATA_MAX_SIDE, &e->width, &e->height))
+            return true;
+        complain(e->command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, optarg,
+                 (unsigned)GLCNN_DATA_MAX_SIDE);
+        return false;
+    } else if (letter == OPTION_PLOT)
         e->plot = optarg;
     else if (letter == OPTION_REPORT)
         e->report = optarg;

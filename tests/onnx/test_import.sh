@@ -347,6 +347,12 @@ refused 1 'axis 3 open; .* (--size)$' import open3.onnx -o x.glcnn --channels 1
 must import open1.onnx -o open.glcnn --channels 1
 must import --force open2.onnx -o open.glcnn --size 12
 says '^open.glcnn: images of 8x12x1, 5 classes$'
+# Layers that work at each place alike take another size as they are: the answers are those of the file imported at it.
+must import open2.onnx -o small.glcnn --size 8
+./draw tall.png 20 30 0 0 || fail 'there is no tall picture'
+"$glcnn" predict --json open.glcnn tall.png >expected 2>log || fail 'a tall picture is not predicted'
+"$glcnn" predict --json --size 8x12 small.glcnn tall.png >found 2>log && cmp -s expected found ||
+    fail 'another size has other answers than the file imported at it'
 # Bytes of what the file remembers of its ONNX file: text, then the skeleton before it.
 size=$(wc -c <net.glcnn)
 for at in $((size - 1)) $((size - 200)) $((size - 900)) $((size - 1800)) $((size - 2600)) \

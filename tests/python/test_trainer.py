@@ -143,13 +143,14 @@ def coco(path, count=24):
 
 
 class Evaluations(Folder):
-    def told(self, net, path):
+    def told(self, net, path, *options):
         """What the tool says of a network."""
         net.save(self.at("net.safetensors"))
-        return json.loads(tool("evaluate", "--json", self.at("net.safetensors"), path))
+        return json.loads(tool("evaluate", "--json", self.at("net.safetensors"), path, *options))
 
-    def same(self, net, path):
-        found, told = glcnn.evaluate(net, path), self.told(net, path)
+    def same(self, net, path, size=None):
+        options = ("--size", str(size)) if size else ()
+        found, told = glcnn.evaluate(net, path, size=size), self.told(net, path, *options)
         self.assertEqual(found.measures, told)
         return found
 
@@ -191,7 +192,13 @@ class Evaluations(Folder):
         net = glcnn.train(self.at("eyes"), task="keypoints", epochs=1, **QUICK).network
         self.assertEqual(net.task, "keypoints")
         self.same(net, self.at("eyes"))
-        self.assertEqual(net.predict(self.at("eyes", "images", "000.png")).points.shape, (1, 3))
+        picture = self.at("eyes", "images", "000.png")
+        self.assertEqual(net.predict(picture).points.shape, (1, 3))
+        # At another size than it was trained at, as the tool does.
+        self.assertNotEqual(self.same(net, self.at("eyes"), 24).loss, glcnn.evaluate(net, self.at("eyes")).loss)
+        self.assertEqual(net.predict(picture, size=(16, 24)).points.shape, (1, 3))
+        with refused(self, Status.INVALID_ARGUMENT, "arrays have a size of their own"):
+            net.predict(numpy.zeros((1, *net.shape), numpy.float32), size=24)
 
     def test_files(self):
         halves(self.at("data"))

@@ -1,21 +1,27 @@
 /* Models of glcnn/task.h: made for each task, saved, loaded again, and asked about pictures. */
 #include "tests/fixture.h"
 
+#include <glcnn/checkpoint.h>
 #include <glcnn/task.h>
 
 #include <string.h>
 #include <unistd.h>
 
 #define SIDE     32
+#define LONGEST  128
 #define PICTURES 3
 
 static char folder[64], file[128], images[128];
 
+static uint32_t shown[2] = {SIDE, SIDE}; /* width and height of the pictures */
+
 /* Three pictures as one .npy file of bytes, [N][H][W]. */
-static bool write_images(void)
+static bool write_images(uint32_t width, uint32_t height)
 {
-    static uint8_t values[PICTURES * SIDE * SIDE];
-    const size_t shape[] = {PICTURES, SIDE, SIDE};
+    static uint8_t values[PICTURES * LONGEST * LONGEST];
+    const size_t shape[] = {PICTURES, height, width};
+    shown[0] = width;
+    shown[1] = height;
     FILE *out = fopen(images, "wb");
     char header[128];
     for (size_t i = 0; i < sizeof values; i++)
@@ -27,7 +33,7 @@ static bool write_images(void)
     if (!out)
         return false;
     fprintf(out, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
-    fwrite(values, 1, sizeof values, out);
+    fwrite(values, 1, (size_t)PICTURES * width * height, out);
     return fclose(out) == 0 && length > 0 && length < 117;
 }
 
@@ -38,7 +44,7 @@ static bool open_all(void)
         return false;
     snprintf(file, sizeof file, "%s/model.safetensors", folder);
     snprintf(images, sizeof images, "%s/images.npy", folder);
-    return write_images();
+    return write_images(SIDE, SIDE);
 }
 
 static void close_all(void)
@@ -49,21 +55,26 @@ static void close_all(void)
     fixture_close();
 }
 
-static glcnn_model *make(const char *task, const char *net)
+static glcnn_model *make_at(const char *task, const char *net, uint32_t width, uint32_t height)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_model *model = NULL;
     const char *const names[] = {"eye_x", "eye_y"};
     const struct glcnn_model_parameters parameters = {.task = task,
                                                       .net = net,
-                                                      .width = SIDE,
-                                                      .height = SIDE,
+                                                      .width = width,
+                                                      .height = height,
                                                       .channels = 1,
                                                       .class_names = names,
                                                       .class_count = 2,
-                                                      .seed = 3};
+                                                      .seed = width};
     CU_ASSERT_EQUAL_FATAL(glcnn_model_create(device, &parameters, &model, error), GLCNN_SUCCESS);
     return model;
+}
+
+static glcnn_model *make(const char *task, const char *net)
+{
+    return make_at(task, net, SIDE, SIDE);
 }
 
 /* Answers to all pictures, one after the other; how many there are. */
@@ -82,7 +93,7 @@ static uint32_t answer(glcnn_model *model, float *values,
     CU_ASSERT_PTR_NULL(others);
     while (glcnn_predictions_next(all, &p, error) == GLCNN_SUCCESS && p && count < PICTURES) {
         CU_ASSERT_EQUAL(p->index, count);
-        CU_ASSERT_EQUAL(p->width, SIDE);
+        CU_ASSERT_EQUAL(p->width, shown[0]);
         CU_ASSERT_TRUE(p->is_finite && has(p));
         CU_ASSERT_PTR_NOT_NULL(strstr(p->json, "\"image\""));
         memcpy(values + count++ * each, p->values, each * sizeof *values);
@@ -92,6 +103,11 @@ static uint32_t answer(glcnn_model *model, float *values,
     glcnn_predictions_destroy(&all);
     CU_ASSERT_PTR_NULL(all);
     return count;
+}
+
+static bool is_any(const struct glcnn_prediction *p)
+{
+    return p->values;
 }
 
 static bool has_class(const struct glcnn_prediction *p)
@@ -155,8 +171,98 @@ static void models_are_made_saved_and_loaded(void)
     }
 }
 
+/* Answers of a network to pictures of its size, in room that is to be freed. */
+static float *answers_of(glcnn_model *model)
+{
+    CU_ASSERT_TRUE_FATAL(
+        write_images(glcnn_model_info(model)->width, glcnn_model_info(model)->height));
+    float *values = calloc(PICTURES * glcnn_model_info(model)->value_count, sizeof *values);
+    CU_ASSERT_EQUAL(answer(model, values, is_any), PICTURES);
+    return values;
+}
+
+/* The network is what one that is made at the other size is, with the same weights. */
+static void networks_take_other_sizes(void)
+{
+    static const struct {
+        const char *task, *net;
+        uint32_t own, width, height, refused; /* a side that does not suit; 0: all do */
+    } all[] = {{"classify", "resnet8", 16, 24, 20, 0},
+               {"regress", "mobilenet-tiny", 16, 32, 24, 0},
+               {"segment", "small", 16, 24, 20, 0},
+               {"detect", "small", 112, 128, 104, 114},
+               {"keypoints", "small", 24, 16, 16, 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        const uint32_t sides[2] = {all[i].width, all[i].height};
+        glcnn_model *first = make_at(all[i].task, all[i].net, all[i].own, all[i].own),
+                    *other = make_at(all[i].task, all[i].net, sides[0], sides[1]), *sized = NULL;
+        free(answers_of(first)); /* normalisations know their lengths then */
+        CU_ASSERT_EQUAL(glcnn_model_save(first, file, error), GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_checkpoint_load(glcnn_model_network(other), file, NULL, error),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_model_load_sized(device, file, sides[0], sides[1], &sized, error),
+                        GLCNN_SUCCESS);
+        if (!sized)
+            printf("\n    %s of %s: %s\n", all[i].task, all[i].net, error);
+        const struct glcnn_model_description *info = sized ? glcnn_model_info(sized) : NULL;
+        if (info) {
+            CU_ASSERT_EQUAL(info->width, sides[0]);
+            CU_ASSERT_EQUAL(info->value_count, glcnn_model_info(other)->value_count);
+            float *expected = answers_of(other), *found = answers_of(sized);
+            CU_ASSERT_EQUAL(memcmp(expected, found, PICTURES * info->value_count * sizeof *found),
+                            0);
+            free(expected);
+            free(found);
+        }
+        if (all[i].refused) {
+            glcnn_model_destroy(&sized);
+            CU_ASSERT_EQUAL(
+                glcnn_model_load_sized(device, file, all[i].refused, all[i].refused, &sized, error),
+                GLCNN_MALFORMED_DATA);
+            CU_ASSERT_PTR_NOT_NULL(strstr(error, "does not take 114x114: add: the primary source"));
+        }
+        glcnn_model_destroy(&first);
+        glcnn_model_destroy(&other);
+        glcnn_model_destroy(&sized);
+    }
+}
+
+static void sizes_that_do_not_suit_are_refused(void)
+{
+    static const struct {
+        const char *task, *net, *phrase;
+        uint32_t own, width, height;
+        glcnn_status status;
+    } all[] = {
+        {"classify", "lenet",
+         "the network was made for images of 16x16, and does not take 20x20: fully_connected: the "
+         "weights are for",
+         16, 20, 20, GLCNN_MALFORMED_DATA},
+        {"segment", "small", "does not take 1x1", 16, 1, 1, GLCNN_MALFORMED_DATA},
+        {"segment", "small", "pictures of 0x8 are requested", 16, 0, 8, GLCNN_INVALID_ARGUMENT},
+        {"segment", "small", "pictures of 70000x8 are requested", 16, 70000, 8,
+         GLCNN_INVALID_ARGUMENT}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char error[GLCNN_ERROR_LENGTH] = "";
+        glcnn_model *model = make_at(all[i].task, all[i].net, all[i].own, all[i].own);
+        free(answers_of(model));
+        CU_ASSERT_EQUAL(glcnn_model_save(model, file, error), GLCNN_SUCCESS);
+        glcnn_model_destroy(&model);
+        CU_ASSERT_EQUAL(
+            glcnn_model_load_sized(device, file, all[i].width, all[i].height, &model, error),
+            all[i].status);
+        CU_ASSERT_PTR_NULL(model);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, all[i].phrase));
+        if (!strstr(error, all[i].phrase))
+            printf("\n    %s of %s: %s\n", all[i].task, all[i].net, error);
+        glcnn_model_destroy(&model);
+    }
+}
+
 static void nonsense_is_refused(void)
 {
+    CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_model *model = NULL;
     const char *const names[] = {"one", "two"};
@@ -201,6 +307,8 @@ static void nonsense_is_refused(void)
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(models_are_made_saved_and_loaded),
+                                        UNIT_TEST(networks_take_other_sizes),
+                                        UNIT_TEST(sizes_that_do_not_suit_are_refused),
                                         UNIT_TEST(nonsense_is_refused), CU_TEST_INFO_NULL};
     if (!open_all()) {
         close_all();

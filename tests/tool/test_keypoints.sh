@@ -131,6 +131,12 @@ awk '/"[xy]":/ { gsub(/[^0-9.]/, "", $0); at[FILENAME, ++count[FILENAME]] = $0 }
                 exit 1
         exit count["larger"] != 4
     }' found larger || fail 'another size finds keypoints elsewhere'
+"$glcnn" evaluate --json --size 40 shapes.safetensors shapes >larger 2>log || fail 'evaluate at another size'
+"$glcnn" evaluate --json --size 32 shapes.safetensors shapes >same 2>log || fail 'evaluate at its own size'
+"$glcnn" evaluate --json shapes.safetensors shapes >found 2>log || fail 'evaluate'
+cmp -s same found || fail 'its own size has another result'
+! cmp -s larger found || fail 'evaluate passes over --size'
+refuses 2 '--size is "none"' evaluate --size none shapes.safetensors shapes
 refuses 2 '--size is "none"' predict --size none shapes.safetensors shapes/images/001.png
 
 # ---- Resuming ----

@@ -50,14 +50,15 @@ class Answer(NamedTuple):
 class Model:
     """The library's model of a network, with its weights of now."""
 
-    def __init__(self, network: Network):
+    def __init__(self, network: Network, size: Any = None):
+        height, width = (size, size) if isinstance(size, int) else size or (0, 0)
         self._calls, self._device = library("glcnn_train"), network.device
         pointer = ctypes.POINTER(_c.glcnn_model)()
         with tempfile.TemporaryDirectory(prefix="glcnn-") as folder:
             path = os.path.join(folder, "model.safetensors")
             network.save(path)
-            call(self._calls.glcnn_model_load, self._device.enter(), os.fsencode(path),
-                 ctypes.byref(pointer))
+            call(self._calls.glcnn_model_load_sized, self._device.enter(), os.fsencode(path),
+                 width, height, ctypes.byref(pointer))
         self._owned = Owned(self._device, self._calls.glcnn_model_destroy, pointer)
         self._info = self._calls.glcnn_model_info(pointer).contents
 
@@ -109,12 +110,14 @@ class Model:
                       one.text.decode())
 
 
-def evaluate(network: Network, data: Path, *, flip: bool = False) -> Evaluation:
+def evaluate(network: Network, data: Path, *, flip: bool = False, size: Any = None) -> Evaluation:
     """Measures a network on labelled pictures, as glcnn evaluate does: on the test part of the path, or
     without one on the validation part, or if there is none of these on all.
 
-    flip  the mean of the answers to a picture and its mirror image, of classify alone"""
-    return Model(network).evaluate(data, flip=flip)
+    flip  the mean of the answers to a picture and its mirror image, of classify alone
+    size  of pictures as the network sees them, a number or (H, W), where its layers allow another than
+          the one that it was made for"""
+    return Model(network, size).evaluate(data, flip=flip)
 
 
 def _copy(pointer: Any, count: int) -> Any:
@@ -131,9 +134,9 @@ def paths_of(given: Any) -> Optional[List[Path]]:
     return None
 
 
-def answers(network: Network, given: Any, paths: List[Path]) -> Any:
+def answers(network: Network, given: Any, paths: List[Path], size: Any = None) -> Any:
     """An Answer of the path of a file; a list of them of a folder, a list, or a file of several."""
-    found = list(Model(network).predict(paths))
+    found = list(Model(network, size).predict(paths))
     if isinstance(given, (str, os.PathLike)) and not os.path.isdir(given) and len(found) == 1:
         return found[0]
     if not found:

@@ -360,7 +360,8 @@ class Network:
 
     # ---- Inference ----
 
-    def predict(self, images: Any, *, batch: int = 32, memory: int = 0, stack: bool = False) -> Any:
+    def predict(self, images: Any, *, batch: int = 32, memory: int = 0, stack: bool = False,
+                size: Any = None) -> Any:
         """The output for each image: of an ONNX model as its file has the axes, else [N][C] where it
         is of one pixel, otherwise [N][C][H][W]. Of a network of several outputs a dictionary of them
         by their names. What is random in training, dropout and augmentation, is left out. A value
@@ -371,10 +372,14 @@ class Network:
                 labels), and then the outputs of each batch come from a generator as they are made.
                 Or the path of a picture, of which the glcnn.Answer is given, that glcnn predict
                 prints; of a folder, or a list of paths, a list of those
-        stack   of an iterator: one array of all instead"""
+        stack   of an iterator: one array of all instead
+        size    of paths: pictures are brought to it, a number or (H, W), where the network's layers allow
+                another than the one that it was made for"""
         paths = paths_of(images)
         if paths:
-            return answers(self, images, paths)
+            return answers(self, images, paths, size)
+        if size is not None:
+            raise refuse("size is for the paths of pictures; arrays have a size of their own")
         if not is_batches(images):
             return self._predict(Fitting(self).batch(*_loop.given_pair(images, None)), batch,
                                  memory)
