@@ -327,6 +327,77 @@ GLCNN_API glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_o
                                                 size_t *count, char error[GLCNN_ERROR_LENGTH]);
 GLCNN_API void glcnn_onnx_metadata_destroy(struct glcnn_onnx_entry *entries, size_t count);
 
+/* ---- int8 ----
+ *
+ * A model of glcnn_onnx_write without a record as one of QuantizeLinear and DequantizeLinear, which runtimes
+ * compute in int8: ONNX Runtime, TensorRT and others, and converters to .tflite. In these steps: it is prepared
+ * (batch normalisation folded), the ranges of its values are measured, or known from training, and it is
+ * written. glcnn_onnx_read reads what is written back: rounding nodes between convolutions, the same arithmetic
+ * on the device. */
+
+/* A value that becomes int8. It is q = round(x / scale) + zero_point, held within -128 .. 127, of
+ *   least' = min(least, 0), most' = max(most, 0), the hull of all values that share a scale,
+ *   scale = (most' - least') / 255, and 1 where both are 0,   zero_point = round(-128 - least' / scale). */
+struct glcnn_onnx_range {
+    const char *name; /* of the value */
+    const char *node; /* that makes it, by its name; NULL: it is an input of the model */
+    float least, most; /* to be set; 0 at first */
+    /* What glcnn_onnx_quantize made of it. Scale 0: the value is not stored, because a rectifier alone
+     * reads it, whose range begins at 0, and int8 holds what the rectifier would. */
+    float scale;
+    int32_t zero_point;
+};
+
+/* A model that is prepared. Bytes, arrays and strings are its own. */
+struct glcnn_onnx_quantization {
+    uint8_t *bytes; /* the model in float32 that becomes int8 */
+    size_t size;
+    struct glcnn_onnx_range *ranges;
+    size_t range_count;
+    const char *notes; /* lines on what could not be done as usual; "": nothing */
+};
+
+/* Prepares a model of opset 13 or later whose values are N,C,H,W. Batch normalisations are folded into the
+ * convolution, transposed convolution or Gemm before them, where nothing else reads that; another one becomes a
+ * convolution of each channel by itself, and the notes say so. int8 are then
+ *
+ *   Conv, ConvTranspose, Gemm, MatMul of an initialiser   weights too: symmetric, -127 .. 127, of one scale for
+ *       each output channel, largest / 127 (1 / 127 where all are 0), in transposed convolutions of groups one
+ *       scale for all; biases int32 of the scale of the source times that of the weights. A scale of
+ *       weights is larger where a bias would not fit into int32
+ *   MaxPool, AveragePool, Resize, Reshape, Flatten, Transpose, Squeeze, Unsqueeze, Slice, Split, Pad, Expand,
+ *       Identity, DepthToSpace, SpaceToDepth   the result has the scale of the source
+ *   Concat                                     the sources have the scale of the result
+ *   Add, Sub, Mul, MatMul, PRelu               each source and the result a scale of its own, constants too
+ *   Relu, Clip        vanish where the range of their result is one that int8 holds by itself
+ *   Sigmoid, Tanh     the ranges -0 .. 255 / 256, and -1 .. 127 / 128, whatever was measured
+ *   LeakyRelu, Elu, HardSigmoid, HardSwish, Softmax, GlobalAveragePool, ReduceMean   of scales of their own
+ *
+ * between the first and the last layer of weights; before the first those that move pixels, and behind the last
+ * those, means, rectifiers and additions without constants. All others stay float32: preparation of pictures, and
+ * what decodes answers. Outputs are float32.
+ * *quantization is to be released with glcnn_onnx_quantization_destroy, and NULL after a failure.
+ * Errors: GLCNN_MALFORMED_DATA, GLCNN_UNSUPPORTED for an opset below 13 and a model without such a layer,
+ * GLCNN_INVALID_ARGUMENT, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_onnx_quantization_create(const uint8_t *bytes, size_t size,
+                                                      struct glcnn_onnx_quantization **quantization,
+                                                      char error[GLCNN_ERROR_LENGTH]);
+GLCNN_API void glcnn_onnx_quantization_destroy(struct glcnn_onnx_quantization **quantization);
+
+/* Writes the int8 model by the ranges, of which it fills in scales and zero points. *made is to be released with
+ * glcnn_onnx_destroy, and NULL after a failure. Errors: GLCNN_INVALID_ARGUMENT for a range that is not finite or
+ * whose least is above its most, with its name; those of glcnn_onnx_quantization_create. */
+GLCNN_API glcnn_status glcnn_onnx_quantize(struct glcnn_onnx_quantization *quantization,
+                                           uint8_t **made, size_t *made_size,
+                                           char error[GLCNN_ERROR_LENGTH]);
+
+/* The model with these values as its outputs, in place of its own: to look at what it computes on the way, as
+ * the ranges need. Errors: GLCNN_INVALID_ARGUMENT for a name that is neither an input nor made by a node;
+ * GLCNN_MALFORMED_DATA, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_onnx_expose(const uint8_t *bytes, size_t size,
+                                         const char *const *names, size_t count, uint8_t **made,
+                                         size_t *made_size, char error[GLCNN_ERROR_LENGTH]);
+
 /* The operators that are read, in the order of names, for tools and documents; NULL beyond the last.
  * Thread-safety: safe. */
 GLCNN_API const char *glcnn_onnx_operator(size_t index);
