@@ -54,7 +54,8 @@
  * Reading trusts nothing: a file that is damaged, that has cycles, missing values, sizes that
  * overflow, or data elsewhere, gives a message and no network. Nothing recurses without bound, and
  * memory and time are in proportion to the file, but for 8 million numbers and 33 million steps of
- * sums that any file may compute. All operators that have no kernel are found before the first
+ * sums that any file may compute, and for weights of ConstantOfShape, of which a file has only the
+ * shapes: they may take a quarter of the memory that is free. All operators that have no kernel are found before the first
  * node is made, and the message names the first of them with its node.
  *
  * Not thread-safe: as the device.

@@ -8,18 +8,11 @@
 #include "onnx/external.h"
 #include "onnx/onnx.h"
 
+/* Of that many zeros, which the caller has counted. */
 static struct constant *make(struct reader *reader, const struct shape *shape, uint64_t count,
                              bool is_whole)
 {
-    struct constant *made = NULL;
-    if (count > reader->room) {
-        onnx_fail(reader, GLCNN_LIMIT_EXCEEDED,
-                  "a constant of %" PRIu64 " numbers would be computed, out of proportion to the "
-                  "file",
-                  count);
-        return NULL;
-    }
-    made = calloc(1, sizeof *made);
+    struct constant *made = calloc(1, sizeof *made);
     void *numbers =
         made ? calloc((size_t)count + 1, is_whole ? sizeof(int64_t) : sizeof(float)) : NULL;
     if (!numbers) {
@@ -33,23 +26,61 @@ static struct constant *make(struct reader *reader, const struct shape *shape, u
     made->wholes = is_whole ? numbers : NULL;
     made->floats = is_whole ? NULL : numbers;
     reader->constants = made;
-    reader->room -= (size_t)count;
     return made;
 }
 
-struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole)
+/* Counts numbers that are computed. */
+static bool take_room(struct reader *reader, uint64_t count)
+{
+    if (count > reader->room)
+        return onnx_fail(reader, GLCNN_LIMIT_EXCEEDED,
+                         "a constant of %" PRIu64 " numbers would be computed, out of proportion "
+                         "to the file",
+                         count);
+    reader->room -= (size_t)count;
+    return true;
+}
+
+/* How many numbers are stored of a constant of the shape. */
+static bool count_stored(struct reader *reader, const struct shape *shape, uint64_t *count)
 {
     const struct shape stored = shape_stored(shape);
     char text[96];
     if (!shape_check(reader, "a constant", shape))
+        return false;
+    *count = (uint64_t)shape_count(&stored);
+    return shape_batch_free(&stored) ||
+           onnx_fail(reader, GLCNN_UNSUPPORTED,
+                     "a constant of %s would be computed; only its first axis can be the batch",
+                     shape_text(shape, text));
+}
+
+struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole)
+{
+    uint64_t count;
+    return count_stored(reader, shape, &count) && take_room(reader, count)
+               ? make(reader, shape, count, is_whole)
+               : NULL;
+}
+
+struct constant *constant_make_filled(struct reader *reader, const struct shape *shape,
+                                      bool is_whole)
+{
+    const uint64_t size = is_whole ? sizeof(int64_t) : sizeof(float);
+    uint64_t count;
+    if (!count_stored(reader, shape, &count))
         return NULL;
-    if (!shape_batch_free(&stored)) {
-        onnx_fail(reader, GLCNN_UNSUPPORTED,
-                  "a constant of %s would be computed; only its first axis can be the batch",
-                  shape_text(shape, text));
+    if (count > reader->filled / size) {
+        onnx_fail(
+            reader, GLCNN_LIMIT_EXCEEDED,
+            "a constant of %" PRIu64 " numbers takes %.0f MiB, and constants that a file has "
+            "only the shapes of may take %.0f MiB more here, a quarter of the memory that was "
+            "free",
+            count, (double)count * (double)size / 1048576, (double)reader->filled / 1048576);
         return NULL;
     }
-    return make(reader, shape, (uint64_t)shape_count(&stored), is_whole);
+    reader->filled -= count * size;
+    return make(reader, shape, count, is_whole);
 }
 
 bool constant_batch_free(const struct constant *constant)
@@ -311,7 +342,8 @@ static struct constant *make_taken(struct reader *reader, const struct shape *sh
     const size_t more = count <= SIZE_MAX / 64 ? ROOM_FOR_EACH * count : 0;
     reader->room += more <= SIZE_MAX / 2 - reader->room ? more : 0;
     reader->work += WORK_FOR_EACH * (uint64_t)count;
-    struct constant *made = make(reader, shape, count, !type->take);
+    struct constant *made =
+        take_room(reader, count) ? make(reader, shape, count, !type->take) : NULL;
     if (made)
         made->type = type->number;
     return made;

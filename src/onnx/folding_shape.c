@@ -110,7 +110,7 @@ static bool fold_constant_of_shape(struct call *call)
         return false;
     if (value && value->count != 1)
         return op_fail(call, GLCNN_MALFORMED_DATA, "its value is not one number");
-    struct constant *c = constant_make(call->reader, &shape, value && value->wholes);
+    struct constant *c = constant_make_filled(call->reader, &shape, value && value->wholes);
     if (c && value)
         c->type = value->type;
     for (size_t i = 0; c && value && i < c->count; i++)

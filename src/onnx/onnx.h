@@ -101,8 +101,9 @@ struct reader {
     size_t shared_count;
     struct name_table names, labels; /* of values by index, and of filters */
     struct constant *constants;
-    size_t room;   /* numbers that folding may still make */
-    uint64_t work; /* and steps that it may still take */
+    size_t room;     /* numbers that folding may still make */
+    uint64_t work;   /* and steps that it may still take */
+    uint64_t filled; /* bytes that ConstantOfShape may still fill */
     struct builder *builder;
     glcnn_status status;
     char text[GLCNN_ERROR_LENGTH];
@@ -154,6 +155,10 @@ float type_round(int type, double value);
 /* Of zeros, of float32 or int64. Only the first size may be a multiple of the open batch; numbers are
  * then made for one image. */
 struct constant *constant_make(struct reader *reader, const struct shape *shape, bool is_whole);
+/* The same of weights that a file only describes by their shape and one number: they may be as large as
+ * this machine can hold, whatever the file's size. */
+struct constant *constant_make_filled(struct reader *reader, const struct shape *shape,
+                                      bool is_whole);
 /* As a tensor of the file has it; data in another file are the tensor's own then. */
 struct constant *constant_of_tensor(struct reader *reader, Onnx__TensorProto *tensor);
 /* Has it all of its numbers, not only those of one image of an open batch? */

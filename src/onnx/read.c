@@ -11,6 +11,7 @@
 #include <glcnn/io.h>
 #include <glcnn/kernels/neuron.h>
 
+#include "base/memory.h"
 #include "onnx/branch.h"
 #include "onnx/cut.h"
 #include "onnx/expansion.h"
@@ -484,6 +485,12 @@ static void release(struct reader *r, Onnx__ModelProto *model)
 #define FOLDED_MOST ((size_t)1 << 23)
 #define WORK_MOST   (UINT64_C(1) << 25) /* steps of sums and the like, the same */
 
+/* Bytes that ConstantOfShape may fill: a constant becomes weights, which the device and whoever writes
+ * them hold a copy of too. Fuzzing sets a number that does not depend on the machine. */
+#ifndef FILLED_MOST
+#define FILLED_MOST (memory_free() / 4)
+#endif
+
 static bool read_model(struct reader *r, Onnx__ModelProto *model)
 {
     glcnn_status status;
@@ -491,6 +498,7 @@ static bool read_model(struct reader *r, Onnx__ModelProto *model)
     r->graph = model->graph;
     r->room = FOLDED_MOST;
     r->work = WORK_MOST;
+    r->filled = FILLED_MOST;
     if (!check_opset(r) || !function_inline(r, model) || !cut_begin(r, model->graph) ||
         !head_add(r, model->graph))
         return false;

@@ -678,6 +678,18 @@ static void sums_are_bounded(void)
                    GLCNN_LIMIT_EXCEEDED, "out of proportion");
 }
 
+/* Weights that a file has only the shape and one number of: 9 million, more than may be folded of a small
+ * file, and 4 billion times a thousand, which no machine has the memory for. */
+static void filled_weights_are_bounded_by_memory(void)
+{
+    EXPECT("input x 1 1 1 2\nwhole s 2 : 3000 3000\nConstantOfShape s > w\nwhole i 1 : 1\n"
+           "Gather w i > row axis=0\nGather row i > one axis=1\nAdd x one > y\noutput y 1 1 1 2\n",
+           1, 2);
+    expect_message("input x 1 1 1 1\nwhole s 3 : 16384 16384 16384\nConstantOfShape s > a\n"
+                   "whole i 1 : 1\nGather a i > b axis=0\nMul x b > y\noutput y 1 1 1 1\n",
+                   GLCNN_LIMIT_EXCEEDED, "a quarter of the memory that was free");
+}
+
 /* ---- A batch of any size ---- */
 
 /* 4N rows of one image each, and back. */
@@ -781,6 +793,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(weights_are_normalised),
                                         UNIT_TEST(moves_of_weights_have_no_bound),
                                         UNIT_TEST(sums_are_bounded),
+                                        UNIT_TEST(filled_weights_are_bounded_by_memory),
                                         UNIT_TEST(shapes_are_computed_of_the_batch),
                                         UNIT_TEST(messages_name_the_batch),
                                         UNIT_TEST(constants_of_the_batch_are_one_image),
