@@ -228,33 +228,6 @@ static bool fold_top_k(struct call *call)
 
 /* ---- Along an axis ---- */
 
-static bool fold_cumulative_sum(struct call *call)
-{
-    const struct constant *x;
-    int64_t number;
-    size_t count;
-    const bool is_reverse = attribute_int(call, "reverse", 0) != 0;
-    const bool is_exclusive = attribute_int(call, "exclusive", 0) != 0;
-    if (!op_constant(call, 0, true, &x) || !op_wholes(call, NULL, 1, 1, &number, &count))
-        return false;
-    const int axis = count ? shape_axis(&x->shape, number) : -1;
-    if (axis < 0)
-        return op_fail(call, GLCNN_MALFORMED_DATA, "its axis is not one of its input's");
-    const struct parts p = fold_parts(&x->shape, axis);
-    struct constant *y = fold_like(call, &x->shape, x);
-    for (size_t row = 0; y && x->count && row < p.before * p.behind; row++) {
-        double sum = 0;
-        for (size_t k = 0; k < p.size; k++) {
-            const size_t along = is_reverse ? p.size - 1 - k : k;
-            const size_t at = (row / p.behind * p.size + along) * p.behind + row % p.behind;
-            const double next = sum + constant_number(x, at);
-            constant_set(y, at, is_exclusive ? sum : next);
-            sum = next;
-        }
-    }
-    return op_give_constant(call, 0, y);
-}
-
 enum choice { SHARES, LOGARITHMS, HARDEST };
 
 static void share(const struct constant *x, size_t first, const struct parts *p, enum choice choice,
@@ -295,7 +268,6 @@ bool fold_soft_max(struct call *call)
 }
 
 const struct operator_row onnx_folding_axes[] = {
-    {"CumSum", op_only_constants, fold_cumulative_sum, 0, NULL},
     {"Hardmax", op_only_constants, fold_soft_max, 0, NULL},
     {"TopK", op_only_constants, fold_top_k, 0, NULL},
     {0}};

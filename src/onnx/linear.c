@@ -101,6 +101,30 @@ static bool read_product(struct call *call, struct product *p)
                           shape_text(&w->shape, first), shape_text(&p->x->shape, second));
 }
 
+bool op_multiply_axis(struct call *call, struct image *image, struct shape *shape, int axis,
+                      const struct constant *matrix, const char *suffix)
+{
+    const int64_t outputs = matrix->shape.dims[0], inputs = matrix->shape.dims[1];
+    const struct glcnn_convolution_descriptor descriptor = {
+        .kernel_width = 1,
+        .kernel_height = 1,
+        .input_feature_channels = (uint32_t)inputs,
+        .output_feature_channels = (uint32_t)outputs,
+        .without_biases = true,
+    };
+    const struct value value = {.name = call->node->output[0]};
+    const struct layout layout = layout_plain(matrix->count, false);
+    if (!place_channels(call, image, shape, axis, axis + 1))
+        return false;
+    image->node = glcnn_convolution_node(image->node, &descriptor, NULL);
+    if (!op_made(call, image->node, suffix))
+        return false;
+    op_freeze(image->node);
+    place_resize(image, shape, axis, axis + 1, C, outputs);
+    shape->dims[axis] = outputs;
+    return vector_put(call, image->node, "weights", matrix->count, &value, matrix, &layout);
+}
+
 /* ---- Products of two images ---- */
 
 /* The last two axes are rows and columns, what is before them channels. */

@@ -328,6 +328,11 @@ glcnn_image_node *op_slopes(struct call *call, glcnn_image_node *x, glcnn_neuron
 bool lower_expand(struct call *call);
 bool lower_tile(struct call *call);
 
+/* ---- Sums so far (cumulative.c) ---- */
+
+bool lower_cumulative_sum(struct call *call);
+bool fold_cumulative_sum(struct call *call);
+
 /* ---- Truths (comparison.c) ---- */
 
 /* The attribute of the Where that chooses between what the branches of an If give. */

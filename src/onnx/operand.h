@@ -46,6 +46,11 @@ struct constant *constant_bounded(struct call *call, struct constant *constant);
 /* The matrices of both, their last two axes, multiplied; both have as many axes, those before broadcast
  * (linear.c). */
 bool op_multiply(struct call *call, struct operand *x, struct operand *y, struct operand *product);
+/* The numbers along the axis become their products with a matrix [outputs][inputs], which does not train
+ * (linear.c). The suffix is of the filter's label; NULL: it has the node's own. What is not finite reaches
+ * all numbers along its axis. */
+bool op_multiply_axis(struct call *call, struct image *image, struct shape *shape, int axis,
+                      const struct constant *matrix, const char *suffix);
 bool lower_einsum(struct call *call);
 
 #endif

@@ -196,6 +196,7 @@ const struct operator_row onnx_reduction[] = {
     {"ReduceLogSum", lower_reduction, fold_reduce, LOG_OF_SUM, NULL},
     {"ReduceLogSumExp", lower_reduction, fold_reduce, LOG_OF_EXP, NULL},
     {"ReduceProd", lower_product, fold_reduce, 0, NULL},
+    {"CumSum", lower_cumulative_sum, fold_cumulative_sum, 0, NULL},
     {"ArgMax", lower_argument, fold_argument, 0, "argument_max"},
     {"ArgMin", lower_argument, fold_argument, 0, "argument_min"},
     {0}};

@@ -4,7 +4,7 @@
 
 #include <glcnn/kernels/resize.h>
 
-#include "onnx/onnx.h"
+#include "onnx/operand.h"
 
 /* The scale of each axis; `uses_scales`: positions follow from them, not from the two sizes. */
 struct resizing {
@@ -139,26 +139,25 @@ static int choice(struct call *call, const char *attribute, const char *const *n
 }
 
 enum { SYMMETRIC = 4 };
+enum mode { NEAREST, LINEAR, BILINEAR, CUBIC, MODES };
 
-/* Names in the order of glcnn_resize_position and glcnn_resize_rounding. */
-static bool read_modes(struct call *call, bool *is_linear, struct glcnn_resize_parameters *p)
+/* Names in the order of the modes, glcnn_resize_position and glcnn_resize_rounding. */
+static bool read_modes(struct call *call, enum mode *found, struct glcnn_resize_parameters *p)
 {
-    static const char *const modes[] = {"nearest", "linear", "bilinear"};
+    static const char *const modes[MODES] = {"nearest", "linear", "bilinear", "cubic"};
     static const char *const positions[] = {"half_pixel", "pytorch_half_pixel", "asymmetric",
                                             "align_corners", "half_pixel_symmetric"};
     static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
                                             "ceil"};
     bool is_old = call->reader->opset < 11 || strcmp(call->row->name, "Upsample") == 0;
-    int mode = choice(call, "mode", modes, 3, "nearest");
+    int mode = choice(call, "mode", modes, MODES, "nearest");
     int position = choice(call, "coordinate_transformation_mode", positions, 5,
                           is_old ? "asymmetric" : "half_pixel");
     int rounding =
         choice(call, "nearest_mode", roundings, 4, is_old ? "floor" : "round_prefer_floor");
     if (mode < 0 || position < 0 || rounding < 0)
         return false;
-    if (attribute_int(call, "exclude_outside", 0))
-        return op_unsupported(call, "exclude_outside is 1, which is not read");
-    *is_linear = mode > 0;
+    *found = mode == BILINEAR ? LINEAR : (enum mode)mode;
     p->position =
         position == SYMMETRIC ? GLCNN_RESIZE_POSITION_HALF_PIXEL : (glcnn_resize_position)position;
     p->rounding = (glcnn_resize_rounding)rounding;
@@ -188,22 +187,111 @@ static bool check_scales(struct call *call, const struct glcnn_resize_parameters
     return true;
 }
 
+/* ---- Products ---- */
+
+/* How one axis is resized: each number of the result is a sum of neighbours in the source. */
+struct axis_resizing {
+    int64_t from, to;
+    double scale;
+    glcnn_resize_position position;
+    enum mode mode;
+    double a; /* of the cubic */
+    bool excludes_outside;
+};
+
+/* The place in the source of number i of the result. */
+static double source_place(const struct axis_resizing *x, int64_t i)
+{
+    if (x->position == GLCNN_RESIZE_POSITION_ASYMMETRIC)
+        return (double)i / x->scale;
+    if (x->position == GLCNN_RESIZE_POSITION_ALIGN_CORNERS)
+        return x->to > 1 ? (double)i * (double)(x->from - 1) / (double)(x->to - 1) : 0;
+    if (x->position == GLCNN_RESIZE_POSITION_PYTORCH_HALF_PIXEL && x->to == 1)
+        return 0;
+    return ((double)i + 0.5) / x->scale - 0.5;
+}
+
+/* The weight of a neighbour that is so far away: Keys' cubic, and the hat of the linear mode. */
+static double neighbour_weight(const struct axis_resizing *x, double distance)
+{
+    const double d = fabs(distance), a = x->a;
+    if (x->mode == LINEAR)
+        return d < 1 ? 1 - d : 0;
+    return d < 1   ? ((a + 2) * d - (a + 3)) * d * d + 1
+           : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+                   : 0;
+}
+
+/* Number i of the result as a row of the matrix. A neighbour outside is the number at the edge, or left out
+ * where the others' weights then are made to add up to 1. */
+static void resize_row(const struct axis_resizing *x, int64_t i, float *row)
+{
+    const double place = source_place(x, i);
+    const int64_t reach = x->mode == LINEAR ? 1 : 2, first = (int64_t)floor(place) - reach + 1;
+    double sum = 0;
+    for (int64_t k = first; k < first + 2 * reach; k++)
+        if (!x->excludes_outside || (k >= 0 && k < x->from))
+            sum += neighbour_weight(x, place - (double)k);
+    for (int64_t k = first; k < first + 2 * reach; k++) {
+        const double weight = neighbour_weight(x, place - (double)k) / sum;
+        const int64_t edge = k < 0 ? 0 : k < x->from ? k : x->from - 1;
+        if (edge == k || !x->excludes_outside)
+            row[edge] += (float)weight;
+    }
+}
+
+/* An axis after the other, as a product with a matrix that the file's numbers give. */
+static bool lower_products(struct call *call, const struct value *x, const struct resizing *r,
+                           const struct shape *to, struct axis_resizing axis)
+{
+    struct image image = x->image;
+    struct shape shape = x->shape;
+    bool is_resized = false;
+    axis.a = (double)attribute_float(call, "cubic_coeff_a", -0.75f);
+    axis.excludes_outside = attribute_int(call, "exclude_outside", 0);
+    for (int i = 0; i < (int)to->rank; i++) {
+        axis.from = shape.dims[i];
+        axis.to = to->dims[i];
+        axis.scale = r->scale[i];
+        if (axis.from == axis.to && axis.scale == 1)
+            continue;
+        struct constant *matrix = constant_make_filled(
+            call->reader, &(struct shape){.rank = 2, .dims = {axis.to, axis.from}}, false);
+        for (int64_t row = 0; matrix && row < axis.to; row++)
+            resize_row(&axis, row, matrix->floats + row * axis.from);
+        if (!matrix ||
+            !op_multiply_axis(call, &image, &shape, i, matrix, is_resized ? NULL : "first"))
+            return false;
+        is_resized = true;
+    }
+    return is_resized ? op_give(call, 0, &shape, &image) : op_give(call, 0, &x->shape, &x->image);
+}
+
+/* ---- The operator ---- */
+
 static bool lower_resize(struct call *call)
 {
     struct value *x;
     struct shape shape;
     struct resizing r;
     struct glcnn_resize_parameters p = {0};
-    bool is_linear = false;
-    if (!read_modes(call, &is_linear, &p) || !place_input(call, 0, &x) ||
-        !read_scales(call, x, &r, &shape))
+    enum mode mode;
+    if (!read_modes(call, &mode, &p) || !op_image(call, 0, &x) ||
+        !read_scales(call, x, &r, &shape) || !check_scales(call, &p, &r, &x->shape, &shape))
         return false;
+    if (mode == CUBIC)
+        return lower_products(call, x, &r, &shape,
+                              (struct axis_resizing){.mode = mode, .position = p.position});
     struct image result = place_custom(call->reader, &shape);
-    if (result.extent[C] != x->image.extent[C] || result.extent[N] != x->image.extent[N] ||
-        shape.rank > 4)
-        return op_unsupported(call, "it resizes other axes than rows and columns");
-    if (!check_scales(call, &p, &r, &x->shape, &shape))
+    if (!place_input(call, 0, &x))
         return false;
+    const bool is_of_pixels = result.extent[C] == x->image.extent[C] &&
+                              result.extent[N] == x->image.extent[N] && shape.rank <= 4;
+    if (!is_of_pixels && mode == LINEAR)
+        return lower_products(call, x, &r, &shape,
+                              (struct axis_resizing){.mode = mode, .position = p.position});
+    if (!is_of_pixels)
+        return op_unsupported(call, "it resizes other axes than rows and columns");
     uint32_t last = shape.rank - 1;
     p.resized_width = (uint32_t)result.extent[W];
     p.resized_height = (uint32_t)result.extent[H];
@@ -211,8 +299,8 @@ static bool lower_resize(struct call *call)
     p.scale_y = r.uses_scales && last > 0 && shape.dims[last - 1] == result.extent[H]
                     ? (float)r.scale[last - 1]
                     : 0;
-    glcnn_image_node *node = is_linear ? glcnn_resize_linear_node(x->image.node, &p)
-                                       : glcnn_resize_nearest_node(x->image.node, &p);
+    glcnn_image_node *node = mode == LINEAR ? glcnn_resize_linear_node(x->image.node, &p)
+                                            : glcnn_resize_nearest_node(x->image.node, &p);
     return op_made(call, node, NULL) && place_give(call, 0, &shape, node);
 }
 

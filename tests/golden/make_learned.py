@@ -423,6 +423,21 @@ class Keras(nn.Module):
         return self.last(x.permute(0, 2, 3, 1).mean((1, 2)))
 
 
+class Cubic(nn.Module):
+    """Maps made larger and smaller by cubic interpolation, and sums of the pixels so far, as positions are counted."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Conv2d(3, 6, 3, 2, 1), nn.Conv2d(6, 6, 3, padding=1)
+        self.last = nn.Conv2d(6, CLASSES, 1)
+
+    def forward(self, x):
+        x = F.interpolate(F.silu(self.one(x)), size=(7, 6), mode="bicubic", align_corners=False)
+        x = torch.tanh(x.cumsum(3) - 0.5 * x.cumsum(1))
+        x = F.interpolate(self.two(x), size=(3, 3), mode="bicubic", align_corners=True)
+        return self.last(F.silu(x)).mean((2, 3))
+
+
 def train(net, x, labels, optimizer):
     steps, losses = optimizer(net.parameters()), []
     for _ in range(STEPS):
@@ -507,7 +522,8 @@ def main():
                        ("affine", Affine), ("attention", Attention), ("tokens", Tokens),
                        ("windows", Windows), ("multihead", Multihead), ("again", Again),
                        ("pyramid", Pyramid), ("unfolded", Unfolded), ("biased", Biased), ("pools", Pools),
-                       ("splits", Splits), ("detector", Detector), ("shaped", Shaped), ("keras", Keras)):
+                       ("splits", Splits), ("detector", Detector), ("shaped", Shaped), ("keras", Keras),
+                       ("cubic", Cubic)):
         net = kind()
         images = x.permute(0, 2, 3, 1) if kind is Keras else x
         moved = export(net, images, f"learned/{name}.onnx")

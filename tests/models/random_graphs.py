@@ -475,6 +475,42 @@ def resize(g, x):
     return g.make("Resize", [x, roi, g.constant(numbers[first:])], shape, x, exact=exact, **attributes)
 
 
+@operator(2, 11)
+def resize_products(g, x):
+    """What no kernel has: cubic, and linear of other axes than rows and columns."""
+    need(x.batch == 0 and x.rank >= 3)
+    is_cubic = x.rank == 4 and g.chance(0.7)
+    axes = [2, 3] if is_cubic else g.some(x.free)[:3]
+    # ONNX Runtime resizes two axes, the last or the channels' neighbours, or three of five linearly.
+    need(is_cubic or (x.rank == 5 and all(a >= 2 for a in axes)))
+    scales = [g.pick([2.0, 3.0, 0.5, 1.5, 1.0, 0.75]) if i in axes else 1.0 for i in range(x.rank)]
+    shape = [int(math.floor(n * s)) for n, s in zip(x.shape, scales)]
+    need(min(shape) > 0)
+    positions = ["half_pixel", "asymmetric", "pytorch_half_pixel"]
+    if all(n * s == int(n * s) for n, s in zip(x.shape, scales)):
+        positions.append("align_corners")
+    attributes = {"mode": "cubic" if is_cubic else "linear",
+                  "coordinate_transformation_mode": g.pick(positions)}
+    if is_cubic and g.chance(0.5):
+        attributes["cubic_coeff_a"] = g.pick([-0.5, -0.625])
+    if is_cubic and g.chance(0.4):
+        attributes["exclude_outside"] = 1
+    none = g.constant(numpy.zeros(0, numpy.float32)) if g.opset < 13 else ""
+    if g.chance(0.3) and not g.open:
+        return g.make("Resize", [x, none, none, g.wholes(shape)], shape, x, bound=4 * x.bound, **attributes)
+    return g.make("Resize", [x, none, g.constant(numpy.array(scales, numpy.float32))], shape, x,
+                  bound=4 * x.bound, **attributes)
+
+
+@operator(2, 11)
+def cumulative_sum(g, x):
+    need(x.free)
+    axis = g.pick(x.free)
+    attributes = {n: 1 for n in ("exclusive", "reverse") if g.chance(0.4)}
+    g.make("CumSum", [x, g.constant(numpy.array(g.axis(axis, x.rank), numpy.int64))], x.shape, x,
+           bound=x.bound * x.shape[axis], **attributes)
+
+
 # ---- Normalisation ----
 
 @operator(2)

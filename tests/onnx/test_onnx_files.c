@@ -690,6 +690,57 @@ static void filled_weights_are_bounded_by_memory(void)
                    GLCNN_LIMIT_EXCEEDED, "a quarter of the memory that was free");
 }
 
+/* ---- Products with numbers that the file gives ---- */
+
+/* The result has its channels, rows and columns where the output has them. */
+#define PLAIN "\nMaxPool r > y kernel_shape=1,1"
+
+#define CUBIC(NUMBERS, REST)                                                                       \
+    "input x 1 1 1 4\nfloat f 1 1 1 4 : 0 0 1 4\nAdd x f > z\n" NUMBERS "\nResize z - " REST       \
+    " mode='cubic'" PLAIN
+
+/* Keys' cubic of 1, 2, 4, 8, in the values of PyTorch's bicubic interpolation and ONNX's reference. */
+static void cubics_are_those_of_pytorch_and_onnx(void)
+{
+#define TO_7   "whole n 4 : 1 1 1 7"
+#define RESULT "\noutput y 1 1 1 7\n"
+    EXPECT(CUBIC(TO_7, "- n > r") RESULT, 0.9007835f, 1.2177478f, 1.8504009f, 2.71875f, 4.3212464f,
+           6.7600219f, 8.3968659f);
+    EXPECT(CUBIC(TO_7, "- n > r cubic_coeff_a=-0.5") RESULT, 0.9338557f, 1.2423469f, 1.8954082f,
+           2.8125f, 4.2336006f, 6.784621f, 8.2645773f);
+    EXPECT(CUBIC(TO_7, "- n > r exclude_outside=1") RESULT, 0.8774752f, 1.1960463f, 1.8473899f,
+           2.71875f, 4.3342714f, 6.8836027f, 8.490099f);
+    EXPECT(CUBIC(TO_7, "- n > r coordinate_transformation_mode='align_corners'") RESULT, 1, 1.3125f,
+           2, 2.71875f, 4, 6.1875f, 8);
+    EXPECT(CUBIC("float n 4 : 1 1 1 1.5",
+                 "n > r coordinate_transformation_mode='asymmetric'") "\noutput y 1 1 1 6\n",
+           1, 1.462963f, 2.5185185f, 4, 6.8518519f, 8.4444444f);
+    EXPECT(CUBIC("float n 4 : 1 1 1 0.8", "n > r exclude_outside=1") "\noutput y 1 1 1 3\n",
+           1.0783599f, 2.5668945f, 6.8200616f);
+}
+
+/* Channels, rows and columns, by a linear scale each: no kernel resizes channels. */
+static void other_axes_are_resized_linearly(void)
+{
+    EXPECT("input x 1 2 1 2\nfloat n 4 : 1 2 1 1\nResize x - n > r mode='linear'" PLAIN "\n"
+           "output y 1 4 1 2\n",
+           1, 2, 1.5f, 2.5f, 2.5f, 3.5f, 3, 4);
+}
+
+static void sums_so_far_are_of_what_comes_before(void)
+{
+#define SUMS(AXIS, REST)                                                                           \
+    "input x 1 2 1 3\nwhole a 1 : " AXIS "\nCumSum x a > r " REST PLAIN "\noutput y 1 2 1 3\n"
+    EXPECT(SUMS("3", ""), 1, 3, 6, 4, 9, 15);
+    EXPECT(SUMS("-1", "exclusive=1"), 0, 1, 3, 0, 4, 9);
+    EXPECT(SUMS("3", "reverse=1"), 6, 5, 3, 15, 11, 6);
+    EXPECT(SUMS("-1", "reverse=1 exclusive=1"), 5, 3, 0, 11, 6, 0);
+    EXPECT(SUMS("1", ""), 1, 2, 3, 5, 7, 9);
+    EXPECT(SUMS("2", ""), 1, 2, 3, 4, 5, 6);
+    expect_message(SUMS("0", ""), GLCNN_UNSUPPORTED, "sums over the batch");
+    expect_message(SUMS("4", ""), GLCNN_MALFORMED_DATA, "not one of its input's");
+}
+
 /* ---- A batch of any size ---- */
 
 /* 4N rows of one image each, and back. */
@@ -794,6 +845,9 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(moves_of_weights_have_no_bound),
                                         UNIT_TEST(sums_are_bounded),
                                         UNIT_TEST(filled_weights_are_bounded_by_memory),
+                                        UNIT_TEST(cubics_are_those_of_pytorch_and_onnx),
+                                        UNIT_TEST(other_axes_are_resized_linearly),
+                                        UNIT_TEST(sums_so_far_are_of_what_comes_before),
                                         UNIT_TEST(shapes_are_computed_of_the_batch),
                                         UNIT_TEST(messages_name_the_batch),
                                         UNIT_TEST(constants_of_the_batch_are_one_image),

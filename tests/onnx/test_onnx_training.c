@@ -293,6 +293,12 @@ static void test_channels_last_train_as_in_pytorch(void)
     train_as_pytorch("keras");
 }
 
+/* Cubic interpolation and sums so far: products with matrices that do not train. */
+static void test_cubics_and_sums_so_far_train_as_in_pytorch(void)
+{
+    train_as_pytorch("cubic");
+}
+
 /* ---- What the file has afterwards ---- */
 
 static float *scores_of(glcnn_image_node *scores, glcnn_image *image, size_t *count)
@@ -412,6 +418,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_weighed_splits_train_as_in_pytorch),
         UNIT_TEST(test_a_detector_and_its_boxes_train_as_in_pytorch),
         UNIT_TEST(test_a_network_down_and_up_trains_as_in_pytorch),
+        UNIT_TEST(test_cubics_and_sums_so_far_train_as_in_pytorch),
         UNIT_TEST(test_channels_last_train_as_in_pytorch),
         UNIT_TEST(test_files_have_what_was_learned),
         UNIT_TEST(test_budgets_learn_the_same_slopes),
