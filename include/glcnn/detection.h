@@ -32,6 +32,14 @@ struct glcnn_detection {
     float score;    /* probability of the class */
 };
 
+/* Which detections of a picture count. */
+struct glcnn_detection_limits {
+    float score;   /* what is less likely is left out */
+    float overlap; /* intersection over union above which the less likely of a class is left out */
+    uint32_t most; /* boxes of a picture, 1 to 300 */
+    bool across_classes; /* the likeliest box of any class leaves out those that it overlaps */
+};
+
 /* Width times height; 0 of a box without an inside. */
 GLCNN_API double glcnn_box_area(const struct glcnn_box *box);
 /* Intersection over union, 0 to 1; 0 where both areas are. */

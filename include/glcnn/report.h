@@ -1,4 +1,4 @@
-/* Files that show how a training goes, made of its events: the settings "log", "plot", "report", "tensorboard" and
+/* Files that show how a training goes, and how an evaluation went. Those of a training are made of its events: the settings "log", "plot", "report", "tensorboard" and
  * "trace" of glcnn/train.h name them. A training without observers writes none of them.
  *
  *     glcnn_observers_create(trainer, &observers, error);
@@ -8,10 +8,11 @@
  *     } while (status == GLCNN_SUCCESS && event->kind != GLCNN_TRAIN_END);
  *     glcnn_observers_destroy(&observers);
  *
- * Part of libglcnn_train. Thread-safety: as the trainer. */
+ * Part of libglcnn_train. Thread-safety: as the trainer, or as the model. */
 #ifndef GLCNN_REPORT_H
 #define GLCNN_REPORT_H
 
+#include <glcnn/task.h>
 #include <glcnn/train.h>
 
 #ifdef __cplusplus
@@ -33,6 +34,18 @@ GLCNN_API void glcnn_observers_take(glcnn_observers *observers,
 GLCNN_API bool glcnn_observers_left_out(const glcnn_observers *observers);
 /* *observers becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_observers_destroy(glcnn_observers **observers);
+
+/* ---- An evaluation ---- */
+
+/* Writes the last evaluation of a model, which had the option `page`, as one file of HTML that needs nothing beside it: numbers,
+ * the measure of each class, the most wrong pictures. Files are written whole or not at all.
+ * Errors: GLCNN_INVALID_STATE where the last evaluation failed, there was none, or it had not that option; GLCNN_IO_ERROR. */
+GLCNN_API glcnn_status glcnn_model_save_page(const glcnn_model *model, const char *path,
+                                             char error[GLCNN_ERROR_LENGTH]);
+/* Draws the confusion matrix of the last evaluation of a classifier as SVG. Errors: GLCNN_INVALID_STATE as before,
+ * GLCNN_UNSUPPORTED for other tasks, GLCNN_IO_ERROR. */
+GLCNN_API glcnn_status glcnn_model_save_matrix(const glcnn_model *model, const char *path,
+                                               char error[GLCNN_ERROR_LENGTH]);
 
 #ifdef __cplusplus
 }

@@ -95,7 +95,8 @@ GLCNN_API glcnn_status glcnn_model_save(const glcnn_model *model, const char *pa
 /* *model becomes NULL. NULL does nothing. Its predictions must be gone. */
 GLCNN_API void glcnn_model_destroy(glcnn_model **model);
 GLCNN_API const struct glcnn_model_description *glcnn_model_info(const glcnn_model *model);
-/* The network, which stays the model's: an input of normalised pictures, and one image, the answer. */
+/* The network, which stays the model's: an input of normalised pictures, and one image, the answer. The next evaluation
+ * or prediction heeds what is changed in it, weights and settings of kernels; one that is under way need not. */
 GLCNN_API glcnn_network *glcnn_model_network(const glcnn_model *model);
 
 /* ---- Evaluation ---- */
@@ -105,6 +106,12 @@ struct glcnn_model_options {
     /* The mean of the answers to a picture and its mirror image: of classify alone, otherwise refused with
      * GLCNN_UNSUPPORTED. */
     bool flip;
+    const char *mask_colours; /* evaluation: as struct glcnn_data_parameters; NULL: none */
+    bool page;    /* evaluation: keep what glcnn_model_save_page of glcnn/report.h draws */
+    uint32_t top; /* predictions of classify: how many classes the text names; 0: 1 */
+    /* Predictions of detect: which boxes there are; of keypoints: the score is the least confidence that is drawn. NULL:
+     * { 0.3, 0.6, 300, false }. Of other tasks refused with GLCNN_UNSUPPORTED. */
+    const struct glcnn_detection_limits *limits;
 };
 
 /* The result of an evaluation. A number that is not defined is NAN. */
@@ -123,17 +130,21 @@ struct glcnn_evaluation {
     const double *part_measures, *part_counts;
     const char *text; /* what glcnn evaluate prints of it, lines; what others named is escaped */
     const char *json; /* the same as glcnn evaluate --json prints it, UTF-8 */
-    const char *
-        notes; /* lines on what opening the data decided, and on pictures that were skipped; "": none */
 };
 
 /* Measures the model on labelled pictures (glcnn/data.h), which must have its classes, by name. options NULL: all zero.
- * *evaluation is the model's, until its next evaluation. Errors: those of glcnn_dataset_open and of the loader;
+ * *evaluation is the model's, until its next evaluation, and NULL after a failure. The data stay open as long. Errors: those of glcnn_dataset_open and of the loader;
  * GLCNN_MALFORMED_DATA for answers that are not finite; GLCNN_UNSUPPORTED, GLCNN_DEVICE_LOST, GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_model_evaluate(glcnn_model *model, const char *data,
                                             const struct glcnn_model_options *options,
                                             const struct glcnn_evaluation **evaluation,
                                             char error[GLCNN_ERROR_LENGTH]);
+/* Lines on what opening the data of the last evaluation decided, also of one that failed; "": none. It lives until the
+ * next. */
+GLCNN_API const char *glcnn_model_notes(const glcnn_model *model);
+/* Lines on pictures of which the network sees the middle alone, on those that were skipped, and on why the result may say
+ * nothing; otherwise as glcnn_model_notes. */
+GLCNN_API const char *glcnn_model_remarks(const glcnn_model *model);
 
 /* ---- Prediction ---- */
 
@@ -157,16 +168,11 @@ struct glcnn_prediction {
     const float *values;
     uint32_t label;    /* classify: the most probable class */
     float probability; /* and its probability */
-    /* Detect: boxes of a probability of 0.3 or more, in pixels of the picture, the likeliest first. */
+    /* Detect: boxes within the limits of the options, in pixels of the picture, the likeliest first. */
     const struct glcnn_detection *boxes;
     uint32_t box_count;
     const struct glcnn_point *points; /* keypoints, in the order of their names */
     uint32_t point_count;
-    /* Segment: [height][width], the class of each pixel of the picture, GLCNN_DATA_NO_CLASS where the network does not
-     * see it. */
-    const uint8_t *mask;
-    const char *text; /* what glcnn predict prints of it, lines; what others named is escaped */
-    const char *json; /* the same as glcnn predict --json prints it, UTF-8 */
 };
 
 /* Begins to answer files as glcnn_dataset_open_files takes them: pictures, folders of pictures, or one file of images.
@@ -182,9 +188,27 @@ GLCNN_API glcnn_status glcnn_model_predict(glcnn_model *model, const char *const
 GLCNN_API glcnn_status glcnn_predictions_next(glcnn_predictions *predictions,
                                               const struct glcnn_prediction **prediction,
                                               char error[GLCNN_ERROR_LENGTH]);
-/* Lines on what opening the files decided, on pictures of which the network sees the middle alone, and on those that
- * were skipped so far; "": none. Until the next call of it. */
+/* More of the answer under way, made at the call, which lives until the next glcnn_predictions_next. NULL: there is no
+ * answer, it is not finite, there is not enough memory, or as said. */
+/* What glcnn predict prints of it, lines; what others named is escaped. */
+GLCNN_API const char *glcnn_predictions_text(glcnn_predictions *predictions);
+/* The same as glcnn predict --json prints it, UTF-8. */
+GLCNN_API const char *glcnn_predictions_json(glcnn_predictions *predictions);
+/* Segment: [height][width], the class of each pixel of the picture, GLCNN_DATA_NO_CLASS where the network does not
+ * see it. NULL for other tasks. */
+GLCNN_API const uint8_t *glcnn_predictions_mask(glcnn_predictions *predictions);
+/* Reads the picture of the answer under way again, whole, into pixels, [height][width][3], and draws into it what was
+ * found. Errors: GLCNN_UNSUPPORTED for classify and regress, which find nothing to draw; GLCNN_INVALID_STATE where there is
+ * no finite answer; those of glcnn_dataset_read_picture. */
+GLCNN_API glcnn_status glcnn_predictions_draw(glcnn_predictions *predictions, uint8_t *pixels,
+                                              char error[GLCNN_ERROR_LENGTH]);
+/* The files, all of them pictures of the test part. They are the predictions'. */
+GLCNN_API const glcnn_dataset *glcnn_predictions_data(const glcnn_predictions *predictions);
+/* Lines on what opening the files decided; "": none. They live as long as the predictions. */
 GLCNN_API const char *glcnn_predictions_notes(glcnn_predictions *predictions);
+/* Lines on pictures of which the network sees the middle alone, and on those that were skipped; "": none. A call has what is
+ * new since the one before, and lives until the next. */
+GLCNN_API const char *glcnn_predictions_remarks(glcnn_predictions *predictions);
 /* *predictions becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_predictions_destroy(glcnn_predictions **predictions);
 

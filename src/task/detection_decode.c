@@ -93,7 +93,7 @@ static int likelier_first(const void *a, const void *b)
 }
 
 static bool is_suppressed(const struct glcnn_detection *d, const struct glcnn_detection *kept,
-                          uint32_t count, const struct detection_limits *limits)
+                          uint32_t count, const struct glcnn_detection_limits *limits)
 {
     for (uint32_t i = 0; i < count; i++)
         if ((limits->across_classes || kept[i].label == d->label) &&
@@ -104,7 +104,7 @@ static bool is_suppressed(const struct glcnn_detection *d, const struct glcnn_de
 
 /* Takes one more, unless it is suppressed by one that was taken. */
 static uint32_t keep_detection(const struct glcnn_detection *d, struct glcnn_detection *kept,
-                               uint32_t count, const struct detection_limits *limits)
+                               uint32_t count, const struct glcnn_detection_limits *limits)
 {
     if (is_suppressed(d, kept, count, limits))
         return count;
@@ -115,7 +115,7 @@ static uint32_t keep_detection(const struct glcnn_detection *d, struct glcnn_det
 uint32_t glcnn_detections_suppress(struct glcnn_detection *detections, uint32_t count,
                                    float overlap, uint32_t most)
 {
-    const struct detection_limits limits = {.overlap = overlap, .most = most};
+    const struct glcnn_detection_limits limits = {.overlap = overlap, .most = most};
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count && kept < most; i++) {
         const struct glcnn_detection d = detections[i];
@@ -124,8 +124,8 @@ uint32_t glcnn_detections_suppress(struct glcnn_detection *detections, uint32_t 
     return kept;
 }
 
-static uint32_t suppress(const struct candidates *candidates, const struct detection_limits *limits,
-                         struct glcnn_detection *found)
+static uint32_t suppress(const struct candidates *candidates,
+                         const struct glcnn_detection_limits *limits, struct glcnn_detection *found)
 {
     uint32_t count = 0;
     size_t compared = candidates->count < MOST_CANDIDATES ? candidates->count : MOST_CANDIDATES;
@@ -135,7 +135,8 @@ static uint32_t suppress(const struct candidates *candidates, const struct detec
 }
 
 uint32_t detection_decode(const struct detection_layout *layout, const float *const predictions[],
-                          const struct detection_limits *limits, struct glcnn_detection *found)
+                          const struct glcnn_detection_limits *limits,
+                          struct glcnn_detection *found)
 {
     struct candidates candidates = {NULL, 0, 0};
     uint32_t count = UINT32_MAX;

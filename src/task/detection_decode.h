@@ -4,21 +4,15 @@
 
 #include "detection_box.h"
 
-struct detection_limits {
-    float score;   /* what is less likely is left out */
-    float overlap; /* intersection over union above which the less likely of a class is left out */
-    uint32_t most; /* boxes of a picture, at most DETECTION_MOST */
-    bool across_classes; /* the likeliest box of any class leaves out those that it overlaps */
-};
-
 #define DETECTION_MOST    300
 #define DETECTION_OVERLAP 0.6f
 
 /* What is measured: nearly all. */
 #define DETECTION_MEASURED                                                                         \
-    ((struct detection_limits){0.01f, DETECTION_OVERLAP, DETECTION_MOST, false})
+    ((struct glcnn_detection_limits){0.01f, DETECTION_OVERLAP, DETECTION_MOST, false})
 /* What is shown, drawn and told, unless its user asks for something else. */
-#define DETECTION_SHOWN ((struct detection_limits){0.3f, DETECTION_OVERLAP, DETECTION_MOST, false})
+#define DETECTION_SHOWN                                                                            \
+    ((struct glcnn_detection_limits){0.3f, DETECTION_OVERLAP, DETECTION_MOST, false})
 
 /* The detections of one picture, the likeliest first, into `found`, which has room for limits->most.
  * predictions[scale] is [row][column][4 + classes], as detection_head.h has it: distances, then
@@ -28,6 +22,7 @@ struct detection_limits {
  * What is not finite, and a box without an inside, is left out. Returns how many there are;
  * UINT32_MAX: not enough memory. */
 uint32_t detection_decode(const struct detection_layout *layout, const float *const predictions[],
-                          const struct detection_limits *limits, struct glcnn_detection *found);
+                          const struct glcnn_detection_limits *limits,
+                          struct glcnn_detection *found);
 
 #endif

@@ -607,6 +607,7 @@ bool runner_set_targets(struct runner *runner, const struct targets *targets)
 bool runner_take(struct runner *runner, const struct input_parameters *parameters)
 {
     runner->mix = &runner->input.mix;
+    input_destroy(&runner->input);
     return input_create(runner->device, &runner->form, runner->batch, parameters, &runner->input);
 }
 

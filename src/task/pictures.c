@@ -243,10 +243,10 @@ void pictures_pass_skipped(struct pictures *p)
     p->passed = p->told;
 }
 
-void pictures_name(const struct pictures *p, uint32_t index, char *name, size_t size)
+void pictures_name(const glcnn_dataset *set, uint32_t index, char *name, size_t size)
 {
-    if (strcmp(p->info->format, "pictures") == 0)
-        glcnn_dataset_name(p->set, GLCNN_DATA_PART_TEST, index, name, size);
+    if (strcmp(glcnn_dataset_info(set)->format, "pictures") == 0)
+        glcnn_dataset_name(set, GLCNN_DATA_PART_TEST, index, name, size);
     else
         snprintf(name, size, "%u", index);
 }

@@ -60,7 +60,7 @@ void pictures_describe_skipped(struct pictures *pictures, struct text *text);
 void pictures_pass_skipped(struct pictures *pictures);
 
 /* Names a picture of the test part by its path, or by its number where one file has all. */
-void pictures_name(const struct pictures *pictures, uint32_t index, char *name, size_t size);
+void pictures_name(const glcnn_dataset *set, uint32_t index, char *name, size_t size);
 
 /* A loader of interleaved values as the data has them, bytes or float32. */
 bool pictures_load(const struct pictures *pictures,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_text.h"
 #include "network.h"
 #include "trained.h"
 
@@ -15,12 +16,14 @@ struct glcnn_predictions {
     uint32_t next; /* place of the batch */
     struct glcnn_prediction prediction;
     char name[4096];
+    struct answer answer; /* values NULL: there is none under way, or none that is finite */
     struct glcnn_detection boxes[TASK_BOXES];
     struct glcnn_point *points;
     uint8_t *mask;
-    struct text text, notes;
-    char *json;
-    bool told; /* what opening found */
+    struct text text, notes, remarks;
+    char *json, *said; /* said: the remarks of the last call */
+    uint32_t top;
+    struct glcnn_detection_limits limits;
 };
 
 static const struct form *form_of(const glcnn_predictions *p)
@@ -40,16 +43,50 @@ static glcnn_status allocate_answers(glcnn_predictions *p, char error[GLCNN_ERRO
                : trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
+static bool limits_are_legal(const struct glcnn_detection_limits *l)
+{
+    return l->score >= 0 && l->score <= 1 && l->overlap >= 0 && l->overlap <= 1 && l->most >= 1 &&
+           l->most <= DETECTION_MOST;
+}
+
+static glcnn_status take_options(glcnn_predictions *p, const struct glcnn_model_options *options,
+                                 char error[GLCNN_ERROR_LENGTH])
+{
+    const struct task *task = task_of(form_of(p));
+    p->top = options->top > 0 ? options->top : 1;
+    p->limits = options->limits ? *options->limits : DETECTION_SHOWN;
+    if (p->top > 1 && (!task->count_right || p->top > form_of(p)->classes)) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "top is %u; the network's task is %s, and it has %u %s",
+                 p->top, task->name, form_of(p)->classes, task->classes);
+        return GLCNN_INVALID_ARGUMENT;
+    }
+    if (!limits_are_legal(&p->limits))
+        return trained_refuse(error, GLCNN_INVALID_ARGUMENT,
+                              "limits of detections are a score and an overlap in 0 .. 1, and most "
+                              "in 1 .. 300");
+    if (!options->limits || task->limits != TASK_LIMITS_NONE)
+        return GLCNN_SUCCESS;
+    snprintf(error, GLCNN_ERROR_LENGTH, "limits are of detect and keypoints; the task is %s",
+             task->name);
+    return GLCNN_UNSUPPORTED;
+}
+
 static glcnn_status open_predictions(glcnn_predictions *p, const char *const *paths, uint32_t count,
-                                     bool flips, char error[GLCNN_ERROR_LENGTH])
+                                     const struct glcnn_model_options *options,
+                                     char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
                                                         .batch = TRAINED_BATCH};
+    glcnn_status status = take_options(p, options, error);
+    if (status != GLCNN_SUCCESS)
+        return status;
     if (!pictures_open_files(paths, count, &p->model->saved, &p->pictures, error) ||
         !pictures_load(&p->pictures, &loader, &p->loader, error))
         return GLCNN_MALFORMED_DATA;
+    pictures_describe_decisions(&p->pictures, &p->notes);
+    pictures_describe_middle(&p->pictures, GLCNN_DATA_PART_TEST, &p->remarks);
     p->left = glcnn_data_loader_steps(p->loader);
-    const glcnn_status status = trained_begin(p->model, &p->pictures, flips, error);
+    status = trained_begin(p->model, &p->pictures, options->flip, error);
     return status == GLCNN_SUCCESS ? allocate_answers(p, error) : status;
 }
 
@@ -57,6 +94,7 @@ glcnn_status glcnn_model_predict(glcnn_model *model, const char *const *paths, u
                                  const struct glcnn_model_options *options,
                                  glcnn_predictions **predictions, char error[GLCNN_ERROR_LENGTH])
 {
+    static const struct glcnn_model_options plain = {.flip = false};
     *predictions = NULL;
     if (model->predictions)
         return trained_refuse(error, GLCNN_INVALID_STATE,
@@ -66,7 +104,8 @@ glcnn_status glcnn_model_predict(glcnn_model *model, const char *const *paths, u
         return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     p->model = model;
     model->predictions = *predictions = p;
-    const glcnn_status status = open_predictions(p, paths, count, options && options->flip, error);
+    const glcnn_status status =
+        open_predictions(p, paths, count, options ? options : &plain, error);
     if (status != GLCNN_SUCCESS)
         glcnn_predictions_destroy(predictions);
     return status;
@@ -82,100 +121,147 @@ void glcnn_predictions_destroy(glcnn_predictions **predictions)
     pictures_close(&p->pictures);
     text_free(&p->text);
     text_free(&p->notes);
-    cJSON_free(p->json);
+    text_free(&p->remarks);
+    free(p->said);
+    free(p->json);
     free(p->points);
     free(p->mask);
     free(p);
     *predictions = NULL;
 }
 
+static const char *known_text(const char *text)
+{
+    return text ? text : "not enough memory\n";
+}
+
+const glcnn_dataset *glcnn_predictions_data(const glcnn_predictions *p)
+{
+    return p->pictures.set;
+}
+
 const char *glcnn_predictions_notes(glcnn_predictions *p)
 {
-    text_free(&p->notes);
-    if (!p->told) {
-        pictures_describe_decisions(&p->pictures, &p->notes);
-        pictures_describe_middle(&p->pictures, GLCNN_DATA_PART_TEST, &p->notes);
-    }
-    p->told = true;
-    pictures_describe_skipped(&p->pictures, &p->notes);
-    const char *text = trained_text(&p->notes);
-    return text ? text : "not enough memory\n";
+    return known_text(trained_text(&p->notes));
+}
+
+const char *glcnn_predictions_remarks(glcnn_predictions *p)
+{
+    pictures_describe_skipped(&p->pictures, &p->remarks);
+    free(p->said);
+    const char *text = trained_text(&p->remarks);
+    p->said = text ? strdup(text) : NULL;
+    text_free(&p->remarks);
+    return known_text(p->said);
 }
 
 /* ---- Answers ---- */
 
-/* As the task tells it, for people and for programs. */
-static bool tell_answer(glcnn_predictions *p, struct answer *answer)
+const char *glcnn_predictions_text(glcnn_predictions *p)
+{
+    if (!p->answer.values)
+        return NULL;
+    if (p->text.bytes)
+        return p->text.bytes;
+    struct answer answer = p->answer;
+    answer.text = &p->text;
+    task_of(form_of(p))->tell(&answer);
+    return trained_text(&p->text);
+}
+
+const char *glcnn_predictions_json(glcnn_predictions *p)
+{
+    if (!p->answer.values || p->json)
+        return p->json;
+    struct answer answer = p->answer;
+    answer.object = cJSON_CreateObject();
+    cJSON_AddStringToObject(answer.object, "image", p->name);
+    task_of(form_of(p))->tell(&answer);
+    return p->json = json_text(answer.object, true);
+}
+
+const uint8_t *glcnn_predictions_mask(glcnn_predictions *p)
 {
     const struct task *task = task_of(form_of(p));
-    answer->text = &p->text;
-    task->tell(answer);
-    answer->object = cJSON_CreateObject();
-    cJSON_AddStringToObject(answer->object, "image", p->name);
-    task->tell(answer);
-    p->json = cJSON_Print(answer->object);
-    cJSON_Delete(answer->object);
-    p->prediction.text = trained_text(&p->text);
-    p->prediction.json = p->json;
-    return p->prediction.text && p->json;
+    if (!p->answer.values || !task->mask || p->mask)
+        return p->mask;
+    p->mask = malloc((size_t)p->answer.width * p->answer.height + 1);
+    if (p->mask)
+        task->mask(&p->answer, p->mask);
+    return p->mask;
 }
 
-/* False: not enough memory. */
-static bool find_mask(glcnn_predictions *p, const struct answer *answer)
+glcnn_status glcnn_predictions_draw(glcnn_predictions *p, uint8_t *pixels,
+                                    char error[GLCNN_ERROR_LENGTH])
 {
-    uint8_t *mask = realloc(p->mask, (size_t)answer->width * answer->height + 1);
-    if (!mask)
-        return false;
-    p->mask = mask;
-    task_of(form_of(p))->mask(answer, mask);
-    p->prediction.mask = mask;
-    return true;
+    const struct task *task = task_of(form_of(p));
+    const struct answer *a = &p->answer;
+    if (!task->show) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "an answer of the task %s has nothing to draw",
+                 task->name);
+        return GLCNN_UNSUPPORTED;
+    }
+    if (!a->values)
+        return trained_refuse(error, GLCNN_INVALID_STATE, "there is no finite answer under way");
+    const glcnn_status status =
+        glcnn_dataset_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, p->prediction.index,
+                                   a->width, a->height, pixels, error);
+    if (status == GLCNN_SUCCESS)
+        task->show(a, pixels);
+    return status;
 }
 
-static bool find_answer(glcnn_predictions *p, const struct answer *answer)
+static void find_answer(glcnn_predictions *p)
 {
     struct glcnn_prediction *q = &p->prediction;
+    struct answer *a = &p->answer;
     const struct task *task = task_of(form_of(p));
     if (task->count_right) {
-        q->label = network_best(answer->values, form_of(p)->classes);
-        q->probability = answer->values[q->label];
+        q->label = network_best(a->values, form_of(p)->classes);
+        q->probability = a->values[q->label];
     }
     if (task->boxes) {
-        q->box_count = task->boxes(answer, p->boxes);
-        q->boxes = p->boxes;
+        q->box_count = a->box_count = task->boxes(a, p->boxes);
+        q->boxes = a->boxes = p->boxes;
     }
     if (task->points) {
         q->point_count = task->point_count(form_of(p));
-        task->points(answer, p->points);
+        task->points(a, p->points);
         q->points = p->points;
     }
-    return !task->mask || find_mask(p, answer);
 }
 
-/* Of place n of the batch. False: not enough memory. */
-static bool make_prediction(glcnn_predictions *p, uint32_t n)
+static void forget_answer(glcnn_predictions *p)
+{
+    text_free(&p->text);
+    free(p->json);
+    free(p->mask);
+    p->json = NULL;
+    p->mask = NULL;
+    p->answer = (struct answer){.values = NULL};
+}
+
+/* Answers place n of the batch. */
+static void make_prediction(glcnn_predictions *p, uint32_t n)
 {
     struct glcnn_prediction *q = &p->prediction;
     const size_t each = p->model->info.value_count;
-    text_free(&p->text);
-    cJSON_free(p->json);
-    p->json = NULL;
     *q = (struct glcnn_prediction){
         .name = p->name, .index = p->batch.indices[n], .values = p->model->values + n * each};
-    pictures_name(&p->pictures, q->index, p->name, sizeof p->name);
+    pictures_name(p->pictures.set, q->index, p->name, sizeof p->name);
     glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, q->index, &q->width, &q->height);
     q->is_finite = scores_are_finite(q->values, each);
     if (!q->is_finite)
-        return true;
-    struct answer answer = {.picture = p->name,
-                            .limits = DETECTION_SHOWN,
-                            .width = q->width,
-                            .height = q->height,
-                            .values = q->values,
-                            .names = p->model->saved.names,
-                            .form = form_of(p),
-                            .top = 1};
-    return find_answer(p, &answer) && tell_answer(p, &answer);
+        return;
+    p->answer = (struct answer){.picture = p->name,
+                                .limits = p->limits,
+                                .width = q->width,
+                                .height = q->height,
+                                .values = q->values,
+                                .names = p->model->saved.names,
+                                .form = form_of(p),
+                                .top = p->top};
+    find_answer(p);
 }
 
 static glcnn_status run_batch(glcnn_predictions *p, char error[GLCNN_ERROR_LENGTH])
@@ -198,13 +284,13 @@ glcnn_status glcnn_predictions_next(glcnn_predictions *p,
                                     char error[GLCNN_ERROR_LENGTH])
 {
     *prediction = NULL;
+    forget_answer(p);
     for (;;) {
         while (p->next < p->batch.count) {
             const uint32_t n = p->next++;
             if (p->batch.indices[n] == UINT32_MAX)
                 continue; /* it could not be read */
-            if (!make_prediction(p, n))
-                return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+            make_prediction(p, n);
             *prediction = &p->prediction;
             return GLCNN_SUCCESS;
         }

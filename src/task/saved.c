@@ -327,22 +327,6 @@ bool saved_network(const struct saved *saved, const char *path, glcnn_device *de
     return good;
 }
 
-bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
-                struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH])
-{
-    char reason[GLCNN_ERROR_LENGTH];
-    if (!saved_make(saved, device, NULL, batch, model, reason)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
-        return false;
-    }
-    if (glcnn_checkpoint_load(model->network, path, NULL, error) != GLCNN_SUCCESS)
-        return false;
-    if (runner_create_inference(model, batch, 0, runner))
-        return true;
-    snprintf(error, GLCNN_ERROR_LENGTH, "%s", model_failure(device));
-    return false;
-}
-
 /* ---- Writing ---- */
 
 static bool check_names(const struct saved *saved, char error[GLCNN_ERROR_LENGTH])

@@ -76,10 +76,6 @@ bool saved_take_size(struct saved *saved, uint32_t width, uint32_t height,
  * not NULL: the head is another then. False, and a message, if it cannot be. */
 bool saved_make(const struct saved *saved, glcnn_device *device, const struct form *form,
                 uint32_t batch, struct model *model, char error[GLCNN_ERROR_LENGTH]);
-/* The same, as the file has it and with its weights, and what runs it on pictures. */
-bool saved_load(const struct saved *saved, const char *path, glcnn_device *device, uint32_t batch,
-                struct model *model, struct runner *runner, char error[GLCNN_ERROR_LENGTH]);
-
 /* Only the file's network, without a loss and with its weights, a classifier or not; *network is the
  * caller's, after a failure too. */
 bool saved_network(const struct saved *saved, const char *path, glcnn_device *device,

@@ -28,8 +28,11 @@ struct answer {
     const char *const *names; /* of classes */
     const struct form *form;
     uint32_t top; /* classes that are told, where a task has several answers */
-    struct detection_limits
-        limits;        /* of what is told and drawn: of boxes all, of keypoints the score */
+    struct glcnn_detection_limits
+        limits; /* of what is told and drawn: of boxes all, of keypoints the score */
+    const struct glcnn_detection
+        *boxes; /* box_count of them, within the limits; NULL: not decoded yet */
+    uint32_t box_count;
     cJSON *object;     /* for programs: gets the answer; NULL: `text` does */
     struct text *text; /* for people: lines are added to it */
 };

@@ -152,7 +152,7 @@ static glcnn_image_node *raw_distances(const glcnn_network *network, uint32_t sc
 static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_ENDS],
                           char error[GLCNN_ERROR_LENGTH])
 {
-    const struct detection_layout layout = layout_of(&model->form);
+    const struct detection_layout layout = detection_layout_of(&model->form);
     for (uint32_t i = 0; i < layout.scales; i++) {
         struct task_end *boxes = &ends[2 * i], *scores = &ends[2 * i + 1];
         boxes->node = raw_distances(model->network, i);
@@ -174,7 +174,7 @@ static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_E
 static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
                                    uint32_t count)
 {
-    const struct detection_layout layout = layout_of(form);
+    const struct detection_layout layout = detection_layout_of(form);
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = count == 2 * layout.scales;
     for (uint32_t i = 0; good && i < layout.scales; i++) {
@@ -445,7 +445,7 @@ static float *unpack(const struct detection_layout *layout, const float *packed,
 
 /* The detections of a picture, into `found`; UINT32_MAX: not enough memory. */
 static uint32_t detect(const struct form *form, const float *packed,
-                       const struct detection_limits *limits,
+                       const struct glcnn_detection_limits *limits,
                        struct glcnn_detection found[DETECTION_MOST])
 {
     const struct detection_layout layout = detection_layout_of(form);
@@ -593,7 +593,7 @@ static bool read_kept(struct score *score, const double *numbers, size_t count)
 static void add(struct score *score, const float *packed, const struct glcnn_data_batch *batch,
                 uint32_t n)
 {
-    const struct detection_limits limits = DETECTION_MEASURED;
+    const struct glcnn_detection_limits limits = DETECTION_MEASURED;
     struct glcnn_detection found[DETECTION_MOST];
     glcnn_detection_score *all = kept(score);
     struct glcnn_object *objects = calloc((size_t)boxes_in(batch, n) + 1, sizeof *objects);
@@ -732,6 +732,10 @@ static void describe(const struct score *score, const char *const *names, cJSON 
 
 static uint32_t answers(const struct answer *a, struct glcnn_detection found[DETECTION_MOST])
 {
+    if (a->boxes) {
+        memcpy(found, a->boxes, a->box_count * sizeof *found);
+        return a->box_count;
+    }
     const struct seen_picture p = see(a->form, a->width, a->height);
     const uint32_t count = detect(a->form, a->values, &a->limits, found);
     return count <= DETECTION_MOST ? place_detections(&p, found, count) : 0;
@@ -782,7 +786,7 @@ const struct task task_detect = {
     .gives = "what boxes and their classes are made of",
     .find_ends = find_ends,
     .join_ends = join_ends,
-    .layout = layout_of,
+    .layout = detection_layout_of,
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,

@@ -11,20 +11,35 @@
 
 #define TRAINED_BATCH 32 /* pictures that run at once */
 
+/* What the last evaluation opened and counted. */
+struct evaluated {
+    bool is_measured; /* it came to its end */
+    char *data;       /* the path; NULL: there was none yet */
+    struct pictures pictures;
+    struct score score;
+    struct findings findings;
+    bool has_findings;
+    struct glcnn_evaluation result;
+    double *parts; /* measures, then counts */
+    struct text text, notes, remarks;
+    char *json;
+};
+
 struct glcnn_model {
     struct own_device own; /* where the user gives none */
+    char *path;            /* of its file; NULL: it was made */
     struct saved saved;
     struct model model;
-    struct runner runner; /* of the data that are under way */
+    struct runner runner; /* kept from one call to the next */
+    uint8_t *
+        runs; /* the network as the runner was made of it, serialised without weights; NULL: none is */
+    size_t runs_size;
+    bool has_input, takes_bytes; /* what normalises pictures is made; those of bytes */
     struct flip flip;
     float *values; /* of a batch's answers */
     struct glcnn_model_description info;
     struct glcnn_predictions *predictions; /* NULL: none is under way */
-    /* Of the last evaluation. */
-    struct glcnn_evaluation evaluation;
-    double *parts; /* measures, then counts */
-    struct text text, notes;
-    char *json;
+    struct evaluated evaluated;
 };
 
 /* Makes the network that `saved` describes, without its weights. device NULL: the model opens one. */
@@ -32,6 +47,8 @@ glcnn_status trained_open(glcnn_model *model, glcnn_device *device, char error[G
 /* Has the model run batches of pictures, which are open. Errors: as glcnn_model_evaluate. */
 glcnn_status trained_begin(glcnn_model *model, const struct pictures *pictures, bool flips,
                            char error[GLCNN_ERROR_LENGTH]);
+/* Closes what the last evaluation opened. */
+void trained_forget_evaluation(glcnn_model *model);
 
 /* Writes the message. Returns the status. */
 glcnn_status trained_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,

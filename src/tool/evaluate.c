@@ -1,19 +1,15 @@
 /* glcnn evaluate: how well a network that `glcnn train` wrote classifies labelled pictures. */
-#include "task/evaluate.h"
-
 #include <getopt.h>
-#include <inttypes.h>
+#include <glcnn/report.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/option.h"
-#include "train/claim.h"
-#include "report/matrix.h"
-#include "report/report_collect.h"
-#include "task/saved.h"
+#include "task/task.h"
 #include "tool.h"
+#include "train/claim.h"
 
-#define BATCH 32
+#define PAGE "%s/index.html"
 
 enum { OPTION_PLOT = 256, OPTION_REPORT, OPTION_FLIP, OPTION_COLOURS, OPTION_SIZE, OPTION_FORCE };
 
@@ -47,24 +43,15 @@ struct evaluation {
     const struct tool_command *command;
     const char *model_path, *data_path;
     struct tool_device tool;
-    bool json, flips, force;
+    struct glcnn_model_options options;
+    bool json;
     struct claims claims;
-    uint32_t width, height;   /* 0: as the network was made for */
-    const char *mask_colours; /* NULL: none */
-    const char *plot;         /* NULL: none is drawn */
-    const char *report;       /* a folder; NULL: none is written */
-    char page[4096];          /* in it */
-    struct saved saved;
-    struct pictures pictures;
-    glcnn_data_loader *loader;
-    struct model model;
-    struct runner runner;
-    struct flip flip;
-    struct score score;
-    struct findings findings; /* for the report */
-    uint32_t trained_on;      /* how many of the pictures training has seen; 0 where nobody knows */
-    bool is_exact;            /* and that is no estimate */
-    float *values;            /* of a batch */
+    uint32_t width, height; /* 0: as the network was made for */
+    const char *plot;       /* NULL: none is drawn */
+    const char *report;     /* a folder; NULL: none is written */
+    char page[4096];        /* in it */
+    glcnn_model *model;
+    const struct glcnn_evaluation *result;
 };
 
 static int fail(const struct evaluation *e, const char *error)
@@ -79,162 +66,65 @@ static int claim_files(struct evaluation *e)
         .option = "--plot", .path = e->plot, .mark = &claim_plot, .in_place = true};
     const struct claim_output page = {
         .option = "--report", .path = e->report ? e->page : NULL, .mark = &claim_page};
-    snprintf(e->page, sizeof e->page, REPORT_PAGE, e->report ? e->report : "");
-    e->claims.force = e->force;
+    snprintf(e->page, sizeof e->page, PAGE, e->report ? e->report : "");
     claims_read(&e->claims, e->model_path);
     claims_read(&e->claims, e->data_path);
-    claims_read(&e->claims, e->mask_colours);
+    claims_read(&e->claims, e->options.mask_colours);
     claims_folder(&e->claims, "--report", e->report, NULL);
     claims_write(&e->claims, &plot);
     claims_write(&e->claims, &page);
     return claims_take(&e->claims, error) ? EXIT_GOOD : fail(e, error);
 }
 
-static int open_data(struct evaluation *e, const char *model, const char *data)
+static int load(struct evaluation *e)
 {
     char error[GLCNN_ERROR_LENGTH];
-    struct pictures_options what = {
-        .path = data, .like = &e->saved, .mask_colours = e->mask_colours};
-    struct glcnn_data_loader_parameters loader = {.batch = BATCH};
-    struct text text = {0};
-    if (!saved_read(model, &e->saved, error))
-        return fail(e, error);
-    if (e->width && !saved_take_size(&e->saved, e->width, e->height, error))
-        return complain(e->command, EXIT_FAILED, "%s: %s", model, error);
-    what.task = task_of(&e->saved.form);
-    if (e->plot && !what.task->draws_matrix)
-        return complain(e->command, EXIT_USAGE,
-                        "the task %s has nothing for --plot; --report writes a page on its result",
-                        what.task->name);
-    if (!pictures_open(&what, &e->pictures, error))
-        return fail(e, error);
-    pictures_describe_decisions(&e->pictures, &text);
-    print_error_shown(&text); /* standard output may be JSON */
-    loader.part = e->pictures.test;
-    e->trained_on = evaluate_count_trained(&e->saved, &e->pictures, &e->is_exact);
-    return pictures_load(&e->pictures, &loader, &e->loader, error) ? EXIT_GOOD : fail(e, error);
-}
-
-static int load(struct evaluation *e, const char *path)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    struct text text = {0};
-    int status = device_open(&e->tool);
+    const int status = device_open(&e->tool);
     if (status != EXIT_GOOD)
         return complain(e->command, status, "%s", e->tool.error);
-    pictures_describe_middle(&e->pictures, e->pictures.test, &text);
-    print_remarks(e->command, &text);
-    const size_t each = task_of(&e->saved.form)->values(&e->saved.form);
-    e->values = calloc(BATCH * each, sizeof *e->values);
-    if (!e->values)
-        return fail(e, "not enough memory");
-    if (!saved_load(&e->saved, path, e->tool.device, BATCH, &e->model, &e->runner, error))
+    if (glcnn_model_load_sized(e->tool.device, e->model_path, e->width, e->height, &e->model,
+                               error) != GLCNN_SUCCESS)
         return fail(e, error);
-    if (!score_begin(&e->score, &e->model))
-        return fail(e, model_failure(e->tool.device));
-    score_of(&e->score, e->pictures.set, e->pictures.test);
-    if (e->report &&
-        !findings_begin(&e->findings, e->score.task->count_right ? e->saved.form.classes : 0))
-        return fail(e, "not enough memory");
-    e->score.findings = e->report ? &e->findings : NULL;
-    if (e->report && e->score.task->show)
-        findings_keep_values(&e->findings, each);
-    if (!pictures_take(&e->pictures, &e->saved, NULL, 0, &e->runner))
-        return fail(e, model_failure(e->tool.device));
-    if (e->flips && !flip_begin(&e->runner, &e->flip, error))
-        return fail(e, error);
-    if (!evaluate_epoch(&e->runner, &e->flip, e->loader, e->values, &e->score, error))
-        return fail(e, error);
-    pictures_describe_skipped(&e->pictures, &text);
-    print_remarks(e->command, &text);
-    if (!evaluate_is_finite(&e->score, &e->pictures, e->pictures.test, error))
-        return fail(e, error);
-    return EXIT_GOOD;
+    const char *task = glcnn_model_info(e->model)->task->name;
+    if (!e->plot || task_find(task)->draws_matrix)
+        return EXIT_GOOD;
+    return complain(e->command, EXIT_USAGE,
+                    "the task %s has nothing for --plot; --report writes a page on its result",
+                    task);
 }
 
-static bool write_page(const struct evaluation *e, struct report_picture *worst,
-                       char error[GLCNN_ERROR_LENGTH])
+/* Standard output may be JSON: what is said besides goes to standard error. */
+static int evaluate(struct evaluation *e)
 {
-    char title[512], measure[TASK_MEASURED], loss[32], count[64];
-    const struct score *s = &e->score;
-    struct report_row settings[2 + REPORT_DEVICE_ROWS] = {{"network", e->model_path, NULL},
-                                                          {"data", e->data_path, NULL}};
-    const struct report_row numbers[] = {{s->task->measure, measure, count},
-                                         {"loss", loss, "lower is better"}};
-    const struct report report = {.title = title,
-                                  .state = "Report of an evaluation: how a trained network does on "
-                                           "labelled pictures.",
-                                  .part = glcnn_data_part_name(e->pictures.test),
-                                  .numbers = numbers,
-                                  .number_count = 2,
-                                  .settings = settings,
-                                  .setting_count = 2 + REPORT_DEVICE_ROWS,
-                                  .score = s,
-                                  .findings = &e->findings,
-                                  .names = e->saved.names,
-                                  .worst = worst};
-    snprintf(title, sizeof title, "%s on %s", e->saved.title, report_name_of(e->data_path));
-    task_write(s->task, score_measure(s), measure);
-    snprintf(loss, sizeof loss, "%.4f", score_loss(s));
-    snprintf(count, sizeof count, "on %" PRIu64 " pictures, higher is better", s->count);
-    report_describe_device(e->tool.device, settings + 2);
-    return report_write(&report, e->page, error);
-}
-
-static bool write_report(const struct evaluation *e, char error[GLCNN_ERROR_LENGTH])
-{
-    struct report_picture worst[FINDINGS_WORST] = {{.label = 0}};
-    bool good = report_read_worst(&e->pictures, e->pictures.test, &e->findings, e->saved.names,
-                                  worst, error) &&
-                write_page(e, worst, error);
-    report_free_pictures(worst, FINDINGS_WORST);
-    return good;
-}
-
-/* The data are in parts: those that are measured are not all of them. */
-static bool has_parts(const struct evaluation *e)
-{
-    return e->pictures.test != GLCNN_DATA_PART_TRAINING;
+    char error[GLCNN_ERROR_LENGTH];
+    e->options.page = e->report;
+    const glcnn_status status =
+        glcnn_model_evaluate(e->model, e->data_path, &e->options, &e->result, error);
+    print_error_lines(glcnn_model_notes(e->model));
+    print_remarks(e->command, glcnn_model_remarks(e->model));
+    return status == GLCNN_SUCCESS ? EXIT_GOOD : fail(e, error);
 }
 
 static int answer(const struct evaluation *e)
 {
-    char error[GLCNN_ERROR_LENGTH], measured[TASK_MEASURED];
-    if (e->score.task->doubts && e->score.task->doubts(&e->score, e->saved.names, error))
-        print_error("glcnn evaluate: %s\n", error);
-    if (e->plot && !matrix_write_score(&e->score, e->saved.names, e->plot, error))
+    char error[GLCNN_ERROR_LENGTH];
+    if (e->plot && glcnn_model_save_matrix(e->model, e->plot, error) != GLCNN_SUCCESS)
         return fail(e, error);
-    if (e->report && !write_report(e, error))
+    if (e->report && glcnn_model_save_page(e->model, e->page, error) != GLCNN_SUCCESS)
         return fail(e, error);
-    if (e->json)
-        return json_print(
-            e->command, evaluate_json(&e->score, e->saved.names, e->pictures.test, e->trained_on));
-    output("%s %s, loss %.4f on %" PRIu64 " images%s%s%s\n", e->score.task->measure,
-           task_write(e->score.task, score_measure(&e->score), measured), score_loss(&e->score),
-           e->score.count, has_parts(e) ? " of the " : "",
-           has_parts(e) ? glcnn_data_part_name(e->pictures.test) : "", has_parts(e) ? " part" : "");
-    if (e->trained_on > 0)
-        output("%s%u of these %u images were trained on: new ones may have a worse result\n",
-               e->is_exact ? "" : "about ", e->trained_on,
-               e->pictures.info->counts[e->pictures.test]);
-    struct text text = {0};
-    score_print(&e->score, e->saved.names, &text);
-    return output_shown(&text) ? EXIT_GOOD : fail(e, "not enough memory");
+    if (e->json) {
+        output_text(e->result->json);
+        output_text("\n");
+    } else
+        output_lines(e->result->text);
+    return EXIT_GOOD;
 }
 
 static void release(struct evaluation *e)
 {
-    flip_end(&e->flip);
-    runner_destroy(&e->runner);
-    model_destroy(&e->model);
+    glcnn_model_destroy(&e->model);
     glcnn_device_destroy(&e->tool.device);
-    glcnn_data_loader_destroy(&e->loader);
-    pictures_close(&e->pictures);
-    saved_free(&e->saved);
-    score_free(&e->score);
-    findings_free(&e->findings);
     claims_release(&e->claims);
-    free(e->values);
 }
 
 static bool read_option(struct evaluation *e, int letter)
@@ -242,11 +132,11 @@ static bool read_option(struct evaluation *e, int letter)
     if (letter == 'j')
         e->json = true;
     else if (letter == OPTION_FLIP)
-        e->flips = true;
+        e->options.flip = true;
     else if (letter == OPTION_FORCE)
-        e->force = true;
+        e->claims.force = true;
     else if (letter == OPTION_COLOURS)
-        e->mask_colours = optarg;
+        e->options.mask_colours = optarg;
     else if (letter == OPTION_SIZE) {
         if (option_extent(optarg, GLCNN_DATA_MAX_SIDE, &e->width, &e->height))
             return true;
@@ -276,14 +166,15 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     if (argc - optind < 2)
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no model given" : "no data given");
-    const char *model = e.model_path = argv[optind++], *data = e.data_path = argv[optind++];
+    e.model_path = argv[optind++];
+    e.data_path = argv[optind++];
     int status = expect_no_arguments(command, argc, argv);
     if (status == EXIT_GOOD)
         status = claim_files(&e);
     if (status == EXIT_GOOD)
-        status = open_data(&e, model, data);
+        status = load(&e);
     if (status == EXIT_GOOD)
-        status = load(&e, model);
+        status = evaluate(&e);
     if (status == EXIT_GOOD)
         status = answer(&e);
     release(&e);

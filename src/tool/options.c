@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/option.h"
@@ -173,14 +174,14 @@ int complain(const struct tool_command *command, int status, const char *format,
     return status;
 }
 
-void print_remarks(const struct tool_command *command, struct text *text)
+void print_remarks(const struct tool_command *command, const char *lines)
 {
-    char *line = text->bytes, *end;
+    char *copy = lines ? strdup(lines) : NULL, *line = copy, *end;
     for (; line && (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = 0;
         print_error("glcnn %s: %s\n", command->name, line);
     }
-    text_free(text);
+    free(copy);
 }
 
 int complain_of_name(const struct tool_command *command, const char *what, const char *word,

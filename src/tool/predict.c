@@ -6,16 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train/claim.h"
-#include "task/evaluate.h"
-#include "task/flip.h"
-#include "task/model.h"
-#include "task/pictures.h"
-#include "task/png_file.h"
-#include "task/saved.h"
-#include "base/option.h"
+#include <glcnn/task.h>
 
-#define BATCH   32
+#include "base/option.h"
+#include "task/evaluate.h"
+#include "task/png_file.h"
+#include "train/claim.h"
+
 #define TOP_MAX 65535
 
 enum {
@@ -70,31 +67,30 @@ static const char details[] =
 struct prediction {
     const struct tool_command *command;
     struct tool_device tool;
-    bool flips, force;
+    struct glcnn_model_options options;
     struct claims claims;
     uint32_t width, height; /* of images; 0: the network's */
-    struct detection_limits limits;
+    struct glcnn_detection_limits limits;
     uint32_t limited;         /* a bit for each TASK_LIMITS that an option needs */
-    uint32_t top;             /* classes of each picture that are told */
     const char *draw, *masks; /* folders that pictures and masks go to; NULL: none */
-    struct saved saved;
-    struct model model;
-    struct runner runner;
-    struct flip flip;
-    struct pictures pictures;
-    glcnn_data_loader *loader;
+    glcnn_model *model;
+    glcnn_predictions *all;
     cJSON *json;         /* the answer; NULL: lines are printed */
     uint32_t not_finite; /* pictures without an answer, for their scores are not finite */
     char first[4096];    /* the name of the first of them */
-    float *values;       /* of a batch */
 };
 
 /* ---- Answers ---- */
 
+static const glcnn_dataset *data_of(const struct prediction *p)
+{
+    return glcnn_predictions_data(p->all);
+}
+
 static void note_not_finite(struct prediction *p, uint32_t index)
 {
     if (p->not_finite++ == 0)
-        glcnn_dataset_name(p->pictures.set, GLCNN_DATA_PART_TEST, index, p->first, sizeof p->first);
+        glcnn_dataset_name(data_of(p), GLCNN_DATA_PART_TEST, index, p->first, sizeof p->first);
 }
 
 /* NAME.png for DIR, with _ for each / of the picture's name. */
@@ -116,12 +112,12 @@ static void place_png(const char *folder, const char *picture, char path[8192])
     snprintf(path, 8192, "%s/%s", folder, name);
 }
 
-static bool write_png(const struct answer *answer, const char *folder, const uint8_t *pixels,
+static bool write_png(const struct glcnn_prediction *q, const char *folder, const uint8_t *pixels,
                       uint32_t channels, char error[GLCNN_ERROR_LENGTH])
 {
     char path[8192];
-    place_png(folder, answer->picture, path);
-    return png_file_write(path, pixels, answer->width, answer->height, channels, error);
+    place_png(folder, q->name, path);
+    return png_file_write(path, pixels, q->width, q->height, channels, error);
 }
 
 /* One lock is for all files of a folder. */
@@ -141,15 +137,15 @@ static int claim_files(struct prediction *p, const char *model, char *const *fil
 {
     char picture[4096], error[GLCNN_ERROR_LENGTH];
     struct claims *c = &p->claims;
-    const bool are_files = strcmp(p->pictures.info->format, "pictures") == 0;
-    c->force = p->force;
+    const struct glcnn_data_info *info = glcnn_dataset_info(data_of(p));
+    const bool are_files = strcmp(info->format, "pictures") == 0;
     claims_read(c, model);
     for (; *files; files++)
         claims_read(c, *files);
     claims_folder(c, "--draw", p->draw, "pictures");
     claims_folder(c, "--masks", p->masks, "pictures");
-    for (uint32_t i = 0; i < p->pictures.info->counts[GLCNN_DATA_PART_TEST]; i++) {
-        pictures_name(&p->pictures, i, picture, sizeof picture);
+    for (uint32_t i = 0; i < info->counts[GLCNN_DATA_PART_TEST]; i++) {
+        pictures_name(data_of(p), i, picture, sizeof picture);
         claims_read(c, are_files ? picture : NULL);
         claim_picture(p, "--draw", p->draw, picture);
         claim_picture(p, "--masks", p->masks, picture);
@@ -157,121 +153,93 @@ static int claim_files(struct prediction *p, const char *model, char *const *fil
     return claims_take(c, error) ? EXIT_GOOD : complain(p->command, EXIT_FAILED, "%s", error);
 }
 
-/* Pictures and masks have the picture's own size. */
-static bool write_files(const struct prediction *p, const struct answer *answer, uint32_t index,
-                        char error[GLCNN_ERROR_LENGTH])
+/* Pictures have their own size. */
+static bool write_drawing(const struct prediction *p, const struct glcnn_prediction *q,
+                          char error[GLCNN_ERROR_LENGTH])
 {
-    const struct task *task = task_of(&p->saved.form);
-    uint8_t *pixels = malloc((size_t)answer->width * answer->height * 3);
-    bool good = pixels;
+    uint8_t *pixels = malloc((size_t)q->width * q->height * 3);
     snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-    if (good && p->draw) {
-        good =
-            glcnn_dataset_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, index, answer->width,
-                                       answer->height, pixels, error) == GLCNN_SUCCESS;
-        if (good)
-            task->show(answer, pixels);
-        good = good && write_png(answer, p->draw, pixels, 3, error);
-    }
-    if (good && p->masks) {
-        task->mask(answer, pixels);
-        good = write_png(answer, p->masks, pixels, 1, error);
-    }
+    const bool good = pixels && glcnn_predictions_draw(p->all, pixels, error) == GLCNN_SUCCESS &&
+                      write_png(q, p->draw, pixels, 3, error);
     free(pixels);
     return good;
 }
 
-static bool answer_one(struct prediction *p, const struct glcnn_data_batch *batch, uint32_t n,
+static bool write_mask(const struct prediction *p, const struct glcnn_prediction *q,
                        char error[GLCNN_ERROR_LENGTH])
 {
-    char name[4096];
-    const uint32_t index = batch->indices[n];
-    const struct task *task = task_of(&p->saved.form);
-    const size_t each = task->values(&p->saved.form);
-    const float *values = p->values + n * each;
-    if (!scores_are_finite(values, each)) {
-        note_not_finite(p, index);
-        return true;
-    }
-    pictures_name(&p->pictures, index, name, sizeof name);
-    uint32_t width, height;
-    glcnn_dataset_size(p->pictures.set, GLCNN_DATA_PART_TEST, index, &width, &height);
-    struct text text = {0};
-    struct answer answer = {.picture = name,
-                            .width = width,
-                            .height = height,
-                            .values = values,
-                            .names = p->saved.names,
-                            .form = &p->saved.form,
-                            .top = p->top,
-                            .limits = p->limits,
-                            .text = &text};
-    if (p->json) {
-        answer.object = cJSON_CreateObject();
-        cJSON_AddStringToObject(answer.object, "image", name);
-        cJSON_AddItemToArray(p->json, answer.object);
-    }
-    task->tell(&answer);
-    if (!output_shown(&text)) {
-        snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
-        return false;
-    }
-    return (!p->draw && !p->masks) || write_files(p, &answer, index, error);
+    const uint8_t *mask = glcnn_predictions_mask(p->all);
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    return mask && write_png(q, p->masks, mask, 1, error);
 }
 
-/* Places of pictures that could not be read are empty. */
-static bool answer(struct prediction *p, const struct glcnn_data_batch *batch,
+static bool tell(const struct prediction *p, char error[GLCNN_ERROR_LENGTH])
+{
+    const char *text = p->json ? glcnn_predictions_json(p->all) : glcnn_predictions_text(p->all);
+    snprintf(error, GLCNN_ERROR_LENGTH, "not enough memory");
+    if (text && !p->json)
+        output_lines(text);
+    return text && (!p->json || cJSON_AddItemToArray(p->json, cJSON_Parse(text)));
+}
+
+static bool answer(struct prediction *p, const struct glcnn_prediction *q,
                    char error[GLCNN_ERROR_LENGTH])
 {
-    for (uint32_t n = 0; n < batch->count; n++)
-        if (batch->indices[n] != UINT32_MAX && !answer_one(p, batch, n, error))
-            return false;
-    return true;
+    if (!q->is_finite) {
+        note_not_finite(p, q->index);
+        return true;
+    }
+    return tell(p, error) && (!p->draw || write_drawing(p, q, error)) &&
+           (!p->masks || write_mask(p, q, error));
 }
 
 static int run_network(struct prediction *p)
 {
     char error[GLCNN_ERROR_LENGTH];
-    for (uint64_t i = 0; i < glcnn_data_loader_steps(p->loader); i++) {
-        struct glcnn_data_batch batch;
-        if (glcnn_data_loader_next(p->loader, &batch, error) != GLCNN_SUCCESS)
-            return complain(p->command, EXIT_FAILED, "%s", error);
-        if (!flip_run(&p->flip, &p->runner, &batch, p->values))
-            return complain(p->command, EXIT_FAILED, "%s", runner_error(&p->runner));
-        if (!answer(p, &batch, error))
-            return complain(p->command, EXIT_FAILED, "%s", error);
+    const struct glcnn_prediction *q;
+    while (glcnn_predictions_next(p->all, &q, error) == GLCNN_SUCCESS) {
+        if (!q)
+            return EXIT_GOOD;
+        if (!answer(p, q, error))
+            break;
     }
-    return EXIT_GOOD;
+    return complain(p->command, EXIT_FAILED, "%s", error);
 }
 
 /* ---- The network ---- */
 
-static int open_model(struct prediction *p, const char *path)
+/* The options must be for what the network's task answers. */
+static int check_options(const struct prediction *p, const char *path)
+{
+    const struct glcnn_model_description *info = glcnn_model_info(p->model);
+    const struct task *task = task_find(info->task->name);
+    const char *useless = p->draw && !task->show                  ? "draw"
+                          : p->masks && !task->mask               ? "masks"
+                          : p->limited >> (task->limits + 1) == 0 ? NULL
+                          : p->limited >> TASK_LIMITS_BOXES ? "overlap, --most and --across-classes"
+                                                            : "confidence";
+    if (!useless && p->options.top > 1 && !task->count_right)
+        useless = "top";
+    if (useless)
+        return complain(p->command, EXIT_USAGE,
+                        "%s: the task of the network is %s, which has nothing for --%s", path,
+                        task->name, useless);
+    if (p->options.top <= info->class_count || info->class_count == 0)
+        return EXIT_GOOD;
+    return complain(p->command, EXIT_USAGE, "--top is %u; the network has %u classes",
+                    p->options.top, info->class_count);
+}
+
+static int load(struct prediction *p, const char *path)
 {
     char error[GLCNN_ERROR_LENGTH];
-    if (!saved_read(path, &p->saved, error))
-        return complain(p->command, EXIT_FAILED, "%s", error);
-    if (p->width && !saved_take_size(&p->saved, p->width, p->height, error))
-        return complain(p->command, EXIT_FAILED, "%s: %s", path, error);
-    const struct task *task = task_of(&p->saved.form);
-    if ((p->draw && !task->show) || (p->masks && !task->mask))
-        return complain(p->command, EXIT_USAGE,
-                        "%s: the task of the network is %s, which has nothing for --%s", path,
-                        task->name, p->draw && !task->show ? "draw" : "masks");
-    if (p->limited >> (task->limits + 1) > 0)
-        return complain(p->command, EXIT_USAGE,
-                        "%s: the task of the network is %s, which has nothing for --%s", path,
-                        task->name,
-                        p->limited >> TASK_LIMITS_BOXES ? "overlap, --most and --across-classes"
-                                                        : "confidence");
-    if (p->top > 1 && !task->count_right)
-        return complain(p->command, EXIT_USAGE,
-                        "%s: the task of the network is %s, which has nothing for --top", path,
-                        task->name);
-    if (p->top <= p->saved.form.classes || p->saved.form.classes == 0)
-        return EXIT_GOOD;
-    return complain(p->command, EXIT_USAGE, "--top is %u; the network has %u classes", p->top,
-                    p->saved.form.classes);
+    const int status = device_open(&p->tool);
+    if (status != EXIT_GOOD)
+        return complain(p->command, status, "%s", p->tool.error);
+    const glcnn_status loaded =
+        glcnn_model_load_sized(p->tool.device, path, p->width, p->height, &p->model, error);
+    return loaded == GLCNN_SUCCESS ? check_options(p, path)
+                                   : complain(p->command, EXIT_FAILED, "%s", error);
 }
 
 static uint32_t count_files(char *const *files)
@@ -282,55 +250,25 @@ static uint32_t count_files(char *const *files)
     return count;
 }
 
+/* Standard output has the answers: what opening decided goes to standard error. */
 static int open_files(struct prediction *p, char *const *files)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
-                                                        .batch = BATCH};
-    bool good = pictures_open_files((const char *const *)files, count_files(files), &p->saved,
-                                    &p->pictures, error);
-    struct text text = {0};
-    if (good) {
-        pictures_describe_decisions(&p->pictures, &text);
-        print_error_shown(&text); /* standard output has the answers */
-        pictures_describe_middle(&p->pictures, GLCNN_DATA_PART_TEST, &text);
-        print_remarks(p->command, &text);
-    }
-    return good && pictures_load(&p->pictures, &loader, &p->loader, error)
-               ? EXIT_GOOD
-               : complain(p->command, EXIT_FAILED, "%s", error);
-}
-
-static int load(struct prediction *p, const char *path)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    const struct form *form = &p->saved.form;
-    int status = device_open(&p->tool);
-    if (status != EXIT_GOOD)
-        return complain(p->command, status, "%s", p->tool.error);
-    p->values = calloc(task_of(form)->values(form) * BATCH, sizeof *p->values);
-    if (!p->values)
-        return complain(p->command, EXIT_FAILED, "not enough memory");
-    if (!saved_load(&p->saved, path, p->tool.device, BATCH, &p->model, &p->runner, error))
+    p->options.limits = p->limited ? &p->limits : NULL;
+    if (glcnn_model_predict(p->model, (const char *const *)files, count_files(files), &p->options,
+                            &p->all, error) != GLCNN_SUCCESS)
         return complain(p->command, EXIT_FAILED, "%s", error);
-    if (!pictures_take(&p->pictures, &p->saved, NULL, 0, &p->runner))
-        return complain(p->command, EXIT_FAILED, "%s", model_failure(p->tool.device));
-    if (p->flips && !flip_begin(&p->runner, &p->flip, error))
-        return complain(p->command, EXIT_FAILED, "%s", error);
+    print_error_lines(glcnn_predictions_notes(p->all));
+    print_remarks(p->command, glcnn_predictions_remarks(p->all));
     return EXIT_GOOD;
 }
 
 static void release(struct prediction *p)
 {
-    flip_end(&p->flip);
-    runner_destroy(&p->runner);
-    model_destroy(&p->model);
+    glcnn_predictions_destroy(&p->all);
+    glcnn_model_destroy(&p->model);
     glcnn_device_destroy(&p->tool.device);
-    glcnn_data_loader_destroy(&p->loader);
-    pictures_close(&p->pictures);
-    saved_free(&p->saved);
     claims_release(&p->claims);
-    free(p->values);
     cJSON_Delete(p->json);
 }
 
@@ -347,13 +285,11 @@ static int tell_not_finite(const struct prediction *p)
  * tells. */
 static int predict(struct prediction *p, const char *model, char *const *files)
 {
-    int status = open_model(p, model);
+    int status = load(p, model);
     if (status == EXIT_GOOD)
         status = open_files(p, files);
     if (status == EXIT_GOOD && (p->draw || p->masks))
         status = claim_files(p, model, files);
-    if (status == EXIT_GOOD)
-        status = load(p, model);
     if (status == EXIT_GOOD)
         status = run_network(p);
     if (status == EXIT_GOOD && p->json) {
@@ -363,11 +299,9 @@ static int predict(struct prediction *p, const char *model, char *const *files)
     }
     if (status != EXIT_GOOD)
         return status;
-    struct text text = {0};
-    pictures_describe_skipped(&p->pictures, &text);
-    print_remarks(p->command, &text);
+    print_remarks(p->command, glcnn_predictions_remarks(p->all));
     status = tell_not_finite(p);
-    return glcnn_dataset_skipped(p->pictures.set) > 0 ? EXIT_FAILED : status;
+    return glcnn_dataset_skipped(data_of(p)) > 0 ? EXIT_FAILED : status;
 }
 
 /* ---- The command ---- */
@@ -413,9 +347,9 @@ static bool read_option(struct prediction *p, int letter, bool *json)
         return true;
     }
     if (letter == OPTION_FLIP)
-        return p->flips = true;
+        return p->options.flip = true;
     if (letter == OPTION_FORCE)
-        return p->force = true;
+        return p->claims.force = true;
     if (letter >= OPTION_CONFIDENCE && letter <= OPTION_ACROSS_CLASSES)
         return read_limit(p, letter);
     if (letter == OPTION_SIZE && option_extent(optarg, GLCNN_DATA_MAX_SIDE, &p->width, &p->height))
@@ -428,7 +362,7 @@ static bool read_option(struct prediction *p, int letter, bool *json)
     if (letter != OPTION_TOP)
         return read_device_option(&p->tool, letter);
     if (option_whole(optarg, 1, TOP_MAX, &top)) {
-        p->top = (uint32_t)top;
+        p->options.top = (uint32_t)top;
         return true;
     }
     complain(p->command, EXIT_USAGE, "--top is \"%s\"; it must be a whole number in 1 .. %d",
@@ -438,7 +372,7 @@ static bool read_option(struct prediction *p, int letter, bool *json)
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct prediction p = {.command = command, .limits = DETECTION_SHOWN, .top = 1};
+    struct prediction p = {.command = command, .limits = DETECTION_SHOWN};
     bool json = false;
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         if (letter == 'h') {

@@ -181,22 +181,23 @@ void output_text(const char *text)
     fputs(text, stdout);
 }
 
+void output_lines(const char *text)
+{
+    put(stream_of(stdout), text);
+}
+
+void print_error_lines(const char *text)
+{
+    fflush(stdout);
+    put(stream_of(stderr), text);
+    fflush(stderr);
+}
+
 bool output_shown(struct text *text)
 {
     bool good = !text->failed;
     if (text->bytes)
-        put(stream_of(stdout), text->bytes);
-    text_free(text);
-    return good;
-}
-
-bool print_error_shown(struct text *text)
-{
-    bool good = !text->failed;
-    fflush(stdout);
-    if (text->bytes)
-        put(stream_of(stderr), text->bytes);
-    fflush(stderr);
+        output_lines(text->bytes);
     text_free(text);
     return good;
 }

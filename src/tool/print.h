@@ -22,10 +22,11 @@ bool output_wraps(bool wraps);
 
 /* Prints a text that needs no escaping, as it is. */
 void output_text(const char *text);
+/* Prints a text whose names are escaped already, as text_show makes it, on standard output, and on standard error. */
+void output_lines(const char *text);
+void print_error_lines(const char *text);
 /* Prints a text that text_show made, and frees it, on standard output. False: there was not enough memory for it, and nothing is
  * printed. */
 bool output_shown(struct text *text);
-/* The same on standard error. */
-bool print_error_shown(struct text *text);
 
 #endif

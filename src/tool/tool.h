@@ -53,8 +53,8 @@ void print_files(const struct tool_command *command);
 /* Prints the message as "glcnn COMMAND: ...", and for EXIT_USAGE where help is. Returns status. */
 int complain(const struct tool_command *command, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Prints each line of a text that text_show made as "glcnn COMMAND: ..." on standard error, and frees the text. */
-void print_remarks(const struct tool_command *command, struct text *text);
+/* Prints each line of a text whose names are escaped already as "glcnn COMMAND: ..." on standard error. NULL: nothing. */
+void print_remarks(const struct tool_command *command, const char *lines);
 /* Has complaints begin with a name, of one of several processes; it must live on. */
 void complain_as(const char *name);
 /* complain of a wrong command line: "there is no WHAT "WORD"; did you mean NAME? There are ...", of

@@ -214,20 +214,11 @@ static int create_trainer(struct training *t)
 
 /* ---- Events ---- */
 
-/* What is escaped already. */
-static struct text text_of(const struct glcnn_train_event *event)
-{
-    struct text text = {0};
-    text_add(&text, event->text, strlen(event->text));
-    return text;
-}
-
 static void print_note(struct training *t, const struct glcnn_train_event *event)
 {
-    struct text text = text_of(event);
     if (t->shows_progress)
         progress_erase(&t->progress);
-    output_shown(&text);
+    output_lines(event->text);
     fflush(stdout);
 }
 
@@ -308,10 +299,9 @@ static void show(struct training *t, const struct glcnn_train_event *event)
 {
     if (event->kind == GLCNN_TRAIN_NOTE)
         print_note(t, event);
-    else if (event->kind == GLCNN_TRAIN_REMARK) {
-        struct text text = text_of(event);
-        print_remarks(t->command, &text);
-    } else if (event->kind == GLCNN_TRAIN_COMPLAINT)
+    else if (event->kind == GLCNN_TRAIN_REMARK)
+        print_remarks(t->command, event->text);
+    else if (event->kind == GLCNN_TRAIN_COMPLAINT)
         complain(t->command, exit_of(event->status), "%s", event->text);
     else if (event->kind == GLCNN_TRAIN_BEGUN)
         begin(t);

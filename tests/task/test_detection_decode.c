@@ -36,7 +36,7 @@ static void predict(float *predictions, uint32_t location, float half, uint32_t 
     values[4 + label] = score;
 }
 
-static uint32_t decode(struct scene *s, struct detection_limits limits)
+static uint32_t decode(struct scene *s, struct glcnn_detection_limits limits)
 {
     const float *const predictions[] = {s->fine, s->coarse};
     return detection_decode(&s->layout, predictions, &limits, s->found);
@@ -53,7 +53,7 @@ static void check_box(const struct glcnn_detection *d, struct glcnn_box expected
     CU_ASSERT_EQUAL(d->score, score);
 }
 
-static const struct detection_limits usual = {0.1f, 0.5f, 16, false};
+static const struct glcnn_detection_limits usual = {0.1f, 0.5f, 16, false};
 
 static void boxes_lie_around_their_locations(void)
 {
@@ -78,9 +78,9 @@ static void the_less_likely_of_a_class_are_suppressed(void)
     CU_ASSERT_EQUAL(s.found[0].score, 0.7f);
     CU_ASSERT_EQUAL(s.found[1].score, 0.5f);
     CU_ASSERT_EQUAL(s.found[2].label, 0);
-    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.99f, 16, false}), 4);
-    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.45f, 0.5f, 16, false}), 2);
-    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.5f, 1, false}), 1);
+    CU_ASSERT_EQUAL(decode(&s, (struct glcnn_detection_limits){0.1f, 0.99f, 16, false}), 4);
+    CU_ASSERT_EQUAL(decode(&s, (struct glcnn_detection_limits){0.45f, 0.5f, 16, false}), 2);
+    CU_ASSERT_EQUAL(decode(&s, (struct glcnn_detection_limits){0.1f, 0.5f, 1, false}), 1);
     CU_ASSERT_EQUAL(s.found[0].score, 0.7f);
 }
 
@@ -91,8 +91,8 @@ static void what_overlaps_by_just_the_limit_is_kept(void)
     struct scene s = make_scene();
     predict(s.fine, 5, 1, 1, 0.7f);       /* 4 .. 20, both ways */
     predict(s.coarse, 0, 0.25f, 1, 0.6f); /* 4 .. 12 */
-    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.25f, 16, false}), 2);
-    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.24f, 16, false}), 1);
+    CU_ASSERT_EQUAL(decode(&s, (struct glcnn_detection_limits){0.1f, 0.25f, 16, false}), 2);
+    CU_ASSERT_EQUAL(decode(&s, (struct glcnn_detection_limits){0.1f, 0.24f, 16, false}), 1);
 }
 
 /* The same box of two classes is one object, where that is asked for. */
@@ -101,8 +101,8 @@ static void classes_are_suppressed_together_if_asked(void)
     struct scene s = make_scene();
     predict(s.fine, 5, 1, 0, 0.6f);
     predict(s.fine, 5, 1, 1, 0.7f);
-    CU_ASSERT_EQUAL(decode(&s, (struct detection_limits){0.1f, 0.5f, 16, false}), 2);
-    CU_ASSERT_EQUAL_FATAL(decode(&s, (struct detection_limits){0.1f, 0.5f, 16, true}), 1);
+    CU_ASSERT_EQUAL(decode(&s, (struct glcnn_detection_limits){0.1f, 0.5f, 16, false}), 2);
+    CU_ASSERT_EQUAL_FATAL(decode(&s, (struct glcnn_detection_limits){0.1f, 0.5f, 16, true}), 1);
     CU_ASSERT_EQUAL(s.found[0].label, 1);
 }
 

@@ -183,7 +183,7 @@ static void score_picture(const struct detector *d, float *const predictions[], 
 {
     const float *of_picture[DETECTION_SCALES];
     struct glcnn_detection found[100];
-    const struct detection_limits limits = {0.01f, 0.6f, 100, false};
+    const struct glcnn_detection_limits limits = {0.01f, 0.6f, 100, false};
     for (uint32_t i = 0; i < d->layout.scales; i++)
         of_picture[i] = predictions[i] +
                         (size_t)n * detection_locations(&d->layout.grids[i]) * (4 + SHAPES_CLASSES);

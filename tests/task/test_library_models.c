@@ -2,10 +2,14 @@
 #include "tests/fixture.h"
 
 #include <glcnn/checkpoint.h>
+#include <glcnn/graph.h>
+#include <glcnn/report.h>
 #include <glcnn/task.h>
-
 #include <string.h>
 #include <unistd.h>
+
+#include "task/trained.h"
+#include "tests/graphs.h"
 
 #define SIDE     32
 #define LONGEST  128
@@ -77,9 +81,10 @@ static glcnn_model *make(const char *task, const char *net)
     return make_at(task, net, SIDE, SIDE);
 }
 
+typedef bool answer_check(const struct glcnn_prediction *p, glcnn_predictions *all);
+
 /* Answers to all pictures, one after the other; how many there are. */
-static uint32_t answer(glcnn_model *model, float *values,
-                       bool (*has)(const struct glcnn_prediction *p))
+static uint32_t answer(glcnn_model *model, float *values, answer_check *has)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
     const char *const paths[] = {images};
@@ -94,8 +99,8 @@ static uint32_t answer(glcnn_model *model, float *values,
     while (glcnn_predictions_next(all, &p, error) == GLCNN_SUCCESS && p && count < PICTURES) {
         CU_ASSERT_EQUAL(p->index, count);
         CU_ASSERT_EQUAL(p->width, shown[0]);
-        CU_ASSERT_TRUE(p->is_finite && has(p));
-        CU_ASSERT_PTR_NOT_NULL(strstr(p->json, "\"image\""));
+        CU_ASSERT_TRUE(p->is_finite && has(p, all));
+        CU_ASSERT_PTR_NOT_NULL(strstr(glcnn_predictions_json(all), "\"image\""));
         memcpy(values + count++ * each, p->values, each * sizeof *values);
     }
     CU_ASSERT_PTR_NULL(p);
@@ -105,37 +110,40 @@ static uint32_t answer(glcnn_model *model, float *values,
     return count;
 }
 
-static bool is_any(const struct glcnn_prediction *p)
+static bool is_any(const struct glcnn_prediction *p, glcnn_predictions *all)
 {
+    (void)all;
     return p->values;
 }
 
-static bool has_class(const struct glcnn_prediction *p)
+static bool has_class(const struct glcnn_prediction *p, glcnn_predictions *all)
 {
-    return p->label < 2 && p->probability == p->values[p->label] && *p->text && !p->boxes;
+    return p->label < 2 && p->probability == p->values[p->label] && *glcnn_predictions_text(all) &&
+           !p->boxes;
 }
 
-static bool has_numbers(const struct glcnn_prediction *p)
+static bool has_numbers(const struct glcnn_prediction *p, glcnn_predictions *all)
 {
-    return *p->text && !p->mask && !p->points;
+    return *glcnn_predictions_text(all) && !glcnn_predictions_mask(all) && !p->points;
 }
 
-static bool has_mask(const struct glcnn_prediction *p)
+static bool has_mask(const struct glcnn_prediction *p, glcnn_predictions *all)
 {
-    for (size_t i = 0; i < SIDE * SIDE; i++)
-        if (p->mask[i] >= 2)
+    for (size_t i = 0; i < (size_t)p->width * p->height; i++)
+        if (glcnn_predictions_mask(all)[i] >= 2)
             return false;
     return true;
 }
 
-static bool has_boxes(const struct glcnn_prediction *p)
+static bool has_boxes(const struct glcnn_prediction *p, glcnn_predictions *all)
 {
-    return p->boxes && !p->points;
+    return p->boxes && !p->points && glcnn_predictions_text(all);
 }
 
-static bool has_point(const struct glcnn_prediction *p)
+static bool has_point(const struct glcnn_prediction *p, glcnn_predictions *all)
 {
-    return p->point_count == 1 && p->points[0].x >= 0 && p->points[0].x <= SIDE;
+    return *glcnn_predictions_text(all) && p->point_count == 1 && p->points[0].x >= 0 &&
+           p->points[0].x <= SIDE;
 }
 
 /* What was saved is what was made: the same answers to the bit. */
@@ -143,7 +151,7 @@ static void models_are_made_saved_and_loaded(void)
 {
     static const struct {
         const char *task, *net;
-        bool (*has)(const struct glcnn_prediction *p);
+        answer_check *has;
     } all[] = {{"classify", "lenet", has_class},
                {"regress", "lenet", has_numbers},
                {"segment", "small", has_mask},
@@ -260,6 +268,154 @@ static void sizes_that_do_not_suit_are_refused(void)
     }
 }
 
+/* ---- What is made once ---- */
+
+/* The program is linked so that these stand before the library's own. */
+glcnn_status __real_glcnn_graph_create(glcnn_network *network,
+                                       const struct glcnn_graph_descriptor *descriptor,
+                                       glcnn_graph **graph);
+glcnn_status __wrap_glcnn_graph_create(glcnn_network *network,
+                                       const struct glcnn_graph_descriptor *descriptor,
+                                       glcnn_graph **graph);
+uint32_t __real_detection_decode(const struct detection_layout *layout,
+                                 const float *const predictions[],
+                                 const struct glcnn_detection_limits *limits,
+                                 struct glcnn_detection *found);
+uint32_t __wrap_detection_decode(const struct detection_layout *layout,
+                                 const float *const predictions[],
+                                 const struct glcnn_detection_limits *limits,
+                                 struct glcnn_detection *found);
+static unsigned graphs_made, boxes_decoded;
+
+glcnn_status __wrap_glcnn_graph_create(glcnn_network *network,
+                                       const struct glcnn_graph_descriptor *descriptor,
+                                       glcnn_graph **graph)
+{
+    graphs_made++;
+    return __real_glcnn_graph_create(network, descriptor, graph);
+}
+
+uint32_t __wrap_detection_decode(const struct detection_layout *layout,
+                                 const float *const predictions[],
+                                 const struct glcnn_detection_limits *limits,
+                                 struct glcnn_detection *found)
+{
+    boxes_decoded++;
+    return __real_detection_decode(layout, predictions, limits, found);
+}
+
+static void train_a_step(struct runner *runner)
+{
+    static float pictures[TRAINED_BATCH * SIDE * SIDE], losses[TRAINED_BATCH];
+    uint32_t labels[TRAINED_BATCH];
+    const struct glcnn_data_batch batch = {.count = TRAINED_BATCH, .labels = labels};
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+        pictures[i] = (float)(i * 5 % 17) / 17;
+    for (uint32_t n = 0; n < TRAINED_BATCH; n++)
+        labels[n] = n % 2;
+    CU_ASSERT_TRUE(runner_run(runner, pictures, &batch, losses));
+}
+
+/* The answers of a model are those of its file, which a model loaded anew gives. */
+static void check_answers(glcnn_model *model, unsigned graphs, float found[PICTURES * 2])
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_model *anew = NULL;
+    float expected[PICTURES * 2];
+    graphs_made = 0;
+    CU_ASSERT_EQUAL(answer(model, found, has_class), PICTURES);
+    CU_ASSERT_EQUAL(graphs_made, graphs);
+    CU_ASSERT_EQUAL(glcnn_model_save(model, file, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_load(device, file, &anew, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(answer(anew, expected, has_class), PICTURES);
+    CU_ASSERT_EQUAL(memcmp(found, expected, sizeof expected), 0);
+    glcnn_model_destroy(&anew);
+}
+
+static glcnn_kernel *find_kernel(glcnn_network *network, const char *name)
+{
+    glcnn_filter_node *filter;
+    for (size_t i = 0; (filter = glcnn_network_filter(network, i)) != NULL; i++)
+        if (strcmp(glcnn_kernel_name(glcnn_filter_node_kernel(filter)), name) == 0)
+            return glcnn_filter_node_kernel(filter);
+    return NULL;
+}
+
+/* A step changes weights and running averages, which a graph reads; a setting changes what it does. */
+static void graphs_are_kept_until_the_network_changes(void)
+{
+    struct runner trainer;
+    float before[PICTURES * 2], after[PICTURES * 2];
+    glcnn_model *model = make("classify", "small");
+    train_network(glcnn_model_network(model), false);
+    CU_ASSERT_TRUE_FATAL(runner_create_training(&model->model, TRAINED_BATCH, NULL, &trainer));
+    check_answers(model, 1, before);
+    check_answers(model, 0, before);
+    train_a_step(&trainer);
+    check_answers(model, 0, after);
+    CU_ASSERT_NOT_EQUAL(memcmp(before, after, sizeof before), 0);
+    glcnn_kernel *kernel = find_kernel(glcnn_model_network(model), "batch_normalization");
+    CU_ASSERT_EQUAL(glcnn_kernel_set(kernel, "epsilon", 0.25), GLCNN_SUCCESS);
+    graphs_made = 0;
+    CU_ASSERT_EQUAL(answer(model, before, has_class), PICTURES);
+    CU_ASSERT_EQUAL(graphs_made, 1);
+    CU_ASSERT_NOT_EQUAL(memcmp(before, after, sizeof before), 0);
+    runner_destroy(&trainer);
+    glcnn_model_destroy(&model);
+}
+
+static void boxes_are_decoded_once(void)
+{
+    glcnn_model *model = make("detect", "small");
+    const size_t count = PICTURES * glcnn_model_info(model)->value_count;
+    float *values = calloc(count, sizeof *values);
+    boxes_decoded = 0;
+    CU_ASSERT_EQUAL(answer(model, values, has_boxes), PICTURES);
+    CU_ASSERT_EQUAL(boxes_decoded, PICTURES);
+    free(values);
+    glcnn_model_destroy(&model);
+}
+
+/* What an option asks for is given, or refused with the reason. */
+static void options_are_heeded(void)
+{
+    static uint8_t pixels[SIDE * SIDE * 3];
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const char *const paths[] = {images};
+    const struct glcnn_detection_limits all = {0, 1, 7, false}, wrong = {0, 1, 301, false};
+    const struct glcnn_model_options most = {.limits = &all}, illegal = {.limits = &wrong},
+                                     two = {.top = 2}, three = {.top = 3};
+    glcnn_model *detector = make("detect", "small"), *classifier = make("classify", "lenet");
+    glcnn_predictions *p = NULL;
+    const struct glcnn_prediction *q = NULL;
+    CU_ASSERT_EQUAL(glcnn_model_predict(detector, paths, 1, &illegal, &p, error),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_model_predict(detector, paths, 1, &two, &p, error),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_model_predict(classifier, paths, 1, &three, &p, error),
+                    GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_EQUAL(glcnn_model_predict(classifier, paths, 1, &most, &p, error), GLCNN_UNSUPPORTED);
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_predict(classifier, paths, 1, &two, &p, error),
+                          GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NULL(glcnn_predictions_text(p));
+    CU_ASSERT_EQUAL(glcnn_predictions_next(p, &q, error), GLCNN_SUCCESS);
+    const char *second = strchr(glcnn_predictions_text(p), '\n');
+    CU_ASSERT_TRUE(second && strchr(second + 1, '\n'));
+    CU_ASSERT_EQUAL(glcnn_predictions_draw(p, pixels, error), GLCNN_UNSUPPORTED);
+    glcnn_predictions_destroy(&p);
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_predict(detector, paths, 1, &most, &p, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_predictions_draw(p, pixels, error), GLCNN_INVALID_STATE);
+    CU_ASSERT_EQUAL(glcnn_predictions_next(p, &q, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(q->box_count, 7);
+    CU_ASSERT_EQUAL(glcnn_predictions_draw(p, pixels, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(glcnn_predictions_data(p))->counts[GLCNN_DATA_PART_TEST],
+                    PICTURES);
+    glcnn_predictions_destroy(&p);
+    CU_ASSERT_EQUAL(glcnn_model_save_page(classifier, file, error), GLCNN_INVALID_STATE);
+    glcnn_model_destroy(&detector);
+    glcnn_model_destroy(&classifier);
+}
+
 static void nonsense_is_refused(void)
 {
     CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
@@ -310,11 +466,14 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(networks_take_other_sizes),
                                         UNIT_TEST(sizes_that_do_not_suit_are_refused),
                                         UNIT_TEST(nonsense_is_refused), CU_TEST_INFO_NULL};
-    if (!open_all()) {
-        close_all();
-        return EXIT_FAILURE;
-    }
-    const int status = unit_run("library_models", tests, argc, argv);
+    UNIT_TEST(graphs_are_kept_until_the_network_changes), UNIT_TEST(boxes_are_decoded_once),
+        UNIT_TEST(options_are_heeded), UNIT_TEST(nonsense_is_refused), CU_TEST_INFO_NULL
+};
+if (!open_all()) {
     close_all();
-    return status;
+    return EXIT_FAILURE;
+}
+const int status = unit_run("library_models", tests, argc, argv);
+close_all();
+return status;
 }

@@ -207,7 +207,7 @@ static void score_picture(const float cells[CELLS][BOXES][PARTS], const struct s
     static float values[BOXES][CELLS][4 + SHAPES_CLASSES];
     const float *predictions[BOXES];
     const struct detection_layout layout = layout_of_boxes();
-    const struct detection_limits limits = {0.01f, 0.6f, 100, false};
+    const struct glcnn_detection_limits limits = {0.01f, 0.6f, 100, false};
     struct glcnn_detection found[100];
     for (int i = 0; i < BOXES; i++) {
         predictions[i] = values[i][0];

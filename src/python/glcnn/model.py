@@ -73,7 +73,11 @@ class Model:
              ctypes.byref(options), ctypes.byref(made))
         one = made.contents
         return Evaluation(one.measure, one.loss, one.count, _PARTS[one.part], one.trained_on,
-                          json.loads(one.json), one.text.decode(), one.notes.decode())
+                          json.loads(one.json), one.text.decode(), self._notes())
+
+    def _notes(self) -> str:
+        of = self._calls.glcnn_model_notes, self._calls.glcnn_model_remarks
+        return "".join(notes(self._owned.pointer).decode() for notes in of)
 
     def predict(self, paths: Sequence[Path], *, flip: bool = False) -> Iterator[Answer]:
         """Pictures, folders of pictures, or one file of images; what cannot be read is left out."""
@@ -89,11 +93,11 @@ class Model:
                 call(self._calls.glcnn_predictions_next, begun, ctypes.byref(made))
                 if not made:
                     return
-                yield self._answer(made.contents)
+                yield self._answer(made.contents, begun)
         finally:
             self._calls.glcnn_predictions_destroy(ctypes.byref(begun))
 
-    def _answer(self, one: Any) -> Answer:
+    def _answer(self, one: Any, begun: Any) -> Answer:
         values = _copy(one.values, self._info.value_count)
         classifies = self.task == "classify" and one.is_finite
         label = self._info.class_names[one.label].decode() if classifies else None
@@ -101,13 +105,14 @@ class Model:
                  for b in one.boxes[:one.box_count]] if self.task == "detect" else None
         points = [(p.x, p.y, p.confidence)
                   for p in one.points[:one.point_count]] if one.points else None
-        mask = _copy(one.mask, one.height * one.width)
+        mask = _copy(self._calls.glcnn_predictions_mask(begun), one.height * one.width)
+        text = self._calls.glcnn_predictions_text(begun) or b""
         return Answer(one.name.decode(errors="surrogateescape"), (one.height, one.width), values,
                       label, one.probability if classifies else None,
                       None if boxes is None else numpy.array(boxes).reshape(-1, 6),
                       None if points is None else numpy.array(points).reshape(-1, 3),
                       None if mask is None else mask.reshape(one.height, one.width),
-                      one.text.decode())
+                      text.decode())
 
 
 def evaluate(network: Network, data: Path, *, flip: bool = False, size: Any = None) -> Evaluation:
