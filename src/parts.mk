@@ -44,5 +44,5 @@ HEADERS_interchange := checkpoint serialize
 HEADERS_onnx := onnx
 HEADERS_data := data
 HEADERS_mpi := mpi
-HEADERS_train := $(patsubst include/glcnn/%.h,%,$(wildcard $(foreach header,task detection metrics train report export,\
+HEADERS_train := $(patsubst include/glcnn/%.h,%,$(wildcard $(foreach header,task detection metrics anomaly train report export,\
                      include/glcnn/$(header).h)))

@@ -78,73 +78,14 @@ int anomaly_open_device(struct anomaly *a)
     return status == EXIT_GOOD ? status : complain(a->command, status, "%s", a->tool.error);
 }
 
-static bool is_wanted(const struct glcnn_data_batch *batch, const bool *wanted)
-{
-    bool any = false;
-    for (uint32_t n = 0; n < batch->count && !any; n++)
-        any = batch->indices[n] != UINT32_MAX && (!wanted || wanted[batch->indices[n]]);
-    return any;
-}
-
-static bool visit_batch(struct anomaly *a, glcnn_data_loader *loader, const bool *wanted,
-                        anomaly_visitor *visit, void *user, char error[GLCNN_ERROR_LENGTH])
-{
-    struct glcnn_data_batch batch;
-    if (glcnn_data_loader_next(loader, &batch, error) != GLCNN_SUCCESS)
-        return false;
-    if (!is_wanted(&batch, wanted))
-        return true;
-    *error = 0;
-    glcnn_image *patches = runner_result(&a->patches.runner, &batch);
-    return patches && visit(user, &batch, patches, error);
-}
-
-int anomaly_visit(struct anomaly *a, const bool *wanted, anomaly_visitor *visit, void *user)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TEST,
-                                                            .batch = ANOMALY_BATCH};
-    glcnn_data_loader *loader = NULL;
-    bool good = pictures_load(&a->pictures, &parameters, &loader, error);
-    for (uint64_t i = 0; good && i < glcnn_data_loader_steps(loader); i++)
-        good = visit_batch(a, loader, wanted, visit, user, error);
-    glcnn_data_loader_destroy(&loader);
-    if (good)
-        return EXIT_GOOD;
-    return anomaly_fail(a, *error ? error : model_failure(a->tool.device));
-}
-
-bool anomaly_rate(const struct anomaly *a, uint32_t picture, double *score, uint32_t *worst)
-{
-    const struct nearest *n = &a->nearest;
-    *worst = nearest_worst(n, picture);
-    if (*worst == UINT32_MAX)
-        return false;
-    const size_t at = (size_t)picture * nearest_count(n) + *worst;
-    *score = bank_score(&a->bank, n->patches + at * a->bank.channels, (uint32_t)n->numbers[at],
-                        n->distances[at]);
-    return true;
-}
-
-int anomaly_not_finite(const struct anomaly *a, const char *name, uint32_t count)
-{
-    char more[64] = "";
-    if (count > 1)
-        snprintf(more, sizeof more, " (and %u more)", count - 1);
-    return complain(a->command, EXIT_FAILED,
-                    "%s%s: the backbone's features are NaN or infinite; either the values of the "
-                    "picture are too large for it, or its weights are damaged",
-                    name, more);
-}
-
 /* ---- The command line ---- */
 
 static int read_output(struct anomaly *a)
 {
-    if (a->options.output_count == PATCHES_OUTPUTS)
+    if (a->layer_count == GLCNN_ANOMALY_LAYERS)
         return complain(a->command, EXIT_USAGE, "--output is given more than %d times",
-                        PATCHES_OUTPUTS);
-    a->options.outputs[a->options.output_count++] = optarg;
+                        GLCNN_ANOMALY_LAYERS);
+    a->parameters.layers[a->layer_count++] = optarg;
     return EXIT_GOOD;
 }
 
@@ -170,27 +111,27 @@ static int read_bank(struct anomaly *a)
 {
     uint64_t value = 0;
     int status = read_number(a, "bank", 1, BANK_MAX, &value);
-    a->options.bank = (uint32_t)value;
+    a->parameters.bank = (uint32_t)value;
     return status;
 }
 
-static const char **find_text(struct anomaly_options *o, int letter)
+static const char **find_text(struct anomaly *a, int letter)
 {
-    return letter == OPTION_MODEL  ? &o->model
-           : letter == 'o'         ? &o->out
-           : letter == OPTION_MAPS ? &o->maps
+    return letter == OPTION_MODEL  ? &a->model
+           : letter == 'o'         ? &a->out
+           : letter == OPTION_MAPS ? &a->maps
                                    : NULL;
 }
 
-static bool *find_flag(struct anomaly_options *o, int letter)
+static bool *find_flag(struct anomaly *a, int letter)
 {
-    return letter == OPTION_FORCE ? &o->force : letter == 'j' ? &o->json : NULL;
+    return letter == OPTION_FORCE ? &a->claims.force : letter == 'j' ? &a->json : NULL;
 }
 
 static int read_option(struct anomaly *a, int letter)
 {
-    const char **text = find_text(&a->options, letter);
-    bool *flag = find_flag(&a->options, letter);
+    const char **text = find_text(a, letter);
+    bool *flag = find_flag(a, letter);
     if (text)
         *text = optarg;
     else if (flag)
@@ -200,11 +141,11 @@ static int read_option(struct anomaly *a, int letter)
     else if (letter == OPTION_BANK)
         return read_bank(a);
     else if (letter == OPTION_HELD_OUT)
-        return read_share(a, "held-out", &a->options.held_out);
+        return read_share(a, "held-out", &a->parameters.held_out);
     else if (letter == OPTION_QUANTILE)
-        return read_share(a, "quantile", &a->options.quantile);
+        return read_share(a, "quantile", &a->parameters.quantile);
     else if (letter == OPTION_SEED)
-        return read_number(a, "seed", 0, UINT64_MAX, &a->options.seed);
+        return read_number(a, "seed", 0, UINT64_MAX, &a->parameters.seed);
     else if (!read_device_option(&a->tool, letter))
         return EXIT_USAGE;
     return EXIT_GOOD;
@@ -215,13 +156,13 @@ static int run_fit(struct anomaly *a, int argc, char *argv[])
     if (optind == argc)
         return complain(a->command, EXIT_USAGE, "no folder of normal pictures given");
     const char *folder = argv[optind++];
-    if (!a->options.model)
+    if (!a->model)
         return complain(a->command, EXIT_USAGE,
                         "--model is missing: the backbone, a file of \"glcnn train\" or \"glcnn "
                         "import\"");
-    if (!a->options.out)
+    if (!a->out)
         return complain(a->command, EXIT_USAGE, "--out is missing: the file to write");
-    if (a->options.maps)
+    if (a->maps)
         return complain(a->command, EXIT_USAGE, "--maps is an option of \"score\"");
     int status = expect_no_arguments(a->command, argc, argv);
     return status == EXIT_GOOD ? anomaly_fit(a, folder) : status;
@@ -232,7 +173,7 @@ static int run_score(struct anomaly *a, int argc, char *argv[])
     if (argc - optind < 2)
         return complain(a->command, EXIT_USAGE, "%s",
                         argc == optind ? "no file of \"fit\" given" : "no pictures given");
-    if (a->options.model || a->options.out || a->options.output_count)
+    if (a->model || a->out || a->layer_count)
         return complain(a->command, EXIT_USAGE,
                         "--model, --out and --output are options of \"fit\"");
     return anomaly_score(a, argv[optind], argv + optind + 1); /* ends with NULL, as argv does */
@@ -253,19 +194,14 @@ static int run_part(struct anomaly *a, int argc, char *argv[])
 
 static void release(struct anomaly *a)
 {
-    nearest_destroy(&a->nearest);
-    patches_destroy(&a->patches);
+    glcnn_anomaly_destroy(&a->bank);
     glcnn_device_destroy(&a->tool.device);
-    pictures_close(&a->pictures);
-    saved_free(&a->saved);
-    bank_free(&a->bank);
     claims_release(&a->claims);
 }
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct anomaly a = {.command = command,
-                        .options = {.held_out = 0.25, .quantile = 0.95, .seed = 1}};
+    struct anomaly a = {.command = command, .parameters = {.seed = 1}};
     int status = EXIT_GOOD;
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         if (letter == 'h') {

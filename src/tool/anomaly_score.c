@@ -1,298 +1,168 @@
-/* glcnn anomaly score: how far pictures are from the bank. */
+/* glcnn anomaly score: prints how far pictures are from the bank. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "anomaly.h"
-#include "task/anomaly_scores.h"
-#include "task/heat_map.h"
+#include "train/anomaly_pictures.h"
 
 struct rating {
     struct anomaly *a;
     uint32_t pictures;
     cJSON *list; /* of the answer; NULL: lines are printed */
-    /* Of the pictures that have labels. */
-    double *scores;
-    bool *are_defects;
-    uint32_t labelled;
     uint32_t not_finite;
     char first[ANOMALY_PATH]; /* the name of the first of these */
+    const struct glcnn_anomaly_summary *all;
 };
-
-/* ---- Opening ---- */
-
-/* Paths to score. */
-struct paths {
-    char **items;
-    uint32_t count;
-};
-
-static void free_paths(struct paths *paths)
-{
-    for (uint32_t i = 0; i < paths->count; i++)
-        free(paths->items[i]);
-    free(paths->items);
-}
-
-static bool add_path(void *user, const char *path)
-{
-    struct paths *paths = user;
-    char **items = realloc(paths->items, ((size_t)paths->count + 2) * sizeof *items);
-    if (!items)
-        return false;
-    paths->items = items;
-    items[paths->count] = strdup(path);
-    items[paths->count + 1] = NULL;
-    return items[paths->count] && ++paths->count;
-}
-
-/* What to score of each file; false: not enough memory. */
-static bool find_paths(char *const *files, struct paths *paths)
-{
-    for (size_t i = 0; files[i]; i++) {
-        const uint32_t before = paths->count;
-        if (!anomaly_test_folders(files[i], add_path, paths))
-            return false;
-        if (paths->count == before && !add_path(paths, files[i]))
-            return false;
-        if (paths->count > before + 1)
-            print_error(
-                "glcnn anomaly: of %s the %u folders \"test\" are scored, and nothing else\n",
-                files[i], paths->count - before);
-    }
-    return true;
-}
-
-static int open_pictures(struct anomaly *a, char *const *files)
-{
-    char error[GLCNN_ERROR_LENGTH] = "not enough memory";
-    struct paths paths = {.items = NULL};
-    bool opened = find_paths(files, &paths) &&
-                  pictures_open_files((const char *const *)paths.items, paths.count, &a->saved,
-                                      &a->pictures, error);
-    free_paths(&paths);
-    if (!opened)
-        return anomaly_fail(a, error);
-    struct text text = {0};
-    pictures_describe_decisions(&a->pictures, &text);
-    print_error_shown(&text); /* standard output has the answers */
-    pictures_describe_middle(&a->pictures, GLCNN_DATA_PART_TEST, &text);
-    print_remarks(a->command, &text);
-    return EXIT_GOOD;
-}
-
-static int open_network(struct anomaly *a, const char *path)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    const struct form *grid = &a->patches.grid;
-    if (!patches_open(&a->saved, path, a->tool.device, ANOMALY_BATCH, &a->patches, error) ||
-        !anomaly_check_sizes(&a->pictures, grid, error))
-        return anomaly_fail(a, error);
-    if (grid->channels != a->bank.channels)
-        return complain(a->command, EXIT_FAILED,
-                        "%s: its network makes patches of %u values, its bank has patches of %u",
-                        path, grid->channels, a->bank.channels);
-    return pictures_take(&a->pictures, &a->saved, NULL, 0, &a->patches.runner) &&
-                   nearest_create(a->tool.device, &a->bank, grid, ANOMALY_BATCH, &a->nearest)
-               ? EXIT_GOOD
-               : anomaly_fail(a, model_failure(a->tool.device));
-}
-
-/* A picture and what was found of it. */
-struct rated {
-    uint32_t index;
-    char name[ANOMALY_PATH], label[ANOMALY_PATH], map[2 * ANOMALY_PATH];
-    enum anomaly_kind kind;
-    double score;
-    uint32_t worst; /* patch */
-    bool is_anomalous;
-};
-
-/* DIR/00012-scratch-003.png of .../scratch/003.jpg: numbers keep names different. */
-static void name_map(const struct anomaly *a, struct rated *p)
-{
-    const char *slash = strrchr(p->name, '/'), *base = slash ? slash + 1 : p->name;
-    const char *dot = strrchr(base, '.');
-    const int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
-    snprintf(p->map, sizeof p->map, "%s/%05u-%.60s%s%.*s.png", a->options.maps, p->index, p->label,
-             *p->label ? "-" : "", length < 100 ? length : 100, base);
-}
-
-static void name_picture(const struct anomaly *a, struct rated *p)
-{
-    glcnn_dataset_name(a->pictures.set, GLCNN_DATA_PART_TEST, p->index, p->name, sizeof p->name);
-    p->kind = anomaly_label(p->name, p->label);
-}
 
 /* ---- Files ---- */
 
-static int claim_maps(struct anomaly *a, const char *model, char *const *files)
+/* DIR/00012-scratch-003.png of .../scratch/003.jpg: numbers keep names different. */
+static void name_map(const struct anomaly *a, uint32_t index, const char *name, const char *label,
+                     char map[2 * ANOMALY_PATH])
 {
-    char error[GLCNN_ERROR_LENGTH];
-    struct claims *c = &a->claims;
-    c->force = a->options.force;
-    claims_read(c, model);
-    for (; *files; files++)
-        claims_read(c, *files);
-    claims_folder(c, "--maps", a->options.maps, "pictures");
-    for (uint32_t i = 0; i < a->pictures.info->counts[GLCNN_DATA_PART_TEST]; i++) {
-        struct rated p = {.index = i};
-        name_picture(a, &p);
-        name_map(a, &p);
-        claims_read(c, p.name);
-        claims_write(c,
-                     &(struct claim_output){.option = "--maps", .path = p.map, .has_lock = true});
-    }
-    return claims_take(c, error) ? EXIT_GOOD : anomaly_fail(a, error);
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *dot = strrchr(base, '.');
+    const int length = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    snprintf(map, 2 * ANOMALY_PATH, "%s/%05u-%.60s%s%.*s.png", a->maps, index, label,
+             *label ? "-" : "", length < 100 ? length : 100, base);
 }
 
-static int open_all(struct anomaly *a, const char *model, char *const *files)
+static void claim_map(struct anomaly *a, uint32_t index)
+{
+    char name[ANOMALY_PATH], label[ANOMALY_PATH], map[2 * ANOMALY_PATH];
+    glcnn_dataset_name(glcnn_anomaly_data(a->bank), GLCNN_DATA_PART_TEST, index, name, sizeof name);
+    anomaly_label(name, label);
+    name_map(a, index, name, label, map);
+    claims_read(&a->claims, name);
+    claims_write(&a->claims,
+                 &(struct claim_output){.option = "--maps", .path = map, .has_lock = true});
+}
+
+static int claim_maps(struct rating *r, const char *model, char *const *files)
 {
     char error[GLCNN_ERROR_LENGTH];
-    if (!saved_read(model, &a->saved, error) ||
-        !anomaly_file_read(model, &a->saved, &a->bank, &a->record, error))
+    struct anomaly *a = r->a;
+    claims_read(&a->claims, model);
+    for (; *files; files++)
+        claims_read(&a->claims, *files);
+    claims_folder(&a->claims, "--maps", a->maps, "pictures");
+    for (uint32_t i = 0; i < r->pictures; i++)
+        claim_map(a, i);
+    return claims_take(&a->claims, error) ? EXIT_GOOD : anomaly_fail(a, error);
+}
+
+/* Standard output has the answers: what opening decided goes to standard error. */
+static int open_all(struct rating *r, const char *model, char *const *files)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct anomaly *a = r->a;
+    uint32_t count = 0;
+    const int status = anomaly_open_device(a);
+    if (status != EXIT_GOOD)
+        return status;
+    while (files[count])
+        count++;
+    if (glcnn_anomaly_load(a->tool.device, model, &a->bank, error) != GLCNN_SUCCESS ||
+        glcnn_anomaly_begin(a->bank, (const char *const *)files, count, error) != GLCNN_SUCCESS)
         return anomaly_fail(a, error);
-    int status = open_pictures(a, files);
-    if (status == EXIT_GOOD && a->options.maps)
-        status = claim_maps(a, model, files);
-    if (status == EXIT_GOOD)
-        status = anomaly_open_device(a);
-    if (status == EXIT_GOOD)
-        status = open_network(a, model);
-    return status;
+    print_error_lines(glcnn_anomaly_notes(a->bank));
+    print_remarks(a->command, glcnn_anomaly_remarks(a->bank));
+    r->pictures = glcnn_dataset_info(glcnn_anomaly_data(a->bank))->counts[GLCNN_DATA_PART_TEST];
+    return a->maps ? claim_maps(r, model, files) : EXIT_GOOD;
 }
 
 /* ---- Pictures ---- */
 
-static void print_line(const struct rated *p)
+static void add_json(const struct rating *r, const struct glcnn_anomaly_score *p, const char *map)
 {
-    output("%s %.6g %s\n", p->name, p->score, p->is_anomalous ? "anomalous" : "normal");
-}
-
-static void add_json(const struct rating *r, const struct rated *p)
-{
-    const uint32_t columns = r->a->patches.grid.width;
     cJSON *entry = cJSON_CreateObject();
     cJSON_AddStringToObject(entry, "image", p->name);
     cJSON_AddNumberToObject(entry, "score", p->score);
     cJSON_AddBoolToObject(entry, "anomalous", p->is_anomalous);
-    if (p->kind != ANOMALY_UNLABELLED)
+    if (p->kind != GLCNN_ANOMALY_UNLABELLED)
         cJSON_AddStringToObject(entry, "label", p->label);
-    cJSON_AddNumberToObject(entry, "column", p->worst % columns);
-    cJSON_AddNumberToObject(entry, "row", p->worst / columns);
-    if (*p->map)
-        cJSON_AddStringToObject(entry, "map", p->map);
+    cJSON_AddNumberToObject(entry, "column", p->column);
+    cJSON_AddNumberToObject(entry, "row", p->row);
+    if (*map)
+        cJSON_AddStringToObject(entry, "map", map);
     cJSON_AddItemToArray(r->list, entry);
 }
 
-static bool draw(const struct rating *r, const struct glcnn_data_batch *batch, uint32_t n,
-                 struct rated *p, char error[GLCNN_ERROR_LENGTH])
-{
-    const struct form *form = &r->a->saved.form, *grid = &r->a->patches.grid;
-    const size_t values = (size_t)form->width * form->height * form->channels;
-    const struct nearest *nearest = &r->a->nearest;
-    const struct heat_map map = {.width = form->width,
-                                 .height = form->height,
-                                 .channels = form->channels,
-                                 .bytes = batch->bytes ? batch->bytes + n * values : NULL,
-                                 .columns = grid->width,
-                                 .rows = grid->height,
-                                 .distances =
-                                     nearest->distances + (size_t)n * nearest_count(nearest),
-                                 .threshold = r->a->record.threshold};
-    name_map(r->a, p);
-    return heat_map_write(p->map, &map, error);
-}
-
-static void note_label(struct rating *r, const struct rated *p)
-{
-    if (p->kind == ANOMALY_UNLABELLED)
-        return;
-    r->scores[r->labelled] = p->score;
-    r->are_defects[r->labelled++] = p->kind == ANOMALY_DEFECT;
-}
-
-static bool rate_one(struct rating *r, const struct glcnn_data_batch *batch, uint32_t n,
+static bool tell_one(struct rating *r, const struct glcnn_anomaly_score *p,
                      char error[GLCNN_ERROR_LENGTH])
 {
-    struct rated p = {.index = batch->indices[n]};
+    char map[2 * ANOMALY_PATH] = "";
     const struct anomaly *a = r->a;
-    name_picture(a, &p);
-    if (!anomaly_rate(a, n, &p.score, &p.worst)) {
+    if (!p->is_finite) {
         if (r->not_finite++ == 0)
-            snprintf(r->first, sizeof r->first, "%s", p.name);
+            snprintf(r->first, sizeof r->first, "%s", p->name);
         return true;
     }
-    p.is_anomalous = p.score > a->record.threshold;
-    if (a->options.maps && !draw(r, batch, n, &p, error))
-        return false;
-    note_label(r, &p);
+    if (a->maps) {
+        name_map(a, p->index, p->name, p->label, map);
+        if (glcnn_anomaly_save_map(a->bank, map, error) != GLCNN_SUCCESS)
+            return false;
+    }
     if (r->list)
-        add_json(r, &p);
+        add_json(r, p, map);
     else
-        print_line(&p);
+        output("%s %.6g %s\n", p->name, p->score, p->is_anomalous ? "anomalous" : "normal");
     return true;
 }
 
-static bool rate(void *user, const struct glcnn_data_batch *batch, glcnn_image *patches,
-                 char error[GLCNN_ERROR_LENGTH])
+static int tell_all(struct rating *r)
 {
-    struct rating *r = user;
-    bool good = nearest_run(&r->a->nearest, patches);
-    for (uint32_t n = 0; good && n < batch->count; n++)
-        good = batch->indices[n] == UINT32_MAX || rate_one(r, batch, n, error);
-    return good;
+    char error[GLCNN_ERROR_LENGTH];
+    const struct glcnn_anomaly_score *p;
+    while (glcnn_anomaly_next(r->a->bank, &p, error) == GLCNN_SUCCESS) {
+        if (!p)
+            return EXIT_GOOD;
+        if (!tell_one(r, p, error))
+            break;
+    }
+    return anomaly_fail(r->a, error);
 }
 
 /* ---- Answers ---- */
 
-/* Pictures of a kind, and those of them that are above the threshold. */
-struct tally {
-    uint32_t all, above;
-};
-
-static struct tally count(const struct rating *r, bool are_defects)
+static uint32_t count_labelled(const struct rating *r)
 {
-    struct tally t = {0};
-    for (uint32_t i = 0; i < r->labelled; i++)
-        if (r->are_defects[i] == are_defects) {
-            t.all++;
-            t.above += r->scores[i] > r->a->record.threshold;
-        }
-    return t;
+    return r->all->normal_count + r->all->defect_count;
 }
 
-static void tell(const struct rating *r, double auroc)
+static void tell(const struct rating *r)
 {
-    const struct tally normal = count(r, false), defects = count(r, true);
-    if (r->labelled == 0)
+    const struct glcnn_anomaly_summary *all = r->all;
+    if (count_labelled(r) == 0)
         return;
-    if (!isnan(auroc))
-        output("AUROC %.4f\n", auroc);
+    if (!isnan(all->auroc))
+        output("AUROC %.4f\n", all->auroc);
     output("above the threshold of %.6g: %u of %u anomalous pictures, %u of %u normal ones\n",
-           r->a->record.threshold, defects.above, defects.all, normal.above, normal.all);
+           glcnn_anomaly_info(r->a->bank)->threshold, all->defects_above, all->defect_count,
+           all->normal_above, all->normal_count);
 }
 
-static void add_tally(cJSON *json, const char *name, struct tally tally)
+static void add_tally(cJSON *json, const char *name, uint32_t count, uint32_t above)
 {
     cJSON *object = cJSON_AddObjectToObject(json, name);
-    cJSON_AddNumberToObject(object, "pictures", tally.all);
-    cJSON_AddNumberToObject(object, "above_threshold", tally.above);
+    cJSON_AddNumberToObject(object, "pictures", count);
+    cJSON_AddNumberToObject(object, "above_threshold", above);
 }
 
-static int print_json(struct rating *r, double auroc)
+static int print_json(struct rating *r)
 {
-    const struct form *grid = &r->a->patches.grid;
+    const struct glcnn_anomaly_description *info = glcnn_anomaly_info(r->a->bank);
+    const struct glcnn_anomaly_summary *all = r->all;
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddNumberToObject(json, "threshold", r->a->record.threshold);
-    cJSON_AddNumberToObject(json, "columns", grid->width);
-    cJSON_AddNumberToObject(json, "rows", grid->height);
-    if (!isnan(auroc))
-        cJSON_AddNumberToObject(json, "auroc", auroc);
-    if (r->labelled > 0) {
-        add_tally(json, "labelled_normal", count(r, false));
-        add_tally(json, "labelled_anomalous", count(r, true));
+    cJSON_AddNumberToObject(json, "threshold", info->threshold);
+    cJSON_AddNumberToObject(json, "columns", info->columns);
+    cJSON_AddNumberToObject(json, "rows", info->rows);
+    if (!isnan(all->auroc))
+        cJSON_AddNumberToObject(json, "auroc", all->auroc);
+    if (count_labelled(r) > 0) {
+        add_tally(json, "labelled_normal", all->normal_count, all->normal_above);
+        add_tally(json, "labelled_anomalous", all->defect_count, all->defects_above);
     }
     cJSON_AddItemToObject(json, "pictures", r->list);
     r->list = NULL;
@@ -302,14 +172,24 @@ static int print_json(struct rating *r, double auroc)
 /* Why there is no AUROC, unless pictures were given one by one. */
 static void tell_why(const struct rating *r)
 {
-    const char *kind = r->labelled > 0 && r->are_defects[0] ? "anomalous" : "normal";
-    if (r->labelled == 0 && r->pictures > 1)
+    if (count_labelled(r) == 0 && r->pictures > 1)
         print_error(
             "glcnn anomaly: no AUROC: no picture lies in a folder good (ok, normal), or in one "
             "beside it, so none has a label\n");
-    else if (r->labelled > 0)
-        print_error("glcnn anomaly: no AUROC: all %u pictures with a label are %s\n", r->labelled,
-                    kind);
+    else if (count_labelled(r) > 0)
+        print_error("glcnn anomaly: no AUROC: all %u pictures with a label are %s\n",
+                    count_labelled(r), r->all->defect_count > 0 ? "anomalous" : "normal");
+}
+
+static int complain_of_not_finite(const struct rating *r)
+{
+    char more[64] = "";
+    if (r->not_finite > 1)
+        snprintf(more, sizeof more, " (and %u more)", r->not_finite - 1);
+    return complain(r->a->command, EXIT_FAILED,
+                    "%s%s: the backbone's features are NaN or infinite; either the values of the "
+                    "picture are too large for it, or its weights are damaged",
+                    r->first, more);
 }
 
 /* A picture that cannot be read, or scored, does not keep the others from their answers; the status
@@ -317,46 +197,32 @@ static void tell_why(const struct rating *r)
 static int answer(struct rating *r)
 {
     struct anomaly *a = r->a;
-    const double auroc = scores_auroc(r->scores, r->are_defects, r->labelled);
     int status = EXIT_GOOD;
+    r->all = glcnn_anomaly_summarise(a->bank);
     if (r->list)
-        status = print_json(r, auroc);
+        status = print_json(r);
     else
-        tell(r, auroc);
-    if (isnan(auroc))
+        tell(r);
+    if (isnan(r->all->auroc))
         tell_why(r);
-    if (r->labelled > 0 && r->labelled < r->pictures - r->not_finite)
+    const uint32_t labelled = count_labelled(r), finite = r->pictures - r->not_finite;
+    if (labelled > 0 && labelled < finite)
         print_error("glcnn anomaly: %u of %u pictures have no label, and count nowhere\n",
-                    r->pictures - r->not_finite - r->labelled, r->pictures);
-    struct text text = {0};
-    pictures_describe_skipped(&a->pictures, &text);
-    print_remarks(a->command, &text);
+                    finite - labelled, r->pictures);
+    print_remarks(a->command, glcnn_anomaly_remarks(a->bank));
     if (status == EXIT_GOOD && r->not_finite > 0)
-        status = anomaly_not_finite(a, r->first, r->not_finite);
-    return glcnn_dataset_skipped(a->pictures.set) > 0 ? EXIT_FAILED : status;
-}
-
-static int rate_all(struct rating *r)
-{
-    struct anomaly *a = r->a;
-    r->pictures = a->pictures.info->counts[GLCNN_DATA_PART_TEST];
-    r->scores = calloc((size_t)r->pictures + 1, sizeof *r->scores);
-    r->are_defects = calloc((size_t)r->pictures + 1, sizeof *r->are_defects);
-    r->list = a->options.json ? cJSON_CreateArray() : NULL;
-    if (!r->scores || !r->are_defects)
-        return anomaly_fail(a, "not enough memory");
-    int status = anomaly_visit(a, NULL, rate, r);
-    return status == EXIT_GOOD ? answer(r) : status;
+        status = complain_of_not_finite(r);
+    return glcnn_dataset_skipped(glcnn_anomaly_data(a->bank)) > 0 ? EXIT_FAILED : status;
 }
 
 int anomaly_score(struct anomaly *a, const char *model, char *const *files)
 {
-    struct rating r = {.a = a};
-    int status = open_all(a, model, files);
+    struct rating r = {.a = a, .list = a->json ? cJSON_CreateArray() : NULL};
+    int status = open_all(&r, model, files);
     if (status == EXIT_GOOD)
-        status = rate_all(&r);
+        status = tell_all(&r);
+    if (status == EXIT_GOOD)
+        status = answer(&r);
     cJSON_Delete(r.list);
-    free(r.scores);
-    free(r.are_defects);
     return status;
 }

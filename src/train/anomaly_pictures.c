@@ -91,7 +91,7 @@ static bool is_normal(const char *name)
     return i < NORMAL_NAMES;
 }
 
-enum anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH])
+glcnn_anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH])
 {
     char folder[ANOMALY_PATH], beside[ANOMALY_PATH];
     snprintf(folder, sizeof folder, "%s", picture);
@@ -106,9 +106,9 @@ enum anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH])
         if (!is_normal(name) && !has_normal)
             continue;
         snprintf(label, ANOMALY_PATH, "%s", name);
-        return is_normal(name) ? ANOMALY_NORMAL : ANOMALY_DEFECT;
+        return is_normal(name) ? GLCNN_ANOMALY_NORMAL : GLCNN_ANOMALY_DEFECT;
     }
-    return ANOMALY_UNLABELLED;
+    return GLCNN_ANOMALY_UNLABELLED;
 }
 
 /* Pictures are opened each by itself, and so have their own size, but that one above 256 pixels a side is

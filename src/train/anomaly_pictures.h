@@ -3,6 +3,8 @@
 #ifndef GLCNN_TRAIN_ANOMALY_PICTURES_H
 #define GLCNN_TRAIN_ANOMALY_PICTURES_H
 
+#include <glcnn/anomaly.h>
+
 #include "task/pictures.h"
 
 #define ANOMALY_PATH 4096
@@ -20,8 +22,8 @@ bool anomaly_test_folders(const char *given, anomaly_taker *take, void *user);
 /* A picture's label is the name of a folder that it lies in, up to three above it and below "test", where that
  * is "good", or Good, OK, ok, Normal and the like, or is beside a folder of such a name; other pictures have
  * none. */
-enum anomaly_kind { ANOMALY_UNLABELLED, ANOMALY_NORMAL, ANOMALY_DEFECT };
-enum anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH]);
+
+glcnn_anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH]);
 
 /* No picture has fewer pixels than patches are to be made of it. False, with a message: one has, or there
  * is no memory. Pictures that cannot be read are passed over. */

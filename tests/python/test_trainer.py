@@ -228,5 +228,39 @@ class Evaluations(Folder):
         return self.at("saved.safetensors")
 
 
+class Anomalies(Folder):
+    def test_the_tool_finds_the_same(self):
+        """A bank of Python is that of the tool, and so are its scores."""
+        halves(self.at("data"), 15)
+        random = numpy.random.default_rng(5)
+        for name, low in ("train/good", 0), ("test/good", 0), ("test/bright", 180):
+            os.makedirs(self.at("parts", name))
+            for i in range(12):
+                grey = random.integers(0, 60, (16, 16)).astype(numpy.uint8)
+                grey[4:8, 4:8] += numpy.uint8(low)
+                write_png(self.at("parts", name, "%03d.png" % i), grey)
+        net = glcnn.train(self.at("data"), epochs=1, **QUICK).network
+        net.save(self.at("net.safetensors"))
+        told = json.loads(tool("anomaly", "fit", "--json", "--model", self.at("net.safetensors"),
+                               "-o", self.at("tool.safetensors"), self.at("parts")))
+        bank = glcnn.tasks.anomaly.fit(net, self.at("parts"))
+        self.assertEqual((bank.threshold, bank.patches), (told["threshold"], told["bank"]))
+        bank.save(self.at("python.safetensors"))
+        told = json.loads(tool("anomaly", "score", "--json", self.at("tool.safetensors"),
+                               self.at("parts")))
+        for one in bank, glcnn.tasks.anomaly.load(self.at("python.safetensors")):
+            found = list(one.score(self.at("parts")))
+            self.assertEqual([(s.name, s.score, s.is_anomalous, s.label) for s in found],
+                             [(s["image"], s["score"], s["anomalous"], s["label"])
+                              for s in told["pictures"]])
+            self.assertEqual(found[0].distances.shape, (told["rows"], told["columns"]))
+            self.assertEqual(one.summary.auroc, told["auroc"])
+            self.assertEqual((one.summary.normal, one.summary.defects), (12, 12))
+        with refused(self, Status.MALFORMED_DATA, "has no bank of patches"):
+            glcnn.tasks.anomaly.load(self.at("net.safetensors"))
+        with refused(self, Status.INVALID_ARGUMENT, "held_out is 2"):
+            glcnn.tasks.anomaly.fit(net, self.at("parts"), held_out=2)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -47,19 +47,19 @@ static void labels_are_folders_beside_normal_ones(void)
 {
     static const struct {
         const char *picture;
-        enum anomaly_kind kind;
+        glcnn_anomaly_kind kind;
         const char *label;
     } rows[] = {
-        {"mvtec/bottle/test/good/1.png", ANOMALY_NORMAL, "good"},
-        {"mvtec/bottle/test/scratch/1.png", ANOMALY_DEFECT, "scratch"},
-        {"mvtec/bottle/test/scratch/deep/1.png", ANOMALY_DEFECT, "scratch"},
-        {"mvtec/cable/test/OK/1.png", ANOMALY_NORMAL, "OK"},
-        {"mvtec/cable/test/bent/1.png", ANOMALY_DEFECT, "bent"},
-        {"own/Normal/1.png", ANOMALY_NORMAL, "Normal"},
-        {"own/broken/type1/1.png", ANOMALY_DEFECT, "broken"},
-        {"loose/a/1.png", ANOMALY_UNLABELLED, ""},
-        {"loose/test/1.png", ANOMALY_UNLABELLED, ""},
-        {"mvtec/bottle/test/1.png", ANOMALY_UNLABELLED, ""},
+        {"mvtec/bottle/test/good/1.png", GLCNN_ANOMALY_NORMAL, "good"},
+        {"mvtec/bottle/test/scratch/1.png", GLCNN_ANOMALY_DEFECT, "scratch"},
+        {"mvtec/bottle/test/scratch/deep/1.png", GLCNN_ANOMALY_DEFECT, "scratch"},
+        {"mvtec/cable/test/OK/1.png", GLCNN_ANOMALY_NORMAL, "OK"},
+        {"mvtec/cable/test/bent/1.png", GLCNN_ANOMALY_DEFECT, "bent"},
+        {"own/Normal/1.png", GLCNN_ANOMALY_NORMAL, "Normal"},
+        {"own/broken/type1/1.png", GLCNN_ANOMALY_DEFECT, "broken"},
+        {"loose/a/1.png", GLCNN_ANOMALY_UNLABELLED, ""},
+        {"loose/test/1.png", GLCNN_ANOMALY_UNLABELLED, ""},
+        {"mvtec/bottle/test/1.png", GLCNN_ANOMALY_UNLABELLED, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char path[ANOMALY_PATH], label[ANOMALY_PATH];

@@ -465,15 +465,16 @@ int main(int argc, char *argv[])
     static const CU_TestInfo tests[] = {UNIT_TEST(models_are_made_saved_and_loaded),
                                         UNIT_TEST(networks_take_other_sizes),
                                         UNIT_TEST(sizes_that_do_not_suit_are_refused),
-                                        UNIT_TEST(nonsense_is_refused), CU_TEST_INFO_NULL};
-    UNIT_TEST(graphs_are_kept_until_the_network_changes), UNIT_TEST(boxes_are_decoded_once),
-        UNIT_TEST(options_are_heeded), UNIT_TEST(nonsense_is_refused), CU_TEST_INFO_NULL
-};
-if (!open_all()) {
+                                        UNIT_TEST(graphs_are_kept_until_the_network_changes),
+                                        UNIT_TEST(boxes_are_decoded_once),
+                                        UNIT_TEST(options_are_heeded),
+                                        UNIT_TEST(nonsense_is_refused),
+                                        CU_TEST_INFO_NULL};
+    if (!open_all()) {
+        close_all();
+        return EXIT_FAILURE;
+    }
+    const int status = unit_run("library_models", tests, argc, argv);
     close_all();
-    return EXIT_FAILURE;
-}
-const int status = unit_run("library_models", tests, argc, argv);
-close_all();
-return status;
+    return status;
 }

@@ -7,7 +7,8 @@
 
 `layers` is a backbone: a function of the input's node that gives features, an image node or a list of
 them, the finest first. The networks are the tool's: what net.save writes is read by glcnn evaluate,
-predict and train --model, and the other way round.
+predict and train --model, and the other way round. glcnn.tasks.anomaly finds pictures that differ from
+normal ones, and has a bank in place of a head.
 """
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy
 
-from . import _c, detection
+from . import _c, anomaly, detection
 from ._library import refuse
 from .batches import is_batches
 from .dataset import DataBatch, Dataset
@@ -28,8 +29,8 @@ from .node import ImageNode
 
 Layers = Callable[[ImageNode], Union[ImageNode, Sequence[ImageNode]]]
 
-__all__ = ["Classify", "Detect", "Regress", "Segment", "Task", "classify", "detect", "regress",
-           "segment"]
+__all__ = ["Classify", "Detect", "Regress", "Segment", "Task", "anomaly", "classify", "detect",
+           "regress", "segment"]
 
 
 class Task:
