@@ -340,8 +340,8 @@ GLCNN_API void glcnn_onnx_metadata_destroy(struct glcnn_onnx_entry *entries, siz
  *   least' = min(least, 0), most' = max(most, 0), the hull of all values that share a scale,
  *   scale = (most' - least') / 255, and 1 where both are 0,   zero_point = round(-128 - least' / scale). */
 struct glcnn_onnx_range {
-    const char *name; /* of the value */
-    const char *node; /* that makes it, by its name; NULL: it is an input of the model */
+    const char *name;  /* of the value */
+    const char *node;  /* that makes it, by its name; NULL: it is an input of the model */
     float least, most; /* to be set; 0 at first */
     /* What glcnn_onnx_quantize made of it. Scale 0: the value is not stored, because a rectifier alone
      * reads it, whose range begins at 0, and int8 holds what the rectifier would. */
@@ -355,6 +355,10 @@ struct glcnn_onnx_quantization {
     size_t size;
     struct glcnn_onnx_range *ranges;
     size_t range_count;
+    /* Weights are stored as whole numbers from its negative to it: 1 .. 127, and 127 at first. 63 for x86
+     * processors without VNNI, whose instruction for products of bytes adds two of them up in 16 bits: larger
+     * weights overflow there, in ONNX Runtime too (it calls this reduce_range). */
+    int32_t largest_weight;
     const char *notes; /* lines on what could not be done as usual; "": nothing */
 };
 
@@ -362,9 +366,9 @@ struct glcnn_onnx_quantization {
  * convolution, transposed convolution or Gemm before them, where nothing else reads that; another one becomes a
  * convolution of each channel by itself, and the notes say so. int8 are then
  *
- *   Conv, ConvTranspose, Gemm, MatMul of an initialiser   weights too: symmetric, -127 .. 127, of one scale for
- *       each output channel, largest / 127 (1 / 127 where all are 0), in transposed convolutions of groups one
- *       scale for all; biases int32 of the scale of the source times that of the weights. A scale of
+ *   Conv, ConvTranspose, Gemm, MatMul of an initialiser   weights too: symmetric, of one scale for each
+ *       output channel, largest / largest_weight (1 / largest_weight where all are 0), in transposed
+ *       convolutions of groups one scale for all; biases int32 of the scale of the source times that of the weights. A scale of
  *       weights is larger where a bias would not fit into int32
  *   MaxPool, AveragePool, Resize, Reshape, Flatten, Transpose, Squeeze, Unsqueeze, Slice, Split, Pad, Expand,
  *       Identity, DepthToSpace, SpaceToDepth   the result has the scale of the source
@@ -387,7 +391,7 @@ GLCNN_API void glcnn_onnx_quantization_destroy(struct glcnn_onnx_quantization **
 
 /* Writes the int8 model by the ranges, of which it fills in scales and zero points. *made is to be released with
  * glcnn_onnx_destroy, and NULL after a failure. Errors: GLCNN_INVALID_ARGUMENT for a range that is not finite or
- * whose least is above its most, with its name; those of glcnn_onnx_quantization_create. */
+ * whose least is above its most, with its name, and a largest_weight that is none; those of glcnn_onnx_quantization_create. */
 GLCNN_API glcnn_status glcnn_onnx_quantize(struct glcnn_onnx_quantization *quantization,
                                            uint8_t **made, size_t *made_size,
                                            char error[GLCNN_ERROR_LENGTH]);

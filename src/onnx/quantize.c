@@ -53,15 +53,16 @@ static bool take_names(struct quantizing *q)
     for (size_t i = 0; i < graph->n_initializer && quantizing_is_well(q); i++) {
         const char *name = text_of(graph->initializer[i]->name);
         taken_add(w, &w->values, name, NULL);
-        if (name_table_find(&q->tensors, name) == NO_NAME &&
-            !name_table_add(&q->tensors, name, i))
+        if (name_table_find(&q->tensors, name) == NO_NAME && !name_table_add(&q->tensors, name, i))
             return onnx_no_memory(&w->messages);
     }
     for (size_t i = 0; i < graph->n_input && quantizing_is_well(q); i++)
         taken_add(w, &w->values, text_of(graph->input[i]->name), NULL);
-    for (size_t i = 0; i < graph->n_node && quantizing_is_well(q); i++)
+    for (size_t i = 0; i < graph->n_node && quantizing_is_well(q); i++) {
+        taken_add(w, &w->nodes, text_of(graph->node[i]->name), NULL);
         for (size_t k = 0; k < graph->node[i]->n_output && quantizing_is_well(q); k++)
             taken_add(w, &w->values, text_of(graph->node[i]->output[k]), NULL);
+    }
     return quantizing_is_well(q);
 }
 
@@ -184,8 +185,8 @@ bool quantizing_channels(const struct quantizing *q, const Onnx__NodeProto *node
     else if (strcmp(type, "Gemm") == 0 && rank == 2)
         *channels = plain_channels(count, second, 1, 1);
     else if (strcmp(type, "MatMul") == 0)
-        *channels = rank == 2 ? plain_channels(count, second, 1, 1)
-                              : plain_channels(count, 1, count, -1);
+        *channels =
+            rank == 2 ? plain_channels(count, second, 1, 1) : plain_channels(count, 1, count, -1);
     else if (strcmp(type, "ConvTranspose") == 0 && groups > 0 && first % (size_t)groups == 0)
         *channels = (struct channels){second * (size_t)groups, second, count / first / second,
                                       count / (size_t)groups, groups == 1 ? 1 : -1};
@@ -257,6 +258,7 @@ static void prepare(struct quantizing *q, const uint8_t *bytes, size_t size,
         return;
     }
     q->notes = notes;
+    made->largest_weight = 127;
     if (!quantizing_plan(q))
         return;
     fill_ranges(q, made);
@@ -309,6 +311,9 @@ static bool check_ranges(struct quantizing *q, const struct glcnn_onnx_quantizat
                              "first not above the second",
                              r->name, (double)r->least, (double)r->most);
     }
+    if (from->largest_weight < 1 || from->largest_weight > 127)
+        return onnx_fail(&q->writer.messages, GLCNN_INVALID_ARGUMENT,
+                         "largest_weight is %d; expected 1 to 127", from->largest_weight);
     return from->range_count == q->range_count ||
            onnx_fail(&q->writer.messages, GLCNN_INVALID_ARGUMENT,
                      "%zu ranges are given; the model has %zu", from->range_count, q->range_count);
@@ -324,7 +329,7 @@ glcnn_status glcnn_onnx_quantize(struct glcnn_onnx_quantization *from, uint8_t *
         onnx_fail(&q.writer.messages, GLCNN_INVALID_ARGUMENT, "%s is NULL",
                   from ? "made or its size" : "quantization");
     else if (quantizing_open(&q, from->bytes, from->size) && quantizing_plan(&q) &&
-             check_ranges(&q, from) && quantizing_insert(&q, from->ranges))
+             check_ranges(&q, from) && quantizing_insert(&q, from))
         write_bytes(&q.writer, q.model, made, made_size);
     const glcnn_status status = tell(&q, error);
     quantizing_close(&q);
@@ -343,8 +348,7 @@ static bool expose(struct quantizing *q, const char *const *names, size_t count)
         return onnx_no_memory(&q->writer.messages);
     for (size_t i = 0; i < count; i++)
         build_value(&q->writer, q->graph, true, names[i], NULL, 0);
-    return quantizing_is_well(q) &&
-           (prune_graph(q->graph) || onnx_no_memory(&q->writer.messages));
+    return quantizing_is_well(q) && (prune_graph(q->graph) || onnx_no_memory(&q->writer.messages));
 }
 
 glcnn_status glcnn_onnx_expose(const uint8_t *bytes, size_t size, const char *const *names,

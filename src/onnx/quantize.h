@@ -83,7 +83,7 @@ size_t channel_of(const struct channels *channels, size_t i);
 bool quantizing_fold(struct quantizing *q);
 /* Finds which nodes and values become int8, and which values share a scale. */
 bool quantizing_plan(struct quantizing *q);
-/* Puts QuantizeLinear and DequantizeLinear into the graph. */
-bool quantizing_insert(struct quantizing *q, struct glcnn_onnx_range *ranges);
+/* Puts QuantizeLinear and DequantizeLinear into the graph, and scales and zero points into the ranges. */
+bool quantizing_insert(struct quantizing *q, struct glcnn_onnx_quantization *by);
 
 #endif

@@ -62,8 +62,7 @@ static Onnx__NodeProto *find_layer(const struct quantizing *q, const Onnx__NodeP
     const bool is_plain = quantizing_float(layer, "beta", 1) == 1 &&
                           strcmp(text_of(layer->op_type), "MatMul") != 0 && layer->n_input <= 3;
     const bool has_biases = layer->n_input > 2 && text_of(layer->input[2])[0];
-    if (!is_plain || !quantizing_channels(q, layer, &channels) ||
-        channels.count != line->channels)
+    if (!is_plain || !quantizing_channels(q, layer, &channels) || channels.count != line->channels)
         return NULL;
     size_t count = 0;
     float *biases = has_biases ? quantizing_numbers(q, layer, 2, &count) : NULL;
@@ -125,8 +124,7 @@ static void fold_into(struct quantizing *q, Onnx__NodeProto *layer, const struct
 }
 
 /* The node becomes a convolution, of each channel by itself. */
-static void become_convolution(struct quantizing *q, Onnx__NodeProto *node,
-                               const struct line *line)
+static void become_convolution(struct quantizing *q, Onnx__NodeProto *node, const struct line *line)
 {
     const int64_t dims[] = {(int64_t)line->channels, 1, 1, 1};
     char *type = strdup("Conv");

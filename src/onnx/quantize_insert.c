@@ -20,8 +20,9 @@ struct scale {
 
 struct insertion {
     struct quantizing *q;
-    struct scale *scales; /* of groups, by their least value */
-    size_t *carriers;     /* of values: the one whose maker makes it, where rectifiers vanish */
+    double largest_weight;
+    struct scale *scales;  /* of groups, by their least value */
+    size_t *carriers;      /* of values: the one whose maker makes it, where rectifiers vanish */
     const char **readable; /* of inputs: the name that int8 nodes read; NULL: none yet */
 };
 
@@ -34,7 +35,8 @@ static bool is_well(const struct insertion *in)
 
 static void set_scale(struct scale *s)
 {
-    const double least = s->least < 0 ? (double)s->least : 0, most = s->most > 0 ? (double)s->most : 0;
+    const double least = s->least < 0 ? (double)s->least : 0,
+                 most = s->most > 0 ? (double)s->most : 0;
     const float scale = (float)((most - least) / 255);
     s->scale = scale > 0 ? scale : 1;
     s->zero = (int32_t)nearbyint(-128 - least / (double)s->scale);
@@ -105,8 +107,8 @@ static bool vanishes(const struct insertion *in, size_t node)
         return false;
     const struct quantized_value *v = &q->values[from];
     const enum role maker = v->maker == NOWHERE ? ROLE_FLOAT : q->roles[v->maker];
-    const bool is_own = maker == ROLE_LAYER || maker == ROLE_PAIR || maker == ROLE_MEAN ||
-                        maker == ROLE_RECTIFIER;
+    const bool is_own =
+        maker == ROLE_LAYER || maker == ROLE_PAIR || maker == ROLE_MEAN || maker == ROLE_RECTIFIER;
     const struct scale *s = &in->scales[q->values[to].group];
     return is_own && v->readers == 1 && !v->is_output && v->group == from &&
            bounds_of(q, n, bounds) && s->least >= bounds[0] && s->most <= bounds[1];
@@ -181,13 +183,26 @@ static const char *add_floats(struct insertion *in, const char *base, const char
 
 /* ---- Nodes ---- */
 
-/* A node that makes `output`; false after a failure. */
+static bool rename_text(struct insertion *in, char **text, const char *name)
+{
+    char *copy = name ? strdup(name) : NULL;
+    if (!copy)
+        return onnx_no_memory(&in->q->writer.messages);
+    free(*text);
+    *text = copy;
+    return true;
+}
+
+/* A node that makes `output`, under a name that no other node has; false after a failure. */
 static bool add_node(struct insertion *in, const char *operator, const char * output,
                      const char *const inputs[4], int axis)
 {
     struct writer *w = &in->q->writer;
     Onnx__NodeProto *node = build_node(w, in->q->graph, operator, output, inputs);
-    if (node && axis >= 0)
+    const char *name = node ? taken_add(w, &w->nodes, output, operator) : NULL;
+    if (!name || !rename_text(in, &node->name, name))
+        return false;
+    if (axis >= 0)
         build_int(w, node, "axis", axis);
     return is_well(in);
 }
@@ -198,8 +213,7 @@ static const char *add_dequantize(struct insertion *in, const char *base, const 
 {
     struct writer *w = &in->q->writer;
     const char *name = is_well(in) ? taken_add(w, &w->values, base, word) : NULL;
-    return name && inputs[0] && inputs[1] &&
-                   add_node(in, "DequantizeLinear", name, inputs, axis)
+    return name && inputs[0] && inputs[1] && add_node(in, "DequantizeLinear", name, inputs, axis)
                ? name
                : NULL;
 }
@@ -229,16 +243,6 @@ static bool add_pair(struct insertion *in, const char *x, const char *made, stru
                     (const char *[]){whole, s->scale_name, s->zero_name, NULL}, -1);
 }
 
-static bool rename_text(struct insertion *in, char **text, const char *name)
-{
-    char *copy = name ? strdup(name) : NULL;
-    if (!copy)
-        return onnx_no_memory(&in->q->writer.messages);
-    free(*text);
-    *text = copy;
-    return true;
-}
-
 static bool keep_node(struct insertion *in, Onnx__NodeProto *node)
 {
     Onnx__GraphProto *graph = in->q->graph;
@@ -262,8 +266,8 @@ static bool read_input(struct insertion *in, size_t value, char **name)
     const struct quantized_value *v = &q->values[value];
     if (!in->readable[value]) {
         in->readable[value] = taken_add(w, &w->values, v->name, "dequantized");
-        if (!in->readable[value] || !add_pair(in, v->name, in->readable[value],
-                                              &in->scales[v->group], v->name))
+        if (!in->readable[value] ||
+            !add_pair(in, v->name, in->readable[value], &in->scales[v->group], v->name))
             return false;
     }
     return rename_text(in, name, in->readable[value]);
@@ -290,11 +294,11 @@ static bool write_constant(struct insertion *in, Onnx__NodeProto *node, size_t i
     }
     set_scale(&s);
     for (size_t k = 0; k < count; k++)
-        wholes[k] = (int32_t)fmin(
-            fmax(nearbyint((double)values[k] / (double)s.scale) + s.zero, -128), 127);
+        wholes[k] =
+            (int32_t)fmin(fmax(nearbyint((double)values[k] / (double)s.scale) + s.zero, -128), 127);
     free(values);
-    const char *stored = add_wholes(in, base, "constant_int8", TYPE(INT8), tensor->dims,
-                                    tensor->n_dims, wholes);
+    const char *stored =
+        add_wholes(in, base, "constant_int8", TYPE(INT8), tensor->dims, tensor->n_dims, wholes);
     free(wholes);
     const char *real =
         write_scale(in, &s, base)
@@ -308,7 +312,7 @@ static bool write_constant(struct insertion *in, Onnx__NodeProto *node, size_t i
 
 /* The scale of each output channel; larger where a bias would not fit. */
 static float *find_weight_scales(const struct channels *c, const float *weights, size_t count,
-                                 const float *biases, float source)
+                                 const float *biases, float source, double most)
 {
     float *scales = calloc(c->count + 1, sizeof *scales);
     for (size_t i = 0; scales && i < count; i++) {
@@ -317,7 +321,7 @@ static float *find_weight_scales(const struct channels *c, const float *weights,
     }
     const size_t made = c->axis < 0 ? 1 : c->count;
     for (size_t i = 0; scales && i < made; i++)
-        scales[i] = (float)((scales[i] > 0 ? (double)scales[i] : 1) / 127);
+        scales[i] = (float)((scales[i] > 0 ? (double)scales[i] : 1) / most);
     for (size_t i = 0; scales && biases && i < c->count; i++) {
         float *scale = &scales[c->axis < 0 ? 0 : i];
         *scale = fmaxf(*scale, (float)(fabs((double)biases[i]) / ((double)source * 0x7fffff00)));
@@ -342,13 +346,14 @@ static bool write_weights(struct insertion *in, Onnx__NodeProto *node, const str
     const char *inputs[4] = {NULL};
     for (size_t i = 0; wholes && zeros && i < l->count; i++) {
         const float scale = l->scales[c->axis < 0 ? 0 : channel_of(c, i)];
-        wholes[i] =
-            (int32_t)fmin(fmax(nearbyint((double)l->weights[i] / (double)scale), -127), 127);
+        wholes[i] = (int32_t)fmin(
+            fmax(nearbyint((double)l->weights[i] / (double)scale), -in->largest_weight),
+            in->largest_weight);
     }
     if (wholes && zeros) {
         const size_t rank = c->axis < 0 ? 0 : 1;
-        inputs[0] = add_wholes(in, base, "weight_int8", TYPE(INT8), tensor->dims, tensor->n_dims,
-                               wholes);
+        inputs[0] =
+            add_wholes(in, base, "weight_int8", TYPE(INT8), tensor->dims, tensor->n_dims, wholes);
         inputs[1] = add_floats(in, base, "weight_scale", &made, rank, l->scales);
         inputs[2] = add_wholes(in, base, "weight_zero_point", TYPE(INT8), &made, rank, zeros);
     } else {
@@ -400,12 +405,12 @@ static bool write_layer(struct insertion *in, Onnx__NodeProto *node, size_t sour
         free(l.biases);
         l.biases = NULL;
     }
-    l.scales = good && l.weights
-                   ? find_weight_scales(&l.channels, l.weights, l.count, l.biases, scale)
-                   : NULL;
-    good = l.scales ? write_weights(in, node, &l) &&
-                          (!l.biases || write_biases(in, node, &l, scale))
-                    : onnx_no_memory(&in->q->writer.messages);
+    l.scales = good && l.weights ? find_weight_scales(&l.channels, l.weights, l.count, l.biases,
+                                                      scale, in->largest_weight)
+                                 : NULL;
+    good = l.scales
+               ? write_weights(in, node, &l) && (!l.biases || write_biases(in, node, &l, scale))
+               : onnx_no_memory(&in->q->writer.messages);
     free(l.weights);
     free(l.biases);
     free(l.scales);
@@ -519,15 +524,15 @@ static bool rewrite(struct insertion *in, bool *is_gone, struct glcnn_onnx_range
     return good;
 }
 
-bool quantizing_insert(struct quantizing *q, struct glcnn_onnx_range *ranges)
+bool quantizing_insert(struct quantizing *q, struct glcnn_onnx_quantization *by)
 {
-    struct insertion in = {.q = q};
+    struct insertion in = {.q = q, .largest_weight = by->largest_weight};
     in.scales = calloc(q->value_count + 1, sizeof *in.scales);
     in.carriers = calloc(q->value_count + 1, sizeof *in.carriers);
     in.readable = calloc(q->value_count + 1, sizeof *in.readable);
     bool *is_gone = calloc(q->graph->n_node + 1, sizeof *is_gone);
     const bool good = in.scales && in.carriers && in.readable && is_gone
-                          ? rewrite(&in, is_gone, ranges)
+                          ? rewrite(&in, is_gone, by->ranges)
                           : onnx_no_memory(&q->writer.messages);
     free(in.scales);
     free(in.carriers);

@@ -9,31 +9,46 @@
 static const struct {
     const char *operator;
     enum role role;
-} operators[] = {
-    {"Conv", ROLE_LAYER},           {"ConvTranspose", ROLE_LAYER},
-    {"Gemm", ROLE_LAYER},           {"MatMul", ROLE_LAYER},
-    {"MaxPool", ROLE_MOVE},         {"AveragePool", ROLE_MOVE},
-    {"Resize", ROLE_MOVE},          {"Reshape", ROLE_MOVE},
-    {"Flatten", ROLE_MOVE},         {"Transpose", ROLE_MOVE},
-    {"Squeeze", ROLE_MOVE},         {"Unsqueeze", ROLE_MOVE},
-    {"Slice", ROLE_MOVE},           {"Split", ROLE_MOVE},
-    {"Pad", ROLE_MOVE},             {"Expand", ROLE_MOVE},
-    {"Identity", ROLE_MOVE},        {"DepthToSpace", ROLE_MOVE},
-    {"SpaceToDepth", ROLE_MOVE},    {"Concat", ROLE_JOIN},
-    {"Add", ROLE_PAIR},             {"Sub", ROLE_PAIR},
-    {"Mul", ROLE_PAIR},             {"PRelu", ROLE_PAIR},
-    {"Relu", ROLE_RECTIFIER},       {"Clip", ROLE_RECTIFIER},
-    {"Sigmoid", ROLE_CURVE},        {"Tanh", ROLE_CURVE},
-    {"LeakyRelu", ROLE_CURVE},      {"Elu", ROLE_CURVE},
-    {"HardSigmoid", ROLE_CURVE},    {"HardSwish", ROLE_CURVE},
-    {"Softmax", ROLE_CURVE},        {"ReduceMean", ROLE_MEAN},
-    {"GlobalAveragePool", ROLE_MEAN}};
+} operators[] = {{"Conv", ROLE_LAYER},
+                 {"ConvTranspose", ROLE_LAYER},
+                 {"Gemm", ROLE_LAYER},
+                 {"MatMul", ROLE_LAYER},
+                 {"MaxPool", ROLE_MOVE},
+                 {"AveragePool", ROLE_MOVE},
+                 {"Resize", ROLE_MOVE},
+                 {"Reshape", ROLE_MOVE},
+                 {"Flatten", ROLE_MOVE},
+                 {"Transpose", ROLE_MOVE},
+                 {"Squeeze", ROLE_MOVE},
+                 {"Unsqueeze", ROLE_MOVE},
+                 {"Slice", ROLE_MOVE},
+                 {"Split", ROLE_MOVE},
+                 {"Pad", ROLE_MOVE},
+                 {"Expand", ROLE_MOVE},
+                 {"Identity", ROLE_MOVE},
+                 {"DepthToSpace", ROLE_MOVE},
+                 {"SpaceToDepth", ROLE_MOVE},
+                 {"Concat", ROLE_JOIN},
+                 {"Add", ROLE_PAIR},
+                 {"Sub", ROLE_PAIR},
+                 {"Mul", ROLE_PAIR},
+                 {"PRelu", ROLE_PAIR},
+                 {"Relu", ROLE_RECTIFIER},
+                 {"Clip", ROLE_RECTIFIER},
+                 {"Sigmoid", ROLE_CURVE},
+                 {"Tanh", ROLE_CURVE},
+                 {"LeakyRelu", ROLE_CURVE},
+                 {"Elu", ROLE_CURVE},
+                 {"HardSigmoid", ROLE_CURVE},
+                 {"HardSwish", ROLE_CURVE},
+                 {"Softmax", ROLE_CURVE},
+                 {"ReduceMean", ROLE_MEAN},
+                 {"GlobalAveragePool", ROLE_MEAN}};
 
 /* What makes whole numbers or truths. */
-static const char *const makes_whole[] = {"Shape",   "Size",      "ArgMax",
-                                          "ArgMin",  "Cast",      "Greater",
-                                          "Less",    "Equal",     "GreaterOrEqual",
-                                          "NonZero", "LessOrEqual", "NonMaxSuppression"};
+static const char *const makes_whole[] = {
+    "Shape", "Size",  "ArgMax",         "ArgMin",  "Cast",        "Greater",
+    "Less",  "Equal", "GreaterOrEqual", "NonZero", "LessOrEqual", "NonMaxSuppression"};
 
 /* ---- Values ---- */
 
@@ -49,13 +64,9 @@ static bool add_value(struct quantizing *q, const char *name, size_t maker)
     if (quantizing_value(q, name) != NOWHERE)
         return onnx_fail(&q->writer.messages, GLCNN_MALFORMED_DATA,
                          "two values of the model are called \"%.80s\"", name);
-    q->values[q->value_count] = (struct quantized_value){.name = name,
-                                                         .maker = maker,
-                                                         .reader = NOWHERE,
-                                                         .group = q->value_count,
-                                                         .range = NOWHERE};
-    return name_table_add(&q->names, name, q->value_count++) ||
-           onnx_no_memory(&q->writer.messages);
+    q->values[q->value_count] = (struct quantized_value){
+        .name = name, .maker = maker, .reader = NOWHERE, .group = q->value_count, .range = NOWHERE};
+    return name_table_add(&q->names, name, q->value_count++) || onnx_no_memory(&q->writer.messages);
 }
 
 struct reading {
@@ -150,7 +161,8 @@ static size_t source_of(const struct quantizing *q, const Onnx__NodeProto *node,
 
 /* ---- Which nodes ---- */
 
-static void mark(struct quantizing *q, const Onnx__NodeProto *node, const struct quantized_value *to)
+static void mark(struct quantizing *q, const Onnx__NodeProto *node,
+                 const struct quantized_value *to)
 {
     for (size_t k = 0; k < node->n_output; k++) {
         const size_t value = quantizing_value(q, node->output[k]);
@@ -172,9 +184,9 @@ static void look_ahead(struct quantizing *q)
         const enum role role = q->roles[i];
         struct quantized_value all = {.is_moved = role == ROLE_MOVE,
                                       .is_behind = role == ROLE_LAYER,
-                                      .is_whole = is_one_of(text_of(node->op_type), makes_whole,
-                                                            sizeof makes_whole /
-                                                                sizeof *makes_whole)};
+                                      .is_whole =
+                                          is_one_of(text_of(node->op_type), makes_whole,
+                                                    sizeof makes_whole / sizeof *makes_whole)};
         for (size_t k = 0; k < source_count(node, role); k++) {
             const size_t source = source_of(q, node, k);
             const struct quantized_value *v = source == NOWHERE ? NULL : &q->values[source];
