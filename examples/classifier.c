@@ -21,7 +21,7 @@ int main(int argc, char *argv[])
     good = good && !glcnn_model_load(NULL, argv[5], &model, error) &&
            !glcnn_model_predict(model, &(const char *){argv[1]}, 1, NULL, &all, error) &&
            !glcnn_predictions_next(all, &answer, error);
-    puts(answer ? answer->text : event && event->text ? event->text : error);
+    puts(answer ? glcnn_predictions_text(all) : event && event->text ? event->text : error);
     glcnn_predictions_destroy(&all);
     glcnn_model_destroy(&model);
     glcnn_trainer_destroy(&trainer);
