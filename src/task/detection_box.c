@@ -49,11 +49,3 @@ bool object_cut(struct glcnn_object *object, const struct glcnn_box *shown)
     object->box = box_intersection(&object->box, shown);
     return glcnn_box_area(&object->box) > 0 && glcnn_box_area(&object->box) >= least;
 }
-
-struct detection_layout detection_layout_of(const struct form *form)
-{
-    static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
-    const uint32_t longer = form_longer(form);
-    const uint32_t scales = longer <= 96 ? 1 : longer <= 192 ? 2 : 3;
-    return detection_layout(form->width, form->height, form->classes, strides, scales);
-}

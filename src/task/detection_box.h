@@ -4,8 +4,6 @@
 
 #include <glcnn/detection.h>
 
-#include "nets.h"
-
 #define DETECTION_SCALES 3 /* at most */
 
 /* Locations that predict: location (x, y) is the point (x + 1/2, y + 1/2) times the stride. */
@@ -25,8 +23,6 @@ struct detection_layout {
  * have one more location, as convolutions of stride 2 leave it. */
 struct detection_layout detection_layout(uint32_t width, uint32_t height, uint32_t classes,
                                          const uint32_t *strides, uint32_t scales);
-/* The same for pictures of a form: as many grids as these have objects for. */
-struct detection_layout detection_layout_of(const struct form *form);
 
 /* Locations of a grid. */
 uint32_t detection_locations(const struct detection_grid *grid);

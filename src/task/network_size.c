@@ -118,8 +118,8 @@ static size_t list_known(const struct change *c, struct sides known[1 + DETECTIO
     known[count++] =
         (struct sides){{c->own->width, c->form->width}, {c->own->height, c->form->height}};
     if (c->task->boxes) {
-        const struct detection_layout own = detection_layout_of(c->own),
-                                      other = detection_layout_of(c->form);
+        const struct detection_layout own = c->task->layout(c->own),
+                                      other = c->task->layout(c->form);
         for (uint32_t i = 0; i < own.scales; i++)
             known[count++] = (struct sides){{own.grids[i].columns, other.grids[i].columns},
                                             {own.grids[i].rows, other.grids[i].rows}};
@@ -182,7 +182,7 @@ static bool widen(const struct change *c, const struct map *map, const struct si
     if (!c->task->boxes || !c->task->head || !p ||
         strncmp(map->label, c->task->head, strlen(c->task->head)) != 0)
         return true;
-    const struct detection_layout other = detection_layout_of(c->form);
+    const struct detection_layout other = c->task->layout(c->form);
     p->right = (int32_t)other.grids[0].columns - (int32_t)source->x.other;
     return p->right >= 0 || refuse(c, map->label, "makes the grids of a detector equally wide");
 }

@@ -122,9 +122,18 @@ static uint32_t head_channels(const struct features *features)
                                     : (quarter > MOST_CHANNELS ? MOST_CHANNELS : quarter);
 }
 
+/* As many grids as pictures of a form have objects for. */
+static struct detection_layout layout_of(const struct form *form)
+{
+    static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
+    const uint32_t longer = form_longer(form);
+    const uint32_t scales = longer <= 96 ? 1 : longer <= 192 ? 2 : 3;
+    return detection_layout(form->width, form->height, form->classes, strides, scales);
+}
+
 static glcnn_image_node *build(const struct features *features, const struct form *form)
 {
-    const struct detection_layout layout = detection_layout_of(form);
+    const struct detection_layout layout = layout_of(form);
     struct detection_features of_grids[DETECTION_SCALES];
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = true;
@@ -152,7 +161,7 @@ static glcnn_image_node *raw_distances(const glcnn_network *network, uint32_t sc
 static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_ENDS],
                           char error[GLCNN_ERROR_LENGTH])
 {
-    const struct detection_layout layout = detection_layout_of(&model->form);
+    const struct detection_layout layout = layout_of(&model->form);
     for (uint32_t i = 0; i < layout.scales; i++) {
         struct task_end *boxes = &ends[2 * i], *scores = &ends[2 * i + 1];
         boxes->node = raw_distances(model->network, i);
@@ -174,7 +183,7 @@ static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_E
 static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
                                    uint32_t count)
 {
-    const struct detection_layout layout = detection_layout_of(form);
+    const struct detection_layout layout = layout_of(form);
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = count == 2 * layout.scales;
     for (uint32_t i = 0; good && i < layout.scales; i++) {
@@ -208,7 +217,7 @@ static glcnn_image_node *packed(const struct model *model, const struct detectio
  * sum over a batch the mean over its objects. */
 static bool add_loss(struct model *model, enum detection_classes classes)
 {
-    const struct detection_layout layout = detection_layout_of(&model->form);
+    const struct detection_layout layout = layout_of(&model->form);
     const struct detection_outputs outputs = {.scores = packed(model, &layout, "scores"),
                                               .distances = packed(model, &layout, "distances")};
     struct detection_loss loss = {.labels = model_add_labels(model),
@@ -261,7 +270,7 @@ static float box_gain(const struct form *form)
 
 static struct glcnn_image_descriptor labels(const struct form *form, uint32_t index, uint32_t batch)
 {
-    const struct detection_layout layout = detection_layout_of(form);
+    const struct detection_layout layout = layout_of(form);
     const uint32_t channels[] = {form->classes, form->classes, 4, 1};
     return (struct glcnn_image_descriptor){.width = layout.grids[0].columns,
                                            .height = detection_packed_rows(&layout),
@@ -407,7 +416,7 @@ static bool upload_all(struct runner *runner, const struct detection_targets *ta
 
 static bool write_labels(struct runner *runner, const struct glcnn_data_batch *batch)
 {
-    const struct detection_layout layout = detection_layout_of(&runner->form);
+    const struct detection_layout layout = layout_of(&runner->form);
     struct detection_targets targets;
     struct batch_objects objects = {NULL, NULL};
     bool good = detection_targets_create(&layout, runner->batch, &targets) &&
@@ -427,7 +436,7 @@ static bool write_labels(struct runner *runner, const struct glcnn_data_batch *b
 
 static size_t values(const struct form *form)
 {
-    const struct detection_layout layout = detection_layout_of(form);
+    const struct detection_layout layout = layout_of(form);
     return detection_packed(&layout);
 }
 
@@ -448,7 +457,7 @@ static uint32_t detect(const struct form *form, const float *packed,
                        const struct glcnn_detection_limits *limits,
                        struct glcnn_detection found[DETECTION_MOST])
 {
-    const struct detection_layout layout = detection_layout_of(form);
+    const struct detection_layout layout = layout_of(form);
     const float *predictions[DETECTION_SCALES];
     float *room = unpack(&layout, packed, predictions);
     uint32_t count = room ? detection_decode(&layout, predictions, limits, found) : UINT32_MAX;
@@ -539,7 +548,7 @@ static double loss_at(const struct detection_target *t, size_t at, uint32_t clas
 /* As the training's, but for boxes by plain intersection over union; NaN: not enough memory. */
 static double loss_of(const struct form *form, const float *packed, const struct objects *objects)
 {
-    const struct detection_layout layout = detection_layout_of(form);
+    const struct detection_layout layout = layout_of(form);
     const float *predictions[DETECTION_SCALES];
     struct detection_targets targets;
     float *room = unpack(&layout, packed, predictions);
@@ -786,7 +795,7 @@ const struct task task_detect = {
     .gives = "what boxes and their classes are made of",
     .find_ends = find_ends,
     .join_ends = join_ends,
-    .layout = detection_layout_of,
+    .layout = layout_of,
     .targets = GLCNN_DATA_TARGETS_BOXES,
     .labels_turn = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,

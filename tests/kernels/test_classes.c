@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "tests/fixture.h"
 
 enum {
     IMAGES = 5,

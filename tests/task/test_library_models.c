@@ -344,6 +344,7 @@ static glcnn_kernel *find_kernel(glcnn_network *network, const char *name)
 /* A step changes weights and running averages, which a graph reads; a setting changes what it does. */
 static void graphs_are_kept_until_the_network_changes(void)
 {
+    CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
     struct runner trainer;
     float before[PICTURES * 2], after[PICTURES * 2];
     glcnn_model *model = make("classify", "small");
@@ -366,6 +367,7 @@ static void graphs_are_kept_until_the_network_changes(void)
 
 static void boxes_are_decoded_once(void)
 {
+    CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
     glcnn_model *model = make("detect", "small");
     const size_t count = PICTURES * glcnn_model_info(model)->value_count;
     float *values = calloc(count, sizeof *values);
@@ -379,6 +381,7 @@ static void boxes_are_decoded_once(void)
 /* What an option asks for is given, or refused with the reason. */
 static void options_are_heeded(void)
 {
+    CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
     static uint8_t pixels[SIDE * SIDE * 3];
     char error[GLCNN_ERROR_LENGTH] = "";
     const char *const paths[] = {images};
