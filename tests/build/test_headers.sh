@@ -38,7 +38,7 @@ shared=$(sed -n 's/^\(typedef \)\{0,1\}struct \(glcnn_[a-z0-9_]*\) {.*/\2/p' "$o
 }
 
 [ -z "$cxx" ] || {
-    mkdir -p "$out/tests"
+    mkdir -p "$out/tests/build"
     $cxx -std=c++11 $warnings -Iinclude -I"$out/include" -o "$out/tests/build/test_header" \
         tests/build/test_header.cpp -L"$out" -lglcnn && LD_LIBRARY_PATH=$out "$out/tests/build/test_header"
 } || {

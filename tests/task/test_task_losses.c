@@ -213,11 +213,12 @@ static void masks_are_scored_by_pixels_with_a_class(void)
     static uint8_t wanted[BATCH][PIXELS];
     static const uint32_t labels[BATCH], indices[BATCH];
     const struct task *task = task_find("segment");
-    double sums[4] = {0}, loss = 0;
+    double sums[7] = {0},
+           loss = 0; /* the matrix of two classes, what each has unseen, and pixels */
     struct score score = {.task = task,
                           .form = {.width = SIDE, .height = SIDE, .channels = 1, .classes = 2},
                           .sums = sums,
-                          .sum_count = 4};
+                          .sum_count = 7};
     uint32_t pixels = 0;
     for (int i = 0; i < BATCH * PIXELS; i++) {
         const float p = (float)(i % 7 + 1) / 8;
