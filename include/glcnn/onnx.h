@@ -43,9 +43,12 @@
  * become filters "neuron" of type scale and shift, biases, or a convolution of each channel by
  * itself; of other shapes, and where MatMul, Concat or Gather read them, learned images: positions,
  * class tokens, tables of relative positions. A mask, of 0 and one number of -50 or less, does not;
- * of other constants a file does not say whether they are buffers. What a node Constant holds, or
- * what is computed of constants, does not train there but as weights of convolutions and products, nor does an initialiser of one number
- * without axes, unless the file is of PyTorch's exporter and the name one of its parameters.
+ * of other constants a file does not say whether they are buffers. Layers that multiply a constant by
+ * matrices that train, as those of Swin v2's positions, train, and so does what Exp, Clip, Sigmoid,
+ * Softplus or Tanh is taken of, unless weights come of it. What a node Constant holds, or what else is
+ * computed of constants, does not train there but as weights of convolutions and products, nor does
+ * an initialiser of one number without axes, unless the file is of PyTorch's exporter and the name
+ * one of its parameters.
  * Initialisers that take part and do not train, or whose copies in several filters train apart, are
  * listed in the record: `frozen`. Slopes, scales, shifts and learned images that several nodes have
  * are one vector of one kernel, and so are weights and biases of convolutions that are set alike;

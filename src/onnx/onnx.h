@@ -80,6 +80,7 @@ struct value {
     size_t uses;        /* by nodes that are needed, as an output, and of what is the same image */
     size_t turns;       /* how many of those lead only to a transposition from N,H,W,C to N,C,H,W */
     bool is_needed, is_defined;
+    bool must_be_known; /* weights, sizes, indices: some reader takes no image for it */
 };
 
 struct builder; /* of the record */

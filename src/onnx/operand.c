@@ -229,13 +229,15 @@ static bool lie_beside(const struct operand *all, struct shape *shape, struct im
 
 static bool fit(struct call *call, struct operand *operand, const struct operand *all)
 {
+    const struct batch batch = view_batch(&all->image);
     struct image wanted;
     struct shape shape = operand->shape;
     if (!lie_beside(all, &shape, &wanted))
         return op_unsupported(call, "the axes of an input do not split as its shape does");
     return (shape_equal(&operand->shape, &shape) ||
-            place_broadcast(call, operand, &all->shape, view_batch(&all->image))) &&
-           operand_repeat(call, operand, &shape, view_batch(&all->image)) &&
+            place_broadcast(call, operand, &all->shape, batch)) &&
+           operand_repeat(call, operand, &shape,
+                          view_broadcast_batch(batch, &all->shape, &shape)) &&
            operand_place(call, operand, &wanted);
 }
 

@@ -299,6 +299,35 @@ static bool reads_table(const struct call *call)
            table->constant && table->learns && at->constant && at->constant->count > 1;
 }
 
+/* Is something computed of numbers that train, which is an image from there on, so that they do? Not where it
+ * ends in weights. A function of them, as the scale of attention is an exponential; and a product of
+ * other numbers with a matrix that trains, as layers make positions. */
+static bool computes_image(const struct call *call)
+{
+    static const char *const functions[] = {"Exp", "Clip", "Sigmoid", "Softplus", "Tanh", NULL};
+    static const char *const products[] = {"MatMul", "Gemm", NULL};
+    const bool multiplies = is_one_of(call->row->name, products) &&
+                            !attribute_int(call, "transA", 0) &&
+                            attribute_float(call, "alpha", 1) != 0;
+    const struct value *x = op_input(call, 0), *y = op_output(call, 0),
+                       *from = multiplies ? op_input(call, 1) : x;
+    if (!call->reader->input || !x || !from || !y || y->must_be_known || !x->constant->floats)
+        return false;
+    return from->learns &&
+           (multiplies ? from->shape.rank == 2 : is_one_of(call->row->name, functions));
+}
+
+/* Of a product: the file does not say whether the numbers train too. */
+static bool freeze_factor(struct call *call)
+{
+    struct value *x = op_input(call, 0), *matrix = op_input(call, 1);
+    if (!matrix || matrix == x || matrix->shape.rank != 2 || !x->learns)
+        return true;
+    const bool noted = op_note_frozen(call, x, "a matrix that trains multiplies it");
+    x->learns = false;
+    return noted;
+}
+
 static bool read_node(struct reader *r, const Onnx__NodeProto *node)
 {
     if (node == r->head_mean && !head_average(r))
@@ -309,7 +338,11 @@ static bool read_node(struct reader *r, const Onnx__NodeProto *node)
         return false;
     if (!ready_inputs(&call, &all_constant) || !check_types(&call))
         return false;
-    bool folds = call.row->fold && !reads_table(&call) && (all_constant || !call.row->lower);
+    const bool is_image = all_constant && computes_image(&call);
+    if (is_image && !freeze_factor(&call))
+        return false;
+    bool folds =
+        call.row->fold && !reads_table(&call) && !is_image && (all_constant || !call.row->lower);
     if (!folds && !call.row->lower)
         return op_only_constants(&call);
     if (!(folds ? call.row->fold : call.row->lower)(&call))

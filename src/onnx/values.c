@@ -146,10 +146,40 @@ static void note_read(void *context, const char *name)
     value->uses++;
 }
 
+/* Can the operator's input be an image? The first can, but of what is only folded; others of few. */
+static bool takes_image(const struct call *call, size_t input)
+{
+    static const char *const all[] = {"Add", "Sub",  "Mul",    "Div",    "Pow",    "Min",   "Max",
+                                      "Sum", "Mean", "Concat", "MatMul", "Einsum", "Where", NULL};
+    const char *name = text_of(call->node->op_type);
+    const struct operator_row *row = operator_find(name);
+    size_t i = 0;
+    while (all[i] && strcmp(all[i], name) != 0)
+        i++;
+    return row && row->lower && row->lower != op_only_constants && (input == 0 || all[i]);
+}
+
+/* Readers come before who makes what they read. */
+static void note_known(const struct call *call)
+{
+    const char *name = text_of(call->node->op_type);
+    bool passes = false;
+    if (strcmp(name, "Shape") == 0 || strcmp(name, "Size") == 0)
+        return; /* those of images are known */
+    for (size_t i = 0; i < call->node->n_output; i++)
+        passes = passes || (op_output(call, i) && op_output(call, i)->must_be_known);
+    for (size_t i = 0; i < call->node->n_input; i++) {
+        struct value *value = op_input(call, i);
+        if (value && (passes || !takes_image(call, i)))
+            value->must_be_known = true;
+    }
+}
+
 static void note_uses(struct reader *r, const Onnx__NodeProto *node)
 {
     struct call call = {r, node, NULL};
     bool turns = leads_to_turn(&call);
+    note_known(&call);
     order_reads(node, note_read, r);
     for (size_t k = 0; turns && k < node->n_input; k++) {
         struct value *value = op_input(&call, k);

@@ -187,6 +187,38 @@ class Relative(nn.Module):
         return self.table[self.index.view(-1)].view(4, 4, 2).permute(2, 0, 1).unsqueeze(0) + self.mask
 
 
+class Continuous(nn.Module):
+    """Swin v2's: biases that two layers make of the logarithms of distances."""
+
+    def __init__(self):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(2, 6), nn.ReLU(), nn.Linear(6, 2, bias=False))
+        far = torch.arange(-3.0, 4) * 8 / 3
+        far = torch.stack(torch.meshgrid(far, far, indexing="ij"), -1)
+        self.register_buffer("coordinates", torch.sign(far) * torch.log2(far.abs() + 1) / 3)
+        at = torch.stack(torch.meshgrid(torch.arange(4), torch.arange(4), indexing="ij")).flatten(1)
+        apart = at[:, :, None] - at[:, None, :] + 3
+        self.register_buffer("index", apart[0] * 7 + apart[1])
+
+    def forward(self):
+        table = self.mlp(self.coordinates.unsqueeze(0)).view(-1, 2)
+        return 4 * torch.sigmoid(table[self.index.view(-1)].view(16, 16, 2).permute(2, 0, 1)).unsqueeze(0)
+
+
+class Distances(nn.Module):
+    """Attention with Swin v2's positions, and a scale that is learned as its logarithm."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.heads = nn.Conv2d(3, 8, 2, 2), Heads(8, Continuous())
+        self.logit_scale = nn.Parameter(0.2 * torch.randn(8, 1, 1))
+        self.last = nn.Linear(8, CLASSES)
+
+    def forward(self, x):
+        x = self.stem(x) * torch.clamp(self.logit_scale, max=4.6).exp()
+        return self.last(self.heads(x.flatten(2).transpose(1, 2)).mean(1))
+
+
 class Windows(nn.Module):
     """Swin: windows of a shifted image, batches of their own."""
 
@@ -523,7 +555,7 @@ def main():
                        ("windows", Windows), ("multihead", Multihead), ("again", Again),
                        ("pyramid", Pyramid), ("unfolded", Unfolded), ("biased", Biased), ("pools", Pools),
                        ("splits", Splits), ("detector", Detector), ("shaped", Shaped), ("keras", Keras),
-                       ("cubic", Cubic)):
+                       ("cubic", Cubic), ("distances", Distances)):
         net = kind()
         images = x.permute(0, 2, 3, 1) if kind is Keras else x
         moved = export(net, images, f"learned/{name}.onnx")

@@ -741,6 +741,16 @@ static void sums_so_far_are_of_what_comes_before(void)
     expect_message(SUMS("4", ""), GLCNN_MALFORMED_DATA, "not one of its input's");
 }
 
+/* A scale for each head, which is an exponential of what trains, of heads of windows that share a batch: the
+ * channels are windows and heads. */
+static void scales_of_heads_are_read_beside_windows(void)
+{
+    EXPECT("input x 1 4 1 2\nwhole w 4 : -1 2 1 2\nReshape x w > windows\n"
+           "float s 2 1 1 : 0 0.6931471806\nExp s > scales\nMul windows scales > scaled\n"
+           "whole b 4 : -1 4 1 2\nReshape scaled b > r" PLAIN "\noutput y 1 4 1 2\n",
+           1, 2, 6, 8, 5, 6, 14, 16);
+}
+
 /* ---- A batch of any size ---- */
 
 /* 4N rows of one image each, and back. */
@@ -847,6 +857,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(filled_weights_are_bounded_by_memory),
                                         UNIT_TEST(cubics_are_those_of_pytorch_and_onnx),
                                         UNIT_TEST(other_axes_are_resized_linearly),
+                                        UNIT_TEST(scales_of_heads_are_read_beside_windows),
                                         UNIT_TEST(sums_so_far_are_of_what_comes_before),
                                         UNIT_TEST(shapes_are_computed_of_the_batch),
                                         UNIT_TEST(messages_name_the_batch),

@@ -171,7 +171,7 @@ static void compare_parameter(const char *net, const char *optimizer,
     free(other);
 }
 
-/* All that PyTorch trains is there; a mask is frozen. */
+/* All that PyTorch trains is there; a mask and coordinates are frozen. */
 static void compare_parameters(const struct trainee *t, const char *net, const char *optimizer)
 {
     char prefix[64];
@@ -189,7 +189,8 @@ static void compare_parameters(const struct trainee *t, const char *net, const c
     snprintf(prefix, sizeof prefix, "%s.%s.", net, optimizer);
     CU_ASSERT_EQUAL(compared + 1, archive_count(archive, prefix)); /* the losses: 1 */
     for (size_t i = 0; i < t->record->frozen_count; i++)
-        CU_ASSERT_PTR_NOT_NULL(strstr(t->record->frozen[i].name, "mask"));
+        CU_ASSERT_TRUE(strstr(t->record->frozen[i].name, "mask") ||
+                       strstr(t->record->frozen[i].name, "coordinates"));
 }
 
 /* ---- Against PyTorch ---- */
@@ -299,6 +300,11 @@ static void test_cubics_and_sums_so_far_train_as_in_pytorch(void)
     train_as_pytorch("cubic");
 }
 
+static void test_layers_that_make_positions_train_as_in_pytorch(void)
+{
+    train_as_pytorch("distances");
+}
+
 /* ---- What the file has afterwards ---- */
 
 static float *scores_of(glcnn_image_node *scores, glcnn_image *image, size_t *count)
@@ -376,7 +382,6 @@ static void test_budgets_learn_the_same_slopes(void)
 static const struct frozen {
     const char *name, *reason;
 } frozen[] = {{"divisor", "what divides does not train"},
-              {"logarithm", "what is computed of it does not train"},
               {"power", "an exponent does not train"},
               {"epsilon", "one number without axes is taken for a constant"},
               {"bound", "a bound does not train"},
@@ -419,6 +424,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_a_detector_and_its_boxes_train_as_in_pytorch),
         UNIT_TEST(test_a_network_down_and_up_trains_as_in_pytorch),
         UNIT_TEST(test_cubics_and_sums_so_far_train_as_in_pytorch),
+        UNIT_TEST(test_layers_that_make_positions_train_as_in_pytorch),
         UNIT_TEST(test_channels_last_train_as_in_pytorch),
         UNIT_TEST(test_files_have_what_was_learned),
         UNIT_TEST(test_budgets_learn_the_same_slopes),

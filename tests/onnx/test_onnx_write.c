@@ -427,8 +427,7 @@ static bool is_frozen(const struct glcnn_onnx_record *record, const char *name)
 static void all_that_a_constant_is_computed_of_is_frozen(void)
 {
     static const char *const names[] = {"cpb.0.weight", "cpb.0.bias", "cpb.2.weight"};
-    const int64_t image[] = {1, 3, 1, 1}, shape[] = {3, 3}, row[] = {1, 3}, axes[] = {4},
-                  sizes[] = {1, 3, 1, 1};
+    const int64_t image[] = {1, 3, 1, 1}, row[] = {1, 3}, axes[] = {4}, sizes[] = {1, 3, 1, 1};
     const float numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     struct writer w = {0};
     struct file file;
@@ -436,14 +435,14 @@ static void all_that_a_constant_is_computed_of_is_frozen(void)
     Onnx__ModelProto *model = build_model();
     build_value(&w, model->graph, false, "image", image, 4);
     build_tensor(&w, model->graph, "places", row, 2, numbers, NULL);
-    build_tensor(&w, model->graph, "cpb.0.weight", shape, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "cpb.0.weight", row, 2, numbers, NULL);
     build_tensor(&w, model->graph, "cpb.0.bias", row, 2, numbers, NULL);
-    build_tensor(&w, model->graph, "cpb.2.weight", shape, 2, numbers, NULL);
+    build_tensor(&w, model->graph, "cpb.2.weight", row, 2, numbers, NULL);
     build_tensor(&w, model->graph, "sizes", axes, 1, NULL, sizes);
-    build_node(&w, model->graph, "MatMul", "a", (const char *[]){"places", "cpb.0.weight", NULL});
+    build_node(&w, model->graph, "Mul", "a", (const char *[]){"places", "cpb.0.weight", NULL});
     build_node(&w, model->graph, "Add", "b", (const char *[]){"a", "cpb.0.bias", NULL});
     build_node(&w, model->graph, "Relu", "c", (const char *[]){"b", NULL});
-    build_node(&w, model->graph, "MatMul", "d", (const char *[]){"c", "cpb.2.weight", NULL});
+    build_node(&w, model->graph, "Mul", "d", (const char *[]){"c", "cpb.2.weight", NULL});
     build_node(&w, model->graph, "Reshape", "table", (const char *[]){"d", "sizes", NULL});
     build_node(&w, model->graph, "Mul", "scores", (const char *[]){"image", "table", NULL});
     build_value(&w, model->graph, true, "scores", image, 4);
