@@ -63,6 +63,16 @@ struct glcnn_export_options {
     glcnn_export_pixels pixels;
     bool
         is_blue_first; /* of UNIT and BYTES, with three channels: blue, green, red; otherwise red comes first */
+    /* Labelled pictures (glcnn/data.h), for a file in int8 (glcnn/onnx.h); NULL: it is in float32. Ranges are those
+     * on the training part. An imported model leaves as the network that it is here, not with its own operators.
+     * The text says how well the network does on the test part (the validation part where there is none) in float32
+     * and in int8, its arithmetic made on the device, and which layers' results are off most. */
+    const char *int8_data;
+    uint32_t int8_pictures; /* evenly spread over the training part; 0: 256 */
+    /* Of each value's numbers this share lies within its range, in percent, half of the rest on either side; 0: 100,
+     * the least to the most. */
+    double int8_percentile;
+    bool int8_small_weights; /* in -63 .. 63: struct glcnn_onnx_quantization */
 };
 
 /* A file. */
@@ -74,7 +84,8 @@ struct glcnn_exported {
 
 /* Makes one of a model file, or of a model. *exported is the caller's, NULL after a failure. device NULL: the library's
  * default. Errors: those of glcnn_model_load and glcnn_onnx_write_with; GLCNN_UNSUPPORTED for a model of anomalies,
- * and for options that it cannot have, with the reason. */
+ * and for options that it cannot have, with the reason; with int8_data also those of glcnn_model_evaluate and
+ * glcnn_onnx_quantization_create. */
 GLCNN_API glcnn_status glcnn_export_file(glcnn_device *device, const char *path,
                                          const struct glcnn_export_options *options,
                                          const struct glcnn_exported **exported,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/show.h"
+#include "int8.h"
 #include "task/onnx_record.h"
 #include "task/trained.h"
 
@@ -65,6 +66,8 @@ static glcnn_status check_options(const struct leaving *l, char error[GLCNN_ERRO
     if (o->is_blue_first && !has_preprocessing(l))
         return refuse(error, "blue can only come first where the file normalises pictures: with "
                              "preprocessing of bytes, or of values in 0 .. 1");
+    if (o->int8_data && !(o->int8_percentile >= 0 && o->int8_percentile <= 100))
+        return refuse(error, "the percentile of ranges must be above 0 and at most 100");
     if (has_preprocessing(l) && form->channels > GLCNN_DATA_MAX_CHANNELS)
         return refuse(error, "preprocessing is for pictures of up to 16 channels");
     return GLCNN_SUCCESS;
@@ -91,7 +94,7 @@ static glcnn_status parse_record(struct leaving *l, char error[GLCNN_ERROR_LENGT
 {
     const struct glcnn_checkpoint_bytes *text = &l->saved->bytes[SAVED_RECORD],
                                         *skeleton = &l->saved->bytes[SAVED_ONNX];
-    if (!text->bytes || !skeleton->bytes)
+    if (!text->bytes || !skeleton->bytes || l->options->int8_data)
         return GLCNN_SUCCESS;
     l->record =
         onnx_record_parse((const char *)text->bytes, text->size, skeleton->bytes, skeleton->size);
@@ -204,6 +207,22 @@ struct exported {
     struct text text;
 };
 
+/* The same network without what only some files have is what pictures run through. */
+static glcnn_status become_int8(const struct leaving *l, const struct metadata *m,
+                                struct exported *made, char error[GLCNN_ERROR_LENGTH])
+{
+    struct glcnn_export_options options = {.int8_data = l->options->int8_data};
+    struct leaving plain = *l;
+    uint8_t *bytes = NULL;
+    size_t size;
+    plain.options = &options;
+    glcnn_status status = write_file(&plain, m, &bytes, &size, error);
+    if (status == GLCNN_SUCCESS)
+        status = int8_make(l, bytes, size, &made->bytes, &made->shown.size, &made->text, error);
+    glcnn_onnx_destroy(bytes);
+    return status;
+}
+
 static glcnn_status make_file(const struct leaving *l, const struct glcnn_exported **exported,
                               char error[GLCNN_ERROR_LENGTH])
 {
@@ -213,8 +232,11 @@ static glcnn_status make_file(const struct leaving *l, const struct glcnn_export
     trained_refuse(error, status, "not enough memory");
     if (made && m && metadata_make(l, m))
         status = write_file(l, m, &made->bytes, &made->shown.size, error);
-    if (status == GLCNN_SUCCESS) {
+    if (status == GLCNN_SUCCESS)
         describe_file(l, &made->text);
+    if (status == GLCNN_SUCCESS && l->options->int8_data)
+        status = become_int8(l, m, made, error);
+    if (status == GLCNN_SUCCESS) {
         made->shown.bytes = made->bytes;
         made->shown.text = trained_text(&made->text);
         if (!made->shown.text)

@@ -47,8 +47,8 @@ static const struct {
 
 /* What makes whole numbers or truths. */
 static const char *const makes_whole[] = {
-    "Shape", "Size",  "ArgMax",         "ArgMin",  "Cast",        "Greater",
-    "Less",  "Equal", "GreaterOrEqual", "NonZero", "LessOrEqual", "NonMaxSuppression"};
+    "Shape", "Size",           "ArgMax",  "ArgMin",      "Greater",          "Less",
+    "Equal", "GreaterOrEqual", "NonZero", "LessOrEqual", "NonMaxSuppression"};
 
 /* ---- Values ---- */
 
@@ -126,6 +126,19 @@ bool quantizing_find_values(struct quantizing *q)
 
 /* ---- Roles ---- */
 
+/* Has the input numbers of another type than float32? */
+static bool is_whole_input(const struct quantizing *q, const char *name)
+{
+    for (size_t i = 0; i < q->graph->n_input; i++) {
+        const Onnx__ValueInfoProto *info = q->graph->input[i];
+        const Onnx__TypeProto *type = info->type;
+        if (strcmp(text_of(info->name), name) == 0)
+            return !type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+                   type->tensor_type->elem_type != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    }
+    return false;
+}
+
 static bool is_one_of(const char *type, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -177,8 +190,10 @@ static void mark(struct quantizing *q, const Onnx__NodeProto *node,
 /* In the order of nodes: what is behind a layer, and what only moves lead to. */
 static void look_ahead(struct quantizing *q)
 {
-    for (size_t i = 0; i < q->value_count && q->values[i].maker == NOWHERE; i++)
-        q->values[i].is_moved = true;
+    for (size_t i = 0; i < q->value_count && q->values[i].maker == NOWHERE; i++) {
+        q->values[i].is_whole = is_whole_input(q, q->values[i].name);
+        q->values[i].is_moved = !q->values[i].is_whole;
+    }
     for (size_t i = 0; i < q->graph->n_node; i++) {
         const Onnx__NodeProto *node = q->graph->node[i];
         const enum role role = q->roles[i];
@@ -194,6 +209,8 @@ static void look_ahead(struct quantizing *q)
             all.is_behind = all.is_behind || (v && v->is_behind);
             all.is_whole = all.is_whole || (v && v->is_whole);
         }
+        if (strcmp(text_of(node->op_type), "Cast") == 0)
+            all.is_whole = quantizing_int(node, "to", 0) != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
         mark(q, node, &all);
     }
 }

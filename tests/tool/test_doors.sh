@@ -150,7 +150,10 @@ inputs() {
         echo in/model.onnx import in/model.onnx
         echo in/names import in/model.onnx --class-names in/names
         ;;
-    export.*) echo in/net.safetensors export in/net.safetensors ;;
+    export.*)
+        echo in/net.safetensors export in/net.safetensors
+        echo in/cl/train.csv export in/net.safetensors --int8 --data in/cl
+        ;;
     esac
 }
 

@@ -1,0 +1,265 @@
+/* Files in int8 of labelled pictures: ranges are those that the processor finds, layouts and preprocessing keep
+ * their own float32, and what is refused. */
+#include "tests/fixture.h"
+
+#include <glcnn/export.h>
+#include <glcnn/onnx.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "export/int8.h"
+#include "task/trained.h"
+#include "tests/data_files.h"
+
+enum { SIDE = 32, EACH = 6 };
+
+static const char *const names[] = {"dark", "light"};
+
+static uint32_t shade(uint32_t x, uint32_t y, uint32_t c)
+{
+    static uint32_t seed = 3;
+    return (x * 5 + y * 3 + c * 40 + below(&seed, 60)) % 256;
+}
+
+/* Classes of folders, and boxes as YOLO has them. */
+static void write_data(void)
+{
+    static bool is_written;
+    static const char *const parts[] = {"train", "val"};
+    const struct data_png png = {SIDE, SIDE, 2, 0, false, 0, shade};
+    char path[128];
+    if (is_written)
+        return;
+    is_written = true;
+    for (size_t p = 0; p < 2; p++)
+        for (size_t i = 0; i < EACH; i++) {
+            snprintf(path, sizeof path, "classes/%s/%s/%zu.png", parts[p], names[i % 2], i);
+            data_write_png(path, &png);
+            snprintf(path, sizeof path, "boxes/images/%s/%zu.png", parts[p], i);
+            data_write_png(path, &png);
+            snprintf(path, sizeof path, "boxes/labels/%s/%zu.txt", parts[p], i);
+            data_write_text(path, i % 2 ? "0 0.5 0.5 0.4 0.4\n" : "1 0.3 0.3 0.5 0.5\n");
+        }
+    data_write_text("boxes/data.yaml",
+                    "train: images/train\nval: images/val\nnames:\n  0: dark\n  1: light\n");
+}
+
+static bool is_good(glcnn_status status, const char *error)
+{
+    if (status != GLCNN_SUCCESS)
+        printf("\n    %s", error);
+    return status == GLCNN_SUCCESS;
+}
+
+/* With vectors that its first execution makes. */
+static glcnn_model *make(const char *task, const char *data)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_evaluation *evaluation;
+    glcnn_model *model = NULL;
+    const struct glcnn_model_parameters parameters = {.task = task,
+                                                      .net = "small",
+                                                      .width = SIDE,
+                                                      .height = SIDE,
+                                                      .channels = 3,
+                                                      .class_names = names,
+                                                      .class_count = 2,
+                                                      .seed = 3};
+    CU_ASSERT_TRUE_FATAL(is_good(glcnn_model_create(device, &parameters, &model, error), error));
+    CU_ASSERT_TRUE_FATAL(
+        is_good(glcnn_model_evaluate(model, data, NULL, &evaluation, error), error));
+    return model;
+}
+
+static bool has(const uint8_t *bytes, size_t size, const char *word)
+{
+    const size_t length = strlen(word);
+    for (size_t i = 0; i + length <= size; i++)
+        if (memcmp(bytes + i, word, length) == 0)
+            return true;
+    return false;
+}
+
+static void export_int8(glcnn_model *model, const char *data, struct glcnn_export_options options,
+                        const char *measure)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", words[64];
+    const struct glcnn_exported *made = NULL;
+    options.int8_data = data;
+    CU_ASSERT_TRUE_FATAL(is_good(glcnn_export_model(model, &options, &made, error), error));
+    snprintf(words, sizeof words, "%s of %d pictures, validation: ", measure, EACH);
+    CU_ASSERT_PTR_NOT_NULL(strstr(made->text, words));
+    CU_ASSERT_PTR_NOT_NULL(strstr(made->text, " values on 6 pictures"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(made->text, "results that are off most: "));
+    CU_ASSERT_TRUE(has(made->bytes, made->size, "QuantizeLinear"));
+    CU_ASSERT_TRUE(has(made->bytes, made->size, "batch_normalization_0.int8"));
+    CU_ASSERT_FALSE(has(made->bytes, made->size, "BatchNormalization"));
+    /* What prepares pictures stays as it is. */
+    CU_ASSERT_EQUAL(has(made->bytes, made->size, "normalised.int8"),
+                    options.pixels != GLCNN_EXPORT_PIXELS_NORMALISED);
+    CU_ASSERT_EQUAL(has(made->bytes, made->size, "images.int8"),
+                    options.pixels == GLCNN_EXPORT_PIXELS_NORMALISED);
+    glcnn_exported_destroy(&made);
+}
+
+static void classifiers_leave_in_int8(void)
+{
+    char data[512];
+    write_data();
+    snprintf(data, sizeof data, "%s", data_path("classes"));
+    glcnn_model *model = make("classify", data);
+    export_int8(model, data, (struct glcnn_export_options){.batch = 0}, "accuracy");
+    export_int8(model, data,
+                (struct glcnn_export_options){.batch = 1, .pixels = GLCNN_EXPORT_PIXELS_BYTES},
+                "accuracy");
+    glcnn_model_destroy(&model);
+}
+
+static void detectors_leave_in_int8(void)
+{
+    char data[512];
+    write_data();
+    snprintf(data, sizeof data, "%s", data_path("boxes"));
+    glcnn_model *model = make("detect", data);
+    export_int8(model, data, (struct glcnn_export_options){.batch = 0}, "mAP@0.5");
+    export_int8(model, data,
+                (struct glcnn_export_options){.boxes = GLCNN_EXPORT_BOXES_YOLO,
+                                              .pixels = GLCNN_EXPORT_PIXELS_UNIT},
+                "mAP@0.5");
+    glcnn_model_destroy(&model);
+}
+
+/* ---- Ranges ---- */
+
+struct values {
+    float *at;
+    size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the convolution and the normalisation of the folded model on all pictures, sorted. */
+static struct values find_values(const struct range_pictures *from, const uint8_t *bytes,
+                                 size_t size, const char *name)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    uint8_t *shown = NULL;
+    size_t shown_size;
+    glcnn_network *network = NULL;
+    struct glcnn_onnx_record *record = NULL;
+    struct glcnn_data_batch batch;
+    glcnn_data_loader *loader = NULL;
+    const struct glcnn_data_loader_parameters parameters = {
+        .part = GLCNN_DATA_PART_TRAINING, .batch = EACH, .interleaved = true};
+    CU_ASSERT_TRUE_FATAL(
+        is_good(glcnn_onnx_expose(bytes, size, &name, 1, &shown, &shown_size, error), error) &&
+        is_good(glcnn_onnx_read(device, shown, shown_size, NULL, &network, &record, error), error));
+    CU_ASSERT_TRUE_FATAL(
+        is_good(glcnn_data_loader_create(from->pictures->set, &parameters, &loader, error),
+                error) &&
+        is_good(glcnn_data_loader_next(loader, &batch, error), error));
+    const struct glcnn_graph_descriptor descriptor = {.results = &record->outputs[0].node,
+                                                      .result_count = 1};
+    glcnn_graph *graph = NULL;
+    glcnn_image *image = make_image(EACH, 3, SIDE, SIDE);
+    GOOD(
+        glcnn_image_write_bytes(image, NULL, batch.floats, sizeof(float) * EACH * 3 * SIDE * SIDE));
+    GOOD(glcnn_graph_create(network, &descriptor, &graph));
+    GOOD(glcnn_graph_execute(graph, &image, NULL, NULL));
+    glcnn_image *result = glcnn_graph_image(graph, record->outputs[0].node);
+    struct values values = {NULL, count_of(result)};
+    values.at = malloc(values.count * sizeof(float));
+    GOOD(glcnn_image_read_bytes(result, NULL, values.at, values.count * sizeof(float)));
+    qsort(values.at, values.count, sizeof(float), compare);
+    glcnn_graph_destroy(&graph);
+    glcnn_image_destroy(&image);
+    glcnn_data_loader_destroy(&loader);
+    glcnn_onnx_destroy(shown);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_network_destroy(&network);
+    return values;
+}
+
+static void check_ranges(struct range_pictures *from, struct glcnn_onnx_quantization *q)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    from->percentile = 100;
+    CU_ASSERT_TRUE_FATAL(ranges_measure(device, from, q, error));
+    struct glcnn_onnx_range *all = malloc(q->range_count * sizeof *all);
+    memcpy(all, q->ranges, q->range_count * sizeof *all);
+    from->percentile = 96;
+    CU_ASSERT_TRUE_FATAL(ranges_measure(device, from, q, error));
+    for (size_t i = 0; i < q->range_count; i += 3) {
+        struct values v = find_values(from, q->bytes, q->size, q->ranges[i].name);
+        CU_ASSERT_EQUAL(all[i].least, v.at[0]);
+        CU_ASSERT_EQUAL(all[i].most, v.at[v.count - 1]);
+        const float step = (all[i].most - all[i].least) / 2048;
+        const float low = v.at[v.count / 50], high = v.at[v.count - 1 - v.count / 50];
+        CU_ASSERT_TRUE(fabsf(q->ranges[i].least - low) < step + 0.02f * (high - low));
+        CU_ASSERT_TRUE(fabsf(q->ranges[i].most - high) < step + 0.02f * (high - low));
+        CU_ASSERT_TRUE(q->ranges[i].most < all[i].most);
+        free(v.at);
+    }
+    free(all);
+}
+
+static void ranges_are_those_of_the_values(void)
+{
+    char data[512], error[GLCNN_ERROR_LENGTH] = "";
+    write_data();
+    snprintf(data, sizeof data, "%s", data_path("classes"));
+    glcnn_model *model = make("classify", data);
+    const struct pictures_options what = {
+        .path = data, .task = task_of(&model->saved.form), .like = &model->saved};
+    const struct glcnn_onnx_image input = {
+        .name = "images", .width = SIDE, .height = SIDE, .feature_channels = 3};
+    struct pictures pictures;
+    struct glcnn_onnx_quantization *q = NULL;
+    uint8_t *bytes = NULL;
+    size_t size;
+    CU_ASSERT_TRUE_FATAL(pictures_open(&what, &pictures, error));
+    CU_ASSERT_TRUE_FATAL(
+        is_good(glcnn_onnx_write(glcnn_model_network(model), NULL, &input, 1, &bytes, &size, error),
+                error));
+    CU_ASSERT_TRUE_FATAL(is_good(glcnn_onnx_quantization_create(bytes, size, &q, error), error));
+    check_ranges(
+        &(struct range_pictures){
+            .pictures = &pictures, .saved = &model->saved, .count = 100, .percentile = 100},
+        q);
+    glcnn_onnx_quantization_destroy(&q);
+    glcnn_onnx_destroy(bytes);
+    pictures_close(&pictures);
+    glcnn_model_destroy(&model);
+}
+
+static void wrong_options_are_refused(void)
+{
+    char data[512], error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_exported *made = NULL;
+    write_data();
+    snprintf(data, sizeof data, "%s", data_path("classes"));
+    glcnn_model *model = make("classify", data);
+    struct glcnn_export_options options = {.int8_data = data, .int8_percentile = 101};
+    CU_ASSERT_EQUAL(glcnn_export_model(model, &options, &made, error), GLCNN_UNSUPPORTED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "percentile"));
+    options = (struct glcnn_export_options){.int8_data = data_path("nowhere")};
+    CU_ASSERT_NOT_EQUAL(glcnn_export_model(model, &options, &made, error), GLCNN_SUCCESS);
+    CU_ASSERT_PTR_NULL(made);
+    glcnn_model_destroy(&model);
+}
+
+int main(int argc, char *argv[])
+{
+    static CU_TestInfo tests[] = {UNIT_TEST(classifiers_leave_in_int8),
+                                  UNIT_TEST(detectors_leave_in_int8),
+                                  UNIT_TEST(ranges_are_those_of_the_values),
+                                  UNIT_TEST(wrong_options_are_refused), CU_TEST_INFO_NULL};
+    const int status = fixture_run("export_int8", tests, argc, argv);
+    data_remove_folder();
+    return status;
+}
