@@ -115,10 +115,11 @@ typedef enum glcnn_train_event_kind {
     GLCNN_TRAIN_STEP,        /* a step was made */
     GLCNN_TRAIN_EPOCH,       /* the last step of an epoch was made, and what it led to validated */
     GLCNN_TRAIN_SAVING, /* a checkpoint is written next: files on its steps should reach the disk before it */
-    GLCNN_TRAIN_SAVED,       /* the checkpoint of an epoch that was validated is written */
-    GLCNN_TRAIN_TRAINED,     /* no step follows */
-    GLCNN_TRAIN_INTERRUPTED, /* the training was told to stop, and its checkpoint can be resumed */
-    GLCNN_TRAIN_END,         /* the last */
+    GLCNN_TRAIN_SAVED,   /* the checkpoint of an epoch that was validated is written */
+    GLCNN_TRAIN_TRAINED, /* no step follows */
+    GLCNN_TRAIN_INTERRUPTED, /* the training was told to stop, and the checkpoint `path`, which has `step` steps, can be
+                                resumed; text: the options of glcnn train that do so */
+    GLCNN_TRAIN_END, /* the last */
     GLCNN_TRAIN_EVENT_FORCE32 = 0x7fffffff
 } glcnn_train_event_kind;
 
@@ -156,6 +157,13 @@ struct glcnn_train_event {
     const char *task; /* the name, as glcnn_task_at has it; it lives for ever */
     uint64_t epochs;  /* that the training is to have */
     size_t images;    /* pictures that an epoch shows */
+    size_t steps;     /* that the training is to have */
+
+    size_t epoch_images; /* EPOCH_BEGUN: pictures of the epoch that are not shown yet */
+    size_t
+        later_images; /* EPOCH_BEGUN: the epochs after it take as long as so many, as far as is known */
+    bool has_averages; /* EPOCH: validation is by averages of the weights */
+    const char *path;  /* INTERRUPTED: the checkpoint */
 };
 
 /* ---- The trainer ---- */
@@ -172,6 +180,27 @@ GLCNN_API glcnn_status glcnn_trainer_create(glcnn_device *device,
                                             const glcnn_train_settings *settings,
                                             glcnn_trainer **trainer,
                                             char error[GLCNN_ERROR_LENGTH]);
+
+/* What a program may do in the trainer's place. Each may be NULL. */
+struct glcnn_trainer_callbacks {
+    /* Opens the device once it is needed, which is the trainer's then. name: the device that this process should have
+     * where the user names none, NULL: any. A failure's status ends the training, with the words in `error`. */
+    glcnn_status (*open_device)(void *user, const glcnn_trainer *trainer, const char *name,
+                                glcnn_device **device, char error[GLCNN_ERROR_LENGTH]);
+    /* Is called while process `rank` waits for process `other`. */
+    void (*waits)(void *user, double seconds, uint32_t rank, uint32_t other);
+    void *user;
+};
+
+/* glcnn_trainer_create without a device, of which the rest holds here too. The callbacks are copied. */
+GLCNN_API glcnn_status glcnn_trainer_create_with(const struct glcnn_trainer_callbacks *callbacks,
+                                                 const glcnn_train_settings *settings,
+                                                 glcnn_trainer **trainer,
+                                                 char error[GLCNN_ERROR_LENGTH]);
+
+/* The number of this process among those that MPI started and that train together, from 0: the first writes files, and
+ * should be the only one to print. *count is how many there are, 0 where MPI did not start it; NULL: not asked for. */
+GLCNN_API uint32_t glcnn_trainer_rank(const glcnn_trainer *trainer, uint32_t *count);
 
 /* Ends it wherever it is, without another checkpoint. *trainer becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_trainer_destroy(glcnn_trainer **trainer);

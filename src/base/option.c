@@ -1,12 +1,15 @@
 /* Numbers of texts: a whole word, in its range, or nothing. */
 #include "base/option.h"
 
-#include <stdio.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/escape.h"
+#include "base/show.h"
 
 bool option_real(const char *text, double low, double high, double *value)
 {
@@ -90,4 +93,48 @@ bool option_extent(const char *text, uint32_t most, uint32_t *width, uint32_t *h
     *width = (uint32_t)columns;
     *height = (uint32_t)rows;
     return true;
+}
+
+/* ---- Command lines ---- */
+
+static bool is_shown(const char *word)
+{
+    while (*word) {
+        struct character c = character_at(word);
+        if (c.kind != CHARACTER_SHOWN)
+            return false;
+        word += c.length;
+    }
+    return true;
+}
+
+/* A word as a shell takes it; one that is not shown as it is, as bash and zsh do. */
+static void add_quoted(struct text *text, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./,:+@%=";
+    const bool shown = is_shown(word);
+    if (*word && !word[strspn(word, safe)]) {
+        text_show(text, "%s", word);
+        return;
+    }
+    text_show(text, shown ? "'" : "$'");
+    for (size_t length; *word; word += length) {
+        char one[8] = "";
+        length = character_at(word).length;
+        memcpy(one, word, length);
+        if (*word == '\'')
+            text_show(text, shown ? "'\\''" : "\\'");
+        else
+            text_show(text, *word == '\\' && !shown ? "\\%s" : "%s", one);
+    }
+    text_show(text, "'");
+}
+
+void option_add(struct text *text, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    text_show(text, " --%s ", name);
+    add_quoted(text, value);
 }

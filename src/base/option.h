@@ -19,6 +19,10 @@ bool option_extent(const char *text, uint32_t most, uint32_t *width, uint32_t *h
 /* The words that say what is expected, with `most`. */
 #define OPTION_EXTENT "it must be a number or WIDTHxHEIGHT, each in 1 .. %u"
 
+struct text;
+/* Adds " --NAME VALUE", as a shell takes it; value NULL: nothing. */
+void option_add(struct text *text, const char *name, const char *value);
+
 /* ---- Tables ---- */
 
 /* What values that name files begin with in the tables; the user does not see it. What is written is

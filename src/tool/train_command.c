@@ -9,13 +9,16 @@
 
 #include <getopt.h>
 
+#include <glcnn/report.h>
+
 #include "base/clock.h"
 #include "epoch_table.h"
 #include "interrupt.h"
-#include <glcnn/report.h>
 #include "report/progress.h"
+#include "task/augment.h"
+#include "task/task.h"
 #include "tool.h"
-#include "train/train_session.h"
+#include "train/layers.h"
 
 static const char details[] =
     "After each epoch the loss and accuracy on the validation images are printed. The "
@@ -116,6 +119,14 @@ static const char details[] =
 #define WRITE_MARK   WRITES
 #define FIRST_LETTER 256 /* of the settings' letters, which are no characters */
 
+/* Numbers of the settings, as glcnn_train_setting_at has them. */
+enum {
+#define SETTING(TYPE, MEMBER, ...) SETTING_##MEMBER,
+#define FLAG(MEMBER, ...)          SETTING_##MEMBER,
+#define STATE(...)
+#include "train/train_settings.def"
+};
+
 /* The options are the settings, and those of the device. */
 static const struct option_row options[] = {
 #define SETTING(TYPE, MEMBER, NAME, VALUE, TEXT, KIND, ...)                                        \
@@ -129,12 +140,14 @@ static const struct option_row options[] = {
 struct training {
     const struct tool_command *command;
     struct tool_device tool;
-    glcnn_train_settings *settings; /* until the trainer has them */
+    glcnn_train_settings *settings;
     glcnn_trainer *trainer;
     glcnn_observers *observers;
     struct progress progress;
     bool shows_progress; /* an epoch is under way */
     char label[64];      /* of the progress line */
+    uint64_t begun;      /* epochs of this run, and of these those that were printed */
+    uint64_t printed;
 };
 
 static int exit_of(glcnn_status status)
@@ -147,19 +160,20 @@ static int exit_of(glcnn_status status)
 
 /* ---- What the training asks for ---- */
 
-static glcnn_status open_device(void *user, glcnn_trainer *s)
+/* One process shows what all would: no GPU, what is compiled. */
+static glcnn_status open_device(void *user, const glcnn_trainer *trainer, const char *name,
+                                glcnn_device **device, char error[GLCNN_ERROR_LENGTH])
 {
     struct training *t = user;
-    t->tool.hides_notices = !ranks_leads(&s->ranks);
+    t->tool.hides_notices = glcnn_trainer_rank(trainer, NULL) > 0;
     if (!t->tool.name)
-        t->tool.name = ranks_device(&s->ranks);
+        t->tool.name = name;
     const int status = device_open(&t->tool);
-    s->device = t->tool.device;
+    *device = t->tool.device;
     if (status == EXIT_GOOD)
         return GLCNN_SUCCESS;
-    return events_complain(s->events,
-                           status == EXIT_NO_DEVICE ? GLCNN_NO_DEVICE : GLCNN_INVALID_STATE, "%s",
-                           t->tool.error);
+    snprintf(error, GLCNN_ERROR_LENGTH, "%.511s", t->tool.error);
+    return status == EXIT_NO_DEVICE ? GLCNN_NO_DEVICE : GLCNN_INVALID_STATE;
 }
 
 static glcnn_trainer *stoppable; /* by a signal */
@@ -170,44 +184,40 @@ static void stop(void)
 }
 
 /* At once: the rank that is waited for may never come. */
-static void tell_of_waiting(void *user, double seconds, uint32_t rank)
+static void tell_of_waiting(void *user, double seconds, uint32_t rank, uint32_t other)
 {
     static bool has_told;
-    const struct ranks *ranks = user;
+    (void)user;
     if (has_told || !interrupt_is_asked() || seconds < 0.05)
         return;
     has_told = true;
     print_error(
-        "glcnn train: rank %u: told to stop while waiting for rank %u, which may have died\n",
-        ranks->rank, rank);
+        "glcnn train: rank %u: told to stop while waiting for rank %u, which may have died\n", rank,
+        other);
 }
 
 /* What all ranks would print alike is printed by one. */
-static bool mute(const struct ranks *ranks)
+static bool mute(uint32_t rank)
 {
     static char name[32];
-    snprintf(name, sizeof name, "rank %u", ranks->rank);
+    snprintf(name, sizeof name, "rank %u", rank);
     complain_as(name);
-    return ranks->rank == 0 || freopen("/dev/null", "w", stdout);
+    return rank == 0 || freopen("/dev/null", "w", stdout);
 }
 
-/* The settings become the trainer's. */
 static int create_trainer(struct training *t)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct trainer_hooks hooks = {open_device, t, tell_of_waiting};
-    glcnn_status status = settings_finish(t->settings, error);
-    if (status == GLCNN_SUCCESS) {
-        status = trainer_create_with(&hooks, t->settings, &t->trainer, error);
-        memset(t->settings, 0, sizeof *t->settings);
-    }
+    uint32_t ranks;
+    const struct glcnn_trainer_callbacks callbacks = {open_device, tell_of_waiting, t};
+    glcnn_status status = glcnn_trainer_create_with(&callbacks, t->settings, &t->trainer, error);
     if (status != GLCNN_SUCCESS)
         return complain(t->command, exit_of(status), "%s", error);
     status = glcnn_observers_create(t->trainer, &t->observers, error);
     if (status != GLCNN_SUCCESS)
         return complain(t->command, EXIT_FAILED, "%s", error);
-    const struct ranks *ranks = &t->trainer->ranks;
-    return !ranks->mpi || mute(ranks)
+    const uint32_t rank = glcnn_trainer_rank(t->trainer, &ranks);
+    return ranks == 0 || mute(rank)
                ? EXIT_GOOD
                : complain(t->command, EXIT_FAILED, "/dev/null cannot be written");
 }
@@ -230,18 +240,16 @@ static void begin(struct training *t)
 
 static void begin_epoch(struct training *t, const struct glcnn_train_event *event)
 {
-    const glcnn_trainer *s = t->trainer;
     struct progress *p = &t->progress;
-    const size_t images = (size_t)settings_step_images(&s->settings);
     snprintf(t->label, sizeof t->label, "epoch %" PRIu64 " of %" PRIu64, event->epoch,
-             s->settings.epochs);
-    progress_begin(p, ranks_leads(&s->ranks) ? stderr : stdout,
-                   (s->epoch_last - s->epoch_first) * images);
+             event->epochs);
+    progress_begin(p, glcnn_trainer_rank(t->trainer, NULL) == 0 ? stderr : stdout,
+                   event->epoch_images);
     p->label = t->label;
     p->erases = epoch_table_is_drawn();
-    p->compiles = s->epoch_first == s->first;
-    if (s->epoch_last < s->total)
-        p->later = (size_t)((double)((s->total - s->epoch_last) * images) * fmax(s->epoch_cost, 1));
+    p->compiles = t->begun++ == 0;
+    if (event->later_images > 0)
+        p->later = event->later_images;
     t->shows_progress = true;
 }
 
@@ -252,38 +260,38 @@ static void show_step(struct training *t, const struct glcnn_train_event *event)
         progress_end(&t->progress, event->done, event->mean_loss);
 }
 
-static void print_epoch(const struct training *t, const struct glcnn_train_event *event)
+static void print_epoch(struct training *t, const struct glcnn_train_event *event)
 {
-    const glcnn_trainer *s = t->trainer;
     const struct epoch_row row = {.epoch = event->epoch,
-                                  .epochs = s->settings.epochs,
-                                  .task = s->settings.task,
+                                  .epochs = event->epochs,
+                                  .task = task_find(event->task),
                                   .loss = event->mean_loss,
                                   .value = event->mean_measure,
                                   .validation_loss = event->validation_loss,
                                   .validation_value = event->validation_measure,
-                                  .has_averages = s->ema.count > 0,
+                                  .has_averages = event->has_averages,
                                   .trained_loss = event->trained_loss,
                                   .trained_value = event->trained_measure,
                                   .seconds = event->seconds,
                                   .waited = event->waited,
                                   .is_best = event->is_best};
-    epoch_table_print(&row, event->epoch - 1 - s->first / s->steps);
+    epoch_table_print(&row, t->printed++);
     fflush(stdout);
 }
 
 /* What an interrupted run has left, and the command line that goes on with it, which a shell takes as it stands. */
-static void print_resumption(const struct training *t)
+static void print_resumption(const struct training *t, const struct glcnn_train_event *event)
 {
     struct text text = {0};
-    const glcnn_trainer *s = t->trainer;
-    output("\ninterrupted: %s has step %zu of %zu; to continue%s:\n", s->settings.out,
-           s->saved_step, s->total, s->ranks.mpi ? ", with the options of mpirun as before" : "");
-    if (s->ranks.mpi)
-        text_show(&text, "mpirun -n %u ", s->ranks.size);
+    uint32_t ranks;
+    glcnn_trainer_rank(t->trainer, &ranks);
+    output("\ninterrupted: %s has step %zu of %zu; to continue%s:\n", event->path, event->step,
+           event->steps, ranks > 0 ? ", with the options of mpirun as before" : "");
+    if (ranks > 0)
+        text_show(&text, "mpirun -n %u ", ranks);
     text_show(&text, "glcnn train");
-    settings_add_resumption(&s->settings, &text);
-    settings_add_option(&text, "device", t->tool.name);
+    text_add(&text, event->text, strlen(event->text));
+    option_add(&text, "device", t->tool.name);
     if (t->tool.wait > 0)
         text_show(&text, " --wait %u", t->tool.wait);
     if (t->tool.verbose)
@@ -312,7 +320,7 @@ static void show(struct training *t, const struct glcnn_train_event *event)
     else if (event->kind == GLCNN_TRAIN_EPOCH)
         print_epoch(t, event);
     else if (event->kind == GLCNN_TRAIN_INTERRUPTED)
-        print_resumption(t);
+        print_resumption(t, event);
     glcnn_observers_take(t->observers, event);
 }
 
@@ -352,7 +360,8 @@ static int read_settings(struct training *t, int argc, char *argv[], bool *help)
             return EXIT_USAGE;
         if (!read_device_option(&t->tool, letter))
             status = glcnn_train_settings_set(
-                t->settings, settings_table[letter - FIRST_LETTER].name, optarg, error);
+                t->settings, glcnn_train_setting_at((size_t)letter - FIRST_LETTER)->name, optarg,
+                error);
         if (status != GLCNN_SUCCESS)
             return complain(t->command, exit_of(status), "%s", error);
     }

@@ -72,13 +72,19 @@ static bool find_functions(struct mpi_library *library, char error[GLCNN_ERROR_L
 
 /* ---- Life ---- */
 
-bool ranks_open(struct ranks *ranks, double wait_seconds, ranks_waits *waits,
+static void wait_for(void *user, double seconds, uint32_t other)
+{
+    const struct ranks *ranks = user;
+    ranks->waits(ranks->user, seconds, ranks->rank, other);
+}
+
+bool ranks_open(struct ranks *ranks, double wait_seconds, ranks_waits *waits, void *user,
                 char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_mpi_parameters parameters = {
-        .wait_seconds = wait_seconds, .waits = waits, .user = ranks};
+        .wait_seconds = wait_seconds, .waits = waits ? wait_for : NULL, .user = ranks};
     struct mpi_library *library = &ranks->library;
-    *ranks = (struct ranks){.size = 1};
+    *ranks = (struct ranks){.size = 1, .waits = waits, .user = user};
     if (!is_one_of_several())
         return true;
     library->handle = load(error);

@@ -24,6 +24,9 @@ struct mpi_library {
     MPI_FUNCTIONS(MPI_MEMBER)
 };
 
+/* Is called while rank `rank`, this one, waits for another. */
+typedef void ranks_waits(void *user, double seconds, uint32_t rank, uint32_t other);
+
 /* All zero: none, one process; calls do nothing then. */
 struct ranks {
     struct mpi_library library;
@@ -31,14 +34,13 @@ struct ranks {
     uint32_t rank, size;
     uint32_t first, share; /* of each batch: where its images begin here, and how many they are */
     uint32_t batch;        /* of all */
+    ranks_waits *waits;    /* NULL: nobody asks */
+    void *user;            /* of that */
 };
-
-/* Is called while this rank waits for another; `user` is the struct ranks. */
-typedef void ranks_waits(void *user, double seconds, uint32_t rank);
 
 /* Joins the others where a launcher of MPI has started this process as one of several. wait_seconds: see
  * glcnn/mpi.h. False, and a message, if it fails. */
-bool ranks_open(struct ranks *ranks, double wait_seconds, ranks_waits *waits,
+bool ranks_open(struct ranks *ranks, double wait_seconds, ranks_waits *waits, void *user,
                 char error[GLCNN_ERROR_LENGTH]);
 void ranks_close(struct ranks *ranks);
 /* Tells the others that this rank has failed. */

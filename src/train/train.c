@@ -239,6 +239,8 @@ static struct glcnn_train_event make_event(const glcnn_trainer *s, glcnn_train_e
                                       .epoch = epochs_done(s) + 1,
                                       .task = settings->task ? settings->task->info.name : NULL,
                                       .epochs = settings->epochs,
+                                      .steps = s->total,
+                                      .has_averages = s->ema.count > 0,
                                       .images = s->steps * (size_t)settings_step_images(settings)};
 }
 
@@ -370,6 +372,18 @@ static glcnn_status phase_find(glcnn_trainer *s)
     return status;
 }
 
+/* An epoch that follows takes as long as it did before, validation included. */
+static void add_epoch_begun(glcnn_trainer *s)
+{
+    const size_t images = (size_t)settings_step_images(&s->settings);
+    struct glcnn_train_event event = make_event(s, GLCNN_TRAIN_EPOCH_BEGUN);
+    event.epoch_images = (s->epoch_last - s->epoch_first) * images;
+    if (s->epoch_last < s->total)
+        event.later_images =
+            (size_t)((double)((s->total - s->epoch_last) * images) * fmax(s->epoch_cost, 1));
+    events_add(s->events, &event);
+}
+
 static glcnn_status phase_epoch(glcnn_trainer *s)
 {
     if (s->step >= s->total || s->ends || has_lost_patience(s)) {
@@ -381,7 +395,7 @@ static glcnn_status phase_epoch(glcnn_trainer *s)
     s->epoch_last = (s->step / s->steps + 1) * s->steps;
     s->epoch_begun = seconds_now();
     s->phase = PHASE_STEP;
-    add_event(s, GLCNN_TRAIN_EPOCH_BEGUN);
+    add_epoch_begun(s);
     return GLCNN_SUCCESS;
 }
 
@@ -519,6 +533,16 @@ static void tell_exchange(const glcnn_trainer *s)
                 1e3 * m.waited / (double)steps);
 }
 
+static void add_interrupted(glcnn_trainer *s)
+{
+    struct glcnn_train_event event = make_event(s, GLCNN_TRAIN_INTERRUPTED);
+    settings_add_resumption(&s->settings, &s->resumption);
+    event.step = s->saved_step;
+    event.path = s->settings.out;
+    event.text = s->resumption.bytes;
+    events_add(s->events, &event);
+}
+
 /* How the network does at the end, and where it is. */
 static glcnn_status phase_conclude(glcnn_trainer *s)
 {
@@ -538,7 +562,7 @@ static glcnn_status phase_conclude(glcnn_trainer *s)
     if (!s->settings.out)
         events_note(s->events, "not saved; give --out\n");
     else if (s->ends)
-        add_event(s, GLCNN_TRAIN_INTERRUPTED);
+        add_interrupted(s);
     tell_exchange(s);
     return status;
 }
@@ -622,8 +646,17 @@ void glcnn_trainer_stop(glcnn_trainer *s)
 
 /* ---- The trainer ---- */
 
-glcnn_status trainer_create_with(const struct trainer_hooks *hooks, glcnn_train_settings *settings,
-                                 glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH])
+uint32_t glcnn_trainer_rank(const glcnn_trainer *s, uint32_t *count)
+{
+    if (count)
+        *count = s->ranks.mpi ? s->ranks.size : 0;
+    return s->ranks.rank;
+}
+
+/* The settings are finished, and their texts become the trainer's also on failure. */
+static glcnn_status create(const struct glcnn_trainer_callbacks *callbacks,
+                           glcnn_train_settings *settings, glcnn_trainer **trainer,
+                           char error[GLCNN_ERROR_LENGTH])
 {
     glcnn_trainer *s = *trainer = calloc(1, sizeof *s);
     if (!s) {
@@ -632,28 +665,35 @@ glcnn_status trainer_create_with(const struct trainer_hooks *hooks, glcnn_train_
         return GLCNN_OUT_OF_MEMORY;
     }
     s->events = &s->queue;
-    s->hooks = *hooks;
+    s->callbacks = *callbacks;
     s->settings = *settings;
-    if (ranks_open(&s->ranks, (double)s->settings.rank_wait, hooks->waits, error))
+    if (ranks_open(&s->ranks, (double)s->settings.rank_wait, callbacks->waits, callbacks->user,
+                   error))
         return GLCNN_SUCCESS;
     glcnn_trainer_destroy(trainer);
     return GLCNN_INVALID_STATE;
 }
 
-glcnn_status glcnn_trainer_create(glcnn_device *device, const glcnn_train_settings *settings,
-                                  glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH])
+glcnn_status glcnn_trainer_create_with(const struct glcnn_trainer_callbacks *callbacks,
+                                       const glcnn_train_settings *settings,
+                                       glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct trainer_hooks none = {NULL};
     glcnn_train_settings copy;
     *trainer = NULL;
     glcnn_status status = settings_copy(settings, &copy, error);
     if (status == GLCNN_SUCCESS)
         status = settings_finish(&copy, error);
-    if (status != GLCNN_SUCCESS) {
-        settings_free(&copy);
-        return status;
-    }
-    status = trainer_create_with(&none, &copy, trainer, error);
+    if (status == GLCNN_SUCCESS)
+        return create(callbacks, &copy, trainer, error);
+    settings_free(&copy);
+    return status;
+}
+
+glcnn_status glcnn_trainer_create(glcnn_device *device, const glcnn_train_settings *settings,
+                                  glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_trainer_callbacks none = {NULL};
+    const glcnn_status status = glcnn_trainer_create_with(&none, settings, trainer, error);
     if (status == GLCNN_SUCCESS) {
         (*trainer)->device = device;
         (*trainer)->keeps_device = device != NULL;
@@ -671,6 +711,7 @@ void glcnn_trainer_destroy(glcnn_trainer **trainer)
         ranks_close(&s->ranks);
     }
     settings_free(&s->settings);
+    text_free(&s->resumption);
     events_free(s->events);
     free(s);
     *trainer = NULL;

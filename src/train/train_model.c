@@ -11,9 +11,11 @@ glcnn_status session_open_device(glcnn_trainer *s)
 {
     if (s->device)
         return GLCNN_SUCCESS;
-    if (s->hooks.open_device)
-        return s->hooks.open_device(s->hooks.user, s);
-    const glcnn_status status = own_device_open(&s->own, ranks_device(&s->ranks));
+    const struct glcnn_trainer_callbacks *c = &s->callbacks;
+    const char *name = ranks_device(&s->ranks);
+    const glcnn_status status = c->open_device
+                                    ? c->open_device(c->user, s, name, &s->own.device, s->own.error)
+                                    : own_device_open(&s->own, name);
     s->device = s->own.device;
     return status == GLCNN_SUCCESS ? status
                                    : events_complain(s->events, status, "%s", s->own.error);

@@ -57,17 +57,9 @@ struct rate_search {
     double least, best_rate; /* of the loss that is told, and its rate */
 };
 
-/* What a caller may do in the trainer's place. All NULL: nothing. */
-struct trainer_hooks {
-    /* Opens a device once it is needed, into trainer->device, which the trainer closes; complains itself. */
-    glcnn_status (*open_device)(void *user, glcnn_trainer *trainer);
-    void *user; /* of open_device */
-    ranks_waits *waits;
-};
-
 struct glcnn_trainer {
     struct train_events *events, queue; /* the latter, for whom the trainer is const too */
-    struct trainer_hooks hooks;
+    struct glcnn_trainer_callbacks callbacks;
     glcnn_train_settings settings;
     glcnn_device *device;
     bool keeps_device;            /* it is the caller's */
@@ -126,15 +118,13 @@ struct glcnn_trainer {
     uint64_t asked_time;     /* seconds of --time that the epochs were made to fit; 0: none */
     double begun, saved; /* when this run began, and the last checkpoint was written: seconds_now */
     size_t saved_step;   /* what that has */
-    bool tells_nothing;  /* has said that validation has nothing to measure */
+    struct text resumption; /* the options of an interrupted run that go on with it */
+    bool tells_nothing;     /* has said that validation has nothing to measure */
     bool is_saved;
     bool ends;      /* some process was told to end */
     bool save_time; /* a checkpoint is due */
 };
 
-/* As glcnn_trainer_create, of settings that are finished with their texts and become the trainer's also on failure. */
-glcnn_status trainer_create_with(const struct trainer_hooks *hooks, glcnn_train_settings *settings,
-                                 glcnn_trainer **trainer, char error[GLCNN_ERROR_LENGTH]);
 /* Has the training fail, since the caller cannot go on; the reason is added as a complaint. */
 void trainer_abort(glcnn_trainer *trainer, const char *reason);
 

@@ -135,8 +135,6 @@ void settings_describe(const glcnn_train_settings *settings, struct settings_ent
 /* Adds the options of the command that goes on with the run of --out, with those that no checkpoint has, each after a
  * blank. */
 void settings_add_resumption(const glcnn_train_settings *settings, struct text *text);
-/* Adds " --NAME VALUE", as a shell takes it; value NULL: nothing. */
-void settings_add_option(struct text *text, const char *name, const char *value);
 
 /* Sets the task, once that is known, and the optimizer and learning rate that follow from it. */
 glcnn_status settings_take_task(glcnn_train_settings *settings, const struct task *task,

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/option.h"
+#include "base/show.h"
 #include "train_settings_kinds.h"
 #include "task/saved.h"
 
@@ -217,51 +218,9 @@ void settings_describe(const glcnn_train_settings *s, struct settings_entries *e
 
 /* ---- Going on ---- */
 
-static bool is_shown(const char *word)
-{
-    while (*word) {
-        struct character c = character_at(word);
-        if (c.kind != CHARACTER_SHOWN)
-            return false;
-        word += c.length;
-    }
-    return true;
-}
-
-/* A word as a shell takes it; one that is not shown as it is, as bash and zsh do. */
-static void add_quoted(struct text *text, const char *word)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "_-./,:+@%=";
-    const bool shown = is_shown(word);
-    if (*word && !word[strspn(word, safe)]) {
-        text_show(text, "%s", word);
-        return;
-    }
-    text_show(text, shown ? "'" : "$'");
-    for (size_t length; *word; word += length) {
-        char one[8] = "";
-        length = character_at(word).length;
-        memcpy(one, word, length);
-        if (*word == '\'')
-            text_show(text, shown ? "'\\''" : "\\'");
-        else
-            text_show(text, *word == '\\' && !shown ? "\\%s" : "%s", one);
-    }
-    text_show(text, "'");
-}
-
-void settings_add_option(struct text *text, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    text_show(text, " --%s ", name);
-    add_quoted(text, value);
-}
-
 void settings_add_resumption(const glcnn_train_settings *s, struct text *text)
 {
-    settings_add_option(text, "resume", s->out);
+    option_add(text, "resume", s->out);
     for (const struct glcnn_train_setting *row = settings_table; row->name; row++) {
         char number[32];
         const char *value = setting_write(s, row, number);
@@ -269,7 +228,7 @@ void settings_add_resumption(const glcnn_train_settings *s, struct text *text)
             (setting_is_number(row) && !setting_is_given(s, row)))
             continue;
         if (row->kind != GLCNN_TRAIN_SETTING_FLAG)
-            settings_add_option(text, row->name, value);
+            option_add(text, row->name, value);
         else if (strcmp(value, "1") == 0)
             text_show(text, " --%s", row->name);
     }
