@@ -99,6 +99,7 @@ BASE_SOURCES   := $(sort $(wildcard src/base/*.c))
 # Rooms that share what is no user's are one library.
 TRAIN_ROOMS    := $(addprefix src/,task train export report)
 TRAIN_SOURCES  := $(sort $(wildcard $(TRAIN_ROOMS:%=%/*.c)))
+TASK_SOURCES   := $(sort $(wildcard src/task/task_*.c))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))
 # What the programs of examples/*.c share is linked into each, into the tool and into tests.
 SUPPORT        := $(sort $(wildcard examples/support/*.c))
@@ -111,7 +112,7 @@ ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
 MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
 BASE_OBJECTS   := $(BASE_SOURCES:%.c=$(O)/%.o)
-TRAIN_OBJECTS  := $(TRAIN_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o
+TRAIN_OBJECTS  := $(TRAIN_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o $(O)/tasks.o
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \

@@ -24,6 +24,16 @@ $(O)/registry.c: $(KERNELS) $(O)/files
 	    sed 's/.*/    \&glcnn_reference_&,/' $@.names; \
 	    echo '    NULL};'; } >$@
 
+# Points to the row of every task in the same way, sorted by name.
+$(O)/tasks.c: $(TASK_SOURCES) $(O)/train-files
+	$(call say,GEN)
+	$(Q)sed -n 's/^const struct task \(task_[a-z0-9_]*\) = {.*/\1/p' $(TASK_SOURCES) /dev/null | LC_ALL=C sort >$@.names
+	$(Q){ echo '#include "task/task.h"'; \
+	    sed 's/.*/extern const struct task &;/' $@.names; \
+	    echo 'const struct task *const task_registry[] = {'; \
+	    sed 's/.*/    \&&,/' $@.names; \
+	    echo '    NULL};'; } >$@
+
 # What the headers of kernels declare, in lines.
 $(O)/declarations: src/python/declarations.awk $(KERNEL_HEADERS) $(O)/kernel-headers
 	$(call say,GEN)

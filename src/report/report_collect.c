@@ -3,7 +3,6 @@
 #include "report_collect.h"
 
 #include "task/keypoint_sides.h"
-#include "task/sample_labels.h"
 #include "task/truth.h"
 
 #include <math.h>
@@ -217,10 +216,10 @@ static bool make_coloured(struct shown *shown)
 static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *batch,
                         const char *const *names, struct report_picture *samples, uint32_t count)
 {
-    sample_labels_drawer *draw = sample_labels_of(runner->task);
     uint8_t *pixels[REPORT_SAMPLES];
     bool good = true;
-    if (!draw || runner->form.width > SHOWN_SIDE || runner->form.height > SHOWN_SIDE)
+    if (!runner->task->draw_labels || runner->form.width > SHOWN_SIDE ||
+        runner->form.height > SHOWN_SIDE)
         return true;
     for (uint32_t n = 0; n < count && good; n++) {
         good = make_coloured(&samples[n].shown);
@@ -231,7 +230,7 @@ static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *ba
     if (runner->task == &task_keypoints)
         good = good && keypoint_sides(names, runner->form.classes, &partners, why);
     runner->partners = partners;
-    good = good && draw(runner, batch, count, names, pixels);
+    good = good && runner->task->draw_labels(runner, batch, count, names, pixels);
     free(partners);
     return good;
 }

@@ -1,41 +1,47 @@
-/* The list of tasks. */
+/* What is asked of tasks. */
 #include "task.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct task *const tasks[] = {&task_classify, &task_regress, &task_segment,
-                                           &task_detect, &task_keypoints};
-enum { TASKS = sizeof tasks / sizeof *tasks };
-
 const struct task *task_find(const char *name)
 {
-    for (size_t i = 0; i < TASKS; i++)
-        if (strcmp(tasks[i]->name, name) == 0)
-            return tasks[i];
-    return NULL;
+    size_t i = 0;
+    while (task_registry[i] && strcmp(task_registry[i]->name, name) != 0)
+        i++;
+    return task_registry[i];
+}
+
+/* So many are there. */
+static size_t count_tasks(void)
+{
+    size_t count = 0;
+    while (task_registry[count])
+        count++;
+    return count;
 }
 
 const struct task *task_at(size_t i)
 {
-    return i < TASKS ? tasks[i] : NULL;
+    return i < count_tasks() ? task_registry[i] : NULL;
 }
 
 const struct glcnn_task_info *glcnn_task_at(size_t number)
 {
-    return number < TASKS ? &tasks[number]->info : NULL;
+    const struct task *task = task_at(number);
+    return task ? &task->info : NULL;
 }
 
 const struct task *task_of(const struct form *form)
 {
-    return tasks[form->task];
+    return task_registry[form->task];
 }
 
 uint32_t task_number(const struct task *task)
 {
     uint32_t number = 0;
-    while (tasks[number] != task)
+    while (task_registry[number] != task)
         number++;
     return number;
 }

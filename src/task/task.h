@@ -1,6 +1,6 @@
 /* What a network is for: a table, of which each row says how labels come to the loss, what the loss
- * is, what is measured, and how answers are told. Adding a task is a file of its own and a line of
- * the list in task.c.
+ * is, what is measured, and how answers are told. Adding a task is a file of its own, task_NAME.c, which
+ * the build finds.
  *
  * Room: What networks are for: models, tasks, their targets, losses, answers and measures, and model
  * files. Includes public headers and base/. */
@@ -80,6 +80,17 @@ struct task_parts {
 
 #define TASK_BOXES 300
 
+/* How far augmentation may change pictures where nobody says it; all zero: not at all. Sides are shares of
+ * the shorter side. */
+struct task_changes {
+    bool flips; /* where the names of classes and keypoints allow it */
+    double crop, rotate, scale, cutout;
+    bool reflects; /* what lies outside, where no object can be doubled without its label */
+};
+
+struct truth;
+struct canvas;
+
 struct task {
     union {
         struct glcnn_task_info info;
@@ -92,6 +103,8 @@ struct task {
             glcnn_data_targets targets;
         };
     };
+    const char *words; /* for --help: lines of its name, what it learns from, and its losses */
+    struct task_changes changes;
     const char *ranked;  /* of what the best epoch has most; NULL: the measure */
     const char *nothing; /* what there is where the measure is not defined: "no objects" */
     const char *gives;   /* what a network for it gives that ends as `build` has it */
@@ -194,6 +207,14 @@ struct task {
     void (*remark)(const double numbers[MISTAKE_NUMBERS], const char *const *names,
                    struct remark *remark);
 
+    /* Draws into the pictures of a batch as runner->input made them, [height][width][3] of the form, `count` of
+     * them, what the task learns of each. The runner need not have more than task, device, form, batch and the
+     * input that has run. False: not enough memory, or the device has the message. NULL: there is nothing to draw. */
+    bool (*draw_labels)(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
+                        const char *const *names, uint8_t *const pixels[]);
+    /* Draws what is true of a whole picture into it. NULL: there is nothing to draw. */
+    void (*draw_truth)(const struct truth *truth, const struct canvas *canvas);
+
     /* ---- Answers ---- */
 
     enum { TASK_LIMITS_NONE, TASK_LIMITS_CONFIDENCE, TASK_LIMITS_BOXES } limits; /* that it heeds */
@@ -211,24 +232,11 @@ struct task {
     void (*points)(const struct answer *answer, struct glcnn_point *points);
 };
 
-/* The tasks, one a line, and their losses: for --help. */
-/* clang-format off */
-#define TASK_WORDS                                                                                 \
-    "  classify   a class for each picture, by folder or label: cross-entropy\n"                   \
-    "  regress    real numbers, of .npy labels, a CSV's column, or a CSV that names pictures:\n"   \
-    "             squared, huber or absolute, in units of the numbers' deviations\n"               \
-    "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"  \
-    "             cross-entropy, dice or focal\n"                                                  \
-    "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: quality or ciou\n"             \
-    "  keypoints  places in pictures, of a CSV that names these, in columns\n"                     \
-    "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"              \
-    "             where it is not seen: squared. Where a picture is mirrored those change\n"       \
-    "             places that are called left and right: left_eye, right_eye; l_hand\n"
-/* clang-format on */
-
 #define TASK_UNITS "units_" /* what labels of the fixed scale and shift of regress begin with */
 
-extern const struct task task_classify, task_regress, task_segment, task_detect, task_keypoints;
+/* All tasks, in the order of their names, and NULL: the build finds them (build/tasks.c). */
+extern const struct task *const task_registry[];
+extern const struct task task_classify, task_regress, task_detect, task_keypoints;
 
 /* For tasks whose labels and answers are a row of form.classes numbers for each picture. */
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,

@@ -209,6 +209,8 @@ static void tell(const struct answer *a)
 const struct task task_classify = {
     .name = "classify",
     .text = "a class for each picture",
+    .words = "  classify   a class for each picture, by folder or label: cross-entropy\n",
+    .changes = {true, 0.1, 15, 0.2, 0.25, true},
     .measure = "accuracy",
     .nothing = "no pictures",
     .classes = "classes",

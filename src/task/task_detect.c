@@ -13,7 +13,7 @@
 #include "detection_score.h"
 #include "detection_targets.h"
 #include "model.h"
-#include "sample_labels.h"
+#include "truth.h"
 #include "score.h"
 #include "window.h"
 
@@ -363,7 +363,7 @@ static bool take_objects(const struct runner *runner, const struct glcnn_data_ba
 
 #define NAMES_LEAST                                                                                \
     128 /* pixels of an image's width, below which names would hide what they name */
-bool detect_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
+static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
                         const char *const *names, uint8_t *const pixels[])
 {
     struct batch_objects all = {NULL, NULL};
@@ -785,9 +785,31 @@ static void show(const struct answer *a, uint8_t *pixels)
     detection_draw(&canvas, found, answers(a, found), a->names);
 }
 
+/* Boxes are shares of the image that the network sees. */
+static void draw_truth(const struct truth *t, const struct canvas *canvas)
+{
+    const uint32_t size[2] = {canvas->width, canvas->height};
+    const struct glcnn_data_window w = window_find(t->form, size);
+    uint32_t count;
+    const struct glcnn_data_box *boxes = glcnn_dataset_boxes(t->set, t->part, t->index, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct glcnn_data_box *b = &boxes[i];
+        const struct glcnn_detection d = {{(float)(w.left + (double)b->left * w.width),
+                                           (float)(w.top + (double)b->top * w.height),
+                                           (float)(w.left + (double)b->right * w.width),
+                                           (float)(w.top + (double)b->bottom * w.height)},
+                                          b->label,
+                                          NAN};
+        detection_draw(canvas, &d, 1, t->names);
+    }
+}
+
 const struct task task_detect = {
     .name = "detect",
     .text = "boxes around objects, and their classes",
+    .words =
+        "  detect     boxes around objects, as YOLO, Pascal VOC or COCO have them: quality or ciou\n",
+    .changes = {true, 0.25, 0, 0.4, 0, false},
     .measure = "mAP@0.5",
     .ranked = "mAP@0.5:0.95",
     .nothing = "no objects",
@@ -825,4 +847,6 @@ const struct task task_detect = {
     .limits = TASK_LIMITS_BOXES,
     .tell = tell,
     .show = show,
-    .boxes = answers};
+    .boxes = answers,
+    .draw_labels = draw_labels,
+    .draw_truth = draw_truth};

@@ -11,7 +11,7 @@
 #include "keypoint_map.h"
 #include "keypoint_sides.h"
 #include "model.h"
-#include "sample_labels.h"
+#include "truth.h"
 #include "score.h"
 
 #define NEAR 0.05 /* of the picture's longer side: what is right */
@@ -202,8 +202,8 @@ static void draw_maps(const struct runner *runner, const struct glcnn_data_batch
     }
 }
 
-bool keypoints_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch,
-                           uint32_t count, const char *const *names, uint8_t *const pixels[])
+static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
+                        const char *const *names, uint8_t *const pixels[])
 {
     const struct form *form = &runner->form;
     (void)names;
@@ -461,9 +461,26 @@ static void show(const struct answer *a, uint8_t *pixels)
     }
 }
 
+static void draw_truth(const struct truth *t, const struct canvas *canvas)
+{
+    uint32_t size[2];
+    const float *numbers = glcnn_dataset_numbers(t->set, t->part, t->index);
+    glcnn_dataset_size(t->set, t->part, t->index, &size[0], &size[1]);
+    for (uint32_t k = 0; numbers && k < keypoint_count(t->form); k++)
+        if (keypoint_is_in(size, numbers + 2 * (size_t)k))
+            canvas_cross(canvas, (long)(numbers[2 * k] * (float)canvas->width / (float)size[0]),
+                         (long)(numbers[2 * k + 1] * (float)canvas->height / (float)size[1]), k);
+}
+
 const struct task task_keypoints = {
     .name = "keypoints",
     .text = "places in a picture",
+    .words =
+        "  keypoints  places in pictures, of a CSV that names these, in columns\n"
+        "             NAME_x,NAME_y for each, in pixels from the upper left corner, -1\n"
+        "             where it is not seen: squared. Where a picture is mirrored those change\n"
+        "             places that are called left and right: left_eye, right_eye; l_hand\n",
+    .changes = {true, 0.1, 20, 0.2, 0, false},
     .measure = "PCK@0.05",
     .nothing = "no keypoints",
     .classes = "coordinates",
@@ -496,4 +513,6 @@ const struct task task_keypoints = {
     .tell = tell,
     .show = show,
     .point_count = keypoint_count,
-    .points = find_points};
+    .points = find_points,
+    .draw_labels = draw_labels,
+    .draw_truth = draw_truth};

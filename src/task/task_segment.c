@@ -10,7 +10,7 @@
 #include "model.h"
 #include "score.h"
 #include "network.h"
-#include "sample_labels.h"
+#include "truth.h"
 #include "segment_mask.h"
 #include "window.h"
 
@@ -155,8 +155,8 @@ static void tint_labels(const struct form *form, const float *labels, uint8_t *p
     }
 }
 
-bool segment_draw_labels(struct runner *runner, const struct glcnn_data_batch *batch,
-                         uint32_t count, const char *const *names, uint8_t *const pixels[])
+static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *batch, uint32_t count,
+                        const char *const *names, uint8_t *const pixels[])
 {
     const struct form *form = &runner->form;
     const size_t each = (size_t)form->width * form->height * form->classes;
@@ -513,9 +513,26 @@ static void tell(const struct answer *a)
     }
 }
 
+static void draw_truth(const struct truth *t, const struct canvas *canvas)
+{
+    const size_t count = (size_t)canvas->width * canvas->height;
+    uint8_t *classes = malloc(count);
+    const bool good =
+        classes && glcnn_dataset_read_mask(t->set, t->part, t->index, canvas->width, canvas->height,
+                                           classes, NULL) == GLCNN_SUCCESS;
+    for (size_t i = 0; i < count && good; i++)
+        if (classes[i] > 0 && classes[i] != GLCNN_DATA_NO_CLASS)
+            canvas_tint(canvas->pixels + 3 * i, classes[i] - 1u);
+    free(classes);
+}
+
 const struct task task_segment = {
     .name = "segment",
     .text = "a class for each pixel",
+    .words =
+        "  segment    a class for each pixel, of masks beside pictures (folders images and masks):\n"
+        "             cross-entropy, dice or focal\n",
+    .changes = {true, 0.125, 15, 0.25, 0, true},
     .measure = "mIoU",
     .nothing = "no classes",
     .classes = "classes",
@@ -549,4 +566,6 @@ const struct task task_segment = {
     .remark = remark,
     .tell = tell,
     .show = show,
-    .mask = mask};
+    .mask = mask,
+    .draw_labels = draw_labels,
+    .draw_truth = draw_truth};

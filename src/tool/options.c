@@ -119,10 +119,15 @@ static size_t second_column(const char *line, size_t length)
 }
 
 /* Paragraphs are filled; lines that are set in stand as they are. */
-static void print_details(const char *text)
+static void print_paragraphs(const struct tool_command *command, const char *text)
 {
-    output("\n");
     for (size_t length; *text; text += length + 1) {
+        const char *lines;
+        if (*text == '\f') {
+            for (size_t i = 0; (lines = command->list(i)) != NULL; i++)
+                print_paragraphs(command, lines);
+            text++;
+        }
         length = strcspn(text, "\n");
         bool is_filled = length > 0 && *text != ' ', goes_on = text[length + 1] > ' ';
         output_indented(is_filled ? 0 : second_column(text, length), "%.*s", (int)length, text);
@@ -138,8 +143,10 @@ void print_help(const struct tool_command *command)
     for (const struct option_row *o = command->options; o->letter; o++)
         print_option(o);
     print_option(&help_option);
-    if (command->details)
-        print_details(command->details);
+    if (command->details) {
+        output("\n");
+        print_paragraphs(command, command->details);
+    }
 }
 
 void print_files(const struct tool_command *command)

@@ -25,9 +25,10 @@ enum {
 /* A subcommand. It is defined in a file of its own as command_NAME, and listed in main.c. */
 struct tool_command {
     const char *name;
-    const char *arguments; /* after its name, in its usage line */
-    const char *text;      /* one line */
-    const char *details;   /* paragraphs under the options in --help, or NULL */
+    const char *arguments;              /* after its name, in its usage line */
+    const char *text;                   /* one line */
+    const char *details;                /* paragraphs under the options in --help, or NULL */
+    const char *(*list)(size_t number); /* lines that stand for \f in the details, until NULL */
     const struct option_row *options;
     int (*run)(const struct tool_command *command, int argc, char *argv[]);
 };

@@ -73,7 +73,7 @@ static const char details[] =
     "thousandth of the optimizer's default to a thousand times it, and suggests a tenth of the rate "
     "of the least loss. All other options count, but no file is written.\n"
     "\n"
-    "Tasks and their losses, the first where --loss gives none.\n" TASK_WORDS
+    "Tasks and their losses, the first where --loss gives none.\n\f"
     "On --model with a classifier, or a network without a head, segment, detect and keypoints put a new "
     "head on its last map of each scale, and leave out what is behind these.\n\n"
     "Words for --augment, separated by commas. Each picture changes differently in each epoch;\n"
@@ -391,9 +391,16 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     return status;
 }
 
+static const char *words_of_task(size_t number)
+{
+    const struct task *task = task_at(number);
+    return task ? task->words : NULL;
+}
+
 const struct tool_command command_train = {.name = "train",
                                            .arguments = "[OPTION]...",
                                            .text = "train a network on labelled pictures",
                                            .details = details,
+                                           .list = words_of_task,
                                            .options = options,
                                            .run = run};

@@ -36,23 +36,6 @@ uint64_t recipe_epochs(uint32_t images)
 
 #define FEW_PASSES 10
 
-/* How far pictures of a task may be changed; all zero: not at all. Sides are shares of the shorter
- * side. */
-struct changes {
-    bool flips; /* where the names of classes and keypoints allow it */
-    double crop, rotate, scale, cutout;
-    bool reflects; /* what lies outside, where no object can be doubled without its label */
-};
-
-/* Numbers may be what a turn, a shift or a light changes. */
-static const struct {
-    const char *task;
-    struct changes changes;
-} tables[] = {{"classify", {true, 0.1, 15, 0.2, 0.25, true}},
-              {"segment", {true, 0.125, 15, 0.25, 0, true}},
-              {"detect", {true, 0.25, 0, 0.4, 0, false}},
-              {"keypoints", {true, 0.1, 20, 0.2, 0, false}}};
-
 /* "7", "letter_a", "U0041_A" and "seven" */
 static bool is_character(const char *name)
 {
@@ -113,7 +96,7 @@ static void add_share(char words[RECIPE_WORDS], const char *name, double share, 
 
 #define FLAG (-1) /* a word without a value */
 
-static void add_places(const struct changes *c, uint32_t side, char words[RECIPE_WORDS])
+static void add_places(const struct task_changes *c, uint32_t side, char words[RECIPE_WORDS])
 {
     add_share(words, "crop", c->crop, side);
     if (c->rotate > 0)
@@ -136,13 +119,11 @@ static void add_colours(uint32_t channels, char words[RECIPE_WORDS])
 
 void recipe_augment(const struct recipe_data *d, char words[RECIPE_WORDS])
 {
-    const struct changes *c = NULL;
+    const struct task_changes *c = &d->task->changes;
+    const bool may_change = c->flips || c->crop > 0 || c->rotate > 0 || c->scale > 0;
     const uint32_t side = d->width < d->height ? d->width : d->height;
     *words = 0;
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strcmp(tables[i].task, d->task->name) == 0)
-            c = &tables[i].changes;
-    if (!c || !d->info->bytes || !d->trains_all)
+    if (!may_change || !d->info->bytes || !d->trains_all)
         return;
     if (c->flips && labels_keep(d))
         add(words, "flip", FLAG);
