@@ -63,7 +63,9 @@ struct glcnn_anomaly_description {
         chosen_in; /* dimensions that patches are chosen in: channels, or fewer by a random projection */
 };
 
-/* Fits a bank to normal pictures: those of the folder, or of its folder train/good, train or good. model is a file of "glcnn
+/* Fits a bank to normal pictures: those of the folder, or of its folder train/good, train or good; of
+ * an object of VisA, with its Data/Images, those that split_csv/1cls.csv beside it has for training, or without that file all of
+ * Data/Images/Normal. model is a file of "glcnn
  * train" or "glcnn import", the backbone. The same pictures, parameters and device give the same object. parameters NULL: all
  * zero. device NULL: the library's default, which the object opens and closes; another must outlive it. *anomaly is the
  * caller's, NULL after a failure. Errors: GLCNN_INVALID_ARGUMENT for a parameter outside of its range, GLCNN_MALFORMED_DATA
@@ -106,7 +108,7 @@ struct glcnn_anomaly_score {
 };
 
 /* Begins to score files as glcnn_model_predict takes them, in place of those that were under way; of a folder with a folder
- * test, or several below it, these alone. Errors: those of glcnn_dataset_open_files; GLCNN_MALFORMED_DATA for a picture with
+ * test, or several below it, these alone; of VisA the pictures that its list has for tests, or without one all. Errors: those of glcnn_dataset_open_files; GLCNN_MALFORMED_DATA for a picture with
  * fewer pixels than patches; GLCNN_OUT_OF_MEMORY, GLCNN_DEVICE_LOST. */
 GLCNN_API glcnn_status glcnn_anomaly_begin(glcnn_anomaly *anomaly, const char *const *paths,
                                            uint32_t count, char error[GLCNN_ERROR_LENGTH]);

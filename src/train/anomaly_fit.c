@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "task/anomaly_projection.h"
 #include "task/anomaly_scores.h"
+#include "visa.h"
 
 #define BANK_DEFAULT 2000
 #define BANK_MAX     65535
@@ -128,10 +129,26 @@ static glcnn_status open_pictures(glcnn_anomaly *a, const char *folder,
                                   char error[GLCNN_ERROR_LENGTH])
 {
     char path[ANOMALY_PATH];
-    const char *const paths[] = {path};
+    struct anomaly_paths paths = {.items = NULL};
+    glcnn_status status = GLCNN_OUT_OF_MEMORY;
+    bool found = false;
     anomaly_normal_folder(folder, path);
-    text_show(&a->notes, "data: normal pictures are those of %s\n", path);
-    return anomaly_open_pictures(a, paths, 1, error);
+    bool good =
+        !visa_is_object(folder) || visa_list(folder, "train", anomaly_add_path, &paths, &found);
+    good = good && (found || anomaly_add_path(&paths, path));
+    if (found)
+        text_show(
+            &a->notes,
+            "data: normal pictures are the %u of %s that split_csv/1cls.csv has for training\n",
+            paths.count, path);
+    else
+        text_show(&a->notes, "data: normal pictures are those of %s\n", path);
+    if (good)
+        status = anomaly_open_pictures(a, (const char *const *)paths.items, paths.count, error);
+    else
+        anomaly_refuse(error, status, "not enough memory");
+    anomaly_free_paths(&paths);
+    return status;
 }
 
 static glcnn_status open_all(struct fit *f, const char *model, const char *folder,

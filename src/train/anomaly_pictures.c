@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "visa.h"
+
 /* Names of folders of normal pictures; "good" is MVTec AD's. */
 static const char *const normal_names[] = {"good", "Good",   "GOOD",   "ok",    "OK",
                                            "Ok",   "normal", "Normal", "NORMAL"};
@@ -39,6 +41,10 @@ static bool find_normal(const char *folder, char path[ANOMALY_PATH])
 void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH])
 {
     char train[ANOMALY_PATH];
+    if (visa_is_object(folder)) {
+        snprintf(path, ANOMALY_PATH, "%s/" VISA_PICTURES "/Normal", folder);
+        return;
+    }
     const bool has_train = find_folder(folder, "train", train);
     if (has_train && find_normal(train, path))
         return;
@@ -47,7 +53,35 @@ void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH])
     snprintf(path, ANOMALY_PATH, "%s", has_train ? train : folder);
 }
 
+bool anomaly_add_path(void *user, const char *path)
+{
+    struct anomaly_paths *paths = user;
+    char **items = realloc(paths->items, ((size_t)paths->count + 1) * sizeof *items);
+    if (!items)
+        return false;
+    paths->items = items;
+    items[paths->count] = strdup(path);
+    return items[paths->count] && ++paths->count;
+}
+
+void anomaly_free_paths(struct anomaly_paths *paths)
+{
+    for (uint32_t i = 0; i < paths->count; i++)
+        free(paths->items[i]);
+    free(paths->items);
+}
+
 #define DEEPEST 3 /* folders between a path that is given and a folder "test" */
+
+/* Those that the list names, or all. */
+static bool visit_visa(const char *folder, anomaly_taker *take, void *user)
+{
+    char path[ANOMALY_PATH];
+    bool found;
+    if (!visa_list(folder, TEST, take, user, &found))
+        return false;
+    return found || !find_folder(folder, VISA_PICTURES, path) || take(user, path);
+}
 
 /* Calls for each folder "test" below, but not for those within one. False: `take` does. */
 static bool visit_tests(const char *folder, int depth, anomaly_taker *take, void *user)
@@ -55,6 +89,8 @@ static bool visit_tests(const char *folder, int depth, anomaly_taker *take, void
     char path[ANOMALY_PATH];
     struct dirent **entries;
     bool good = true;
+    if (visa_is_object(folder))
+        return visit_visa(folder, take, user);
     if (find_folder(folder, TEST, path))
         return take(user, path);
     const int count = depth < DEEPEST ? scandir(folder, &entries, NULL, alphasort) : 0;

@@ -9,13 +9,23 @@
 
 #define ANOMALY_PATH 4096
 
+/* Names of paths that are gathered. */
+struct anomaly_paths {
+    char **items;
+    uint32_t count;
+};
+
+/* Adds a copy, as an anomaly_taker does whose user is a struct anomaly_paths. False: not enough memory. */
+bool anomaly_add_path(void *paths, const char *path);
+void anomaly_free_paths(struct anomaly_paths *paths);
+
 /* The folder of normal pictures in `folder`: the first that there is of train/good, train and good, else
- * the folder itself. Good, OK, ok, Normal and the like stand for good. */
+ * the folder itself; of an object of VisA its Data/Images/Normal. Good, OK, ok, Normal and the like stand for good. */
 void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH]);
 
 /* Calls for what to score of a path: its folder "test", or those of folders below it, up to three deep, as
  * a folder of several things has them; whatever is beside them, pictures that a bank is made of and masks of
- * defects, is left out. Where there is no such folder it does not call. False: `take` has returned false. */
+ * defects, is left out. Of VisA (visa.h) the pictures that its list names, or all without a list. Where there is no such folder it does not call. False: `take` has returned false. */
 typedef bool anomaly_taker(void *user, const char *path);
 bool anomaly_test_folders(const char *given, anomaly_taker *take, void *user);
 

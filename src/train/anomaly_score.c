@@ -7,6 +7,7 @@
 #include "base/show.h"
 #include "task/anomaly_scores.h"
 #include "task/heat_map.h"
+#include "visa.h"
 
 /* ---- The object of a file ---- */
 
@@ -46,39 +47,21 @@ glcnn_status glcnn_anomaly_load(glcnn_device *device, const char *path, glcnn_an
 
 /* ---- Which pictures ---- */
 
-struct paths {
-    char **items;
-    uint32_t count;
-};
-
-static void free_paths(struct paths *paths)
-{
-    for (uint32_t i = 0; i < paths->count; i++)
-        free(paths->items[i]);
-    free(paths->items);
-}
-
-static bool add_path(void *user, const char *path)
-{
-    struct paths *paths = user;
-    char **items = realloc(paths->items, ((size_t)paths->count + 1) * sizeof *items);
-    if (!items)
-        return false;
-    paths->items = items;
-    items[paths->count] = strdup(path);
-    return items[paths->count] && ++paths->count;
-}
-
 /* What to score of each path; false: not enough memory. */
-static bool find_paths(const char *const *given, uint32_t count, struct paths *paths,
+static bool find_paths(const char *const *given, uint32_t count, struct anomaly_paths *paths,
                        struct text *remarks)
 {
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t before = paths->count;
-        if (!anomaly_test_folders(given[i], add_path, paths) ||
-            (paths->count == before && !add_path(paths, given[i])))
+        if (!anomaly_test_folders(given[i], anomaly_add_path, paths) ||
+            (paths->count == before && !anomaly_add_path(paths, given[i])))
             return false;
-        if (paths->count > before + 1)
+        if (paths->count > before + 1 && visa_has_split(given[i]))
+            text_show(remarks,
+                      "of %s the %u pictures that split_csv/1cls.csv has for tests are scored, and "
+                      "nothing else\n",
+                      given[i], paths->count - before);
+        else if (paths->count > before + 1)
             text_show(remarks, "of %s the %u folders \"test\" are scored, and nothing else\n",
                       given[i], paths->count - before);
     }
@@ -102,14 +85,14 @@ static glcnn_status begin_scores(glcnn_anomaly *a, char error[GLCNN_ERROR_LENGTH
 glcnn_status glcnn_anomaly_begin(glcnn_anomaly *a, const char *const *given, uint32_t count,
                                  char error[GLCNN_ERROR_LENGTH])
 {
-    struct paths paths = {.items = NULL};
+    struct anomaly_paths paths = {.items = NULL};
     anomaly_close_pictures(a);
     glcnn_status status = GLCNN_OUT_OF_MEMORY;
     if (!find_paths(given, count, &paths, &a->remarks))
         anomaly_refuse(error, status, "not enough memory");
     else
         status = anomaly_open_pictures(a, (const char *const *)paths.items, paths.count, error);
-    free_paths(&paths);
+    anomaly_free_paths(&paths);
     if (status == GLCNN_SUCCESS)
         status = anomaly_take_pictures(a, error);
     if (status == GLCNN_SUCCESS)

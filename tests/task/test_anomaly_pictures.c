@@ -1,5 +1,6 @@
 /* Folders of normal and other pictures: which is normal, which labels pictures have, and what is scored. */
 #include "train/anomaly_pictures.h"
+#include "train/visa.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -31,6 +32,19 @@ static const char *const folders[] = {
     "loose",
     "loose/a",
     "loose/test",
+    "visa",
+    "visa/candle",
+    "visa/candle/Data",
+    "visa/candle/Data/Images",
+    "visa/candle/Data/Images/Anomaly",
+    "visa/candle/Data/Images/Normal",
+    "visa/candle/Data/Masks",
+    "visa/candle/Data/Masks/Anomaly",
+    "visa/split_csv",
+    "raw",
+    "raw/Data",
+    "raw/Data/Images",
+    "raw/Data/Images/Normal",
 };
 
 static void make_folders(void)
@@ -76,6 +90,7 @@ static void normal_pictures_are_found(void)
     static const char *const rows[][2] = {{"mvtec/bottle", "mvtec/bottle/train/good"},
                                           {"own", "own/Normal"},
                                           {"mvtec/bottle/train", "mvtec/bottle/train/good"},
+                                          {"visa/candle", "visa/candle/Data/Images/Normal"},
                                           {"loose", "loose"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char path[ANOMALY_PATH], found[ANOMALY_PATH], expected[ANOMALY_PATH];
@@ -115,6 +130,46 @@ static void tests_alone_are_scored(void)
     }
 }
 
+/* VisA as it comes: its list says which pictures are for tests; objects of other names, and lines that are cut off, are
+ * passed over. Without a list all are scored. */
+static void visa_has_a_list(void)
+{
+    static const char list[] = "object,split,label,image,mask\n"
+                               "candle,train,normal,candle/Data/Images/Normal/0001.JPG,\r\n"
+                               "candle,train,normal,candle/Data/Images/Normal/0002.JPG\n"
+                               "candle,test,normal,candle/Data/Images/Normal/0003.JPG,\n"
+                               "candle,test,anomaly,candle/Data/Images/Anomaly/000.JPG,"
+                               "candle/Data/Masks/Anomaly/000.png\n"
+                               "pcb1,test,normal,pcb1/Data/Images/Normal/0001.JPG,\ncandle,test";
+    char path[ANOMALY_PATH], file[ANOMALY_PATH], label[ANOMALY_PATH];
+    bool found;
+    snprintf(file, sizeof file, "%s/visa/split_csv/1cls.csv", top);
+    FILE *stream = fopen(file, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    fputs(list, stream);
+    CU_ASSERT_EQUAL(fclose(stream), 0);
+    snprintf(path, sizeof path, "%s/visa/candle", top);
+    *taken = 0;
+    CU_ASSERT_TRUE(visa_list(path, "train", take, NULL, &found) && found);
+    CU_ASSERT_STRING_EQUAL(taken, "visa/candle/Data/Images/Normal/0001.JPG "
+                                  "visa/candle/Data/Images/Normal/0002.JPG ");
+    for (int i = 0; i < 2; i++, snprintf(path, sizeof path, "%s/visa", top)) {
+        *taken = 0;
+        CU_ASSERT_TRUE(anomaly_test_folders(path, take, NULL));
+        CU_ASSERT_STRING_EQUAL(taken, "visa/candle/Data/Images/Normal/0003.JPG "
+                                      "visa/candle/Data/Images/Anomaly/000.JPG ");
+        CU_ASSERT_TRUE(visa_has_split(path));
+    }
+    snprintf(path, sizeof path, "%s/visa/candle/Data/Images/Anomaly/000.JPG", top);
+    CU_ASSERT_EQUAL(anomaly_label(path, label), GLCNN_ANOMALY_DEFECT);
+    CU_ASSERT_STRING_EQUAL(label, "Anomaly");
+    CU_ASSERT_EQUAL(unlink(file), 0);
+    snprintf(path, sizeof path, "%s/raw", top);
+    *taken = 0;
+    CU_ASSERT_TRUE(anomaly_test_folders(path, take, NULL));
+    CU_ASSERT_STRING_EQUAL(taken, "raw/Data/Images ");
+}
+
 static void remove_folders(void)
 {
     char path[ANOMALY_PATH];
@@ -131,6 +186,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(labels_are_folders_beside_normal_ones),
                                         UNIT_TEST(normal_pictures_are_found),
                                         UNIT_TEST(tests_alone_are_scored),
+                                        UNIT_TEST(visa_has_a_list),
                                         UNIT_TEST(remove_folders),
                                         CU_TEST_INFO_NULL};
     return unit_run("anomaly_pictures", tests, argc, argv);
