@@ -56,7 +56,7 @@ const struct task *pictures_task(const char *path)
 {
     const glcnn_data_targets targets = glcnn_data_guess_targets(path);
     size_t i = 0;
-    while (task_at(i)->targets != targets)
+    while (task_at(i)->targets != targets || task_at(i)->is_asked_for)
         i++;
     return task_at(i);
 }

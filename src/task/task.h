@@ -103,6 +103,7 @@ struct task {
             glcnn_data_targets targets;
         };
     };
+    bool is_asked_for; /* its data look like another task's, so that only who asks for it has it */
     const char *words; /* for --help: lines of its name, what it learns from, and its losses */
     struct task_changes changes;
     const char *ranked;  /* of what the best epoch has most; NULL: the measure */

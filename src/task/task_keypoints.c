@@ -487,6 +487,7 @@ const struct task task_keypoints = {
     .output = "maps",
     .gives = "a heat map for each keypoint, about 1 where it is and 0 elsewhere",
     .targets = GLCNN_DATA_TARGETS_NUMBERS,
+    .is_asked_for = true,
     .check = check,
     .labels_turn = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,

@@ -24,7 +24,7 @@ done
 libraries="$out/libglcnn_train.a $out/libglcnn_data.a $out/libglcnn_onnx.a $out/libglcnn_interchange.a $out/libglcnn.a
     $($pkg_config --libs egl gbm libcjson libcbor liblzma libprotobuf-c libpng libjpeg libwebp libtiff-4 libzip zlib expat yaml-0.1)
     -pthread -lm"
-$cc -o "$work/glcnn" "$work"/*.o "$out"/src/tool/*.o "$out"/examples/support/*.o $libraries ||
+$cc -o "$work/glcnn" "$work"/*.o $(ls src/tool/*.c | sed "s,^,$out/,; s,c$,o,") "$out"/examples/support/*.o $libraries ||
     fail 'the tool does not link'
 
 # says WORDS COMMAND...: the command succeeds, and prints the words.

@@ -446,6 +446,7 @@ evaluate $1 in/cl
 evaluate in/net.safetensors $1
 evaluate in/seg.safetensors in/seg --mask-colours=$1
 export $1 -o made/x.onnx
+export in/net.safetensors --int8 --data=$1 -o made/x.onnx
 anomaly fit in/seg/images --model=$1 -o made/x.glcnn
 anomaly fit $1 --model in/seg.safetensors -o made/x.glcnn
 anomaly score $1 in/seg/images

@@ -217,7 +217,7 @@ refuses 1 'names pictures, with numbers for each.*task regress' train --task cla
 refuses 1 'look like those of the task regress' train --task segment --data bars
 refuses 2 'task' train --task regres --data bars
 "$glcnn" export bars.safetensors -o bars.onnx >log 2>&1 || fail 'regression is not exported'
-grep -q 'bars.onnx: gives the numbers, in units of the data' log || fail 'export does not say what'
+grep -q 'bars.onnx: gives numbers: the numbers, in units of the data' log || fail 'export does not say what'
 grep -q ', 2 numbers' log || fail 'exported numbers are called something else'
 
 refuses 2 'there are squared, huber and absolute' train --task regress --data bars --loss dice
