@@ -247,6 +247,7 @@ GLCNN_API void glcnn_onnx_destroy(uint8_t *bytes);
 struct glcnn_onnx_output {
     glcnn_image_node *node; /* the result of a forward filter */
     const char *name;
+    bool is_inner; /* the value has the name, and is no output */
 };
 
 /* An entry of a file's metadata. */

@@ -75,6 +75,19 @@ static glcnn_status check_options(const struct leaving *l, char error[GLCNN_ERRO
 
 /* ---- What leaves ---- */
 
+static glcnn_status read_units(struct leaving *l, char error[GLCNN_ERROR_LENGTH])
+{
+    const uint32_t count = l->saved->form.classes;
+    if (!l->model->units[0])
+        return GLCNN_SUCCESS;
+    l->units = calloc(2 * (size_t)count, sizeof *l->units);
+    if (!l->units)
+        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    return model_read_units(l->model->units, count, l->units)
+               ? GLCNN_SUCCESS
+               : trained_refuse_device(error, l->model->device);
+}
+
 static glcnn_status find_ends(struct leaving *l, char error[GLCNN_ERROR_LENGTH])
 {
     const struct task *task = task_of(&l->saved->form);
@@ -82,7 +95,7 @@ static glcnn_status find_ends(struct leaving *l, char error[GLCNN_ERROR_LENGTH])
         l->layout = task->layout(&l->saved->form);
     if (task->find_ends) {
         l->end_count = task->find_ends(l->model, l->ends, error);
-        return l->end_count > 0 ? GLCNN_SUCCESS : GLCNN_UNSUPPORTED;
+        return l->end_count > 0 ? read_units(l, error) : GLCNN_UNSUPPORTED;
     }
     l->ends[0].node = task->answer ? l->model->scores : l->model->probabilities;
     snprintf(l->ends[0].name, sizeof l->ends[0].name, "%s", task->output);
@@ -132,7 +145,8 @@ static glcnn_status write_file(const struct leaving *l, const struct metadata *m
                                            .overlap = DETECTION_SHOWN.overlap,
                                            .most = DETECTION_SHOWN.most};
     for (uint32_t i = 0; i < l->end_count; i++)
-        outputs[i] = (struct glcnn_onnx_output){l->ends[i].node, l->ends[i].name};
+        outputs[i] =
+            (struct glcnn_onnx_output){l->ends[i].node, l->ends[i].name, l->ends[i].is_inner};
     for (uint32_t i = 0; i < l->layout.scales; i++)
         grids[i] = (struct glcnn_onnx_grid){l->layout.grids[i].stride, l->layout.grids[i].columns,
                                             l->layout.grids[i].rows};
@@ -267,7 +281,10 @@ static glcnn_status leave(struct leaving *l, const struct glcnn_exported **expor
                           char error[GLCNN_ERROR_LENGTH])
 {
     glcnn_status status = l->record ? GLCNN_SUCCESS : find_ends(l, error);
-    return status == GLCNN_SUCCESS ? make_file(l, exported, error) : status;
+    if (status == GLCNN_SUCCESS)
+        status = make_file(l, exported, error);
+    free(l->units);
+    return status;
 }
 
 /* ---- Models and files ---- */

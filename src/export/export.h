@@ -20,6 +20,7 @@ struct leaving {
     struct glcnn_onnx_record *record; /* NULL: it was made here */
     struct task_end ends[TASK_ENDS];  /* without a record */
     uint32_t end_count;
+    float *units;                   /* of regress, as model_read_units has them; NULL: none */
     struct detection_layout layout; /* of a detector; no scales: it is none */
 };
 

@@ -97,6 +97,14 @@ static void add_usual(const struct leaving *l, struct metadata *m)
 
 /* ---- Ours ---- */
 
+static void add_units(const struct leaving *l, struct metadata *m)
+{
+    struct text *text = begin(m);
+    for (uint32_t i = 0; i < 2 * l->saved->form.classes; i++)
+        text_format(text, "%s%.9g", i ? "," : "", (double)l->units[i]);
+    end(m, OWN_UNITS);
+}
+
 static void add_own(const struct leaving *l, struct metadata *m)
 {
     for (size_t i = 0; i < SAVED_ENTRIES; i++)
@@ -104,12 +112,17 @@ static void add_own(const struct leaving *l, struct metadata *m)
     add(m, OWN_INPUT, leaving_beginning(l));
     if (l->record)
         add(m, OWN_RECORD, "true");
+    if (l->units)
+        add_units(l, m);
     if (l->end_count == 0)
         return;
     const char *ends[TASK_ENDS];
+    const bool is_inner = l->ends[l->end_count - 1].is_inner;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < l->end_count; i++)
-        ends[i] = l->ends[i].name;
-    char *list = class_names_text(ends, l->end_count);
+        if (l->ends[i].is_inner == is_inner)
+            ends[count++] = l->ends[i].name;
+    char *list = class_names_text(ends, count);
     struct text *text = begin(m);
     if (list)
         text_add(text, list, strlen(list));

@@ -2,6 +2,7 @@
 #include "own_file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,22 @@ static bool refuse(char error[GLCNN_ERROR_LENGTH], const char *path, const char 
 
 /* ---- Metadata ---- */
 
+/* "2,0.5,-1,3". False: they are others. */
+static bool read_units(const char *text, size_t count, struct own_file *own)
+{
+    size_t read = 0;
+    own->units = calloc(count + 1, sizeof *own->units);
+    for (char *end = NULL; own->units && read < count; text = end + 1) {
+        const double value = strtod(text, &end);
+        if (end == text || !isfinite(value) || (*end != ',' && *end != 0))
+            return false;
+        own->units[read++] = (float)value;
+        if (*end == 0)
+            return read == count;
+    }
+    return false;
+}
+
 static bool take_entries(const struct glcnn_checkpoint_metadata *m, const char *path,
                          struct own_file *own, char error[GLCNN_ERROR_LENGTH])
 {
@@ -31,6 +48,7 @@ static bool take_entries(const struct glcnn_checkpoint_metadata *m, const char *
         return true;
     if (!option_whole(version, 1, SAVED_VERSION, &number))
         return refuse(error, path, "its metadata are of a newer glcnn than this one");
+    const char *units = glcnn_checkpoint_text(m, OWN_UNITS);
     own->is_own = true;
     own->has_record = record;
     own->input = input ? strdup(input) : NULL;
@@ -40,6 +58,8 @@ static bool take_entries(const struct glcnn_checkpoint_metadata *m, const char *
         return refuse(error, path,
                       "its metadata begin as those of \"glcnn export\", and lack a consistent "
                       "net, width, height, channels, classes, input or outputs");
+    if (units && !read_units(units, 2 * (size_t)own->saved.form.classes, own))
+        return refuse(error, path, "its metadata have units that are not two for each number");
     return own->input || refuse(error, path, "not enough memory");
 }
 
@@ -65,6 +85,7 @@ void own_file_free(struct own_file *own)
     saved_free(&own->saved);
     class_names_free(own->outputs, own->output_count);
     free(own->input);
+    free(own->units);
     *own = (struct own_file){.is_own = false};
 }
 
@@ -104,7 +125,7 @@ bool own_file_join(const struct own_file *own, const struct glcnn_onnx_record *r
     for (size_t i = 0; good && task->join_ends && i < record->output_count && i < TASK_ENDS; i++)
         ends[i] = record->outputs[i].node;
     if (good && form->classes > 0 && !own->has_record && task->join_ends)
-        good = task->join_ends(form, ends, (uint32_t)record->output_count);
+        good = task->join_ends(form, ends, (uint32_t)record->output_count, own->units);
     if (!good)
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "its outputs are not those of a network for the task %s with images of %" PRIu32

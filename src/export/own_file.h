@@ -9,6 +9,8 @@
 /* Keys of a file's metadata beside those of model files (include/model_files.md). */
 #define OWN_INPUT   "model.input"   /* value that the network begins with */
 #define OWN_OUTPUTS "model.outputs" /* those at which it ends: a JSON list; none: all outputs */
+#define OWN_UNITS                                                                                  \
+    "model.units" /* of regress: what scores are multiplied by, then what is added: a list */
 #define OWN_RECORD                                                                                 \
     "model.record" /* "true": the file of an imported model, with its own operators */
 
@@ -19,6 +21,7 @@ struct own_file {
     char *input;        /* for glcnn_onnx_options */
     char **outputs;
     uint32_t output_count;
+    float *units; /* as model_read_units has them; NULL: none */
 };
 
 /* Release with own_file_free, after a failure too. False, with a message: the file cannot be read, or says things of

@@ -28,7 +28,7 @@ struct slot {
     struct written value;
     const char
         *output; /* the name as an output, before it is written; NULL: none that is its own */
-    bool is_made, is_read, is_output, is_needed;
+    bool is_made, is_read, is_output, is_needed, is_inner;
 };
 
 /* A filter of inference. */
@@ -134,6 +134,7 @@ static void take_outputs(struct plan *p)
             return;
         }
         (*found)->is_output = (*found)->is_needed = true;
+        (*found)->is_inner = o->outputs[i].is_inner;
     }
     drop_unneeded_steps(p);
 }
@@ -412,7 +413,7 @@ static void keep_result(const struct filter_call *c, struct slot *result, const 
     memcpy(result->value.dims, c->dims, sizeof c->dims);
     if (c->graph->n_node == nodes)
         return;
-    bool is_output = result->output && !is_pixel(&result->value);
+    bool is_output = result->output && (result->is_inner || !is_pixel(&result->value));
     const char *name = is_output ? result->output : taken_add(w, &w->values, c->label, NULL);
     result->value.name = name && rename_last(c, name) ? name : NULL;
 }
@@ -460,7 +461,8 @@ static void write_outputs(const struct plan *p)
 {
     const struct glcnn_onnx_write_options *o = p->writer->options;
     for (size_t i = 0; i < o->output_count && is_well(p); i++)
-        write_output(p, slot_of(p, o->outputs[i].node));
+        if (!o->outputs[i].is_inner)
+            write_output(p, slot_of(p, o->outputs[i].node));
     for (size_t i = 0; o->output_count == 0 && i < p->image_count && is_well(p); i++)
         if (p->images[i].is_output)
             write_output(p, &p->images[i]);

@@ -42,6 +42,7 @@ struct answer {
 struct task_end {
     glcnn_image_node *node;
     char name[32];
+    bool is_inner; /* no output of the file, and in place of these one at which it is read again */
 };
 
 /* A loss of a task. */
@@ -137,10 +138,10 @@ struct task {
      * them. NULL: at one value, the scores where `answer` makes what it answers of them, else what it answers. */
     uint32_t (*find_ends)(const struct model *model, struct task_end ends[TASK_ENDS],
                           char error[GLCNN_ERROR_LENGTH]);
-    /* Makes of the ends of a network that was read of such a file, in that order, what the network answers. NULL:
-     * they are others. The member NULL: they are it. */
+    /* Makes of the ends of a network that was read of such a file, in that order, what the network answers; units: as
+     * model_read_units has them, of a task that has some. NULL: they are others. The member NULL: they are it. */
     glcnn_image_node *(*join_ends)(const struct form *form, glcnn_image_node *const ends[],
-                                   uint32_t count);
+                                   uint32_t count, const float *units);
     /* The grids of its boxes. NULL: it has none. */
     struct detection_layout (*layout)(const struct form *form);
     const struct task_loss *losses; /* the first is the default; a NULL name ends */

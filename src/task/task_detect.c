@@ -181,8 +181,9 @@ static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_E
 }
 
 static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
-                                   uint32_t count)
+                                   uint32_t count, const float *units)
 {
+    (void)units;
     const struct detection_layout layout = layout_of(form);
     struct detection_outputs outputs[DETECTION_SCALES];
     bool good = count == 2 * layout.scales;

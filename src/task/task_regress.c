@@ -52,18 +52,35 @@ static bool finish(struct model *model)
     return true;
 }
 
-/* The two units, which a file for other programs does not know to be fixed. */
-static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
-                                   uint32_t count)
+/* Numbers in units of the data, and before. */
+static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_ENDS],
+                          char error[GLCNN_ERROR_LENGTH])
 {
-    glcnn_filter_node *last = count == 1 ? glcnn_image_node_filter(ends[0]) : NULL;
-    glcnn_image_node *scaled = last && glcnn_filter_node_source_count(last) == 1
-                                   ? glcnn_filter_node_source(last, 0)
-                                   : NULL;
-    (void)form;
-    return scaled && glcnn_image_node_filter(scaled) && fix(scaled, TASK_UNITS "scale") &&
-                   fix(ends[0], TASK_UNITS "shift") && has_units(last)
-               ? ends[0]
+    (void)error;
+    ends[0] = (struct task_end){.node = model->probabilities};
+    ends[1] = (struct task_end){.node = model->scores, .is_inner = true};
+    snprintf(ends[0].name, sizeof ends[0].name, "%s", task_regress.output);
+    snprintf(ends[1].name, sizeof ends[1].name, "scores");
+    return 2;
+}
+
+static bool fill(glcnn_image_node *unit, const float *values, uint32_t count)
+{
+    glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_image_node_filter(unit));
+    return glcnn_kernel_set_vector(kernel, "neuron_data", values, count) == GLCNN_SUCCESS;
+}
+
+static glcnn_image_node *join_ends(const struct form *form, glcnn_image_node *const ends[],
+                                   uint32_t count, const float *units)
+{
+    struct model joined = {.scores = count == 1 ? ends[0] : NULL};
+    if (!joined.scores || !units || !add_units(&joined))
+        return NULL;
+    glcnn_image_node *scaled =
+        glcnn_filter_node_source(glcnn_image_node_filter(joined.probabilities), 0);
+    return fill(scaled, units, form->classes) &&
+                   fill(joined.probabilities, units + form->classes, form->classes)
+               ? joined.probabilities
                : NULL;
 }
 
@@ -341,6 +358,7 @@ const struct task task_regress = {
     .targets = GLCNN_DATA_TARGETS_NUMBERS,
     .build = net_classify,
     .finish = finish,
+    .find_ends = find_ends,
     .join_ends = join_ends,
     .answer = share_units,
     .losses = losses,

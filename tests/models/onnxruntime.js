@@ -1,6 +1,6 @@
 // Runs models in ONNX Runtime: node onnxruntime.js FOLDER, where `npm install onnxruntime-node` was run or
-// NODE_PATH says where. Of each NAME.onnx with NAME.in.json, {input: {dims, data}}, NAME.out.json gets
-// the outputs, or {error}.
+// NODE_PATH says where. Of each NAME.onnx with NAME.in.json, {input: {dims, data, type}}, NAME.out.json gets
+// the outputs, or {error}; type is float32 where there is none, or uint8.
 const fs = require('fs'), path = require('path'), ort = require('onnxruntime-node');
 
 async function run(name) {
@@ -8,10 +8,12 @@ async function run(name) {
     const session = await ort.InferenceSession.create(
         name + '.onnx', {logSeverityLevel: 4, intraOpNumThreads: 1, graphOptimizationLevel: 'disabled'});
     const feeds = {}, outputs = {};
-    for (const input in inputs)
-        feeds[input] = new ort.Tensor('float32', Float32Array.from(inputs[input].data), inputs[input].dims);
+    for (const input in inputs) {
+        const {dims, data, type = 'float32'} = inputs[input];
+        feeds[input] = new ort.Tensor(type, (type === 'uint8' ? Uint8Array : Float32Array).from(data), dims);
+    }
     for (const [output, tensor] of Object.entries(await session.run(feeds)))
-        outputs[output] = {dims: tensor.dims, data: Array.from(tensor.data)};
+        outputs[output] = {dims: tensor.dims, data: Array.from(tensor.data, Number)};
     await session.release();
     return outputs;
 }

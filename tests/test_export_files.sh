@@ -1,0 +1,90 @@
+#!/bin/sh
+# Files that test_export leaves, of each task with each layout, batch and preprocessing: ONNX's checker and its shape
+# inference, both strict, and what the files say; that "glcnn import" makes the same models of them again; and the
+# options of "glcnn export".
+#
+# Runs from the top of a built tree. O and PYTHON may be given, PYTHON a python3 with onnx, as Debian's python3-onnx.
+# Exits 77 without it, or without a device.
+
+out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn models=$PWD/tests/models
+export PYTHONDONTWRITEBYTECODE=1
+. tests/tool.sh
+
+must() {
+    "$@" >"$work/log" 2>&1 </dev/null || fail "$* fails"
+}
+# refused WORDS ARGUMENT...
+refused() {
+    words=$1
+    shift
+    ! "$glcnn" "$@" >"$work/log" 2>&1 </dev/null || fail "$* is not refused"
+    grep -qF -e "$words" "$work/log" || fail "$* is refused without \"$words\""
+}
+"$glcnn" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+has_onnx() {
+    for python in ${PYTHON:-python3 /usr/bin/python3}; do
+        $python -c 'import onnx, numpy' >/dev/null 2>&1 && return
+    done
+    return 1
+}
+files=$work/files
+mkdir "$files"
+GLCNN_EXPORT_FOLDER=$files must "$out/tests/test_export" every_task_leaves
+
+# ---- Read again ------------------------------------------------------------------------------------
+
+# again TASK FORM: the file becomes a model that gives the same answers, and leaves as before.
+again() {
+    must "$glcnn" import "$files/$1.$2.onnx" -o "$work/again.glcnn" --force
+    grep -q "for the task $1, 4 " "$work/log" || fail "import does not say the task $1"
+    "$glcnn" predict --json "$work/again.glcnn" "$files/pictures.npy" >"$work/again.json" 2>"$work/log" ||
+        fail "what is imported of $1.$2 does not predict"
+    cmp -s "$files/$1.json" "$work/again.json" || fail "$1.$2 gives other answers once it was imported"
+    must "$glcnn" export "$work/again.glcnn" -o "$work/file.onnx" --force
+    grep '^/' "$work/log" | cmp -s - "$work/said" || fail "$1.$2 does not leave as it did"
+}
+tasks=0
+for values in "$files"/*.values; do
+    task=$(basename "$values" .values) tasks=$((tasks + 1))
+    "$glcnn" predict --json "$files/$task.glcnn" "$files/pictures.npy" >"$files/$task.json" 2>"$work/log" ||
+        fail "$task does not predict"
+    must "$glcnn" export "$files/$task.glcnn" -o "$work/file.onnx" --force
+    grep '^/' "$work/log" >"$work/said"
+    cmp -s "$files/$task.split.normalised.0.onnx" "$work/file.onnx" || fail "the tool writes another file of $task"
+    again "$task" split.bytes-bgr.2
+done
+[ $tasks -ge 5 ] || fail "there are $tasks tasks"
+must "$glcnn" export "$files/detect.glcnn" -o "$work/file.onnx" --force
+grep '^/' "$work/log" >"$work/said"
+again detect nms.unit.0
+again detect yolo.normalised.1
+
+# Another end makes another network, of which nothing is known; what is asked for counts.
+must "$glcnn" import "$files/classify.split.unit.0.onnx" -o "$work/again.glcnn" --force --head 3
+! grep -q 'for the task' "$work/log" || fail 'a network with another head has the task of the old one'
+
+# ---- The tool's options ----------------------------------------------------------------------------
+
+model=$files/detect.glcnn
+must "$glcnn" export "$model" -o "$work/file.onnx" --force --boxes nms --batch 2 --embed-preprocessing bytes-bgr
+cmp -s "$files/detect.nms.bytes-bgr.2.onnx" "$work/file.onnx" || fail 'options of the tool make another file'
+grep -q 'takes images, bytes, blue first, in batches of 2' "$work/log" || fail 'the tool does not say what the file takes'
+refused 'it must be split, yolo or nms' export "$model" -o "$work/no.onnx" --boxes grid
+refused 'it must be bytes, unit, bytes-bgr or unit-bgr' export "$model" -o "$work/no.onnx" --embed-preprocessing rgb
+refused 'it must be in 1 .. ' export "$model" -o "$work/no.onnx" --batch 0
+refused 'layouts of boxes are for detectors' export "$files/classify.glcnn" -o "$work/no.onnx" --boxes yolo
+[ ! -e "$work/no.onnx" ] || fail 'what is refused leaves a file'
+
+# ---- What others say of them -----------------------------------------------------------------------
+
+if ! has_onnx; then
+    echo 'no python3 with onnx (PYTHON names one): the files were not checked'
+    exit 77
+fi
+must $python "$models/exported.py" check "$files"
+cat "$work/log"

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Files that test_export leaves, run by ONNX Runtime, whose outputs decoders of the test's own turn into what
+# "glcnn predict" gives: within 1e-5, and boxes within 1e-3 pixels.
+#
+# Runs from the top of a built tree. O and PYTHON may be given, PYTHON a python3 with numpy, and NODE_PATH where
+# onnxruntime-node of npm is; with GLCNN_TEST_CHECK npm fetches it. Exits 77 without these, or without a device.
+
+out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+models=$PWD/tests/models
+export PYTHONDONTWRITEBYTECODE=1
+. tests/tool.sh
+
+skip() {
+    echo "$*"
+    exit 77
+}
+must() {
+    "$@" >"$work/log" 2>&1 </dev/null || fail "$* fails"
+}
+has_numpy() {
+    for python in ${PYTHON:-python3 /usr/bin/python3}; do
+        $python -c 'import numpy' >/dev/null 2>&1 && return
+    done
+    return 1
+}
+has_runtime() {
+    node -e 'require("onnxruntime-node")' >/dev/null 2>&1
+}
+"$out/glcnn" info >/dev/null 2>&1 || skip 'there is no device'
+has_numpy || skip 'there is no python3 with numpy (PYTHON names one)'
+command -v node >/dev/null || skip 'there is no node'
+[ -n "$NODE_PATH" ] || export NODE_PATH="$out/node/node_modules"
+if ! has_runtime && [ -n "${GLCNN_TEST_CHECK:-}${GLCNN_TEST_FULL:-}" ]; then
+    # Its scripts would fetch what only other processors need.
+    npm install --ignore-scripts --prefix "$out/node" onnxruntime-node >/dev/null 2>&1
+fi
+has_runtime || skip 'there is no onnxruntime-node: npm install --ignore-scripts --prefix build/node onnxruntime-node'
+
+files=$work/files
+mkdir "$files"
+GLCNN_EXPORT_FOLDER=$files must "$out/tests/test_export" every_task_leaves
+must $python "$models/exported.py" inputs "$files"
+must node "$models/onnxruntime.js" "$files"
+must $python "$models/exported.py" compare "$files"
+cat "$work/log"
