@@ -75,11 +75,19 @@ struct glcnn_export_options {
     bool int8_small_weights; /* in -63 .. 63: struct glcnn_onnx_quantization */
 };
 
+struct glcnn_exported_output {
+    const char *name;
+    const char *node; /* which makes it: an end node, as some tools call it */
+};
+
 /* A file. */
 struct glcnn_exported {
     const uint8_t *bytes;
     size_t size;
     const char *text; /* what the file takes and gives, lines; what others named is escaped */
+    const char *input;
+    const struct glcnn_exported_output *outputs;
+    uint32_t output_count;
 };
 
 /* Makes one of a model file, or of a model. *exported is the caller's, NULL after a failure. device NULL: the library's
@@ -96,6 +104,51 @@ GLCNN_API glcnn_status glcnn_export_model(glcnn_model *model,
                                           char error[GLCNN_ERROR_LENGTH]);
 /* *exported becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_exported_destroy(const struct glcnn_exported **exported);
+
+/* ---- For quantisers ---- */
+
+/* Training pictures, evenly spread over them, as a file takes them, and what to tell other people's quantisers: RKNN,
+ * Hailo, ONNX Runtime, OpenVINO, TensorRT. */
+struct glcnn_calibration_parameters {
+    const char *model; /* path of the model file */
+    const char *data;  /* that it was trained on: glcnn/data.h */
+    uint32_t count; /* pictures, of which all are held in memory; at most GLCNN_CALIBRATION_MOST */
+    const struct glcnn_export_options *options; /* of the file; NULL: all zero */
+    const struct glcnn_exported *exported;      /* the file */
+    const char *model_name;                     /* what the file is called; NULL: "model.onnx" */
+};
+
+#define GLCNN_CALIBRATION_MOST 10000
+#define GLCNN_CALIBRATION_NAME 32
+
+/* Names of files of a kit. Pictures are numbered from 0; of data that are no bytes with 1 or 3 channels there are
+ * neither pictures nor their list. */
+#define GLCNN_CALIBRATION_ARRAY                                                                    \
+    "pictures.npy" /* N,C,H,W of float32, or of bytes where the file takes bytes */
+#define GLCNN_CALIBRATION_PICTURE "%05u.png" /* as the network sees it, red first, not normalised */
+#define GLCNN_CALIBRATION_LIST    "dataset.txt" /* names of the pictures, a line each */
+#define GLCNN_CALIBRATION_README                                                                   \
+    "README.md" /* each tool's command, mean, deviation and end nodes */
+
+struct glcnn_calibration_file {
+    char name[GLCNN_CALIBRATION_NAME];
+    const void *bytes;
+    size_t size;
+};
+
+struct glcnn_calibration {
+    const struct glcnn_calibration_file *files;
+    uint32_t file_count, picture_count;
+    const char *notes; /* what opening the data decided, and what is left out; lines */
+};
+
+/* Makes the files of a kit. *calibration is the caller's, NULL after a failure. Errors: those of glcnn_model_evaluate
+ * for the data; GLCNN_UNSUPPORTED for a network of no task, and for bytes of data that are none. */
+GLCNN_API glcnn_status glcnn_export_calibration(
+    const struct glcnn_calibration_parameters *parameters,
+    const struct glcnn_calibration **calibration, char error[GLCNN_ERROR_LENGTH]);
+/* *calibration becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_calibration_destroy(const struct glcnn_calibration **calibration);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,8 @@
 #include "task/onnx_record.h"
 #include "task/trained.h"
 
+#define OUTPUTS_MOST 16 /* that are named */
+
 #define INPUT      "images"
 #define NORMALISED "normalised" /* what the network begins with, behind preprocessing */
 
@@ -219,6 +221,9 @@ struct exported {
     struct glcnn_exported shown;
     uint8_t *bytes;
     struct text text;
+    struct glcnn_exported_output outputs[OUTPUTS_MOST];
+    char *names[2 * OUTPUTS_MOST + 1]; /* of these, and of the input */
+    size_t name_count;
 };
 
 /* The same network without what only some files have is what pictures run through. */
@@ -237,6 +242,40 @@ static glcnn_status become_int8(const struct leaving *l, const struct metadata *
     return status;
 }
 
+static const char *keep_name(struct exported *e, const char *name)
+{
+    return e->names[e->name_count++] = strdup(name);
+}
+
+static void add_output(struct exported *e, const char *name, const char *node)
+{
+    if (e->shown.output_count == OUTPUTS_MOST)
+        return;
+    e->outputs[e->shown.output_count++] =
+        (struct glcnn_exported_output){keep_name(e, name), keep_name(e, node)};
+}
+
+/* A layer's result of one pixel is made flat by a node of the output's name; so are joined boxes given theirs. */
+static void name_outputs(const struct leaving *l, struct exported *e)
+{
+    static const char *const joined[][5] = {
+        [GLCNN_EXPORT_BOXES_YOLO] = {"output"},
+        [GLCNN_EXPORT_BOXES_NMS] = {"boxes", "scores", "classes", "pictures"}};
+    e->shown.input = keep_name(e, leaving_input(l));
+    e->shown.outputs = e->outputs;
+    for (size_t i = 0; l->record && i < l->record->output_count; i++)
+        add_output(e, l->record->outputs[i].name, l->record->outputs[i].name);
+    for (size_t i = 0; joined[l->options->boxes][i]; i++)
+        add_output(e, joined[l->options->boxes][i], joined[l->options->boxes][i]);
+    const bool is_map = l->layout.scales > 0 || l->saved->form.task == task_number(&task_segment) ||
+                        l->saved->form.task == task_number(&task_keypoints);
+    for (uint32_t i = 0; l->options->boxes == GLCNN_EXPORT_BOXES_SPLIT && i < l->end_count; i++)
+        if (!l->ends[i].is_inner)
+            add_output(e, l->ends[i].name,
+                       is_map ? glcnn_filter_node_label(glcnn_image_node_filter(l->ends[i].node))
+                              : l->ends[i].name);
+}
+
 static glcnn_status make_file(const struct leaving *l, const struct glcnn_exported **exported,
                               char error[GLCNN_ERROR_LENGTH])
 {
@@ -251,9 +290,13 @@ static glcnn_status make_file(const struct leaving *l, const struct glcnn_export
     if (status == GLCNN_SUCCESS && l->options->int8_data)
         status = become_int8(l, m, made, error);
     if (status == GLCNN_SUCCESS) {
+        name_outputs(l, made);
         made->shown.bytes = made->bytes;
         made->shown.text = trained_text(&made->text);
-        if (!made->shown.text)
+        bool good = made->shown.text;
+        for (size_t i = 0; i < made->name_count; i++)
+            good = good && made->names[i];
+        if (!good)
             status = trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     }
     if (m)
@@ -271,6 +314,8 @@ void glcnn_exported_destroy(const struct glcnn_exported **exported)
     if (!e)
         return;
     glcnn_onnx_destroy(e->bytes);
+    for (size_t i = 0; i < e->name_count; i++)
+        free(e->names[i]);
     text_free(&e->text);
     free(e);
     *exported = NULL;

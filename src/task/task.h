@@ -238,7 +238,7 @@ struct task {
 
 /* All tasks, in the order of their names, and NULL: the build finds them (build/tasks.c). */
 extern const struct task *const task_registry[];
-extern const struct task task_classify, task_regress, task_detect, task_keypoints;
+extern const struct task task_classify, task_regress, task_detect, task_keypoints, task_segment;
 
 /* For tasks whose labels and answers are a row of form.classes numbers for each picture. */
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,

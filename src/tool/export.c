@@ -14,6 +14,7 @@ enum {
     OPTION_BATCH,
     OPTION_BOXES,
     OPTION_PREPROCESSING,
+    OPTION_CALIBRATION,
     OPTION_INT8,
     OPTION_DATA,
     OPTION_PICTURES,
@@ -28,13 +29,16 @@ static const struct option_row options[] = {
     {OPTION_PREPROCESSING, "embed-preprocessing", "WHAT",
      "normalise in the file: bytes, unit, bytes-bgr or unit-bgr"},
     {OPTION_INT8, "int8", NULL, "in int8, by the ranges of values on the pictures of --data"},
-    {OPTION_DATA, "data", READS "PATH", "labelled pictures, for --int8"},
+    {OPTION_CALIBRATION, "calibration", WRITES "DIR",
+     "pictures and commands for other people's quantisers"},
+    {OPTION_DATA, "data", READS "PATH",
+     "for --int8 and --calibration: what the network was trained on"},
     {OPTION_PICTURES, "pictures", "N",
-     "of the training part, that ranges are measured on (default: 256)"},
+     "how many of the training part (default: 256 for --int8, 100 for --calibration)"},
     {OPTION_PERCENTILE, "percentile", "SHARE",
-     "percent of a value's numbers that lie within its range (default: 100)"},
+     "for --int8: percent of a value's numbers that lie within its range (default: 100)"},
     {OPTION_SMALL, "small-weights", NULL,
-     "whole numbers of weights within -63 .. 63, for x86 processors without VNNI"},
+     "for --int8: whole numbers of weights within -63 .. 63, for x86 processors without VNNI"},
     {OPTION_FORCE, "force", NULL, "overwrite an existing file"},
     DEVICE_OPTIONS,
     {0}};
@@ -57,22 +61,28 @@ static const char details[] =
     "DequantizeLinear), which runtimes compute several times faster. Ranges are those on pictures of the training "
     "part. How well the network does on the test part in float32 and in int8 is printed, and which results are off "
     "most. An imported model is then written as the network that it is here.\n"
+    "--calibration writes a kit for quantisers: training pictures as the file takes them (pictures.npy), as PNG "
+    "with a list (dataset.txt), and a README.md with the commands of RKNN, Hailo, ONNX Runtime, OpenVINO and "
+    "TensorRT, mean, deviation and end nodes filled in. --out may then be left out.\n"
     "A model of \"glcnn anomaly\" is not exported: its answer is a search among patches. An existing file is "
     "overwritten only with --force.\n"
     "\n"
     "  glcnn export fruit.glcnn -o fruit.onnx\n"
     "  glcnn export fruit.glcnn -o fruit.int8.onnx --int8 --data fruit\n"
+    "  glcnn export fruit.glcnn -o fruit.onnx --batch 1 --calibration kit --data fruit\n"
     "  glcnn export parking.glcnn -o parking.onnx --boxes yolo --batch 1 --embed-preprocessing unit\n";
 
 struct export
 {
     const struct tool_command *command;
     struct tool_device tool;
-    const char *path, *out;
+    const char *path, *out, *calibration, *data;
+    uint32_t pictures; /* 0: not given */
     bool force, is_int8;
     struct glcnn_export_options options;
     struct claims claims;
     const struct glcnn_exported *exported;
+    const struct glcnn_calibration *kit;
 };
 
 static int fail(const struct export *e, const char *error)
@@ -99,6 +109,7 @@ static const struct {
                       {"unit-bgr", GLCNN_EXPORT_PIXELS_UNIT, true}};
 
 #define BATCH_MOST 65535
+#define PICTURES   100
 
 static int read_batch(struct export *e)
 {
@@ -107,6 +118,16 @@ static int read_batch(struct export *e)
         return complain(e->command, EXIT_USAGE, "--batch is \"%s\"; it must be in 1 .. %d", optarg,
                         BATCH_MOST);
     e->options.batch = (uint32_t)batch;
+    return EXIT_GOOD;
+}
+
+static int read_pictures(struct export *e)
+{
+    uint64_t count;
+    if (!option_whole(optarg, 1, GLCNN_CALIBRATION_MOST, &count))
+        return complain(e->command, EXIT_USAGE, "--pictures is \"%s\"; it must be in 1 .. %d",
+                        optarg, GLCNN_CALIBRATION_MOST);
+    e->pictures = (uint32_t)count;
     return EXIT_GOOD;
 }
 
@@ -134,18 +155,6 @@ static int read_preprocessing(struct export *e)
         "--embed-preprocessing is \"%s\"; it must be bytes, unit, bytes-bgr or unit-bgr", optarg);
 }
 
-#define PICTURES_MOST 1000000
-
-static int read_pictures(struct export *e)
-{
-    uint64_t pictures;
-    if (!option_whole(optarg, 1, PICTURES_MOST, &pictures))
-        return complain(e->command, EXIT_USAGE, "--pictures is \"%s\"; it must be in 1 .. %d",
-                        optarg, PICTURES_MOST);
-    e->options.int8_pictures = (uint32_t)pictures;
-    return EXIT_GOOD;
-}
-
 static int read_percentile(struct export *e)
 {
     double share;
@@ -167,16 +176,19 @@ static int read_option(struct export *e, int letter)
         return EXIT_GOOD;
     case OPTION_BATCH:
         return read_batch(e);
+    case OPTION_CALIBRATION:
+        e->calibration = optarg;
+        return EXIT_GOOD;
+    case OPTION_DATA:
+        e->data = optarg;
+        return EXIT_GOOD;
+    case OPTION_PICTURES:
+        return read_pictures(e);
     case OPTION_BOXES:
         return read_boxes(e);
     case OPTION_INT8:
         e->is_int8 = true;
         return EXIT_GOOD;
-    case OPTION_DATA:
-        e->options.int8_data = optarg;
-        return EXIT_GOOD;
-    case OPTION_PICTURES:
-        return read_pictures(e);
     case OPTION_PERCENTILE:
         return read_percentile(e);
     case OPTION_SMALL:
@@ -190,20 +202,23 @@ static int read_option(struct export *e, int letter)
 }
 
 /* Options that do nothing without another one are mistakes. */
-static int check_int8(const struct export *e)
+static int check_data(struct export *e)
 {
-    const struct glcnn_export_options *o = &e->options;
-    const bool is_asked =
-        o->int8_data || o->int8_pictures || o->int8_percentile > 0 || o->int8_small_weights;
-    if (e->is_int8 && !o->int8_data)
+    struct glcnn_export_options *o = &e->options;
+    if ((e->is_int8 || e->calibration) && !e->data)
+        return complain(e->command, EXIT_USAGE,
+                        "--%s needs --data: labelled pictures, as the network was trained on",
+                        e->is_int8 ? "int8" : "calibration");
+    if (!e->is_int8 && (o->int8_percentile > 0 || o->int8_small_weights))
+        return complain(e->command, EXIT_USAGE,
+                        "--percentile and --small-weights are for --int8, which is missing");
+    if (!e->is_int8 && !e->calibration && (e->data || e->pictures))
         return complain(
             e->command, EXIT_USAGE,
-            "--int8 needs --data: labelled pictures, which say what ranges values have");
-    if (!e->is_int8 && is_asked)
-        return complain(
-            e->command, EXIT_USAGE,
-            "--data, --pictures, --percentile and --small-weights are for --int8, which "
-            "is missing");
+            "--data and --pictures are for --int8 and --calibration, which are missing");
+    o->int8_data = e->is_int8 ? e->data : NULL;
+    o->int8_pictures = e->pictures;
+    e->pictures = e->pictures ? e->pictures : PICTURES;
     return EXIT_GOOD;
 }
 
@@ -220,22 +235,55 @@ static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
     if (optind == argc)
         return complain(e->command, EXIT_USAGE, "no model given");
     e->path = argv[optind++];
-    if (!e->out)
+    if (!e->out && !e->calibration)
         return complain(e->command, EXIT_USAGE, "--out is missing: the ONNX file to write");
-    status = check_int8(e);
+    status = check_data(e);
     return status == EXIT_GOOD ? expect_no_arguments(e->command, argc, argv) : status;
 }
 
 /* ---- The file ---- */
 
-/* Lines, each behind the file's name. */
-static void tell(const struct export *e)
+/* Lines, each behind the name of what was made. */
+static void tell_lines(const struct export *e, const char *text)
 {
-    for (const char *line = e->exported->text; *line;) {
+    for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");
-        output("%s: %.*s\n", e->out, (int)length, line);
+        output("%s: %.*s\n", e->out ? e->out : e->calibration, (int)length, line);
         line += length + (line[length] != 0);
     }
+}
+
+static const char *place(const struct export *e, const char *name, char path[8192])
+{
+    snprintf(path, 8192, "%s/%s", e->calibration, name);
+    return path;
+}
+
+static bool make_kit(struct export *e, char error[GLCNN_ERROR_LENGTH])
+{
+    const char *slash = e->out ? strrchr(e->out, '/') : NULL;
+    const struct glcnn_calibration_parameters parameters = {.model = e->path,
+                                                            .data = e->data,
+                                                            .count = e->pictures,
+                                                            .options = &e->options,
+                                                            .exported = e->exported,
+                                                            .model_name =
+                                                                slash ? slash + 1 : e->out};
+    if (glcnn_export_calibration(&parameters, &e->kit, error) != GLCNN_SUCCESS)
+        return false;
+    tell_lines(e, e->kit->notes);
+    return true;
+}
+
+static bool write_kit(const struct export *e, char error[GLCNN_ERROR_LENGTH])
+{
+    char path[8192];
+    bool good = true;
+    for (uint32_t i = 0; i < e->kit->file_count && good; i++) {
+        const struct glcnn_calibration_file *f = &e->kit->files[i];
+        good = glcnn_file_save(place(e, f->name, path), f->bytes, f->size, error) == GLCNN_SUCCESS;
+    }
+    return good;
 }
 
 static int write_file(struct export *e)
@@ -246,10 +294,42 @@ static int write_file(struct export *e)
         return complain(e->command, status, "%s", e->tool.error);
     if (glcnn_export_file(e->tool.device, e->path, &e->options, &e->exported, error) !=
             GLCNN_SUCCESS ||
-        glcnn_file_save(e->out, e->exported->bytes, e->exported->size, error) != GLCNN_SUCCESS)
+        (e->calibration && !make_kit(e, error)) ||
+        (e->out &&
+         glcnn_file_save(e->out, e->exported->bytes, e->exported->size, error) != GLCNN_SUCCESS) ||
+        (e->calibration && !write_kit(e, error)))
         return fail(e, error);
-    tell(e);
+    tell_lines(e, e->exported->text);
+    if (e->calibration)
+        output("%s: %u training pictures for quantisers; " GLCNN_CALIBRATION_README
+               " has the commands\n",
+               e->calibration, e->kit->picture_count);
     return EXIT_GOOD;
+}
+
+/* A file of the kit, which shares the folder's lock. */
+static void claim_one(struct export *e, const char *name)
+{
+    char path[8192];
+    claims_write(&e->claims, &(struct claim_output){.option = "--calibration",
+                                                    .path = place(e, name, path),
+                                                    .has_lock = true});
+}
+
+static void claim_kit(struct export *e)
+{
+    char name[GLCNN_CALIBRATION_NAME];
+    if (!e->calibration)
+        return;
+    claims_read(&e->claims, e->data);
+    claims_folder(&e->claims, "--calibration", e->calibration, "pictures");
+    claim_one(e, GLCNN_CALIBRATION_README);
+    claim_one(e, GLCNN_CALIBRATION_LIST);
+    claim_one(e, GLCNN_CALIBRATION_ARRAY);
+    for (uint32_t i = 0; i < e->pictures; i++) {
+        snprintf(name, sizeof name, GLCNN_CALIBRATION_PICTURE, i);
+        claim_one(e, name);
+    }
 }
 
 static int claim_files(struct export *e)
@@ -260,6 +340,7 @@ static int claim_files(struct export *e)
     claims_read(&e->claims, e->options.int8_data);
     claims_write(&e->claims,
                  &(struct claim_output){.option = "--out", .path = e->out, .in_place = true});
+    claim_kit(e);
     return claims_take(&e->claims, error) ? EXIT_GOOD : fail(e, error);
 }
 
@@ -278,6 +359,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         print_help(command);
     if (!help && status == EXIT_GOOD)
         status = export(&e);
+    glcnn_calibration_destroy(&e.kit);
     glcnn_exported_destroy(&e.exported);
     glcnn_device_destroy(&e.tool.device);
     claims_release(&e.claims);

@@ -2,6 +2,7 @@
 
 exported.py check FOLDER      ONNX's checker, and its shape inference, are strict with all of them
 exported.py inputs FOLDER     writes NAME.in.json for onnxruntime.js, of pictures.npy, of files of a batch that fits
+exported.py kit FOLDER CSV    the array of a kit is what CSV's rows, a label and bytes, are once they are normalised
 exported.py compare FOLDER    its NAME.out.json, decoded here, are the answers that glcnn predict gives
 
 The decoders are written by the words of glcnn/export.h, and share nothing with the library.
@@ -81,6 +82,16 @@ def check_metadata(task, batch, name, pictures, found):
         assert ast.literal_eval(found["kpt_shape"]) == [2, 2], name
     assert json.loads(found["model.classes"]) == NAMES, name
     assert found["model.task"] == task and found["glcnn.version"] == "1", name
+
+
+def kit(folder, table):
+    """Rows 0, n / 5, 2 n / 5 ... of mean 0.25 and deviation 0.5."""
+    rows = numpy.loadtxt(table, delimiter=",", skiprows=0 if open(table).readline()[0].isdigit() else 1)
+    found = numpy.load(folder + "/pictures.npy")
+    wanted = [(rows[i * len(rows) // 5, 1:] / 255 - 0.25) / 0.5 for i in range(5)]
+    assert found.dtype == numpy.float32 and found.shape[:2] == (5, 1), (found.dtype, found.shape)
+    off = abs(found.reshape(5, -1) - numpy.array(wanted)).max()
+    assert off <= 1e-6, off
 
 
 # ---- What it takes ----
@@ -213,4 +224,4 @@ def compare(folder):
 
 
 if __name__ == "__main__":
-    {"check": check, "inputs": inputs, "compare": compare}[sys.argv[1]](sys.argv[2])
+    {"check": check, "inputs": inputs, "kit": kit, "compare": compare}[sys.argv[1]](*sys.argv[2:])

@@ -108,6 +108,7 @@ base() {
     anomaly.out) echo anomaly fit in/seg/images --model in/seg.safetensors ;;
     anomaly.maps) echo anomaly score in/bank.glcnn in/seg/images/0.png ;;
     import.*) echo import in/model.onnx ;;
+    export.calibration) echo export in/net.safetensors --data in/cl --pictures 2 ;;
     export.*) echo export in/net.safetensors ;;
     esac
 }
@@ -150,6 +151,10 @@ inputs() {
         echo in/model.onnx import in/model.onnx
         echo in/names import in/model.onnx --class-names in/names
         ;;
+    export.calibration)
+        echo in/net.safetensors export in/net.safetensors --data in/cl --pictures 2
+        echo in/cl/train.csv export in/net.safetensors --data in/cl --pictures 2
+        ;;
     export.*)
         echo in/net.safetensors export in/net.safetensors
         echo in/cl/train.csv export in/net.safetensors --int8 --data in/cl
@@ -166,6 +171,7 @@ place() {
     *.report) value=$at file=$at/index.html ;;
     train.tensorboard) value=$at file=$at/- lock=$at/.events.glcnn-lock ;;
     predict.*) value=$at file=$at/in_seg_images_0.png lock=$at/.pictures.glcnn-lock ;;
+    export.calibration) value=$at file=$at/pictures.npy lock=$at/.pictures.glcnn-lock ;;
     anomaly.maps) value=$at file=$at/00000-0.png lock=$at/.pictures.glcnn-lock ;;
     train.out | import.out | anomaly.out) file=$at.glcnn value=$file ;;
     export.out) file=$at.onnx value=$file ;;
@@ -343,6 +349,7 @@ try_pairs() { # COMMAND OPTION...
             ln -s "$PWD/made/shared" "$file"
             arguments=$(base $command $other)
             [ $command = evaluate ] && arguments=$(base $command plot)
+            [ $command = export ] && arguments=$(base $command calibration)
             go "--$one and --$other" $arguments --$one=$first --$other=$value --force
             ends 1 'are one file'
             is_foreign made/shared

@@ -15,7 +15,8 @@ keys() {
     LC_ALL=C sed -n '1s/.*"__metadata__":{\([^}]*\)}.*/\1/p' "$1" | grep -ao '"[A-Za-z0-9_.-]*":"' | tr -d '":' |
         grep -v '^optimizer\.\|^time_step\.\|^encodes\.' | sort
 }
-sed -n 's/^| `\([a-z0-9_.]*\)`.*/\1/p' $page | sort >"$work/page"
+exported='/^## An exported file/,/^## A run/'
+sed "$exported d" $page | sed -n 's/^| `\([a-z0-9_.]*\)`.*/\1/p' | sort >"$work/page"
 "$glcnn" train --help | sed -n 's/^ *\(-[a-z], \)\{0,1\}--\([a-z-]*\).*/run.\2/p' | sort >"$work/options"
 
 # ---- What is written -------------------------------------------------------------------------------
@@ -38,6 +39,9 @@ grep '^anomaly\.' "$work/page" | cmp -s - "$work/anomaly" || fail "the bank's ke
 keys "$work/model.best" >"$work/best"
 [ -s "$work/best" ] && ! grep -v '^model\.\|^glcnn\.version' "$work/best" || fail 'the best network has what a run needs'
 "$glcnn" export "$work/model" --out "$work/model.onnx" >"$work/log" 2>&1 || { cat "$work/log"; fail 'export fails'; }
+for key in $(sed -n "$exported s/^| .\(model[a-z.]*\).*/\1/p" $page | grep -v 'units\|record') model.task model.mean; do
+    LC_ALL=C grep -aqF "$key" "$work/model.onnx" || fail "the exported file has no $key"
+done
 for file in model.best model.onnx; do
     ! LC_ALL=C grep -aqF "$work" "$work/$file" || fail "$file has a path of this machine"
 done

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Path = Union[str, "os.PathLike[str]"]
 
 _PARTS = ("all", "validation", "test")
+_BOXES = ("split", "yolo", "nms")
+_PREPROCESSINGS = {None: (0, False), "unit": (1, False), "bytes": (2, False), "unit-bgr": (1, True),
+                   "bytes-bgr": (2, True)}
 
 
 class Evaluation(NamedTuple):
@@ -78,6 +81,26 @@ class Model:
     def _notes(self) -> str:
         of = self._calls.glcnn_model_notes, self._calls.glcnn_model_remarks
         return "".join(notes(self._owned.pointer).decode() for notes in of)
+
+    def export(self, path: Path, *, boxes: str, batch: int, preprocessing: Optional[str]) -> str:
+        """Writes a file for other programs; what it takes and gives."""
+        options = _c.glcnn_export_options(batch=batch)
+        try:
+            options.boxes = _BOXES.index(boxes)
+            options.pixels, options.is_blue_first = _PREPROCESSINGS[preprocessing]
+        except (ValueError, KeyError):
+            raise refuse("boxes is %r and preprocessing %r; expected one of %s and one of %s" % (
+                boxes, preprocessing, ", ".join(_BOXES), ", ".join(map(str, _PREPROCESSINGS)))) from None
+        made = ctypes.POINTER(_c.glcnn_exported)()
+        self._device.enter()
+        call(self._calls.glcnn_export_model, self._owned.pointer, ctypes.byref(options), ctypes.byref(made))
+        try:
+            one = made.contents
+            with open(path, "wb") as file:
+                file.write(ctypes.string_at(one.bytes, one.size))
+            return one.text.decode()
+        finally:
+            self._calls.glcnn_exported_destroy(ctypes.byref(made))
 
     def predict(self, paths: Sequence[Path], *, flip: bool = False) -> Iterator[Answer]:
         """Pictures, folders of pictures, or one file of images; what cannot be read is left out."""

@@ -15,7 +15,7 @@ from .device import Device, Owned, default_device
 from .graph import Graph
 from .loss import AnyLoss, Recipe, Reduction
 from .metrics import History, Metrics, Score, named
-from .model import answers, paths_of
+from .model import Model, answers, paths_of
 from .node import FilterNode, ImageNode, address, get_parameter, pointers, set_parameter
 from .optimizer import Optimizer
 from .summary import describe, summary
@@ -431,6 +431,17 @@ class Network:
         """Writes an ONNX model: the one that the network was read from, with its weights of now,
         else a new one."""
         _onnx.write(self, path)
+
+    def export(self, path: Union[str, os.PathLike[str]], *, boxes: str = "split", batch: int = 0,
+               preprocessing: Optional[str] = None) -> str:
+        """Writes an ONNX file for other programs, as glcnn export does, and gives what that prints:
+        include/glcnn/export.h. The network has a task, as one of glcnn.tasks or a file of the tool.
+
+        boxes          how a detector's boxes leave: "split", "yolo" or "nms"
+        batch          the size of the batch; 0: any
+        preprocessing  that the file does: None, "unit" or "bytes", "unit-bgr" or "bytes-bgr"
+        """
+        return Model(self).export(path, boxes=boxes, batch=batch, preprocessing=preprocessing)
 
     def save_checkpoint(self, path: Union[str, os.PathLike[str]],
                         **metadata: str) -> None:

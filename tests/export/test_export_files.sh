@@ -34,7 +34,7 @@ has_onnx() {
 }
 files=$work/files
 mkdir "$files"
-GLCNN_EXPORT_FOLDER=$files must "$out/tests/test_export" every_task_leaves
+GLCNN_EXPORT_FOLDER=$files must "$out/tests/export/test_export" every_task_leaves
 
 # ---- Read again ------------------------------------------------------------------------------------
 
@@ -80,6 +80,32 @@ refused 'it must be in 1 .. ' export "$model" -o "$work/no.onnx" --batch 0
 refused 'layouts of boxes are for detectors' export "$files/classify.glcnn" -o "$work/no.onnx" --boxes yolo
 [ ! -e "$work/no.onnx" ] || fail 'what is refused leaves a file'
 
+# ---- A kit for quantisers --------------------------------------------------------------------------
+
+mkdir "$work/data"
+cp tests/golden/classifier/train.csv "$work/data/train.csv"
+must "$glcnn" train --data "$work/data" --net small --batch 4 --limit 8 --epochs 1 --mean 0.25 --deviation 0.5 \
+    --out "$work/net.glcnn"
+must "$glcnn" export "$work/net.glcnn" -o "$work/net.onnx" --calibration "$work/kit" --data "$work/data" --pictures 5
+grep -q 'kit: 5 training pictures' "$work/log" || fail 'the tool does not say how many pictures a kit has'
+[ "$(cat "$work/kit/dataset.txt")" = "$(seq -f '%05.0f.png' 0 4)" ] || fail 'the list has other pictures'
+for words in "mean_values=\[\[63.75\]\], std_values=\[\[127.5\]\]" "outputs=\['scores'\]" "end-node-names 'scores'" \
+    'normalization(\[63.75\], \[127.5\])' "{'images': picture" 'convert_model(.net.onnx.)' 'onnx_path=net.onnx'; do
+    grep -q -e "$words" "$work/kit/README.md" || fail "the kit's README has no $words"
+done
+refused 'already exists; --force overwrites it' export "$work/net.glcnn" --calibration "$work/kit" --data "$work/data"
+refused '--data is missing' export "$work/net.glcnn" --calibration "$work/other"
+refused 'are for --calibration' export "$work/net.glcnn" -o "$work/no.onnx" --pictures 5
+must "$glcnn" export "$work/net.glcnn" --calibration "$work/all" --data "$work/data" --pictures 9999 \
+    --embed-preprocessing bytes
+grep -q '9999 pictures were asked for, and the data have ' "$work/log" || fail 'that there are fewer pictures is not said'
+
+# A search among patches is no network.
+mkdir "$work/normal"
+cp "$work/kit"/0000[0-4].png "$work/normal"
+must "$glcnn" anomaly fit "$work/normal" --model "$work/net.glcnn" -o "$work/bank.glcnn"
+refused 'a search that no file of a network has' export "$work/bank.glcnn" -o "$work/no.onnx"
+
 # ---- What others say of them -----------------------------------------------------------------------
 
 if ! has_onnx; then
@@ -88,3 +114,4 @@ if ! has_onnx; then
 fi
 must $python "$models/exported.py" check "$files"
 cat "$work/log"
+must $python "$models/exported.py" kit "$work/kit" "$work/data/train.csv"

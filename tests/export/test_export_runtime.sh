@@ -39,7 +39,7 @@ has_runtime || skip 'there is no onnxruntime-node: npm install --ignore-scripts 
 
 files=$work/files
 mkdir "$files"
-GLCNN_EXPORT_FOLDER=$files must "$out/tests/test_export" every_task_leaves
+GLCNN_EXPORT_FOLDER=$files must "$out/tests/export/test_export" every_task_leaves
 must $python "$models/exported.py" inputs "$files"
 must node "$models/onnxruntime.js" "$files"
 must $python "$models/exported.py" compare "$files"
