@@ -94,7 +94,7 @@ for words in "mean_values=\[\[63.75\]\], std_values=\[\[127.5\]\]" "outputs=\['s
     grep -q -e "$words" "$work/kit/README.md" || fail "the kit's README has no $words"
 done
 refused 'already exists; --force overwrites it' export "$work/net.glcnn" --calibration "$work/kit" --data "$work/data"
-refused '--data is missing' export "$work/net.glcnn" --calibration "$work/other"
+refused 'needs --data' export "$work/net.glcnn" --calibration "$work/other"
 refused 'are for --calibration' export "$work/net.glcnn" -o "$work/no.onnx" --pictures 5
 must "$glcnn" export "$work/net.glcnn" --calibration "$work/all" --data "$work/data" --pictures 9999 \
     --embed-preprocessing bytes
