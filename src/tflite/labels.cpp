@@ -1,0 +1,87 @@
+/* Names of classes behind a .tflite file: an archive whose only file is stored as it is. */
+#include "tflite/lift.h"
+
+#include <string>
+
+#include "tflite/failure.h"
+
+namespace glcnn
+{
+
+static uint32_t checksum(const std::string &text)
+{
+    uint32_t sum = 0xffffffff;
+    for (const char c : text) {
+        sum ^= uint8_t(c);
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    return ~sum;
+}
+
+static void put(std::vector<uint8_t> &file, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        file.push_back(uint8_t(value >> 8 * i));
+}
+
+static void put(std::vector<uint8_t> &file, const std::string &text)
+{
+    file.insert(file.end(), text.begin(), text.end());
+}
+
+enum { DATE = 33 /* the first of January 1980 */, STORED = 0, ZIP_VERSION = 20 };
+
+/* What the local header and the central directory have alike. */
+static void put_entry(std::vector<uint8_t> &file, const std::string &name, const std::string &text)
+{
+    put(file, ZIP_VERSION, 2);
+    put(file, 0x800, 2); /* names are UTF-8 */
+    put(file, STORED, 2);
+    put(file, 0, 2);
+    put(file, DATE, 2);
+    put(file, checksum(text), 4);
+    put(file, text.size(), 4);
+    put(file, text.size(), 4);
+    put(file, name.size(), 2);
+    put(file, 0, 2); /* no extra field */
+}
+
+void append_labels(std::vector<uint8_t> &file, const char *const *labels, size_t count)
+{
+    const std::string name = "labels.txt";
+    std::string text;
+    for (size_t i = 0; i < count; i++) {
+        const std::string label = labels[i] ? labels[i] : "";
+        if (label.find_first_of("\r\n") != std::string::npos)
+            throw Failure(GLCNN_INVALID_ARGUMENT, "label " + std::to_string(i) +
+                                                      " has a line break; each label is one line");
+        text += label + "\n";
+    }
+    const size_t local = file.size();
+    put(file, 0x04034b50, 4);
+    put_entry(file, name, text);
+    put(file, name);
+    put(file, text);
+    const size_t directory = file.size();
+    put(file, 0x02014b50, 4);
+    put(file, ZIP_VERSION, 2);
+    put_entry(file, name, text);
+    put(file, 0, 2); /* no comment */
+    put(file, 0, 2); /* disk */
+    put(file, 0, 2);
+    put(file, 0, 4); /* no attributes */
+    put(file, local, 4);
+    put(file, name);
+    const size_t end = file.size();
+    put(file, 0x06054b50, 4);
+    put(file, 0, 2);
+    put(file, 0, 2);
+    put(file, 1, 2);
+    put(file, 1, 2);
+    put(file, end - directory, 4);
+    put(file, directory, 4);
+    put(file, 0, 2);
+}
+
+} // namespace glcnn
