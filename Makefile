@@ -32,16 +32,16 @@
 ##   DOCDIR MANDIR COMPLETIONDIR       and its share/doc/glcnn, share/man and
 ##                                     share/bash-completion/completions
 ##   DESTDIR         put in front of these by install and uninstall only
-##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves a test alone
+##   CC CXX AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG   the usual; CXX serves the part tflite and a test
 ##   CROSS_COMPILE   prefix of CC, CXX, AR and PKG_CONFIG, as aarch64-linux-gnu-
 ##   MPICC           MPI's compiler, which is asked for its flags: mpicc. "no": none
 ##   HOST_TOOL       a glcnn that runs here, to write the manual pages of one that does not
-##   PARTS           what all and install make beside libglcnn: interchange,onnx,data,mpi,train,tool, or some of
-##                   these; train is built of interchange, onnx and data, the tool of train too
+##   PARTS           what all and install make beside libglcnn: interchange,onnx,data,tflite,mpi,train,tool, or some
+##                   of these; train is built of interchange, onnx and data, the tool of tflite and train too
 ##   DESKTOP         no: without what only a large desktop GPU takes, as boards want it
 ##   DRM             no: without GBM, for systems whose drivers have only EGL and OpenGL ES
 ##   O               where everything is built: build
-##   FUZZ            boxes, deserialize, onnx, pictures, tables and targets, or some of them
+##   FUZZ            boxes, deserialize, onnx, pictures, tables, targets and tflite, or some of them
 ##   FUZZ_SECONDS    how long fuzz runs each: 600
 ##   V               1 shows the commands
 
@@ -86,6 +86,7 @@ LIB_SOURCES    := $(filter-out $(NO_SOURCES),$(sort $(wildcard $(LIB_ROOMS:%=%/*
 INTERCHANGE_SOURCES := $(sort $(wildcard src/interchange/*.c))
 ONNX_SOURCES   := $(sort $(wildcard src/onnx/*.c))
 DATA_SOURCES   := $(sort $(wildcard src/data/*.c))
+TFLITE_SOURCES := $(sort $(wildcard src/tflite/*.cpp))
 MPI_SOURCES    := $(if $(HAS_MPI),$(sort $(wildcard src/mpi/*.c)))
 KERNELS        := $(sort $(wildcard src/kernels/*.c))
 SHADERS        := $(filter-out $(if $(filter no,$(DESKTOP)),glsl/desktop/%),\
@@ -110,16 +111,17 @@ LIB_OBJECTS    := $(LIB_SOURCES:%.c=$(O)/%.o) $(GENERATED:%=$(O)/%.o)
 INTERCHANGE_OBJECTS := $(INTERCHANGE_SOURCES:%.c=$(O)/%.o)
 ONNX_OBJECTS   := $(ONNX_SOURCES:%.c=$(O)/%.o) $(O)/onnx.pb-c.o
 DATA_OBJECTS   := $(DATA_SOURCES:%.c=$(O)/%.o)
+TFLITE_OBJECTS := $(TFLITE_SOURCES:%.cpp=$(O)/%.o) $(O)/exchange.pb-c.o
 MPI_OBJECTS    := $(MPI_SOURCES:%.c=$(O)/%.o)
 BASE_OBJECTS   := $(BASE_SOURCES:%.c=$(O)/%.o)
 TRAIN_OBJECTS  := $(TRAIN_SOURCES:%.c=$(O)/%.o) $(O)/events.pb-c.o $(O)/tasks.o
 TOOL_OBJECTS   := $(TOOL_SOURCES:%.c=$(O)/%.o)
 SUPPORT_OBJECTS := $(SUPPORT:%.c=$(O)/%.o)
 OBJECTS        := $(LIB_OBJECTS) $(INTERCHANGE_OBJECTS) $(ONNX_OBJECTS) $(DATA_OBJECTS) \
-                  $(MPI_OBJECTS) $(TRAIN_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
+                  $(TFLITE_OBJECTS) $(MPI_OBJECTS) $(TRAIN_OBJECTS) $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o)
 
 # Static libraries stand in the order of linking: one uses those behind it.
-ALL_LIBRARIES := libglcnn_train libglcnn_data libglcnn_onnx libglcnn_interchange libglcnn
+ALL_LIBRARIES := libglcnn_train libglcnn_data libglcnn_tflite libglcnn_onnx libglcnn_interchange libglcnn
 ifeq ($(HAS_MPI),yes)
 ALL_LIBRARIES += libglcnn_mpi
 endif
@@ -134,6 +136,7 @@ CORE        := $(O)/libglcnn.so.$(VERSION)
 INTERCHANGE := $(O)/libglcnn_interchange.so.$(VERSION)
 ONNX        := $(O)/libglcnn_onnx.so.$(VERSION)
 DATA        := $(O)/libglcnn_data.so.$(VERSION)
+TFLITE      := $(O)/libglcnn_tflite.so.$(VERSION)
 TRAIN       := $(O)/libglcnn_train.so.$(VERSION)
 # Each shared library takes what it uses of src/base; of static ones libglcnn.a has it for all.
 BASE        := $(O)/base.a
@@ -155,7 +158,9 @@ hard_ldflags := -Wl,-z,relro -Wl,-z,now
 pkg_flags       = $(shell $(PKG_CONFIG) $1 2>/dev/null)
 own_cflags     := -std=c11 -fPIC -fvisibility=hidden -MMD -MP -Wall -Wextra -Wshadow -Wconversion \
                   -Wmissing-prototypes -Wstrict-prototypes -Wundef -Wno-missing-field-initializers
-own_cppflags   := -D_XOPEN_SOURCE=700 $(foreach part,core interchange onnx data train,\
+# C++ has no prototypes to miss.
+own_cxxflags    = -std=c++17 $(filter-out -std=c11 -Wmissing-prototypes -Wstrict-prototypes,$(own_cflags))
+own_cppflags   := -D_XOPEN_SOURCE=700 $(foreach part,core interchange onnx data tflite train,\
                     $(call pkg_flags,--cflags $(MODULES_$(part)))) $(call pkg_flags,--cflags glesv2)
 own_ldflags    := -Wl,--version-script,src/libglcnn.map -Wl,--no-undefined
 soname          = -Wl,-soname,$(patsubst %.$(VERSION),%.$(SOVERSION),$(@F))
@@ -164,12 +169,14 @@ includes        = $(public_include) -iquote src -iquote .
 lib_libs       := $(call pkg_flags,--libs $(MODULES_core)) -lm
 interchange_libs := $(call pkg_flags,--libs $(MODULES_interchange))
 onnx_libs      := $(call pkg_flags,--libs $(MODULES_onnx)) -lm
+# Of flatbuffers headers alone are used.
+tflite_libs    := $(call pkg_flags,--libs libprotobuf-c) -lstdc++ -lm
 data_libs      := $(call pkg_flags,--libs $(MODULES_data)) -pthread -lm
 train_libs     := $(call pkg_flags,--libs $(MODULES_train)) -lm
 mpi_cflags     := $(filter -I% -D% -pthread,$(mpi_flags))
 mpi_libs       := $(filter -L% -l% -Wl% -pthread,$(mpi_flags))
 app_libs       := $(call pkg_flags,--libs $(APP_MODULES))
-static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs) $(onnx_libs) $(data_libs) $(train_libs)
+static_libs     = $(filter-out %_mpi.a,$(STATIC)) $(lib_libs) $(interchange_libs) $(onnx_libs) $(tflite_libs) $(data_libs) $(train_libs)
 
 # ---- Rules ---------------------------------------------------------------------------------------
 
@@ -203,15 +210,16 @@ $1:
 	@printf '%s\n' $$(call quote,$$($2)) >$$@
 endef
 
-FLAGS     = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
+FLAGS     = $(CC) $(CXX) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) $(LDFLAGS) : $(own_cppflags) $(own_cflags) \
             $(hard_cflags) $(own_ldflags) $(hard_ldflags) : $(lib_libs) : $(interchange_libs) : \
-            $(onnx_libs) : $(data_libs) : $(train_libs) : $(mpi_flags) : $(app_libs)
+            $(onnx_libs) : $(tflite_libs) : $(data_libs) : $(train_libs) : $(mpi_flags) : $(app_libs)
 FILES     = $(LIB_SOURCES) $(SHADERS)
 $(eval $(call remember,$(O)/flags,FLAGS))
 $(eval $(call remember,$(O)/files,FILES))
 $(eval $(call remember,$(O)/interchange-files,INTERCHANGE_SOURCES))
 $(eval $(call remember,$(O)/onnx-files,ONNX_SOURCES))
 $(eval $(call remember,$(O)/data-files,DATA_SOURCES))
+$(eval $(call remember,$(O)/tflite-files,TFLITE_SOURCES))
 $(eval $(call remember,$(O)/mpi-files,MPI_SOURCES))
 $(eval $(call remember,$(O)/train-files,TRAIN_SOURCES))
 $(eval $(call remember,$(O)/kernel-headers,KERNEL_HEADERS))
@@ -231,7 +239,8 @@ $(O)/found/%:
 	@mkdir -p $(@D) && touch $@
 
 $(O)/found/core: | $(O)/found/gles
-$(O)/found/onnx $(O)/found/train: | $(O)/found/protoc-c
+$(O)/found/onnx $(O)/found/tflite $(O)/found/train: | $(O)/found/protoc-c
+$(O)/found/tflite: | $(O)/found/flatc
 $(O)/found/gles:
 	@echo '#include <GLES3/gl31.h>' | $(CC) $(own_cppflags) $(CPPFLAGS) $(CFLAGS) -x c -fsyntax-only - || { \
 	    echo 'The headers of OpenGL ES 3.1 are missing. $(needed)' >&2; exit 1; }
@@ -241,14 +250,22 @@ $(O)/found/protoc-c:
 	    echo 'protoc-c is missing, which compiles messages of protobuf. $(needed)' >&2; exit 1; }
 	@mkdir -p $(@D) && touch $@
 
+$(O)/found/flatc:
+	@flatc --version >/dev/null 2>&1 || { \
+	    echo 'flatc is missing, which compiles schemas of flatbuffers. $(needed)' >&2; exit 1; }
+	@mkdir -p $(@D) && touch $@
+
 $(LIB_OBJECTS): | $(O)/found/core
 $(INTERCHANGE_OBJECTS): | $(O)/found/interchange
 $(ONNX_OBJECTS): | $(O)/found/onnx
 $(DATA_OBJECTS): | $(O)/found/data
+$(TFLITE_OBJECTS): | $(O)/found/tflite
 $(TRAIN_OBJECTS): | $(O)/found/train
 $(TOOL_OBJECTS) $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): | $(O)/found/tool
 
 COMPILE = $(CC) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cflags) $(hard_cflags) $(CFLAGS) \
+          -c -o $@ $<
+COMPILE_CXX = $(CXX) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cxxflags) $(hard_cflags) $(CXXFLAGS) \
           -c -o $@ $<
 LINK    = $(CC) -pie $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@
 
@@ -258,6 +275,8 @@ $(MPI_OBJECTS): includes = $(public_include) -iquote src $(mpi_cflags:-I%=-isyst
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)
 # Dependencies leave out what -isystem finds.
 $(ONNX_OBJECTS): $(O)/onnx.pb-c.c
+$(TFLITE_OBJECTS): includes = $(public_include) -iquote src -isystem $(O)
+$(TFLITE_OBJECTS): $(O)/exchange.pb-c.c $(O)/tflite_schema.h
 $(TRAIN_OBJECTS): includes = $(public_include) -iquote src -isystem $(O)
 $(TOOL_OBJECTS): includes = $(public_include) -iquote src -iquote examples
 $(O)/src/report/event_file.o: $(O)/events.pb-c.c
@@ -266,6 +285,11 @@ $(O)/%.o: %.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE)
+
+$(O)/%.o: %.cpp $(O)/flags
+	$(call say,CXX)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE_CXX)
 
 $(O)/%.o: $(O)/%.c $(O)/flags | $(O)/include/glcnn/kernels.h
 	$(call say,CC)
@@ -277,6 +301,7 @@ $(O)/libglcnn.a: $(LIB_OBJECTS) $(O)/files
 $(O)/libglcnn_interchange.a: $(INTERCHANGE_OBJECTS) $(O)/interchange-files
 $(O)/libglcnn_onnx.a: $(ONNX_OBJECTS) $(O)/onnx-files
 $(O)/libglcnn_data.a: $(DATA_OBJECTS) $(O)/data-files
+$(O)/libglcnn_tflite.a: $(TFLITE_OBJECTS) $(O)/tflite-files
 $(O)/libglcnn_mpi.a: $(MPI_OBJECTS) $(O)/mpi-files
 $(O)/libglcnn_train.a: $(TRAIN_OBJECTS) $(O)/train-files
 $(BASE): $(BASE_OBJECTS) $(O)/base-files
@@ -303,11 +328,16 @@ $(INTERCHANGE) $(ONNX) $(DATA) $(TRAIN): src/libglcnn.map $(BASE) $(CORE)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
 	    $(filter %.o,$^) $(BASE) $(CORE) $(libs)
 
-# It calls nothing of libglcnn: a program that has that linked in loads it all the same.
+# They call nothing of libglcnn: a program that has that linked in loads them all the same.
 $(O)/libglcnn_mpi.so.$(VERSION): $(MPI_OBJECTS) $(O)/mpi-files src/libglcnn.map
 	$(call say,LD)
 	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
 	    $(MPI_OBJECTS) $(mpi_libs)
+
+$(TFLITE): $(TFLITE_OBJECTS) $(O)/tflite-files src/libglcnn.map
+	$(call say,LD)
+	$(Q)$(CC) -shared $(soname) $(own_ldflags) $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@ \
+	    $(TFLITE_OBJECTS) $(tflite_libs)
 
 $(foreach library,$(ALL_LIBRARIES),\
     $(eval $(filter $(O)/$(library).%,$(LINKS)): $(O)/$(library).so.$(VERSION)))

@@ -79,6 +79,16 @@ $(O)/onnx.pb-c.c: src/onnx/onnx.proto | $(O)/found/onnx
 	$(call say,GEN)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 
+# Those that become a .tflite file, and its tables.
+$(O)/exchange.pb-c.c: src/tflite/exchange.proto | $(O)/found/tflite
+	$(call say,GEN)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
+
+$(O)/tflite_schema.h: src/tflite/schema.fbs | $(O)/found/tflite
+	$(call say,GEN)
+	$(Q)mkdir -p $(O)/schema && flatc --cpp --scoped-enums --gen-object-api -o $(O)/schema $< && \
+	    mv $(O)/schema/schema_generated.h $@
+
 # TensorBoard's messages, as far as a training writes them.
 $(O)/events.pb-c.c: src/report/events.proto | $(O)/found/tool
 	$(call say,GEN)

@@ -46,7 +46,8 @@ struct glcnn_tflite_options {
     /* Names of classes, which the file then has as labels.txt, a line for each, in a ZIP archive at its end:
      * as TFLite Model Metadata has associated files. A name has no line break. */
     const char *const *labels;
-    size_t label_count; /* 0: none */
+    size_t
+        label_count; /* 0: those of the model's metadata, "names", a line break as a blank; or none */
 };
 
 /* Makes a .tflite file of the bytes of an ONNX model. *bytes is to be released with glcnn_tflite_destroy;

@@ -6,7 +6,8 @@
 # link statically, and its package does not bring them.
 TOOL_PACKAGES := pkg-config libegl-dev libgles-dev libgbm-dev zlib1g-dev libpng-dev \
                 libjpeg-dev libwebp-dev libtiff-dev libzip-dev libexpat1-dev libcjson-dev libyaml-dev \
-                libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libegl1 libgl1-mesa-dri \
+                libcbor-dev liblzma-dev libprotobuf-c-dev protobuf-c-compiler libflatbuffers-dev flatbuffers-compiler g++ \
+                libegl1 libgl1-mesa-dri \
                 dataset-fashion-mnist
 PACKAGES     := $(TOOL_PACKAGES) \
                 libcunit1-dev abigail-tools xz-utils glslang-tools mesa-vulkan-drivers virgl-server dpkg-dev mandoc musl-tools \
@@ -86,6 +87,13 @@ $(O)/glcnn_onnx.pc: $(O)/pc-values
 	    'Description: ONNX models as networks of glcnn, and back' \
 	    'Requires: glcnn = $(VERSION)' 'Requires.private: $(MODULES_onnx)' \
 	    'Libs.private: -lm' >$@
+
+$(O)/glcnn_tflite.pc: $(O)/pc-values
+	$(call say,GEN)
+	$(Q)printf '%s\n' $(pc_head) \
+	    'Description: ONNX models of glcnn as .tflite files, and back' \
+	    'Requires: glcnn = $(VERSION)' 'Requires.private: libprotobuf-c' \
+	    'Libs.private: -lstdc++ -lm' >$@
 
 $(O)/glcnn_data.pc: $(O)/pc-values
 	$(call say,GEN)

@@ -94,15 +94,33 @@ int Builder::add_sizes(const std::vector<int64_t> &values)
 
 /* Versions from which on operators take 8-bit numbers; of reals all here are of version 1. */
 static const std::map<Operation, int32_t> versions_of_bytes = {
-    {Operation::ADD, 2},          {Operation::AVERAGE_POOL_2D, 2}, {Operation::CONCATENATION, 2},
-    {Operation::CONV_2D, 3},      {Operation::DEPTHWISE_CONV_2D, 3}, {Operation::DEQUANTIZE, 2},
-    {Operation::LOGISTIC, 2},     {Operation::MAX_POOL_2D, 2},     {Operation::MUL, 2},
-    {Operation::SOFTMAX, 2},      {Operation::TANH, 2},            {Operation::PAD, 2},
-    {Operation::PADV2, 2},        {Operation::MEAN, 2},            {Operation::TRANSPOSE, 2},
-    {Operation::SUB, 2},          {Operation::SLICE, 2},           {Operation::STRIDED_SLICE, 2},
-    {Operation::MAXIMUM, 2},      {Operation::MINIMUM, 2},         {Operation::LEAKY_RELU, 2},
-    {Operation::RELU, 2},         {Operation::RELU6, 2},           {Operation::TRANSPOSE_CONV, 2},
-    {Operation::REDUCE_MAX, 2},   {Operation::REDUCE_MIN, 2},      {Operation::RESIZE_BILINEAR, 2},
+    {Operation::ADD, 2},
+    {Operation::AVERAGE_POOL_2D, 2},
+    {Operation::CONCATENATION, 2},
+    {Operation::CONV_2D, 3},
+    {Operation::DEPTHWISE_CONV_2D, 3},
+    {Operation::DEQUANTIZE, 2},
+    {Operation::LOGISTIC, 2},
+    {Operation::MAX_POOL_2D, 2},
+    {Operation::MUL, 2},
+    {Operation::SOFTMAX, 2},
+    {Operation::TANH, 2},
+    {Operation::PAD, 2},
+    {Operation::PADV2, 2},
+    {Operation::MEAN, 2},
+    {Operation::TRANSPOSE, 2},
+    {Operation::SUB, 2},
+    {Operation::SLICE, 2},
+    {Operation::STRIDED_SLICE, 2},
+    {Operation::MAXIMUM, 2},
+    {Operation::MINIMUM, 2},
+    {Operation::LEAKY_RELU, 2},
+    {Operation::RELU, 2},
+    {Operation::RELU6, 2},
+    {Operation::TRANSPOSE_CONV, 2},
+    {Operation::REDUCE_MAX, 2},
+    {Operation::REDUCE_MIN, 2},
+    {Operation::RESIZE_BILINEAR, 2},
     {Operation::RESIZE_NEAREST_NEIGHBOR, 2}};
 
 int32_t Builder::version_of(Operation operation, const std::vector<int> &operands)
@@ -182,8 +200,7 @@ std::vector<float> Builder::reals(int index)
 tflite::OperatorT *Builder::producer(int index)
 {
     const auto found = producers.find(index);
-    return found == producers.end() ? nullptr
-                                    : model.subgraphs[0]->operators[found->second].get();
+    return found == producers.end() ? nullptr : model.subgraphs[0]->operators[found->second].get();
 }
 
 Operation Builder::operation(const tflite::OperatorT &made)

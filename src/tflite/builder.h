@@ -63,6 +63,10 @@ class Builder
     /* The operator that makes a tensor; NULL: none does. */
     tflite::OperatorT *producer(int index);
     tflite::Operation operation(const tflite::OperatorT &made);
+    bool has_unsigned_bytes(int index)
+    {
+        return tensor(index).type == tflite::TensorType::UINT8;
+    }
     void rename(int index, const std::string &name);
 
     std::vector<int32_t> inputs, outputs;

@@ -1,6 +1,7 @@
 /* Names of classes behind a .tflite file: an archive whose only file is stored as it is. */
 #include "tflite/lift.h"
 
+#include <cstdlib>
 #include <string>
 
 #include "tflite/failure.h"
@@ -47,12 +48,56 @@ static void put_entry(std::vector<uint8_t> &file, const std::string &name, const
     put(file, 0, 2); /* no extra field */
 }
 
-void append_labels(std::vector<uint8_t> &file, const char *const *labels, size_t count)
+static void put_character(std::string &text, uint32_t code)
+{
+    if (code < 0x80) {
+        text += char(code);
+        return;
+    }
+    const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const uint32_t heads[] = {0, 0xc0, 0xe0, 0xf0};
+    text += char(heads[more] | code >> 6 * more);
+    for (int i = more - 1; i >= 0; i--)
+        text += char(0x80 | (code >> 6 * i & 0x3f));
+}
+
+/* What follows a backslash: hexadecimal digits of a byte or a character, or the character itself. */
+static size_t put_escaped(std::string &label, const std::string &text, size_t at)
+{
+    const char kind = at < text.size() ? text[at] : 0;
+    const size_t digits = kind == 'x' ? 2 : kind == 'U' ? 8 : 0;
+    if (digits == 0 || at + digits >= text.size()) {
+        label += kind;
+        return at + 1;
+    }
+    const uint32_t code = uint32_t(std::strtoul(text.substr(at + 1, digits).c_str(), nullptr, 16));
+    kind == 'x' ? void(label += char(code)) : put_character(label, code);
+    return at + 1 + digits;
+}
+
+std::vector<std::string> names_of_dictionary(const std::string &text)
+{
+    std::vector<std::string> names;
+    size_t at = 0;
+    while ((at = text.find('\'', at)) != std::string::npos) {
+        std::string name;
+        for (at++; at < text.size() && text[at] != '\'';)
+            if (text[at] == '\\')
+                at = put_escaped(name, text, at + 1);
+            else
+                name += text[at++];
+        names.push_back(name);
+        at++;
+    }
+    return names;
+}
+
+void append_labels(std::vector<uint8_t> &file, const std::vector<std::string> &labels)
 {
     const std::string name = "labels.txt";
     std::string text;
-    for (size_t i = 0; i < count; i++) {
-        const std::string label = labels[i] ? labels[i] : "";
+    for (size_t i = 0; i < labels.size(); i++) {
+        const std::string &label = labels[i];
         if (label.find_first_of("\r\n") != std::string::npos)
             throw Failure(GLCNN_INVALID_ARGUMENT, "label " + std::to_string(i) +
                                                       " has a line break; each label is one line");

@@ -46,7 +46,8 @@ static std::string operand_of(Lifting &l, int tensor, size_t rank)
     Shape wide = l.shape(tensor);
     wide.insert(wide.begin(), rank - wide.size(), 1);
     const std::string value = l.add("Reshape", {l.plain(tensor), l.sizes(wide)});
-    return rank == 4 ? l.add("Transpose", {value}, {{"perm", wholes_attribute({0, 3, 1, 2})}}) : value;
+    return rank == 4 ? l.add("Transpose", {value}, {{"perm", wholes_attribute({0, 3, 1, 2})}})
+                     : value;
 }
 
 static std::string two(Lifting &l, const char *op)
@@ -141,8 +142,7 @@ static void lift_prelu(Lifting &l)
     const int slopes = l.input(1);
     if (!l.is_constant(slopes))
         l.refuse("its slopes are computed");
-    l.give_usual(
-        l.add("PRelu", {usual_input(l), operand_constant(l, slopes, l.rank(l.output()))}));
+    l.give_usual(l.add("PRelu", {usual_input(l), operand_constant(l, slopes, l.rank(l.output()))}));
 }
 
 static void lift_rsqrt(Lifting &l)
@@ -215,7 +215,8 @@ static void reduce(Lifting &l, const char *op)
     if (rank == 4 && !keeps && !is_of_pixels) { /* axes that are left stand in the file's order */
         attributes["keepdims"] = whole_attribute(1);
         const std::string kept = l.add(op, inputs, attributes);
-        const std::string last = l.add("Transpose", {kept}, {{"perm", wholes_attribute({0, 2, 3, 1})}});
+        const std::string last =
+            l.add("Transpose", {kept}, {{"perm", wholes_attribute({0, 2, 3, 1})}});
         l.give_plain(l.add("Reshape", {last, l.sizes(l.shape(l.output()))}));
         return;
     }

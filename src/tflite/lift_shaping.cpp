@@ -196,9 +196,9 @@ static void lift_depth_to_space(Lifting &l)
     const auto *o = l.made->builtin_options_as_DepthToSpaceOptions();
     if (!o || o->block_size() < 1)
         l.damaged("it has no size of blocks");
-    l.give_picture(l.add(
-        "DepthToSpace", {l.picture(l.input(0))},
-        {{"blocksize", whole_attribute(o->block_size())}, {"mode", text_attribute("DCR")}}));
+    l.give_picture(
+        l.add("DepthToSpace", {l.picture(l.input(0))},
+              {{"blocksize", whole_attribute(o->block_size())}, {"mode", text_attribute("DCR")}}));
 }
 
 static void lift_space_to_depth(Lifting &l)
@@ -231,13 +231,14 @@ static void resize(Lifting &l, const char *mode, bool aligned, bool half)
     const float scales[] = {scale_of(l.shape(x)[1], size[0]), scale_of(l.shape(x)[2], size[1])};
     const bool is_nearest = std::string(mode) == "nearest";
     const std::string name = l.scales(scales[0], scales[1]);
-    l.give_picture(l.add(
-        "Resize", {l.picture(x), "", name},
-        {{"mode", text_attribute(mode)},
-         {"coordinate_transformation_mode",
-          text_attribute(aligned ? "align_corners" : half ? "half_pixel" : "asymmetric")},
-         {"nearest_mode",
-          text_attribute(is_nearest && (aligned || half) ? "round_prefer_ceil" : "floor")}}));
+    l.give_picture(
+        l.add("Resize", {l.picture(x), "", name},
+              {{"mode", text_attribute(mode)},
+               {"coordinate_transformation_mode", text_attribute(aligned ? "align_corners"
+                                                                 : half  ? "half_pixel"
+                                                                         : "asymmetric")},
+               {"nearest_mode",
+                text_attribute(is_nearest && (aligned || half) ? "round_prefer_ceil" : "floor")}}));
 }
 
 static void lift_bilinear(Lifting &l)

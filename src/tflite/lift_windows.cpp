@@ -64,7 +64,8 @@ static int picture_input(const Lifting &l, size_t k)
 }
 
 /* Numbers of a constant by what axis each of ONNX's axes is in the file. */
-static std::vector<float> moved(const std::vector<float> &values, const Shape &s, const int order[4])
+static std::vector<float> moved(const std::vector<float> &values, const Shape &s,
+                                const int order[4])
 {
     int64_t stride[4] = {s[1] * s[2] * s[3], s[2] * s[3], s[3], 1};
     std::vector<float> to;
@@ -205,10 +206,8 @@ void lift_transposed_bias(Lifting &l)
     if (!options || options->size() < sizeof numbers)
         l.damaged("its options are cut off");
     std::memcpy(numbers, options->data(), sizeof numbers);
-    const Walk w = {{1, 1},
-                    {numbers[2], numbers[1]},
-                    {1, 1},
-                    numbers[0] == 1 ? Padding::SAME : Padding::VALID};
+    const Walk w = {
+        {1, 1}, {numbers[2], numbers[1]}, {1, 1}, numbers[0] == 1 ? Padding::SAME : Padding::VALID};
     transpose_convolution(l, picture_input(l, 0), l.input(1), 2, w, Activation::NONE);
 }
 

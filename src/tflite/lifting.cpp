@@ -36,7 +36,8 @@ Lifting::Lifting(const uint8_t *file_bytes, size_t file_size) : bytes(file_bytes
         fail_malformed("the .tflite file has no subgraph, no buffers or no operators");
     graph = file->subgraphs()->Get(0);
     if (!graph->tensors() || !graph->inputs() || !graph->outputs() || !graph->operators())
-        fail_malformed("the subgraph of the .tflite file lacks tensors, inputs, outputs or operators");
+        fail_malformed(
+            "the subgraph of the .tflite file lacks tensors, inputs, outputs or operators");
     budget = std::max(size * NUMBERS_PER_BYTE, LEAST_BUDGET);
     check_tensors();
 }
@@ -62,9 +63,10 @@ void Lifting::check_tensors()
 
 std::string Lifting::note() const
 {
-    return drops_roundings ? "the file rounds its activations to 8 bits; the model computes them as reals, "
-                             "and weights as the reals that they stand for"
-                           : "";
+    return drops_roundings
+               ? "the file rounds its activations to 8 bits; the model computes them as reals, "
+                 "and weights as the reals that they stand for"
+               : "";
 }
 
 /* ---- The operator ---- */
@@ -152,7 +154,8 @@ void Lifting::alias(int of, int from)
 void Lifting::spend(size_t numbers)
 {
     if (numbers > budget)
-        fail_malformed("the constants of the .tflite file have far more numbers than the file has bytes");
+        fail_malformed(
+            "the constants of the .tflite file have far more numbers than the file has bytes");
     budget -= numbers;
 }
 
@@ -240,8 +243,9 @@ std::vector<float> Lifting::stored_reals(const tflite::Tensor &t)
         double value = stored_number(t.type(), data->data(), i);
         if (scale_count) {
             const size_t k = scale_count == 1 ? 0 : i / std::max<size_t>(after, 1) % scale_count;
-            const int64_t zero =
-                zeros && zeros->size() ? zeros->Get(uint32_t(std::min<size_t>(k, zeros->size() - 1))) : 0;
+            const int64_t zero = zeros && zeros->size()
+                                     ? zeros->Get(uint32_t(std::min<size_t>(k, zeros->size() - 1)))
+                                     : 0;
             value = double(scales->Get(uint32_t(k))) * (value - double(zero));
         }
         values[i] = float(value);
@@ -328,8 +332,8 @@ std::vector<float> Lifting::dense(const tflite::Tensor &t, const std::vector<flo
     const size_t rank = sizes.size(), count = size_t(count_of(sizes));
     const size_t blocks = s->block_map() ? s->block_map()->size() : 0;
     const size_t levels = s->dim_metadata() ? s->dim_metadata()->size() : 0;
-    if (!s->traversal_order() || s->traversal_order()->size() != levels || levels != rank + blocks ||
-        levels > 2 * MOST_RANK)
+    if (!s->traversal_order() || s->traversal_order()->size() != levels ||
+        levels != rank + blocks || levels > 2 * MOST_RANK)
         fail_malformed("a sparse tensor has levels that do not fit to its shape");
     spend(count);
     SparseWalk w;
@@ -395,8 +399,9 @@ std::vector<float> Lifting::reals(int tensor)
     if (t.sparsity())
         values = dense(t, values);
     if (values.size() != size_t(count_of(shape(tensor))))
-        fail_malformed("tensor \"" + tensor_name(tensor) + "\" has " + std::to_string(values.size()) +
-                       " numbers; its shape wants " + std::to_string(count_of(shape(tensor))));
+        fail_malformed("tensor \"" + tensor_name(tensor) + "\" has " +
+                       std::to_string(values.size()) + " numbers; its shape wants " +
+                       std::to_string(count_of(shape(tensor))));
     return values;
 }
 
@@ -494,8 +499,10 @@ std::string Lifting::plain(int tensor)
         return found->second;
     const auto other = pictures.find(tensor);
     if (other == pictures.end())
-        damaged("it reads tensor \"" + tensor_name(tensor) + "\", which no operator before it makes");
-    return plains[tensor] = add("Transpose", {other->second}, {{"perm", wholes_attribute({0, 2, 3, 1})}});
+        damaged("it reads tensor \"" + tensor_name(tensor) +
+                "\", which no operator before it makes");
+    return plains[tensor] =
+               add("Transpose", {other->second}, {{"perm", wholes_attribute({0, 2, 3, 1})}});
 }
 
 std::string Lifting::picture(int tensor)

@@ -69,8 +69,8 @@ const Value &Lowering::input(size_t k) const
                        std::to_string(k));
     const auto found = values.find(node->inputs[k]);
     if (found == values.end())
-        fail_malformed("node \"" + node->name + "\" (" + node->op + ") reads \"" +
-                       node->inputs[k] + "\", which nothing before it makes");
+        fail_malformed("node \"" + node->name + "\" (" + node->op + ") reads \"" + node->inputs[k] +
+                       "\", which nothing before it makes");
     return found->second;
 }
 
@@ -394,10 +394,10 @@ static Quantisation fixed_scale(Operation operation)
 /* Has the operator a form for bytes, of a scale of its own for the result? */
 static bool takes_bytes(Operation operation)
 {
-    static const Operation those[] = {Operation::RELU,       Operation::RELU6,     Operation::LOGISTIC,
-                                      Operation::TANH,       Operation::SOFTMAX,   Operation::HARD_SWISH,
-                                      Operation::LEAKY_RELU, Operation::ADD,       Operation::SUB,
-                                      Operation::MUL};
+    static const Operation those[] = {
+        Operation::RELU,    Operation::RELU6,      Operation::LOGISTIC,   Operation::TANH,
+        Operation::SOFTMAX, Operation::HARD_SWISH, Operation::LEAKY_RELU, Operation::ADD,
+        Operation::SUB,     Operation::MUL};
     return std::find(std::begin(those), std::end(those), operation) != std::end(those);
 }
 
@@ -447,8 +447,7 @@ Value Lowering::binary(Operation operation, const Value &x, const Value &y)
     const size_t rank = shape.size();
     const Value *leads = !x.is_constant && x.shape.size() == rank ? &x : &y;
     const Order order = leads->shape.size() == rank ? order_of(*leads) : picture_order(rank);
-    const Numbers numbers =
-        takes_bytes(operation) ? numbers_for({&x, &y}, true) : Numbers{};
+    const Numbers numbers = takes_bytes(operation) ? numbers_for({&x, &y}, true) : Numbers{};
     std::vector<int> operands;
     for (const Value *value : {&x, &y}) {
         Shape wide = value->shape;
@@ -506,10 +505,10 @@ Value Lowering::padded(const Value &x, const std::vector<int64_t> &before,
             refuse("it has margins below 0");
     }
     const Numbers numbers = numbers_of(x);
-    std::vector<int> operands = {
-        laid(x, order, numbers),
-        out.add_wholes(result_name() + ".margins", {int64_t(order.size()), 2}, margins,
-                       TensorType::INT32)};
+    std::vector<int> operands = {laid(x, order, numbers),
+                                 out.add_wholes(result_name() + ".margins",
+                                                {int64_t(order.size()), 2}, margins,
+                                                TensorType::INT32)};
     if (number == 0)
         return make(Operation::PAD, {}, operands, shape, order, numbers);
     if (numbers.are_bytes()) {
@@ -612,7 +611,8 @@ bool Lowering::is_channels_last() const
     std::string name = in.inputs[0].name;
     for (size_t steps = 0; steps <= in.nodes.size(); steps++) {
         const auto found = readers.find(name);
-        if (found == readers.end() || found->second.size() != 1 || found->second[0]->outputs.empty())
+        if (found == readers.end() || found->second.size() != 1 ||
+            found->second[0]->outputs.empty())
             return false;
         const Node &reader = *found->second[0];
         if (reader.op == "Transpose") {
@@ -644,8 +644,12 @@ void Lowering::add_input(const Port &port, bool is_last)
     reads.outputs = {port.name};
     const std::optional<Quantisation> wanted =
         sole && sole->op == "QuantizeLinear" ? target(reads, false) : std::nullopt;
-    v.tensor = out.add_tensor(port.name, ordered(v.shape, v.order),
-                              wanted ? TensorType::INT8 : TensorType::FLOAT32,
+    if (port.type != Type::FLOAT && port.type != Type::UINT8)
+        fail_unsupported("input \"" + port.name + "\" is neither of float32 nor of bytes");
+    const TensorType type = wanted                     ? TensorType::INT8
+                            : port.type == Type::UINT8 ? TensorType::UINT8
+                                                       : TensorType::FLOAT32;
+    v.tensor = out.add_tensor(port.name, ordered(v.shape, v.order), type,
                               wanted ? *wanted : Quantisation{});
     out.inputs.push_back(v.tensor);
     values[port.name] = v;

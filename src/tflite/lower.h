@@ -119,7 +119,7 @@ class Lowering
     const OnnxModel &in;
     std::map<std::string, Value> values;
     std::map<std::string, std::vector<const Node *>> readers;
-    std::set<std::string> results; /* outputs of the model */
+    std::set<std::string> results;                 /* outputs of the model */
     std::map<int, std::vector<std::string>> names; /* of the values that a tensor is */
     std::map<std::pair<int, Order>, int> moved;
     std::map<int, int> real_tensors;

@@ -29,11 +29,19 @@ template <Operation operation> static void lower_many(Lowering &l)
     l.give(y);
 }
 
-/* A hard sigmoid of a sixth and a half times what it is made of, which nobody else reads: see lower_neurons. */
-
 static void lower_identity(Lowering &l)
 {
     l.give(l.input(0));
+}
+
+/* Of an input of bytes, to reals; other values are reals already. */
+static void lower_cast(Lowering &l)
+{
+    const Value &x = l.input(0);
+    if (l.whole("to", 1) != int64_t(Type::FLOAT))
+        l.refuse("it makes other numbers than float32");
+    const bool has_bytes = !x.is_constant && l.out.has_unsigned_bytes(x.tensor);
+    l.give(has_bytes ? l.make(Operation::CAST, {}, {x.tensor}, x.shape, x.order, {}) : x);
 }
 
 /* Over the last axis of the tensor alone. */
@@ -81,8 +89,8 @@ static void lower_instance(Lowering &l)
         tflite::ReducerOptionsT options;
         options.keep_dims = true;
         return l.make(Operation::MEAN, options_of(options),
-                      {l.laid(v, order, {}), l.out.add_sizes(places)}, {x.shape[0], x.shape[1], 1, 1},
-                      order, {});
+                      {l.laid(v, order, {}), l.out.add_sizes(places)},
+                      {x.shape[0], x.shape[1], 1, 1}, order, {});
     };
     const Value centred = l.binary(Operation::SUB, x, mean_of(x));
     const Value variance = mean_of(l.binary(Operation::MUL, centred, centred));
@@ -95,6 +103,7 @@ static void lower_instance(Lowering &l)
 
 const LoweringRow lower_arithmetic[] = {{"Abs", lower_unary<Operation::ABS>},
                                         {"Add", lower_binary<Operation::ADD>},
+                                        {"Cast", lower_cast},
                                         {"Div", lower_binary<Operation::DIV>},
                                         {"Dropout", lower_identity},
                                         {"Exp", lower_unary<Operation::EXP>},

@@ -99,15 +99,17 @@ static int byte_biases(Lowering &l, const Value *biases, int64_t outputs, float 
         const double value =
             c.type == Type::FLOAT
                 ? double(c.reals[i])
-                : double(c.wholes[i]) * double(biases->quantisation.scales
-                                                   [biases->quantisation.scales.size() == 1 ? 0 : i]);
-        wholes[i] = int64_t(std::clamp(std::nearbyint(value / double(scale)), -2147483648.0, 2147483647.0));
+                : double(c.wholes[i]) *
+                      double(biases->quantisation
+                                 .scales[biases->quantisation.scales.size() == 1 ? 0 : i]);
+        wholes[i] =
+            int64_t(std::clamp(std::nearbyint(value / double(scale)), -2147483648.0, 2147483647.0));
     }
     return l.out.add_wholes(l.node->name + ".biases", {outputs}, wholes, TensorType::INT32, q);
 }
 
-static int biases_for(Lowering &l, const Value *biases, int64_t outputs, const Value &x, int weights,
-                      const Numbers &numbers)
+static int biases_for(Lowering &l, const Value *biases, int64_t outputs, const Value &x,
+                      int weights, const Numbers &numbers)
 {
     if (biases && (!biases->is_constant || count_of(biases->shape) != outputs))
         l.refuse("its biases must be constants, one for each of " + std::to_string(outputs) +
@@ -122,7 +124,8 @@ static int biases_for(Lowering &l, const Value *biases, int64_t outputs, const V
 }
 
 /* Bytes for products: each input quantised, weights around 0. */
-static Numbers numbers_of_product(Lowering &l, const Value &x, const Value &weights, bool by_channel)
+static Numbers numbers_of_product(Lowering &l, const Value &x, const Value &weights,
+                                  bool by_channel)
 {
     const Quantisation &q = weights.quantisation;
     const bool is_centred =
@@ -212,7 +215,8 @@ static void lower_groups(Lowering &l, int64_t groups)
     shape[1] *= groups;
     tflite::ConcatenationOptionsT options;
     options.axis = 3;
-    l.give(l.make(Operation::CONCATENATION, options_of(options), parts, shape, picture_order(4), {}));
+    l.give(
+        l.make(Operation::CONCATENATION, options_of(options), parts, shape, picture_order(4), {}));
 }
 
 static void lower_conv(Lowering &l)
@@ -249,8 +253,8 @@ static void lower_transposed(Lowering &l)
         result[2 + i] = whole[2 + i] - pads[i] - pads[2 + i];
         if (stride[i] < 1 || pads[i] < 0 || pads[2 + i] < 0 || more[i] < 0 || result[2 + i] < 1)
             l.refuse("it has a stride below 1, margins below 0, or no result");
-        const int64_t total = std::max<int64_t>(
-            (x.shape[2 + i] - 1) * stride[i] + sizes[2 + i] - result[2 + i], 0);
+        const int64_t total =
+            std::max<int64_t>((x.shape[2 + i] - 1) * stride[i] + sizes[2 + i] - result[2 + i], 0);
         is_same = is_same && (result[2 + i] + stride[i] - 1) / stride[i] == x.shape[2 + i] &&
                   pads[i] == total / 2;
     }
@@ -265,7 +269,8 @@ static void lower_transposed(Lowering &l)
     const std::vector<int> operands = {
         l.out.add_sizes({made[0], made[2], made[3], made[1]}), kernel, l.laid(x, order, numbers),
         biases_for(l, l.has_input(2) ? &l.input(2) : nullptr, sizes[1], x, kernel, numbers)};
-    const Value y = l.make(Operation::TRANSPOSE_CONV, options_of(o), operands, made, order, numbers);
+    const Value y =
+        l.make(Operation::TRANSPOSE_CONV, options_of(o), operands, made, order, numbers);
     l.give(l.cut(y, {0, 0, is_same ? 0 : pads[0], is_same ? 0 : pads[1]}, result));
 }
 
@@ -281,7 +286,8 @@ static Value transposed(const Value &v)
             if (v.constant.type == Type::FLOAT)
                 t.constant.reals[size_t(k * rows + i)] = v.constant.reals[size_t(i * columns + k)];
             else
-                t.constant.wholes[size_t(k * rows + i)] = v.constant.wholes[size_t(i * columns + k)];
+                t.constant.wholes[size_t(k * rows + i)] =
+                    v.constant.wholes[size_t(i * columns + k)];
         }
     if (t.quantisation.scales.size() > 1)
         t.quantisation.axis = 1 - t.quantisation.axis;
@@ -294,7 +300,8 @@ static Value multiply(Lowering &l, const Value &x, const Value &weights, const V
     const int64_t outputs = weights.shape[0], inputs = weights.shape[1];
     Shape shape = x.shape;
     if (shape.empty() || shape.back() != inputs)
-        l.refuse("its matrix has " + std::to_string(inputs) + " rows, which do not fit to its source");
+        l.refuse("its matrix has " + std::to_string(inputs) +
+                 " rows, which do not fit to its source");
     const int64_t rows = count_of(shape) / std::max<int64_t>(inputs, 1);
     shape.back() = outputs;
     const Numbers numbers = numbers_of_product(l, x, weights, true);
@@ -353,7 +360,8 @@ static bool fold_into_convolution(Lowering &l, const Value &x, const std::vector
     if (!(plain && plain->activation == Activation::NONE) &&
         !(depthwise && depthwise->activation == Activation::NONE))
         return false;
-    std::vector<float> weights = l.out.reals(made->inputs[1]), biases = l.out.reals(made->inputs[2]);
+    std::vector<float> weights = l.out.reals(made->inputs[1]),
+                       biases = l.out.reals(made->inputs[2]);
     const size_t outputs = scale.size();
     const size_t each = weights.size() / std::max<size_t>(outputs, 1);
     if (biases.size() != outputs || weights.size() != each * outputs)
@@ -362,7 +370,8 @@ static bool fold_into_convolution(Lowering &l, const Value &x, const std::vector
         weights[i] *= scale[plain ? i / each : i % outputs];
     for (size_t k = 0; k < outputs; k++)
         biases[k] = biases[k] * scale[k] + shift[k];
-    made->inputs[1] = l.out.add_reals(l.node->name + ".weights", l.out.shape(made->inputs[1]), weights);
+    made->inputs[1] =
+        l.out.add_reals(l.node->name + ".weights", l.out.shape(made->inputs[1]), weights);
     made->inputs[2] = l.out.add_reals(l.node->name + ".biases", {int64_t(outputs)}, biases);
     return true;
 }
@@ -370,8 +379,8 @@ static bool fold_into_convolution(Lowering &l, const Value &x, const std::vector
 static void lower_batch_normalisation(Lowering &l)
 {
     const Value &x = l.input(0);
-    const std::vector<float> gamma = l.constant(1, "gamma").reals, beta = l.constant(2, "beta").reals,
-                             mean = l.constant(3, "mean").reals,
+    const std::vector<float> gamma = l.constant(1, "gamma").reals,
+                             beta = l.constant(2, "beta").reals, mean = l.constant(3, "mean").reals,
                              variance = l.constant(4, "variance").reals;
     const float epsilon = l.real("epsilon", 1e-5f);
     const size_t channels = x.shape.size() > 1 ? size_t(x.shape[1]) : 0;
@@ -401,8 +410,8 @@ const LoweringRow lower_convolution[] = {{"BatchNormalization", lower_batch_norm
 
 /* ---- Pooling ---- */
 
-static Value pool(Lowering &l, Operation operation, const Value &x, const Window &w, Padding padding,
-                  const Numbers &numbers)
+static Value pool(Lowering &l, Operation operation, const Value &x, const Window &w,
+                  Padding padding, const Numbers &numbers)
 {
     tflite::Pool2DOptionsT o;
     o.padding = padding;
@@ -467,8 +476,8 @@ static Value average(Lowering &l, const Value &x, const Window &w, bool counts_m
     if (!counts_margins && is_same(w, x.shape))
         return pool(l, Operation::AVERAGE_POOL_2D, x, w, Padding::SAME, l.numbers_of(x));
     const Value source = counts_margins ? x : l.as_reals(x);
-    const Value wide = l.padded(source, {0, 0, w.before[0], w.before[1]},
-                                {0, 0, w.after[0], w.after[1]}, 0);
+    const Value wide =
+        l.padded(source, {0, 0, w.before[0], w.before[1]}, {0, 0, w.after[0], w.after[1]}, 0);
     const Value y =
         pool(l, Operation::AVERAGE_POOL_2D, wide, w, Padding::VALID, l.numbers_of(source));
     return counts_margins ? y : l.binary(Operation::MUL, y, parts_of_windows(l, x, w));
@@ -517,8 +526,8 @@ static void reduce(Lowering &l, Operation operation, std::vector<int64_t> axes, 
     tflite::ReducerOptionsT options;
     options.keep_dims = true;
     const int places_tensor = l.out.add_sizes(places);
-    const Value y = l.make(operation, options_of(options), {l.laid(x, order, numbers), places_tensor},
-                           kept, order, numbers);
+    const Value y = l.make(operation, options_of(options),
+                           {l.laid(x, order, numbers), places_tensor}, kept, order, numbers);
     l.give(shape == kept ? y : l.reshaped(y, shape));
 }
 

@@ -101,8 +101,8 @@ static Value negative_part(Lowering &l, const Value &x)
 /* alpha (e^x - 1) below 0. */
 static Value elu(Lowering &l, const Value &x, float alpha, float per)
 {
-    const Value inner =
-        per == 1 ? negative_part(l, x) : l.binary(Operation::MUL, negative_part(l, x), l.number(per));
+    const Value inner = per == 1 ? negative_part(l, x)
+                                 : l.binary(Operation::MUL, negative_part(l, x), l.number(per));
     const Value less = l.binary(Operation::SUB, l.unary(Operation::EXP, inner), l.number(1));
     return l.binary(Operation::ADD, l.unary(Operation::RELU, x),
                     l.binary(Operation::MUL, less, l.number(alpha)));
@@ -124,8 +124,7 @@ static void lower_celu(Lowering &l)
 static void lower_selu(Lowering &l)
 {
     const float gamma = l.real("gamma", 1.05070102214813232421875f);
-    const Value y =
-        elu(l, l.as_reals(l.input(0)), l.real("alpha", 1.67326319217681884765625f), 1);
+    const Value y = elu(l, l.as_reals(l.input(0)), l.real("alpha", 1.67326319217681884765625f), 1);
     l.give(l.binary(Operation::MUL, y, l.number(gamma)));
 }
 
@@ -153,8 +152,8 @@ static void lower_erf(Lowering &l)
                                     0.254829592f};
     const Value x = l.as_reals(l.input(0));
     const Value size = l.unary(Operation::ABS, x);
-    const Value below = l.binary(
-        Operation::ADD, l.binary(Operation::MUL, size, l.number(0.3275911f)), l.number(1));
+    const Value below =
+        l.binary(Operation::ADD, l.binary(Operation::MUL, size, l.number(0.3275911f)), l.number(1));
     /* 1 / y */
     const Value t = l.binary(Operation::DIV, l.number(1), below);
     Value sum = l.binary(Operation::MUL, t, l.number(factors[0]));
@@ -219,7 +218,8 @@ static Quantisation own_quantisation(const Lowering &l)
     const Constant *zero = l.has_input(2) ? &l.constant(2, "its zero point") : nullptr;
     const bool is_one = scale.reals.size() == 1;
     const size_t rank = l.input(0).shape.size();
-    return quantisation_of(l, scale, zero, is_one ? 0 : int32_t(l.axis_of(l.whole("axis", 1), rank)));
+    return quantisation_of(l, scale, zero,
+                           is_one ? 0 : int32_t(l.axis_of(l.whole("axis", 1), rank)));
 }
 
 /* What is computed becomes bytes; of a constant the numbers do. */
@@ -271,8 +271,7 @@ static void lower_dequantise(Lowering &l)
     l.give(x);
 }
 
-const LoweringRow lower_quantisation[] = {{"DequantizeLinear", lower_dequantise},
-                                          {"QuantizeLinear", lower_quantise},
-                                          {nullptr, nullptr}};
+const LoweringRow lower_quantisation[] = {
+    {"DequantizeLinear", lower_dequantise}, {"QuantizeLinear", lower_quantise}, {nullptr, nullptr}};
 
 } // namespace glcnn

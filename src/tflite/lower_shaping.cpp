@@ -43,7 +43,8 @@ static void lower_flatten(Lowering &l)
     if (first < 0 || first > rank)
         l.refuse("its axis is none of its source's");
     const Shape front(x.shape.begin(), x.shape.begin() + first);
-    l.give(l.reshaped(x, {count_of(front), count_of(x.shape) / std::max<int64_t>(count_of(front), 1)}));
+    l.give(l.reshaped(
+        x, {count_of(front), count_of(x.shape) / std::max<int64_t>(count_of(front), 1)}));
 }
 
 static std::vector<int64_t> given_axes(const Lowering &l)
@@ -152,9 +153,7 @@ struct Range {
 static Range range_of(int64_t start, int64_t end, int64_t step, int64_t size)
 {
     const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? size - 1 : size;
-    auto from_front = [&](int64_t at) {
-        return std::clamp(at < 0 ? at + size : at, least, most);
-    };
+    auto from_front = [&](int64_t at) { return std::clamp(at < 0 ? at + size : at, least, most); };
     Range r = {from_front(start), from_front(end), step};
     if (step < 0 && end < -size)
         r.end = -1;
@@ -225,7 +224,8 @@ static void lower_split(Lowering &l)
     const Value &x = l.input(0);
     const size_t axis = size_t(l.axis_of(l.whole("axis", 0), x.shape.size()));
     const int64_t count = int64_t(l.node->outputs.size());
-    std::vector<int64_t> sizes = l.has_input(1) ? l.wholes_of(1, "its sizes") : l.wholes("split", {});
+    std::vector<int64_t> sizes =
+        l.has_input(1) ? l.wholes_of(1, "its sizes") : l.wholes("split", {});
     if (sizes.empty())
         sizes.assign(size_t(count), x.shape[axis] / std::max<int64_t>(count, 1));
     std::vector<int64_t> begin(x.shape.size(), 0);
@@ -317,8 +317,8 @@ static void lower_expand(Lowering &l)
     for (int axis : order)
         ordered.push_back(times[size_t(axis)]);
     const Value reals = l.as_reals(wide);
-    l.give(l.make(Operation::TILE, {}, {l.laid(reals, order, {}), l.out.add_sizes(ordered)}, shape, order,
-                  {}));
+    l.give(l.make(Operation::TILE, {}, {l.laid(reals, order, {}), l.out.add_sizes(ordered)}, shape,
+                  order, {}));
 }
 
 /* ---- Blocks ---- */
@@ -361,9 +361,10 @@ static void lower_depth_to_space(Lowering &l)
     tflite::DepthToSpaceOptionsT options;
     options.block_size = int32_t(block);
     const Numbers numbers = l.numbers_of(y);
-    l.give(l.make(Operation::DEPTH_TO_SPACE, options_of(options), {l.laid(y, picture_order(4), numbers)},
-                  {x.shape[0], x.shape[1] / (block * block), x.shape[2] * block, x.shape[3] * block},
-                  picture_order(4), numbers));
+    l.give(l.make(
+        Operation::DEPTH_TO_SPACE, options_of(options), {l.laid(y, picture_order(4), numbers)},
+        {x.shape[0], x.shape[1] / (block * block), x.shape[2] * block, x.shape[3] * block},
+        picture_order(4), numbers));
 }
 
 static void lower_space_to_depth(Lowering &l)
@@ -375,7 +376,8 @@ static void lower_space_to_depth(Lowering &l)
     tflite::SpaceToDepthOptionsT options;
     options.block_size = int32_t(block);
     const Numbers numbers = l.numbers_of(x);
-    l.give(l.make(Operation::SPACE_TO_DEPTH, options_of(options), {l.laid(x, picture_order(4), numbers)},
+    l.give(l.make(Operation::SPACE_TO_DEPTH, options_of(options),
+                  {l.laid(x, picture_order(4), numbers)},
                   {x.shape[0], x.shape[1] * block * block, x.shape[2] / block, x.shape[3] / block},
                   picture_order(4), numbers));
 }
@@ -425,14 +427,16 @@ static void lower_resize(Lowering &l)
         tflite::ResizeBilinearOptionsT options;
         options.align_corners = is_aligned;
         options.half_pixel_centers = is_half;
-        l.give(l.make(Operation::RESIZE_BILINEAR, options_of(options), operands, shape, order, numbers));
+        l.give(l.make(Operation::RESIZE_BILINEAR, options_of(options), operands, shape, order,
+                      numbers));
         return;
     }
     /* Centres of pixels lie on no edge where the size is a multiple, so that all roundings agree. */
     bool is_multiple = true;
     for (size_t i = 2; i < 4; i++)
         is_multiple = is_multiple && shape[i] % x.shape[i] == 0;
-    const bool fits = is_half      ? rounding == "round_prefer_ceil" || (is_multiple && rounding == "round_prefer_floor")
+    const bool fits = is_half ? rounding == "round_prefer_ceil" ||
+                                    (is_multiple && rounding == "round_prefer_floor")
                       : is_aligned ? rounding == "round_prefer_ceil"
                                    : rounding == "floor";
     if (!fits)

@@ -40,8 +40,7 @@ template <typename T> static std::vector<T> numbers_in(const ProtobufCBinaryData
     return values;
 }
 
-template <typename T>
-static std::vector<int64_t> wholes_in(const Exchange__Tensor *tensor)
+template <typename T> static std::vector<int64_t> wholes_in(const Exchange__Tensor *tensor)
 {
     if (tensor->has_raw_data) {
         const std::vector<T> values = numbers_in<T>(tensor->raw_data);
@@ -88,8 +87,8 @@ static Constant constant_of(const Exchange__Tensor *tensor)
     if (tensor->has_data_location && tensor->data_location)
         fail_unsupported("tensor \"" + text_of(tensor->name) + "\" has its data in another file");
     read_values(tensor, constant);
-    const size_t count = constant.type == Type::FLOAT ? constant.reals.size()
-                                                      : constant.wholes.size();
+    const size_t count =
+        constant.type == Type::FLOAT ? constant.reals.size() : constant.wholes.size();
     if (count != size_t(count_of(constant.shape)))
         fail_malformed("tensor \"" + text_of(tensor->name) + "\" has " + std::to_string(count) +
                        " numbers; its shape wants " + std::to_string(count_of(constant.shape)));
@@ -132,6 +131,8 @@ static Port port_of(const Exchange__Value *v)
     Port port;
     port.name = text_of(v->name);
     const Exchange__Type__Tensor *tensor = v->type ? v->type->tensor_type : nullptr;
+    if (tensor && tensor->has_elem_type)
+        port.type = Type(tensor->elem_type);
     for (size_t i = 0; tensor && tensor->shape && i < tensor->shape->n_dim; i++) {
         const Exchange__Shape__Dimension *d = tensor->shape->dim[i];
         bool is_known = d->value_case == EXCHANGE__SHAPE__DIMENSION__VALUE_DIM_VALUE;
@@ -293,7 +294,7 @@ static Exchange__Value *value_message(Messages &m, const Port &port)
     to->type = m.make(exchange__type__init);
     auto *tensor = to->type->tensor_type = m.make(exchange__type__tensor__init);
     tensor->has_elem_type = true;
-    tensor->elem_type = int32_t(Type::FLOAT);
+    tensor->elem_type = int32_t(port.type);
     tensor->shape = m.make(exchange__shape__init);
     tensor->shape->dim = m.array<Exchange__Shape__Dimension *>(port.shape.size());
     for (int64_t size : port.shape) {

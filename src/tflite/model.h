@@ -43,6 +43,7 @@ struct Node {
 struct Port {
     std::string name;
     Shape shape;
+    Type type = Type::FLOAT;
 };
 
 struct OnnxModel {

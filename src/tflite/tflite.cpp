@@ -52,6 +52,26 @@ static glcnn_status give_bytes(uint8_t **bytes, size_t *size, char *error, Conve
     }
 }
 
+/* Those that are given, or those of the model's metadata, in which a line break becomes a blank. */
+static std::vector<std::string> labels_of(const struct glcnn_tflite_options *options,
+                                          const glcnn::OnnxModel &model)
+{
+    std::vector<std::string> labels;
+    if (options && options->label_count) {
+        for (size_t i = 0; i < options->label_count; i++)
+            labels.push_back(options->labels[i] ? options->labels[i] : "");
+        return labels;
+    }
+    const auto names = model.metadata.find("names");
+    if (names == model.metadata.end())
+        return labels;
+    labels = glcnn::names_of_dictionary(names->second);
+    for (std::string &label : labels)
+        for (char &c : label)
+            c = c == '\n' || c == '\r' ? ' ' : c;
+    return labels;
+}
+
 glcnn_status glcnn_tflite_from_onnx(const uint8_t *onnx, size_t onnx_size,
                                     const struct glcnn_tflite_options *options, uint8_t **bytes,
                                     size_t *size, char error[GLCNN_ERROR_LENGTH])
@@ -59,8 +79,9 @@ glcnn_status glcnn_tflite_from_onnx(const uint8_t *onnx, size_t onnx_size,
     return give_bytes(bytes, size, error, [&] {
         const glcnn::OnnxModel model = glcnn::parse_onnx(onnx, onnx_size);
         std::vector<uint8_t> made = glcnn::Lowering(model).run();
-        if (options && options->label_count)
-            glcnn::append_labels(made, options->labels, options->label_count);
+        const std::vector<std::string> labels = labels_of(options, model);
+        if (!labels.empty())
+            glcnn::append_labels(made, labels);
         return made;
     });
 }

@@ -2,7 +2,9 @@
 #include <getopt.h>
 #include <glcnn/export.h>
 #include <glcnn/io.h>
+#include <glcnn/tflite.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "train/claim.h"
@@ -23,7 +25,7 @@ enum {
 };
 
 static const struct option_row options[] = {
-    {'o', "out", WRITES "FILE", "the ONNX file to write"},
+    {'o', "out", WRITES "FILE", "the file to write: .tflite, or else ONNX"},
     {OPTION_BATCH, "batch", "N", "fix the batch, as NPUs want it (default: any size)"},
     {OPTION_BOXES, "boxes", "LAYOUT", "split, yolo or nms: how a detector's boxes leave"},
     {OPTION_PREPROCESSING, "embed-preprocessing", "WHAT",
@@ -48,6 +50,8 @@ static const char details[] =
     "opset 14; an imported model comes back as it was, with the names and layouts of its file, but with the "
     "weights and the head that it has now. The file's metadata say its task, its classes and how pictures are "
     "normalised, for Ultralytics' loaders and for \"glcnn import\".\n"
+    "A FILE whose name ends with .tflite is one of TensorFlow Lite, with N,H,W,C in place of N,C,H,W, a batch of 1 "
+    "and the classes in labels.txt at its end.\n"
     "It takes \"images\", N,C,H,W, of values in 0 .. 1, minus the mean, divided by the deviation. With "
     "--embed-preprocessing it does that itself: of bytes, or of a unit's values in 0 .. 1, red first, or as "
     "OpenCV has pictures blue first. What it gives is printed: of the tasks classify and segment scores, of "
@@ -83,6 +87,8 @@ struct export
     struct claims claims;
     const struct glcnn_exported *exported;
     const struct glcnn_calibration *kit;
+    uint8_t *tflite; /* made of the former */
+    size_t tflite_size;
 };
 
 static int fail(const struct export *e, const char *error)
@@ -236,7 +242,7 @@ static int read_arguments(struct export *e, int argc, char *argv[], bool *help)
         return complain(e->command, EXIT_USAGE, "no model given");
     e->path = argv[optind++];
     if (!e->out && !e->calibration)
-        return complain(e->command, EXIT_USAGE, "--out is missing: the ONNX file to write");
+        return complain(e->command, EXIT_USAGE, "--out is missing: the file to write");
     status = check_data(e);
     return status == EXIT_GOOD ? expect_no_arguments(e->command, argc, argv) : status;
 }
@@ -286,20 +292,39 @@ static bool write_kit(const struct export *e, char error[GLCNN_ERROR_LENGTH])
     return good;
 }
 
+static bool is_tflite(const struct export *e)
+{
+    return e->out && names_tflite(e->out);
+}
+
+/* Of a .tflite file what ONNX's says, but for the axes. */
+static bool make_file(struct export *e, char error[GLCNN_ERROR_LENGTH])
+{
+    if (is_tflite(e) && e->options.batch == 0)
+        e->options.batch = 1;
+    if (glcnn_export_file(e->tool.device, e->path, &e->options, &e->exported, error) !=
+        GLCNN_SUCCESS)
+        return false;
+    return !is_tflite(e) ||
+           glcnn_tflite_from_onnx(e->exported->bytes, e->exported->size, NULL, &e->tflite,
+                                  &e->tflite_size, error) == GLCNN_SUCCESS;
+}
+
 static int write_file(struct export *e)
 {
     char error[GLCNN_ERROR_LENGTH];
     int status = device_open(&e->tool);
     if (status != EXIT_GOOD)
         return complain(e->command, status, "%s", e->tool.error);
-    if (glcnn_export_file(e->tool.device, e->path, &e->options, &e->exported, error) !=
-            GLCNN_SUCCESS ||
-        (e->calibration && !make_kit(e, error)) ||
+    if (!make_file(e, error) || (e->calibration && !make_kit(e, error)) ||
         (e->out &&
-         glcnn_file_save(e->out, e->exported->bytes, e->exported->size, error) != GLCNN_SUCCESS) ||
+         glcnn_file_save(e->out, e->tflite ? e->tflite : e->exported->bytes,
+                         e->tflite ? e->tflite_size : e->exported->size, error) != GLCNN_SUCCESS) ||
         (e->calibration && !write_kit(e, error)))
         return fail(e, error);
     tell_lines(e, e->exported->text);
+    if (e->tflite)
+        output("%s: TensorFlow Lite, in which N,C,H,W is N,H,W,C, and the batch is 1\n", e->out);
     if (e->calibration)
         output("%s: %u training pictures for quantisers; " GLCNN_CALIBRATION_README
                " has the commands\n",
@@ -360,6 +385,7 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     if (!help && status == EXIT_GOOD)
         status = export(&e);
     glcnn_calibration_destroy(&e.kit);
+    glcnn_tflite_destroy(e.tflite);
     glcnn_exported_destroy(&e.exported);
     glcnn_device_destroy(&e.tool.device);
     claims_release(&e.claims);
@@ -367,8 +393,8 @@ static int run(const struct tool_command *command, int argc, char *argv[])
 }
 
 const struct tool_command command_export = {.name = "export",
-                                            .arguments = "MODEL -o FILE.onnx [OPTION]...",
-                                            .text = "write a model as an ONNX file",
+                                            .arguments = "MODEL -o FILE [OPTION]...",
+                                            .text = "write a model as an ONNX or .tflite file",
                                             .details = details,
                                             .options = options,
                                             .run = run};

@@ -1,6 +1,7 @@
-/* glcnn import: an ONNX file becomes a model file, to evaluate, to predict with and to train on. */
+/* glcnn import: an ONNX or a .tflite file becomes a model file, to evaluate, to predict with and to train on. */
 #include <getopt.h>
 #include <glcnn/io.h>
+#include <glcnn/tflite.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static const struct option_row options[] = {
 #define OPSETS        TEXT_OF(GLCNN_ONNX_OLDEST_OPSET) " to " TEXT_OF(GLCNN_ONNX_NEWEST_OPSET)
 
 static const char details[] =
-    "MODEL is an ONNX file of opset " OPSETS " with one image as its input. A classifier, whose "
+    "MODEL is an ONNX file of opset " OPSETS
+    ", or a .tflite file, with one image as its input. A classifier, whose "
     "output is a score or a probability for each class, can be trained, evaluated and used to "
     "predict. Any other network, for segmentation or without a head, is kept for \"glcnn "
     "export\", Python (glcnn.load) and C and for \"glcnn train --task detect\", segment or keypoints, or "
@@ -66,7 +68,7 @@ static const char details[] =
     "scaled until it covers the image size, by the mean over areas. Classifiers of ImageNet are mostly "
     "evaluated with --resize 256 for images of 224x224, antialiased and bilinear, as Pillow and "
     "torchvision do. The model file keeps all of this, and \"glcnn export\" makes "
-    "an ONNX file of it again. An existing file is overwritten only with --force.\n"
+    "an ONNX or .tflite file of it again. An existing file is overwritten only with --force.\n"
     "The parameters that train are listed by the layers that have them, as --train of \"glcnn "
     "train\" calls them, with shapes and numbers of values; those that do not train with the "
     "reason. Of many the first are listed, with --parameters all.\n"
@@ -121,6 +123,7 @@ static int fail_file(const struct import *i, const char *error)
 
 #define HEAD_MAX     65535
 #define CHANNELS_MAX 65535
+#define TFLITE_MAX   ((size_t)1 << 31) /* tables of flatbuffers count to there */
 #define NAMES_MAX    ((size_t)1 << 26) /* bytes of a file of names */
 
 static int read_count(const struct import *i, const char *name, uint32_t most, uint32_t *count)
@@ -185,7 +188,7 @@ static int read_arguments(struct import *i, int argc, char *argv[], bool *help)
             return status;
     }
     if (optind == argc)
-        return complain(i->command, EXIT_USAGE, "no ONNX file given");
+        return complain(i->command, EXIT_USAGE, "no ONNX or .tflite file given");
     i->path = argv[optind++];
     if (!i->out)
         return complain(i->command, EXIT_USAGE, "--out is missing: the model file to write");
@@ -381,7 +384,7 @@ static int read_own(struct import *i)
     char error[GLCNN_ERROR_LENGTH];
     if (i->options.output || i->options.head_classes)
         return EXIT_GOOD;
-    if (!own_file_read(i->path, &i->own, error))
+    if (!names_tflite(i->path) && !own_file_read(i->path, &i->own, error))
         return fail_file(i, error);
     if (!i->own.is_own)
         return EXIT_GOOD;
@@ -389,6 +392,34 @@ static int read_own(struct import *i)
     i->options.outputs = (const char *const *)i->own.outputs;
     i->options.output_count = i->own.output_count;
     return EXIT_GOOD;
+}
+
+/* A file that is an ONNX model once it is converted. Its data lie nowhere else. */
+static glcnn_status load_tflite(const struct import *i, glcnn_network **network,
+                                struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
+{
+    char note[GLCNN_ERROR_LENGTH];
+    void *file = NULL;
+    uint8_t *bytes = NULL;
+    size_t file_size, size;
+    glcnn_status status = glcnn_file_load(i->path, TFLITE_MAX, &file, &file_size, error);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_tflite_to_onnx(file, file_size, &bytes, &size, note, error);
+    if (status == GLCNN_SUCCESS && note[0])
+        output("%s: %s\n", i->path, note);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_onnx_read(i->tool.device, bytes, size, &i->options, network, record, error);
+    glcnn_tflite_destroy(bytes);
+    free(file);
+    return status;
+}
+
+static glcnn_status load_file(struct import *i, glcnn_network **network,
+                              char error[GLCNN_ERROR_LENGTH])
+{
+    return names_tflite(i->path)
+               ? load_tflite(i, network, &i->record, error)
+               : glcnn_onnx_load(i->tool.device, i->path, &i->options, network, &i->record, error);
 }
 
 static int read_model(struct import *i)
@@ -399,8 +430,7 @@ static int read_model(struct import *i)
     int status = device_open(&i->tool);
     if (status != EXIT_GOOD)
         return complain(i->command, status, "%s", i->tool.error);
-    if (glcnn_onnx_load(i->tool.device, i->path, &i->options, &network, &i->record, error) !=
-        GLCNN_SUCCESS)
+    if (load_file(i, &network, error) != GLCNN_SUCCESS)
         return fail_file(i, error);
     if (!keeps_record(i))
         good = own_file_join(&i->own, i->record, error);
@@ -534,9 +564,10 @@ static int run(const struct tool_command *command, int argc, char *argv[])
     return status;
 }
 
-const struct tool_command command_import = {.name = "import",
-                                            .arguments = "MODEL.onnx -o FILE [OPTION]...",
-                                            .text = "import an ONNX model, to train and use here",
-                                            .details = details,
-                                            .options = options,
-                                            .run = run};
+const struct tool_command command_import = {
+    .name = "import",
+    .arguments = "MODEL -o FILE [OPTION]...",
+    .text = "import an ONNX or .tflite model, to train and use here",
+    .details = details,
+    .options = options,
+    .run = run};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/option.h"
 
@@ -226,4 +227,11 @@ int read_extent(const struct tool_command *command, const char *text, uint32_t m
     return option_extent(text, most, width, height)
                ? EXIT_GOOD
                : complain(command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, text, most);
+}
+
+bool names_tflite(const char *path)
+{
+    static const char ending[] = ".tflite";
+    const size_t length = strlen(path), part = sizeof ending - 1;
+    return length > part && strcasecmp(path + length - part, ending) == 0;
 }

@@ -71,6 +71,9 @@ int expect_no_arguments(const struct tool_command *command, int argc, char *argv
 int read_extent(const struct tool_command *command, const char *text, uint32_t most,
                 uint32_t *width, uint32_t *height);
 
+/* Is a file of that name one of TensorFlow Lite: does it end with .tflite, large or small? */
+bool names_tflite(const char *path);
+
 /* ---- Device (device.c) ---- */
 
 #define WAIT_MAX 1000000 /* seconds */

@@ -20,7 +20,7 @@ for tool in "gcc:$cc" "g++:c++" "ar:ar" "pkg-config:$pkg_config" ${mpi:+mpicc:mp
     printf '#!/bin/sh\necho called >"%s"\nexec %s "$@"\n' "$work/${tool%%:*}.called" "${tool#*:}" \
         >"$work/bin/foo-${tool%%:*}"
 done
-# As long as $work/there is there, it names the only libraries that are; protoc-c and C++ are not.
+# As long as $work/there is there, it names the only libraries that are; protoc-c, flatc and C++ are not.
 cat >"$work/bin/foo-pkg-config" <<END
 #!/bin/sh
 echo called >"$work/pkg-config.called"
@@ -35,7 +35,7 @@ case \$* in
 esac
 exec $pkg_config "\$@"
 END
-for tool in protoc-c c++; do
+for tool in protoc-c flatc c++; do
     printf '#!/bin/sh\n[ ! -e "%s" ] || exit 127\nPATH=%s\nexec %s "$@"\n' "$work/there" "$PATH" $tool >"$work/bin/$tool"
 done
 chmod +x "$work"/bin/*
@@ -62,7 +62,7 @@ for file in lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/glcnn.pc in
     [ -f "$dest$prefix/$file" ] || fail "install-core left out $file"
 done
 more=$(find "$dest" -name 'libglcnn_*' -o -name 'glcnn_*.pc' -o -name bin -o -name man1 -o -name checkpoint.h \
-    -o -name serialize.h -o -name onnx.h -o -name data.h -o -name mpi.h \
+    -o -name serialize.h -o -name onnx.h -o -name tflite.h -o -name data.h -o -name mpi.h \
     -o -name train.h -o -name task.h)
 [ -z "$more" ] || fail "install-core installs $more"
 
@@ -77,8 +77,10 @@ lacks 'Libraries of the part data are missing' PARTS=data
 lacks 'Package libcjson was not found' "$out/libglcnn_interchange.so"
 echo '<egl> <libprotobuf-c>' >"$work/there"
 lacks 'protoc-c is missing' PARTS=onnx
+echo '<egl> <libprotobuf-c> <flatbuffers>' >"$work/there"
+lacks 'flatc is missing' PARTS=tflite
 lacks 'has nonsense, and the parts are core interchange' PARTS=data,nonsense
-lacks 'the part tool, which is built of interchange onnx train too' PARTS=data,tool
+lacks 'the part tool, which is built of interchange onnx tflite train too' PARTS=data,tool
 lacks 'has mpi, and there is no MPI: MPICC=no' PARTS=mpi MPICC=no
 lacks 'Package gbm was not found' O="$work/other" core
 build O="$work/other" DRM=no "$work/other/found/core" >"$work/log" 2>&1 ||
@@ -147,6 +149,8 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     include/glcnn/data.h \
     lib/foo/libglcnn_onnx.a lib/foo/libglcnn_onnx.so lib/foo/pkgconfig/glcnn_onnx.pc \
     include/glcnn/onnx.h \
+    lib/foo/libglcnn_tflite.a lib/foo/libglcnn_tflite.so lib/foo/pkgconfig/glcnn_tflite.pc \
+    include/glcnn/tflite.h \
     lib/foo/libglcnn_train.a lib/foo/libglcnn_train.so lib/foo/pkgconfig/glcnn_train.pc \
     include/glcnn/task.h include/glcnn/detection.h include/glcnn/metrics.h include/glcnn/train.h \
     include/glcnn/report.h include/glcnn/export.h include/glcnn/anomaly.h \
@@ -164,7 +168,7 @@ done
 
 # The file says where it is by ${prefix} alone, so that one line moves it.
 mkdir "$work/pc"
-for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_data.pc glcnn_train.pc ${mpi:+glcnn_mpi.pc}; do
+for file in glcnn.pc glcnn_interchange.pc glcnn_onnx.pc glcnn_tflite.pc glcnn_data.pc glcnn_train.pc ${mpi:+glcnn_mpi.pc}; do
     sed "s|^prefix=.*|prefix=$root|" "$root/lib/foo/pkgconfig/$file" >"$work/pc/$file"
 done
 pc() {
@@ -216,6 +220,7 @@ END
 }
 both_ways glcnn_interchange checkpoint 'glcnn_checkpoint_load(NULL, NULL, NULL, error)'
 both_ways glcnn_onnx onnx 'glcnn_onnx_load(NULL, NULL, NULL, NULL, NULL, error)'
+both_ways glcnn_tflite tflite 'glcnn_tflite_to_onnx(NULL, 0, NULL, NULL, NULL, error)'
 [ -z "$mpi" ] || both_ways glcnn_mpi mpi 'glcnn_mpi_create(NULL, NULL, error)'
 both_ways glcnn_data data 'glcnn_dataset_open(NULL, NULL, NULL, error)'
 
@@ -249,7 +254,7 @@ if command -v cmake >/dev/null; then
     # Components that are there, that are not installed, and that do not exist.
     find_by_cmake 'COMPONENTS glcnn onnx data OPTIONAL_COMPONENTS nonsense' ||
         { cat "$work/log"; fail 'CMake does not find components'; }
-    misses 'COMPONENTS nonsense' 'glcnn has no component nonsense: there are glcnn, interchange, onnx, data, mpi, train'
+    misses 'COMPONENTS nonsense' 'glcnn has no component nonsense: there are glcnn, interchange, onnx, data, tflite, mpi, train'
     file=$root/lib/foo/libglcnn_onnx.so.$version
     mv "$file" "$work/onnx.so"
     misses 'COMPONENTS onnx' "component onnx is not installed: $file is not there"
@@ -272,7 +277,7 @@ done
 
 # ---- What the shared library shows ---------------------------------------------------------------
 
-for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_data libglcnn_train $mpi; do
+for library in libglcnn libglcnn_interchange libglcnn_onnx libglcnn_tflite libglcnn_data libglcnn_train $mpi; do
     soname=$library.so.$(number MAJOR)
     [ "$(number MAJOR)" != 0 ] || soname=$soname.$(number MINOR)
     readelf -d "$root/lib/foo/$library.so" | grep -q "SONAME.*\[$soname\]" ||
@@ -298,6 +303,7 @@ cd "$root/include/glcnn"
 declared glcnn.h >"$work/core"
 declared glcnn.h checkpoint.h $([ ! -e serialize.h ] || echo serialize.h) >"$work/all"
 declared glcnn.h onnx.h >"$work/all of onnx"
+declared glcnn.h tflite.h >"$work/all of tflite"
 declared status.h >"$work/status"
 declared data.h >"$work/all of data"
 declared glcnn.h mpi.h >"$work/all of mpi"
@@ -306,10 +312,12 @@ declared glcnn.h task.h detection.h metrics.h anomaly.h train.h report.h export.
 cd "$work/tree"
 comm -13 "$work/core" "$work/all" >"$work/interchange"
 comm -13 "$work/core" "$work/all of onnx" >"$work/onnx"
+comm -13 "$work/core" "$work/all of tflite" >"$work/tflite"
 comm -13 "$work/status" "$work/all of data" >"$work/data"
 exports libglcnn "$work/core"
 exports libglcnn_interchange "$work/interchange"
 exports libglcnn_onnx "$work/onnx"
+exports libglcnn_tflite "$work/tflite"
 exports libglcnn_data "$work/data"
 comm -13 "$work/core and data" "$work/all of train" >"$work/train"
 exports libglcnn_train "$work/train"

@@ -25,9 +25,9 @@ ar d "$work/libglcnn.a" gbm_device.o 2>/dev/null
 ar r "$work/libglcnn.a" "$work/no_gbm_device.o" || exit 1
 # shellcheck disable=SC2046 # lists of files and options
 $cc -pie -o "$work/glcnn" "$out/src/tool/main.o" "$out"/examples/support/*.o "$out/tool.a" \
-    "$out/libglcnn_train.a" "$out/libglcnn_data.a" "$out/libglcnn_onnx.a" "$out/libglcnn_interchange.a" "$work/libglcnn.a" \
+    "$out/libglcnn_train.a" "$out/libglcnn_data.a" "$out/libglcnn_tflite.a" "$out/libglcnn_onnx.a" "$out/libglcnn_interchange.a" "$work/libglcnn.a" \
     $($pkg_config --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp \
-        libtiff-4 zlib expat yaml-0.1 egl) -pthread -lm || fail 'the tool does not link'
+        libtiff-4 zlib expat yaml-0.1 egl) -lstdc++ -pthread -lm || fail 'the tool does not link'
 readelf -d "$work/glcnn" >"$work/needed" || exit 1
 grep -e libgbm -e libdrm "$work/needed" && fail 'the tool needs GBM'
 

@@ -35,7 +35,7 @@ done
 modules_of() { # PART
     sed -n "s/^MODULES_$1 *:= //p" src/parts.mk
 }
-modules=$(for part in core interchange onnx data train; do modules_of $part; done)
+modules=$(for part in core interchange onnx data tflite train; do modules_of $part; done)
 [ "$(echo $modules | wc -w)" -gt 10 ] || fail "parts.mk's modules are $modules"
 for module in $modules; do
     package=lib${module#lib}-dev
@@ -43,8 +43,10 @@ for module in $modules; do
     [ $module != libtiff-4 ] || package=libtiff-dev
     [ $module != expat ] || package=libexpat1-dev
     [ $module != yaml-0.1 ] || package=libyaml-dev
-    [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = 2 ] ||
-        fail "debian/control has $package not twice: to build, and for libglcnn-dev"
+    times=2
+    [ $module != flatbuffers ] || times=1 # headers, which those who link do not see
+    [ "$(grep -c "[ ]$package,\{0,1\}$" $debian/control)" = $times ] ||
+        fail "debian/control has $package not $times times: to build, and for libglcnn-dev"
 done
 
 # What is said of "make deb" names all that the build needs beside what the tool does.
@@ -189,13 +191,13 @@ depends_on() {
 core=$(buildroot -- all) || fail "glcnn.mk: $core"
 [ "${core%% *}" = "$version" ] || fail "glcnn.mk is of ${core%% *}, and this is $version"
 depends_on core "$core"
-for part in interchange onnx data; do
+for part in interchange onnx data tflite; do
     said=$(buildroot $part -- all) || fail "glcnn.mk: $said"
     depends_on $part "$said"
     are_listed glcnn.mk "${said#* }" 'packages of buildroot/buildroot' 'packages of others'
     sed -n "/^config BR2_PACKAGE_GLCNN_$(echo $part | tr a-z A-Z)$/,/help/p" $config >"$work/choice"
     for name in ${said#* }; do
-        case " $core host-protobuf-c " in *" $name "*) continue ;; esac
+        case " $core host-protobuf-c host-flatbuffers " in *" $name "*) continue ;; esac
         grep -q "BR2_PACKAGE_$(echo $name | tr a-z- A-Z_)\( #.*\)\{0,1\}$" "$work/choice" ||
             fail "Config.in does not select $name for $part"
     done
@@ -204,7 +206,7 @@ for part in interchange onnx data; do
 done
 buildroot -- built >"$work/said" 2>&1 || fail "$(tail -n 3 "$work/said")"
 grep -e 'libglcnn_' -e protoc -e 'made/glcnn ' "$work/said" && fail "Buildroot's make builds more than the core"
-buildroot interchange onnx data train tool -- built >"$work/said" 2>&1 && grep -q 'made/glcnn ' "$work/said" ||
+buildroot interchange onnx data tflite train tool -- built >"$work/said" 2>&1 && grep -q 'made/glcnn ' "$work/said" ||
     fail "Buildroot's make does not build the tool: $(tail -n 3 "$work/said")"
 
 are_listed $recipe "$(sed -n 's/^DEPENDS = "\(.*\)"$/\1/p; s/^PACKAGECONFIG\[.*,,\(..*\)"$/\1/p' $recipe)" \

@@ -332,12 +332,12 @@ refused 1 '^glcnn import: double: line 5: the name "b" is also that of line 2' \
 # ---- What is no such file --------------------------------------------------------------------------
 
 refused 1 'must have 5 lines, one name for each class' import "$golden/classifier.onnx" -o x.glcnn --class-names three/val.csv
-refused 2 'no ONNX file given' import -o x.glcnn
+refused 2 'no ONNX or .tflite file given' import -o x.glcnn
 refused 2 '--out is missing: the model file to write' import "$golden/classifier.onnx"
 refused 2 'deviations must be above 0' import "$golden/classifier.onnx" -o x.glcnn --deviation 0
 refused 2 'did you mean class-names?' import "$golden/classifier.onnx" -o x.glcnn --clas-names a
 refused 1 'names' import names -o x.glcnn
-refused 2 '--out is missing: the ONNX file to write' export net.glcnn
+refused 2 '--out is missing: the file to write' export net.glcnn
 refused 1 'is an ONNX file' export "$golden/plain.onnx" -o x.onnx
 # A size that the file leaves open: the dimension's number becomes a name without letters.
 at=$(LC_ALL=C grep -abo batch "$golden/plain.onnx" | head -n 1 | cut -d : -f 1)

@@ -461,9 +461,9 @@ glcnn_status bad_check(glcnn_device *device, const char *name, bool quick, glcnn
 END_OF_C
 $cc -std=c11 -D_XOPEN_SOURCE=700 -Dglcnn_check=bad_check -iquote "$top/src" -I"$top/include" -I"$out/include" \
     -o bad "$top/src/tool/check.c" bad.c "$out/src/tool/main.o" "$out"/examples/support/*.o "$out/tool.a" \
-    "$out/libglcnn_train.a" "$out/libglcnn_data.a" "$out/libglcnn_onnx.a" \
+    "$out/libglcnn_train.a" "$out/libglcnn_data.a" "$out/libglcnn_tflite.a" "$out/libglcnn_onnx.a" \
     "$out/libglcnn_interchange.a" "$out/libglcnn.a" -pthread -lm \
-    $($pkg_config --cflags --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp libtiff-4 zlib expat yaml-0.1 egl gbm) ||
+    $($pkg_config --cflags --libs libcjson libcbor liblzma libprotobuf-c libzip libpng libjpeg libwebp libtiff-4 zlib expat yaml-0.1 egl gbm) -lstdc++ ||
     fail 'the bad tool does not build'
 tool=$work/bad
 gives 1 check --quick -k neuron

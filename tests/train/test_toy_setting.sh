@@ -47,9 +47,9 @@ for file in train/train_settings train/train_settings_fit train/train_settings_r
     $cc -std=c11 -D_XOPEN_SOURCE=700 -O0 $include $($pkg_config --cflags libcjson) -c \
         -o "$work/objects/$(basename $file).o" "$work/src/$file.c" || fail "$file.c does not compile with the row"
 done
-libraries="$out/libglcnn_train.a $out/libglcnn_data.a $out/libglcnn_onnx.a $out/libglcnn_interchange.a $out/libglcnn.a
+libraries="$out/libglcnn_train.a $out/libglcnn_data.a $out/libglcnn_tflite.a $out/libglcnn_onnx.a $out/libglcnn_interchange.a $out/libglcnn.a
     $($pkg_config --libs egl gbm libcjson libcbor liblzma libprotobuf-c libpng libjpeg libwebp libtiff-4 libzip zlib expat yaml-0.1)
-    -pthread -lm"
+    -lstdc++ -pthread -lm"
 objects=$work/objects
 
 # link PROGRAM OBJECT...

@@ -24,6 +24,11 @@ GLCNN_PARTS += onnx
 GLCNN_DEPENDENCIES += host-protobuf-c protobuf-c
 endif
 
+ifeq ($(BR2_PACKAGE_GLCNN_TFLITE),y)
+GLCNN_PARTS += tflite
+GLCNN_DEPENDENCIES += flatbuffers host-flatbuffers host-protobuf-c protobuf-c
+endif
+
 ifeq ($(BR2_PACKAGE_GLCNN_INTERCHANGE),y)
 GLCNN_PARTS += interchange
 GLCNN_DEPENDENCIES += cjson libcbor xz

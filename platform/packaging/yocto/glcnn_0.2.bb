@@ -12,19 +12,21 @@ REQUIRED_DISTRO_FEATURES = "opengl"
 DEPENDS = "virtual/egl virtual/libgles2 virtual/libgbm"
 
 # The parts that are built beside libglcnn; train is built of data, interchange and onnx, the
-# tool of all four. These recipes, but for
+# tool of all, tflite too. These recipes, but for
 # those of openembedded-core, are meta-oe's.
 PACKAGECONFIG ??= ""
 PACKAGECONFIG[data] = ",,cjson expat jpeg libpng libwebp libyaml libzip tiff zlib"
 PACKAGECONFIG[interchange] = ",,cjson libcbor xz"
 PACKAGECONFIG[onnx] = ",,protobuf-c protobuf-c-native"
+PACKAGECONFIG[tflite] = ",,flatbuffers flatbuffers-native protobuf-c protobuf-c-native"
 PACKAGECONFIG[train] = ",,"
 PACKAGECONFIG[tool] = ",,"
 
-PACKAGES =+ "${PN}-interchange ${PN}-onnx ${PN}-data ${PN}-train ${PN}-tool"
+PACKAGES =+ "${PN}-interchange ${PN}-onnx ${PN}-data ${PN}-tflite ${PN}-train ${PN}-tool"
 FILES:${PN}-interchange = "${libdir}/libglcnn_interchange${SOLIBS}"
 FILES:${PN}-onnx = "${libdir}/libglcnn_onnx${SOLIBS}"
 FILES:${PN}-data = "${libdir}/libglcnn_data${SOLIBS}"
+FILES:${PN}-tflite = "${libdir}/libglcnn_tflite${SOLIBS}"
 FILES:${PN}-train = "${libdir}/libglcnn_train${SOLIBS}"
 FILES:${PN}-tool = "${bindir} ${datadir}/bash-completion"
 FILES:${PN}-dev += "${libdir}/cmake"

@@ -1,0 +1,326 @@
+/* .tflite files: the tool's networks as such, read again and trained on; what is refused; bytes that are damaged. What an
+ * interpreter of others makes of the files is in test_tfjs.sh. */
+#include <glcnn/onnx.h>
+#include <glcnn/tflite.h>
+
+#include <math.h>
+
+#include "tests/graphs.h"
+#include "task/nets.h"
+
+enum { SIDE = 16, CLASSES = 5, IMAGES = 2 };
+
+struct file {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static const struct glcnn_onnx_image form = {
+    .name = "image", .width = SIDE, .height = SIDE, .feature_channels = 3};
+
+/* ---- Conversions that succeed ---- */
+
+static struct file write_onnx(glcnn_network *network, const struct glcnn_onnx_record *record)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct file file = {NULL, 0};
+    CU_ASSERT_EQUAL_FATAL(glcnn_onnx_write(network, record, record ? NULL : &form, record ? 0 : 1,
+                                           &file.bytes, &file.size, error),
+                          GLCNN_SUCCESS);
+    return file;
+}
+
+static struct file make_tflite(struct file onnx, const struct glcnn_tflite_options *options)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    struct file file = {NULL, 0};
+    CU_ASSERT_EQUAL(
+        glcnn_tflite_from_onnx(onnx.bytes, onnx.size, options, &file.bytes, &file.size, error),
+        GLCNN_SUCCESS);
+    if (error[0])
+        puts(error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file.bytes);
+    return file;
+}
+
+static struct file make_onnx(struct file tflite)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", note[GLCNN_ERROR_LENGTH] = "x";
+    struct file file = {NULL, 0};
+    CU_ASSERT_EQUAL(
+        glcnn_tflite_to_onnx(tflite.bytes, tflite.size, &file.bytes, &file.size, note, error),
+        GLCNN_SUCCESS);
+    if (error[0])
+        puts(error);
+    CU_ASSERT_STRING_EQUAL(note, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file.bytes);
+    return file;
+}
+
+/* Of a network as of a record: ONNX, .tflite. */
+static struct file write_tflite(glcnn_network *network, const struct glcnn_onnx_record *record)
+{
+    struct file onnx = write_onnx(network, record), file = make_tflite(onnx, NULL);
+    glcnn_onnx_destroy(onnx.bytes);
+    return file;
+}
+
+static glcnn_network *read_tflite(struct file file, struct glcnn_onnx_record **record)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_network *network = NULL;
+    struct file onnx = make_onnx(file);
+    CU_ASSERT_EQUAL(glcnn_onnx_read(device, onnx.bytes, onnx.size, NULL, &network, record, error),
+                    GLCNN_SUCCESS);
+    if (error[0])
+        puts(error);
+    glcnn_tflite_destroy(onnx.bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(network);
+    return network;
+}
+
+/* ---- Networks ---- */
+
+static float *scores_of(glcnn_image_node *result)
+{
+    glcnn_graph *graph = graph_of(result);
+    glcnn_image *image = make_image(IMAGES, 3, SIDE, SIDE);
+    fill_noise(image, 5);
+    run_graph(graph, &image);
+    float *values = result_values(graph, result);
+    glcnn_image_destroy(&image);
+    glcnn_graph_destroy(&graph);
+    return values;
+}
+
+/* Numbers other than the neutral ones, which batch normalisations would hide behind. */
+static void fill_vectors(glcnn_network *network)
+{
+    static const char *const names[] = {"weights", "biases", "gamma", "beta", "mean", "variance"};
+    glcnn_filter_node *filter;
+    uint32_t seed = 7;
+    for (size_t i = 0; (filter = glcnn_network_filter(network, i)); i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            glcnn_kernel *kernel = glcnn_filter_node_kernel(filter);
+            if (!glcnn_kernel_has_vector(kernel, names[k]))
+                continue;
+            glcnn_buffer *buffer = glcnn_kernel_vector(kernel, names[k]);
+            const size_t count = vector_count(buffer);
+            float *values = vector_values(buffer);
+            for (size_t v = 0; v < count; v++)
+                values[v] += 0.2f * (k == 5 ? fabsf(noise(&seed)) : noise(&seed));
+            GOOD(glcnn_kernel_set_vector(kernel, names[k], values, count));
+            free(values);
+        }
+}
+
+static glcnn_network *build(const char *name, glcnn_image_node **scores)
+{
+    glcnn_network *network = make_network();
+    *scores =
+        net_build(net_find(name), make_input(network, "image"),
+                  &(struct form){.width = SIDE, .height = SIDE, .channels = 3, .classes = CLASSES});
+    GOOD(glcnn_network_initialise(network, 3));
+    free(scores_of(*scores));
+    fill_vectors(network);
+    return network;
+}
+
+static void expect_same(glcnn_image_node *a, glcnn_image_node *b)
+{
+    float *x = scores_of(a), *y = scores_of(b);
+    CU_ASSERT_TRUE(arrays_near(x, y, IMAGES * CLASSES, 1e-5));
+    free(x);
+    free(y);
+}
+
+/* Nodes of an operator in an ONNX model: its name is field 4 of each. */
+static size_t count_nodes(struct file file, const char *operator)
+{
+    const size_t length = strlen(operator);
+    size_t count = 0;
+    for (size_t i = 0; i + 2 + length <= file.size; i++)
+        count += file.bytes[i] == (4 << 3 | 2) && file.bytes[i + 1] == length &&
+                 memcmp(file.bytes + i + 2, operator, length) == 0;
+    return count;
+}
+
+/* ---- Tests ---- */
+
+static void networks_come_back_the_same(void)
+{
+    static const char *const names[] = {"lenet", "resnet8", "mobilenet-tiny"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        glcnn_image_node *scores;
+        struct glcnn_onnx_record *record;
+        glcnn_network *network = build(names[i], &scores);
+        struct file file = write_tflite(network, NULL);
+        CU_ASSERT_EQUAL(memcmp(file.bytes + 4, "TFL3", 4), 0);
+        glcnn_network *again = read_tflite(file, &record);
+        CU_ASSERT_EQUAL_FATAL(record->output_count, 1);
+        CU_ASSERT_EQUAL(record->outputs[0].feature_channels, CLASSES);
+        CU_ASSERT_STRING_EQUAL(record->inputs[0].name, "image");
+        expect_same(scores, record->outputs[0].node);
+        glcnn_tflite_destroy(file.bytes);
+        glcnn_onnx_record_destroy(&record);
+        glcnn_network_destroy(&network);
+        glcnn_network_destroy(&again);
+    }
+}
+
+/* Pictures lie N,H,W,C throughout: the one transposition is that of the input, which ONNX wants. Normalisations are
+ * within convolutions. */
+static void nothing_moves(void)
+{
+    glcnn_image_node *scores;
+    glcnn_network *network = build("resnet8", &scores);
+    struct file file = write_tflite(network, NULL), onnx = make_onnx(file);
+    CU_ASSERT_EQUAL(count_nodes(onnx, "Transpose"), 1);
+    CU_ASSERT_EQUAL(count_nodes(onnx, "BatchNormalization"), 0);
+    CU_ASSERT_EQUAL(count_nodes(onnx, "Conv"), 10);
+    CU_ASSERT_EQUAL(count_nodes(onnx, "Mul"), 0);
+    glcnn_tflite_destroy(onnx.bytes);
+    glcnn_tflite_destroy(file.bytes);
+    glcnn_network_destroy(&network);
+}
+
+/* A file that was read is written with the weights that the network has since, under the same names. */
+static void a_file_is_written_back(void)
+{
+    glcnn_image_node *scores;
+    struct glcnn_onnx_record *record, *second;
+    glcnn_network *network = build("lenet", &scores);
+    struct file file = write_tflite(network, NULL);
+    glcnn_network *read = read_tflite(file, &record);
+    CU_ASSERT_TRUE(record->parameter_count >= 8);
+    CU_ASSERT_EQUAL(record->frozen_count, 0);
+    fill_vectors(read);
+    struct file changed = write_tflite(read, record);
+    CU_ASSERT_EQUAL(changed.size, file.size);
+    glcnn_network *again = read_tflite(changed, &second);
+    CU_ASSERT_STRING_EQUAL(second->outputs[0].name, record->outputs[0].name);
+    expect_same(record->outputs[0].node, second->outputs[0].node);
+    float *x = scores_of(scores), *y = scores_of(second->outputs[0].node);
+    CU_ASSERT_FALSE(arrays_near(x, y, IMAGES * CLASSES, 1e-3));
+    free(x);
+    free(y);
+    glcnn_tflite_destroy(file.bytes);
+    glcnn_tflite_destroy(changed.bytes);
+    glcnn_onnx_record_destroy(&record);
+    glcnn_onnx_record_destroy(&second);
+    glcnn_network_destroy(&network);
+    glcnn_network_destroy(&read);
+    glcnn_network_destroy(&again);
+}
+
+/* The end of a file is an archive whose one file is stored as it is. */
+static void labels_stand_at_the_end(void)
+{
+    static const char *const names[] = {"apple", "pear", "\xc3\xa4"}, *const broken[] = {"a\nb"};
+    static const char text[] = "apple\npear\n\xc3\xa4\n";
+    glcnn_image_node *scores;
+    char error[GLCNN_ERROR_LENGTH];
+    uint8_t *bytes;
+    size_t size, at = 0;
+    glcnn_network *network = build("lenet", &scores);
+    struct file onnx = write_onnx(network, NULL);
+    struct file plain = make_tflite(onnx, NULL);
+    struct file file =
+        make_tflite(onnx, &(struct glcnn_tflite_options){.labels = names, .label_count = 3});
+    CU_ASSERT_EQUAL_FATAL(memcmp(file.bytes, plain.bytes, plain.size), 0);
+    CU_ASSERT_EQUAL(memcmp(file.bytes + plain.size, "PK\3\4", 4), 0);
+    CU_ASSERT_EQUAL(memcmp(file.bytes + file.size - 22, "PK\5\6", 4), 0);
+    for (size_t i = plain.size; i + sizeof text <= file.size; i++)
+        if (memcmp(file.bytes + i, text, sizeof text - 1) == 0)
+            at = i;
+    CU_ASSERT_TRUE(at > plain.size);
+    CU_ASSERT_EQUAL(memcmp(file.bytes + at - 10, "labels.txt", 10), 0);
+    struct file again = make_onnx(file); /* what follows the tables is no damage */
+    CU_ASSERT_EQUAL(
+        glcnn_tflite_from_onnx(onnx.bytes, onnx.size,
+                               &(struct glcnn_tflite_options){.labels = broken, .label_count = 1},
+                               &bytes, &size, error),
+        GLCNN_INVALID_ARGUMENT);
+    CU_ASSERT_PTR_NULL(bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "label 0 has a line break"));
+    glcnn_tflite_destroy(again.bytes);
+    glcnn_tflite_destroy(file.bytes);
+    glcnn_tflite_destroy(plain.bytes);
+    glcnn_onnx_destroy(onnx.bytes);
+    glcnn_network_destroy(&network);
+}
+
+/* What no operator of a .tflite file computes is refused by the node's name. */
+static void what_is_not_written_is_named(void)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    uint8_t *bytes;
+    size_t size;
+    glcnn_network *network = make_network();
+    glcnn_image_node *x = make_input(network, "image");
+    x = glcnn_matrix_multiplication_node(x, x);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+    glcnn_filter_node_set_label(glcnn_image_node_filter(x), "squared");
+    struct file onnx = write_onnx(network, NULL);
+    CU_ASSERT_EQUAL(glcnn_tflite_from_onnx(onnx.bytes, onnx.size, NULL, &bytes, &size, error),
+                    GLCNN_UNSUPPORTED);
+    CU_ASSERT_PTR_NULL(bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "node \"squared\" (MatMul): it multiplies two values"));
+    glcnn_onnx_destroy(onnx.bytes);
+    glcnn_network_destroy(&network);
+}
+
+/* A failure has a message and no bytes. */
+static void expect_no_crash(const uint8_t *data, size_t size)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", note[GLCNN_ERROR_LENGTH];
+    uint8_t *bytes;
+    size_t length;
+    const glcnn_status status = glcnn_tflite_to_onnx(data, size, &bytes, &length, note, error);
+    CU_ASSERT_EQUAL(status == GLCNN_SUCCESS, bytes != NULL);
+    CU_ASSERT_TRUE(status == GLCNN_SUCCESS || strlen(error) > 10);
+    glcnn_tflite_destroy(bytes);
+}
+
+/* Any byte of the tables is another, and the file ends anywhere. */
+static void damaged_files_are_refused(void)
+{
+    glcnn_image_node *scores;
+    glcnn_network *network = build("lenet", &scores);
+    struct file file = write_tflite(network, NULL);
+    char error[GLCNN_ERROR_LENGTH];
+    uint8_t *bytes;
+    size_t size;
+    for (size_t length = 0; length < file.size; length += 1 + length / 16) {
+        CU_ASSERT_NOT_EQUAL(glcnn_tflite_to_onnx(file.bytes, length, &bytes, &size, NULL, error),
+                            GLCNN_SUCCESS);
+        CU_ASSERT_PTR_NULL(bytes);
+    }
+    uint32_t seed = 3;
+    for (size_t i = 0; i < 4000; i++) {
+        const size_t at = (size_t)(fabsf(noise(&seed)) * 1e6f) % (i % 2 ? file.size : 4096);
+        const uint8_t old = file.bytes[at];
+        file.bytes[at] = i % 3 ? (uint8_t)~old : 0xff;
+        expect_no_crash(file.bytes, file.size);
+        file.bytes[at] = old;
+    }
+    CU_ASSERT_EQUAL(
+        glcnn_tflite_from_onnx((const uint8_t *)"no model", 8, NULL, &bytes, &size, error),
+        GLCNN_MALFORMED_DATA);
+    CU_ASSERT_EQUAL(glcnn_tflite_to_onnx(file.bytes, file.size, NULL, &size, NULL, error),
+                    GLCNN_INVALID_ARGUMENT);
+    glcnn_tflite_destroy(file.bytes);
+    glcnn_network_destroy(&network);
+}
+
+int main(int argc, char *argv[])
+{
+    static const CU_TestInfo tests[] = {UNIT_TEST(networks_come_back_the_same),
+                                        UNIT_TEST(nothing_moves),
+                                        UNIT_TEST(a_file_is_written_back),
+                                        UNIT_TEST(labels_stand_at_the_end),
+                                        UNIT_TEST(what_is_not_written_is_named),
+                                        UNIT_TEST(damaged_files_are_refused),
+                                        CU_TEST_INFO_NULL};
+    return fixture_run("tflite", tests, argc, argv);
+}
