@@ -365,7 +365,7 @@ struct glcnn_setting {
  * ("seed=18446744073709551615"). Besides parameters NAME may be padding (valid, same, full), align
  * (centered, top_left, bottom_right), remainder (top_left, top_right, bottom_left, bottom_right),
  * exclude_edges, destination_width and destination_height. A gradient kernel takes its forward
- * kernel's names too. An offset or edge mode that the kernel does not read is refused.
+ * kernel's names too. An offset, edge mode, padding or size that the kernel does not read is refused.
  * *setting refers to storage that lives for ever.
  * Errors: GLCNN_INVALID_ARGUMENT, with the message in `error`. */
 GLCNN_API glcnn_status glcnn_setting_parse(const char *kernel, const char *text,

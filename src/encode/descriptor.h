@@ -179,7 +179,9 @@ enum descriptor_flags {
     /* Of a binary kernel: it has a gradient by the first of its sources and none by the second. */
     FIRST_SOURCE_ONLY = 67108864,
     /* It prepares pictures before a network sees them: the result of a typed node stops gradients. */
-    STOPS_GRADIENT = 134217728
+    STOPS_GRADIENT = 134217728,
+    /* Pixels that padding adds may be left out of what it counts: GLCNN_PADDING_EXCLUDE_EDGES. */
+    EXCLUDES_EDGES = 268435456
 };
 
 /* Addressing of its sources that a kernel has as all have, and does not read: it takes pixels from where its own

@@ -349,8 +349,35 @@ static bool property_is_read(const struct glcnn_descriptor *descriptor, const st
     return true;
 }
 
+/* Does padding make the size of its result, and the offset, which a window of the whole image has not? */
+static bool pads(const struct glcnn_descriptor *d)
+{
+    return d->flags & (HAS_WINDOW | HAS_STRIDE) && !(d->flags & (IS_GRADIENT | WITHOUT_PIXELS)) &&
+           !(d->unread & UNREAD_OFFSET) && !descriptor_broadcasts(d);
+}
+
+/* Settings of how a result is made, the padding's row and those that only a run has. LACKS: it is none. */
+static enum parameter_use result_use(const struct glcnn_descriptor *d, const char *name)
+{
+    static const char *const of_padding[] = {"padding", "align", "remainder"};
+    bool reads;
+    for (size_t i = 0; i < sizeof of_padding / sizeof *of_padding; i++)
+        if (strcmp(name, of_padding[i]) == 0)
+            return pads(d) ? PARAMETER_READS : PARAMETER_IGNORES;
+    if (strcmp(name, "exclude_edges") == 0)
+        reads = d->flags & EXCLUDES_EDGES;
+    else if (strcmp(name, "destination_width") == 0 || strcmp(name, "destination_height") == 0)
+        reads = !(d->flags & IS_GRADIENT) && descriptor_place(d, PLACE_DESTINATION) >= 0;
+    else
+        return PARAMETER_LACKS;
+    return reads ? PARAMETER_READS : PARAMETER_IGNORES;
+}
+
 enum parameter_use parameter_use(const struct glcnn_descriptor *descriptor, const char *name)
 {
+    const enum parameter_use use = result_use(descriptor, name);
+    if (use != PARAMETER_LACKS)
+        return use;
     struct walk walk;
     const struct parameter *row;
     walk_begin(&walk, descriptor);

@@ -353,7 +353,7 @@ const struct glcnn_descriptor glcnn_kernel_pooling_average = {
     .text = "mean over a window",
     FORWARD("pooling_average"),
     .form = &(const enum pooling_reduction){POOLING_AVERAGE},
-    .flags = FORWARD_FLAGS,
+    .flags = FORWARD_FLAGS | EXCLUDES_EDGES,
     .arguments = descriptor_image_arguments,
 };
 const struct glcnn_descriptor glcnn_kernel_pooling_average_gradient = {

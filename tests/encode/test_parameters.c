@@ -1,15 +1,23 @@
-/* An offset or edge mode that "glcnn run KERNEL -p NAME=VALUE" takes changes what the kernel computes of some
- * case of the self-check, or is refused there; one that the kernel does not read is refused by its name. */
+/* An offset, edge mode or padding that "glcnn run KERNEL -p NAME=VALUE" takes changes what the kernel computes of
+ * some case of the self-check, or is refused there; one that it does not read is refused by its name. */
 #include "tests/cases.h"
 
 #define MOST_NUMBERS 1500 /* of the source of a case that is tried */
 
 static const char *const prefixes[] = {"", "primary_", "secondary_"};
-static const struct {
+struct row {
     const char *name, *values[3];
-} rows[] = {{"offset_x", {"1", "-1", "0"}},
-            {"offset_y", {"1", "-1", "0"}},
-            {"edge_mode", {"clamp", "zero", "zero"}}};
+};
+static const struct row rows[] = {{"offset_x", {"1", "-1", "0"}},
+                                  {"offset_y", {"1", "-1", "0"}},
+                                  {"edge_mode", {"clamp", "zero", "zero"}}};
+/* How a result's size and offset are made: of a gradient, that of its forward kernel. */
+static const struct row of_results[] = {
+    {"padding", {"valid", "full", "same"}},
+    {"align", {"top_left", "bottom_right", "centered"}},
+    {"remainder", {"top_left", "bottom_right", "bottom_left"}},
+    {"exclude_edges", {"true", "true", "true"}},
+};
 
 static bool is_same(struct argument_map *a, struct argument_map *b)
 {
@@ -80,21 +88,28 @@ static bool is_read(const struct glcnn_descriptor *d, const char *name, const ch
     return false;
 }
 
+static void check_row(const struct glcnn_descriptor *d, const char *prefix, const struct row *row)
+{
+    char name[64], text[96], error[GLCNN_ERROR_LENGTH];
+    struct glcnn_setting setting;
+    snprintf(name, sizeof name, "%s%s", prefix, row->name);
+    snprintf(text, sizeof text, "%s=%s", name, row->values[0]);
+    if (glcnn_setting_parse(d->name, text, &setting, error) != GLCNN_SUCCESS) {
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, name));
+    } else if (!is_read(d, name, row->values)) {
+        CU_FAIL("a parameter is taken that is not read");
+        printf("\n    UNREAD %s %s\n", d->name, name);
+    }
+}
+
 static void test_kernel(void)
 {
     const struct glcnn_descriptor *d = cases_kernel();
     for (size_t p = 0; p < 3; p++)
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            char name[64], text[96], error[GLCNN_ERROR_LENGTH];
-            struct glcnn_setting setting;
-            snprintf(name, sizeof name, "%s%s", prefixes[p], rows[i].name);
-            snprintf(text, sizeof text, "%s=%s", name, rows[i].values[0]);
-            if (glcnn_setting_parse(d->name, text, &setting, error) == GLCNN_SUCCESS &&
-                !is_read(d, name, rows[i].values)) {
-                CU_FAIL("a parameter is taken that is not read");
-                printf("\n    UNREAD %s %s\n", d->name, name);
-            }
-        }
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            check_row(d, prefixes[p], &rows[i]);
+    for (size_t i = 0; i < sizeof of_results / sizeof *of_results; i++)
+        check_row(d, "", &of_results[i]);
 }
 
 int main(int argc, char *argv[])
