@@ -17,8 +17,9 @@
  *
  * Quantised models infer: QuantizeLinear rounds, of one scale and zero point, to 8 or 16 bits that
  * are float32 here, and ConvInteger, MatMulInteger, QLinearConv and QLinearMatMul are products of reals
- * between roundings. DynamicQuantizeLinear has a scale for each image of a batch, not for all. A
- * rounding's gradient is 0: layers before one do not train; weights that were quantised train as reals.
+ * between roundings. DynamicQuantizeLinear has a scale for each image of a batch, not for all. In
+ * training a gradient goes straight through the rounding of QuantizeLinear, and is 0 where a number is held;
+ * weights that were quantised train as reals.
  *
  * An input N,H,W,C that is transposed to N,C,H,W before anything else but arithmetic with constants
  * looks at it, as Keras and TensorFlow have pictures, is the image whose channels are C. A tensor

@@ -119,6 +119,17 @@ static bool check_numbers(const struct glcnn_neuron_descriptor *neuron,
                        "values between the two",
                        number_format(low, (double)neuron->a),
                        number_format(high, (double)neuron->b));
+    if (neuron->type == GLCNN_NEURON_TYPE_FAKE_QUANTIZATION && !(neuron->a > 0))
+        return invalid(validation,
+                       "neuron_a is %s; neuron_type fake_quantization rounds to multiples of a "
+                       "number above 0",
+                       number_format(low, (double)neuron->a));
+    if (neuron->type == GLCNN_NEURON_TYPE_FAKE_QUANTIZATION && neuron->b > neuron->c)
+        return invalid(validation,
+                       "neuron_b is %s, more than neuron_c, %s: neuron_type fake_quantization "
+                       "holds multiples between the two",
+                       number_format(low, (double)neuron->b),
+                       number_format(high, (double)neuron->c));
     return true;
 }
 

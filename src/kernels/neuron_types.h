@@ -181,7 +181,9 @@ static inline double normal_density(double x)
     ROW(round, ROUND, 0, 0, 0, nearbyint(x), 0)                                                    \
     ROW(sign, SIGN, 0, 0, 0, sign_of(x), 0)                                                        \
     ROW(scale, SCALE, 0, 0, 0, slope * x, slope)                                                   \
-    ROW(shift, SHIFT, 0, 0, 0, x + slope, 1)
+    ROW(shift, SHIFT, 0, 0, 0, x + slope, 1)                                                       \
+    ROW(fake_quantization, FAKE_QUANTIZATION, 1, -128, 127, A * held(nearbyint(x / A), B, C),      \
+        within(nearbyint(x / A), B, C, 1))
 
 /* clang-format on */
 

@@ -1,5 +1,5 @@
-/* Quantised numbers, as float32 with the rounding: what infers is the same, what trains goes through
- * roundings, whose gradient is 0, and weights that were quantised train as reals. */
+/* Quantised numbers, as float32 with the rounding: what infers is the same, what trains goes straight
+ * through the roundings of QuantizeLinear, and weights that were quantised train as reals. */
 #include <math.h>
 #include <string.h>
 
@@ -157,15 +157,16 @@ static bool lower_quantize(struct call *call)
     struct image image = x->image;
     const struct glcnn_neuron_descriptor share = {GLCNN_NEURON_TYPE_LINEAR, (float)(1 / scale), 0,
                                                   0},
-                                         rounded = {GLCNN_NEURON_TYPE_ROUND, 0, 0, 0},
                                          shifted = {GLCNN_NEURON_TYPE_LINEAR, 1, (float)zero, 0};
     if (!range)
         return false;
-    const struct glcnn_neuron_descriptor held = {GLCNN_NEURON_TYPE_CLIP, (float)range->least,
-                                                 (float)range->most, 0};
-    return add_neuron(call, &image, share, "share") && add_neuron(call, &image, rounded, "round") &&
-           (zero == 0 || add_neuron(call, &image, shifted, "zero")) &&
-           add_neuron(call, &image, held, NULL) && give_whole(call, x, &image, range);
+    const struct glcnn_neuron_descriptor rounded = {GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 1,
+                                                    (float)(range->least - zero),
+                                                    (float)(range->most - zero)};
+    return add_neuron(call, &image, share, "share") &&
+           add_neuron(call, &image, rounded, zero == 0 ? NULL : "round") &&
+           (zero == 0 || add_neuron(call, &image, shifted, NULL)) &&
+           give_whole(call, x, &image, range);
 }
 
 /* ---- DequantizeLinear ---- */

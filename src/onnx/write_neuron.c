@@ -20,6 +20,7 @@ enum operand {
     LOG_A,        /* a ln c */
     LOG_B,        /* b ln c */
     PER_LOG,      /* 1 / ln c */
+    PER_A,        /* 1 / a */
     SOURCE
 };
 
@@ -79,6 +80,8 @@ static const struct neuron_row {
     {GLCNN_NEURON_TYPE_CEILING, {{"Ceil"}}},
     {GLCNN_NEURON_TYPE_ROUND, {{"Round"}}},
     {GLCNN_NEURON_TYPE_SIGN, {{"Sign"}}},
+    {GLCNN_NEURON_TYPE_FAKE_QUANTIZATION,
+     {{"Mul", {PER_A}}, {"Round"}, {"Clip", {NUMBER_B, NUMBER_C}}, {"Mul", {NUMBER_A}}}},
 };
 enum { NEURON_ROWS = sizeof neuron_rows / sizeof *neuron_rows };
 
@@ -102,7 +105,8 @@ static float number_of(const struct glcnn_neuron_descriptor *n, enum operand ope
                              [ROOT_OF_2_PI] = 0.79788456080286535588,
                              [LOG_A] = (double)n->a * base_log(n),
                              [LOG_B] = (double)n->b * base_log(n),
-                             [PER_LOG] = 1 / base_log(n)};
+                             [PER_LOG] = 1 / base_log(n),
+                             [PER_A] = 1 / (double)n->a};
     return (float)values[operand];
 }
 

@@ -101,6 +101,7 @@ static void slope_gradient_reference(const struct reference *r)
     {"neuron_type=swish neuron_a=-2.5", {2, 5, 3, 4}},                                             \
     {"neuron_type=clip neuron_a=-0.6 neuron_b=0.35", {1, 3, 5, 4}},                                \
     {"neuron_type=hard_swish neuron_a=1.5 neuron_b=0.5", {2, 4, 4, 3}},                            \
+    {"neuron_type=fake_quantization neuron_a=0.125 neuron_b=-3 neuron_c=6", {2, 6, 5, 3}},         \
     {"neuron_type=celu neuron_a=0.5", {2, 2, 5, 3}},                                               \
     {"neuron_type=thresholded_relu neuron_a=0.25", {1, 7, 3, 4}},                                  \
     {"neuron_type=scale shares_data=true", {2, 9, 4, 3}},                                          \

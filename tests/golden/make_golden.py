@@ -250,6 +250,11 @@ def neurons_of_models():
         keep(ops.neuron(draw(*shape, low=-6, high=6), *type_and_numbers))
 
 
+def fake_quantizations():
+    for shape, *numbers in (((2, 5, 4, 4), 0.125, -128, 127), ((1, 6, 5, 3), 0.25, -7, 9), ((2, 3, 4, 5), 0.75, 0, 4)):
+        keep(ops.neuron(draw(*shape, low=-4, high=4), "fake_quantization", *numbers))
+
+
 def parts():
     for shape, sides, *rest in (
             ((2, 3, 4, 3), (1, 2, 0, 3, 0, 0), "constant", 0.75), ((1, 6, 3, 4), (0, 1, 0, 0, 3, 2)),
@@ -584,6 +589,7 @@ crops()
 detectors()
 qualities()
 boxes()
+fake_quantizations()
 for kernel, arrays in archives.items():
     np.savez_compressed(f"{kernel}.npz", **arrays)
 with open("cases.txt", "w") as file:

@@ -291,6 +291,7 @@ NEURONS = {
     "ceiling": torch.ceil,
     "round": torch.round,
     "sign": torch.sign,
+    "fake_quantization": lambda x, a, b, c: torch.fake_quantize_per_tensor_affine(x.float(), a, 0, int(b), int(c)),
 }
 
 

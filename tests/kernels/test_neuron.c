@@ -66,6 +66,7 @@ static const struct glcnn_neuron_descriptor neurons[] = {
     {GLCNN_NEURON_TYPE_SIGN, 0, 0, 0},
     {GLCNN_NEURON_TYPE_SCALE, 0, 0, 0},
     {GLCNN_NEURON_TYPE_SHIFT, 0, 0, 0},
+    {GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.25f, -5, 7},
 };
 
 static int count_types(void)
@@ -206,6 +207,10 @@ static void test_derivatives_at_kinks(void)
         {{GLCNN_NEURON_TYPE_RELUN, 1, 6, 0}, 6, 0},
         {{GLCNN_NEURON_TYPE_CLIP, -1, 2, 0}, -1, 1},
         {{GLCNN_NEURON_TYPE_CLIP, -1, 2, 0}, 2, 1},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, -1.24, 1},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, -1.26, 0},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, 1.74, 1},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, 1.75, 0},
         {{GLCNN_NEURON_TYPE_HARD_SWISH, 0.25f, 0.5f, 0}, -2, -0.5},
         {{GLCNN_NEURON_TYPE_HARD_SWISH, 0.25f, 0.5f, 0}, 2, 1},
         {{GLCNN_NEURON_TYPE_SELU, 2, 3, 0}, 0, 3},
@@ -344,6 +349,10 @@ static void test_what_is_not_finite(void)
         {{GLCNN_NEURON_TYPE_FLOOR, 0, 0, 0}, NAN, NAN, 0},
         {{GLCNN_NEURON_TYPE_ROUND, 0, 0, 0}, 2.5f, 2, 0},
         {{GLCNN_NEURON_TYPE_SIGN, 0, 0, 0}, NAN, NAN, 0},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, NAN, NAN, NAN},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, INFINITY, 1.5, 0},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, 0.25f, 0, 1},
+        {{GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0.5f, -2, 3}, 0.75f, 1, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int gradient = 0; gradient < 2; gradient++) {
@@ -399,6 +408,7 @@ static void test_names_and_defaults(void)
         {"sign", {GLCNN_NEURON_TYPE_SIGN, 0, 0, 0}},
         {"scale", {GLCNN_NEURON_TYPE_SCALE, 0, 0, 0}},
         {"shift", {GLCNN_NEURON_TYPE_SHIFT, 0, 0, 0}},
+        {"fake_quantization", {GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 1, -128, 127}},
     };
     const int count = sizeof expected / sizeof *expected;
     CU_ASSERT_EQUAL(count, count_types());
@@ -606,10 +616,16 @@ static void test_channels_may_change(void)
 static void test_what_is_refused(void)
 {
     const struct glcnn_neuron_descriptor wrong[] = {
-        {(glcnn_neuron_type)count_types(), 0, 0, 0}, {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
-        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2},   {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
-        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},      {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
-        {GLCNN_NEURON_TYPE_CELU, 0, 0, 0},           {GLCNN_NEURON_TYPE_CLIP, 1, 0.5f, 0},
+        {(glcnn_neuron_type)count_types(), 0, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_EXPONENTIAL, 1, 0, -2},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 1},
+        {GLCNN_NEURON_TYPE_LOGARITHM, 1, 0, 0},
+        {GLCNN_NEURON_TYPE_RELU, INFINITY, 0, 0},
+        {GLCNN_NEURON_TYPE_CELU, 0, 0, 0},
+        {GLCNN_NEURON_TYPE_CLIP, 1, 0.5f, 0},
+        {GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 0, -1, 1},
+        {GLCNN_NEURON_TYPE_FAKE_QUANTIZATION, 1, 2, 1},
     };
     glcnn_kernel *kernel = NULL;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -354,6 +354,67 @@ static void odd_networks_become_int8(void)
     glcnn_network_destroy(&network);
 }
 
+/* ---- Training ---- */
+
+/* Gradients go straight through the roundings: all layers of an int8 model learn. */
+static void int8_models_train(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_network *plain = make_network();
+    net_build(net_find("lenet"), make_input(plain, "image"),
+              &(struct form){.width = SIDE, .height = SIDE, .channels = 3, .classes = CLASSES});
+    GOOD(glcnn_network_initialise(plain, 3));
+    struct file real = write_float(plain);
+    struct glcnn_onnx_quantization *q = prepare(real);
+    measure(q);
+    struct file whole = quantize(q);
+    struct shown s = {.graph = NULL};
+    CU_ASSERT_TRUE_FATAL(is_good(
+        glcnn_onnx_read(device, whole.bytes, whole.size, NULL, &s.network, &s.record, error),
+        error));
+    glcnn_image_node *const pair[] = {s.record->outputs[0].node, make_input(s.network, "labels")};
+    glcnn_filter_node *loss = glcnn_filter_node_create(
+        s.network, "loss", "loss_type=soft_max_cross_entropy reduction_type=sum weight=0.25", pair,
+        2);
+    glcnn_kernel *steps =
+        kernel_with("optimizer_stochastic_gradient_descent", "learning_rate=0.05");
+    GOOD_FATAL(glcnn_training_graph_create(loss, steps, NULL, &s.graph));
+    glcnn_kernel *first = NULL;
+    for (size_t i = 0; !first; i++) {
+        glcnn_kernel *kernel = glcnn_filter_node_kernel(glcnn_network_filter(s.network, i));
+        first = glcnn_kernel_has_vector(kernel, "weights") ? kernel : NULL;
+    }
+    float labels[IMAGES * CLASSES] = {0}, losses[2];
+    for (int n = 0; n < IMAGES; n++)
+        labels[n * CLASSES + n % CLASSES] = 1;
+    glcnn_image *sources[] = {make_image(IMAGES, 3, SIDE, SIDE), make_image(IMAGES, CLASSES, 1, 1)};
+    fill_noise(sources[0], 5);
+    fill_image(sources[1], labels);
+    float *before = vector_values(glcnn_kernel_vector(first, "weights"));
+    for (int i = 0; i < 10; i++) {
+        run_graph(s.graph, sources);
+        float *sums = result_values(s.graph, glcnn_filter_node_loss(loss));
+        losses[i > 0] = 0;
+        for (int n = 0; n < IMAGES; n++)
+            losses[i > 0] += sums[n];
+        free(sums);
+    }
+    float *after = vector_values(glcnn_kernel_vector(first, "weights"));
+    CU_ASSERT_TRUE(losses[1] < 0.9f * losses[0]);
+    CU_ASSERT_TRUE(before[0] != after[0]);
+    free(before);
+    free(after);
+    destroy_images(sources, 2);
+    glcnn_kernel_destroy(&steps);
+    hide(&s);
+    glcnn_onnx_destroy(whole.bytes);
+    glcnn_onnx_quantization_destroy(&q);
+    glcnn_onnx_destroy(real.bytes);
+    glcnn_network_destroy(&plain);
+}
+
+/* ---- What is refused ---- */
+
 static void expect_refused(struct glcnn_onnx_quantization *q, const char *words)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -423,7 +484,9 @@ int main(int argc, char *argv[])
 {
     static CU_TestInfo tests[] = {UNIT_TEST(the_tools_networks_become_int8),
                                   UNIT_TEST(odd_networks_become_int8),
+                                  UNIT_TEST(int8_models_train),
                                   UNIT_TEST(wrong_ranges_are_refused),
-                                  UNIT_TEST(what_cannot_be_int8_is_refused), CU_TEST_INFO_NULL};
+                                  UNIT_TEST(what_cannot_be_int8_is_refused),
+                                  CU_TEST_INFO_NULL};
     return fixture_run("onnx_int8", tests, argc, argv);
 }

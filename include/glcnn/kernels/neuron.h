@@ -32,6 +32,7 @@
  *   sign          1, 0 or -1
  *   scale         A[c] x                           A: as of prelu
  *   shift         x + A[c]                         A: as of prelu
+ *   fake_quantization   a (x / a rounded as by round, held in b .. c)   a = 1, b = -128, c = 127; a above 0
  *
  * The types' numbers are those of MPSCNNNeuronType, up to gelu, which later versions of MPS have;
  * those from swish on are not in MPS. A square root is power with c = 0.5, a reciprocal one with
@@ -39,7 +40,9 @@
  *
  * The gradient is dX = G f'(x), x the forward source. At a kink f' is that of the branch for
  * greater x, but 0 for absolute at 0, for relun at b and for thresholded_relu at a, and 1 for clip
- * at b. That of floor, ceiling, round and sign is 0. That of power is held in -3.4e38 .. 3.4e38 where
+ * at b. That of floor, ceiling, round and sign is 0; that of fake_quantization passes the rounding straight
+ * through, 1 where x / a rounded is in b .. c and 0 elsewhere, as PyTorch's fake_quantize. It is a number
+ * of 8 bits of scale a and zero point z with b = -128 - z and c = 127 - z. That of power is held in -3.4e38 .. 3.4e38 where
  * a x + b is 0, so that a G of 0 passes on 0 through the square root of 0. Outside its domain a function
  * gives NaN, as C's powf and logf do.
  *
@@ -109,6 +112,7 @@ typedef enum glcnn_neuron_type {
     GLCNN_NEURON_TYPE_SIGN = 28,
     GLCNN_NEURON_TYPE_SCALE = 29,
     GLCNN_NEURON_TYPE_SHIFT = 30,
+    GLCNN_NEURON_TYPE_FAKE_QUANTIZATION = 31,
     GLCNN_NEURON_TYPE_FORCE32 = 0x7fffffff
 } glcnn_neuron_type;
 
@@ -190,6 +194,8 @@ GLCNN_API glcnn_image_node *glcnn_neuron_floor_node(glcnn_image_node *source);
 GLCNN_API glcnn_image_node *glcnn_neuron_ceiling_node(glcnn_image_node *source);
 GLCNN_API glcnn_image_node *glcnn_neuron_round_node(glcnn_image_node *source);
 GLCNN_API glcnn_image_node *glcnn_neuron_sign_node(glcnn_image_node *source);
+GLCNN_API glcnn_image_node *glcnn_neuron_fake_quantization_node(glcnn_image_node *source, float a,
+                                                                float b, float c);
 
 /* The types with slopes: `slopes` are `count` numbers, one for each channel, copied; NULL and 0: 0
  * until they are set. */
