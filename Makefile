@@ -269,7 +269,7 @@ COMPILE_CXX = $(CXX) $(includes) $(own_cppflags) $(CPPFLAGS) $(own_cxxflags) $(h
           -c -o $@ $<
 LINK    = $(CC) -pie $(hard_ldflags) $(CFLAGS) $(LDFLAGS) -o $@
 
-$(INTERCHANGE_OBJECTS) $(DATA_OBJECTS): includes = $(public_include)
+$(INTERCHANGE_OBJECTS) $(DATA_OBJECTS): includes = $(public_include) -iquote src
 $(SUPPORT_OBJECTS) $(EXAMPLES:=.o): includes = $(public_include) -iquote src
 $(MPI_OBJECTS): includes = $(public_include) -iquote src $(mpi_cflags:-I%=-isystem %)
 $(ONNX_OBJECTS): includes = $(public_include) -iquote src -iquote . -isystem $(O)

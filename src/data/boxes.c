@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "message.h"
 #include "scale.h"
 #include "set.h"
@@ -18,16 +19,12 @@ void raw_box_free(struct raw_box *box)
 
 bool annotation_add(struct annotation *a, struct raw_box *box)
 {
-    if (a->count == a->capacity) {
-        uint32_t capacity = a->capacity ? a->capacity * 2 : 16;
-        struct raw_box *boxes = realloc(a->boxes, capacity * sizeof *boxes);
-        if (!boxes) {
-            raw_box_free(box);
-            return false;
-        }
-        a->boxes = boxes;
-        a->capacity = capacity;
+    struct raw_box *boxes = array_grow(a->boxes, a->count, &a->capacity, sizeof *boxes);
+    if (!boxes) {
+        raw_box_free(box);
+        return false;
     }
+    a->boxes = boxes;
     a->boxes[a->count++] = *box;
     return true;
 }
@@ -72,15 +69,11 @@ void boxes_tell_outline(glcnn_dataset *set, const char *path)
 
 static struct glcnn_data_box *append(struct boxes *b)
 {
-    if (b->count == b->capacity) {
-        uint32_t capacity = b->capacity ? b->capacity * 2 : 256;
-        bool fits = capacity > b->capacity;
-        struct glcnn_data_box *items = fits ? realloc(b->items, capacity * sizeof *items) : NULL;
-        if (!items)
-            return NULL;
-        b->items = items;
-        b->capacity = capacity;
-    }
+    struct glcnn_data_box *items =
+        b->count < UINT32_MAX ? array_grow(b->items, b->count, &b->capacity, sizeof *items) : NULL;
+    if (!items)
+        return NULL;
+    b->items = items;
     return &b->items[b->count++];
 }
 

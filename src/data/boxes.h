@@ -16,7 +16,8 @@ struct tally {
 struct boxes {
     struct glcnn_data_box
         *items; /* their labels are numbers of names until the classes are known */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     char **classes; /* that the data lists, in their order; NULL: it lists none */
     uint32_t class_count;
     uint32_t keypoint_count;  /* of YOLO: after the box of a line so many points stand */
@@ -48,7 +49,8 @@ struct annotation {
     bool in_pixels;              /* otherwise boxes are in shares of the picture */
     uint32_t width, height;      /* of the picture; 0: it is not said */
     struct raw_box *boxes;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 /* ---- For readers ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "boxes_place.h"
 #include "columns.h"
 #include "csv_lines.h"
@@ -44,7 +45,8 @@ struct sheet {
     struct form form;
     struct names pictures;
     struct row *rows;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 /* ---- Columns ---- */
@@ -112,15 +114,11 @@ static bool is_table(const char *path)
 
 static struct row *add_row(struct sheet *t)
 {
-    if (t->count == t->capacity) {
-        const uint32_t capacity = t->capacity ? t->capacity * 2 : 256;
-        struct row *rows =
-            capacity > t->capacity ? realloc(t->rows, capacity * sizeof *rows) : NULL;
-        if (!rows)
-            return NULL;
-        t->rows = rows;
-        t->capacity = capacity;
-    }
+    struct row *rows =
+        t->count < UINT32_MAX ? array_grow(t->rows, t->count, &t->capacity, sizeof *rows) : NULL;
+    if (!rows)
+        return NULL;
+    t->rows = rows;
     return &t->rows[t->count++];
 }
 

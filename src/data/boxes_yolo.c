@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "bytes.h"
 #include "columns.h"
 #include "message.h"
@@ -21,11 +22,7 @@ struct line {
 
 static bool make_room(struct line *line)
 {
-    const size_t capacity = line->capacity ? line->capacity * 2 : 16;
-    char **fields = line->count < line->capacity ? line->fields
-                                                 : realloc(line->fields, capacity * sizeof *fields);
-    if (fields && line->count == line->capacity)
-        line->capacity = capacity;
+    char **fields = array_grow(line->fields, line->count, &line->capacity, sizeof *fields);
     line->fields = fields ? fields : line->fields;
     return fields != NULL;
 }

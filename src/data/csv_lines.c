@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "message.h"
 
 #define PEEKED     65536
@@ -43,14 +44,10 @@ static glcnn_status add_field(struct csv_lines *csv, char *field)
 {
     if (csv->count == MAX_FIELDS)
         return CSV_MALFORMED(csv, ": has more than %d fields", CSV_WHERE(csv), MAX_FIELDS);
-    if (csv->count == csv->capacity) {
-        size_t capacity = csv->capacity ? csv->capacity * 2 : 1024;
-        char **fields = realloc(csv->fields, capacity * sizeof *fields);
-        if (!fields)
-            return data_no_memory(csv->reading->error, csv->reading->path);
-        csv->fields = fields;
-        csv->capacity = capacity;
-    }
+    char **fields = array_grow(csv->fields, csv->count, &csv->capacity, sizeof *fields);
+    if (!fields)
+        return data_no_memory(csv->reading->error, csv->reading->path);
+    csv->fields = fields;
     csv->fields[csv->count++] = field;
     return GLCNN_SUCCESS;
 }

@@ -5,20 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define FINE 5 /* places to a pixel */
 
 /* ---- Keeping ---- */
 
 static bool add_word(struct objects *o, int64_t value)
 {
-    if (o->count == o->capacity) {
-        const size_t capacity = o->capacity ? o->capacity * 2 : 1024;
-        int32_t *words = realloc(o->words, capacity * sizeof *words);
-        if (!words)
-            return false;
-        o->words = words;
-        o->capacity = capacity;
-    }
+    int32_t *words = array_grow(o->words, o->count, &o->capacity, sizeof *words);
+    if (!words)
+        return false;
+    o->words = words;
     o->words[o->count++] = (int32_t)value;
     return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "message.h"
 #include "set.h"
 
@@ -16,14 +17,11 @@ static const char background[] = "background";
 
 static bool add_drawing(struct masks *m, const struct drawing *drawing)
 {
-    if (m->count == m->drawing_capacity) {
-        const uint32_t capacity = m->count ? m->count * 2 : 256;
-        struct drawing *drawings = realloc(m->drawings, capacity * sizeof *drawings);
-        if (!drawings)
-            return false;
-        m->drawings = drawings;
-        m->drawing_capacity = capacity;
-    }
+    struct drawing *drawings =
+        array_grow(m->drawings, m->count, &m->drawing_capacity, sizeof *drawings);
+    if (!drawings)
+        return false;
+    m->drawings = drawings;
     m->drawings[m->count++] = *drawing;
     return true;
 }

@@ -11,6 +11,7 @@
 
 #include <glcnn/io.h>
 
+#include "base/array.h"
 #include "message.h"
 #include "set.h"
 #include "words.h"
@@ -24,14 +25,10 @@ static int by_bytes(const void *a, const void *b)
 
 bool listing_add(struct listing *listing, const char *name)
 {
-    if (listing->count == listing->capacity) {
-        uint32_t capacity = listing->capacity ? listing->capacity * 2 : 64;
-        char **names = realloc(listing->names, capacity * sizeof *names);
-        if (!names)
-            return false;
-        listing->names = names;
-        listing->capacity = capacity;
-    }
+    char **names = array_grow(listing->names, listing->count, &listing->capacity, sizeof *names);
+    if (!names)
+        return false;
+    listing->names = names;
     listing->names[listing->count] = strdup(name);
     return listing->names[listing->count++] != NULL;
 }

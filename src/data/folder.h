@@ -9,7 +9,8 @@
 
 struct listing {
     char **names; /* sorted by their bytes; those that begin with a dot are left out */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     uint32_t hidden;
 };
 

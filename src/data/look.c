@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "message.h"
 #include "scale.h"
 #include "set.h"
@@ -33,7 +34,7 @@ struct looking {
     struct glcnn_data_look *look;
     struct glcnn_data_class_look *classes;
     struct glcnn_data_suspicion *suspicions;
-    uint32_t suspicion_capacity;
+    size_t suspicion_capacity;
     bool *has_class; /* of the image under way */
     struct series widths, heights, sides;
     struct doubt tiny, whole, unlabelled, uniform, outside;
@@ -44,16 +45,12 @@ struct looking {
 
 static void series_add(struct looking *l, struct series *s, double value)
 {
-    if (s->count == s->capacity) {
-        const size_t capacity = s->capacity ? 2 * s->capacity : 256;
-        double *values = realloc(s->values, capacity * sizeof *values);
-        if (!values) {
-            l->lacks_memory = true;
-            return;
-        }
-        s->values = values;
-        s->capacity = capacity;
+    double *values = array_grow(s->values, s->count, &s->capacity, sizeof *values);
+    if (!values) {
+        l->lacks_memory = true;
+        return;
     }
+    s->values = values;
     s->values[s->count++] = value;
 }
 
@@ -96,16 +93,13 @@ __attribute__((format(printf, 4, 5))) static void suspect(struct looking *l, con
     va_list arguments;
     if (d->count == 0)
         return;
-    if (look->suspicion_count == l->suspicion_capacity) {
-        const uint32_t capacity = l->suspicion_capacity ? 2 * l->suspicion_capacity : 16;
-        void *grown = realloc(l->suspicions, capacity * sizeof *l->suspicions);
-        if (!grown) {
-            l->lacks_memory = true;
-            return;
-        }
-        look->suspicions = l->suspicions = grown;
-        l->suspicion_capacity = capacity;
+    void *grown = array_grow(l->suspicions, look->suspicion_count, &l->suspicion_capacity,
+                             sizeof *l->suspicions);
+    if (!grown) {
+        l->lacks_memory = true;
+        return;
     }
+    look->suspicions = l->suspicions = grown;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

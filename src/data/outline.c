@@ -5,21 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const char blanks[] = " \t\r\n";
 
 /* ---- Growing ---- */
 
 static bool make_room(void **items, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *capacity)
-        return true;
-    const size_t wanted = *capacity ? *capacity * 2 : 64;
-    void *grown = realloc(*items, wanted * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *capacity = wanted;
-    return true;
+    void *grown = array_grow(*items, count, capacity, size);
+    if (grown)
+        *items = grown;
+    return grown;
 }
 
 static bool add_number(struct outline *o, double value)

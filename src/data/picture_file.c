@@ -1,25 +1,21 @@
 /* Files of pictures, as they were when the data was opened. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <glcnn/io.h>
 
+#include "base/array.h"
 #include "set.h"
 
-bool picture_files_add(struct picture_file **files, uint32_t *count, uint32_t *capacity,
+bool picture_files_add(struct picture_file **files, uint32_t *count, size_t *capacity,
                        const struct picture_file *file)
 {
-    if (*count == *capacity) {
-        const uint32_t grown = *capacity ? *capacity * 2 : 256;
-        struct picture_file *more = realloc(*files, grown * sizeof *more);
-        if (!more)
-            return false;
-        *files = more;
-        *capacity = grown;
-    }
+    struct picture_file *more = array_grow(*files, *count, capacity, sizeof *more);
+    if (!more)
+        return false;
+    *files = more;
     struct picture_file *added = &(*files)[*count];
     *added = *file;
     added->path = strdup(file->path);

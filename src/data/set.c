@@ -1,9 +1,9 @@
 /* What a data set holds, and what is asked of it: messages, images, names. */
 #include "set.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "message.h"
 
 const char *glcnn_data_part_name(glcnn_data_part part)
@@ -16,14 +16,10 @@ const char *glcnn_data_part_name(glcnn_data_part part)
 
 static void keep(struct messages *messages, const char *message)
 {
-    if (messages->count == messages->capacity) {
-        uint32_t capacity = messages->capacity ? messages->capacity * 2 : 16;
-        char **texts = realloc(messages->texts, capacity * sizeof *texts);
-        if (!texts)
-            return;
-        messages->texts = texts;
-        messages->capacity = capacity;
-    }
+    char **texts = array_grow(messages->texts, messages->count, &messages->capacity, sizeof *texts);
+    if (!texts)
+        return;
+    messages->texts = texts;
     char *copy = strdup(message);
     if (copy)
         messages->texts[messages->count++] = copy;
@@ -78,14 +74,10 @@ const char *glcnn_dataset_decision(const glcnn_dataset *data, uint32_t number)
 
 bool part_add(struct part *part, const struct item *item)
 {
-    if (part->count == part->capacity) {
-        uint32_t capacity = part->capacity ? part->capacity * 2 : 256;
-        struct item *items = realloc(part->items, capacity * sizeof *items);
-        if (!items)
-            return false;
-        part->items = items;
-        part->capacity = capacity;
-    }
+    struct item *items = array_grow(part->items, part->count, &part->capacity, sizeof *items);
+    if (!items)
+        return false;
+    part->items = items;
     part->items[part->count++] = *item;
     return true;
 }

@@ -22,7 +22,8 @@
 /* Messages. Where memory is short one is lost. */
 struct messages {
     char **texts;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 /* Pictures of a folder that are of formats that are not read. */
@@ -58,7 +59,8 @@ struct item {
 
 struct part {
     struct item *items;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 /* Targets that are numbers. */
@@ -70,9 +72,10 @@ struct numbers {
 /* Targets that are masks: files, or drawn of the outlines of objects. */
 struct masks {
     struct picture_file *files;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
     struct drawing *drawings; /* NULL: they are files */
-    uint32_t drawing_capacity;
+    size_t drawing_capacity;
     struct objects objects;           /* of the drawings */
     bool has_objects;                 /* that have an outline */
     struct colours colours;           /* that masks have in place of values */
@@ -108,7 +111,8 @@ struct glcnn_dataset {
     struct masks masks;
     struct keypoints keypoints;
     struct picture_file *files;
-    uint32_t file_count, file_capacity;
+    uint32_t file_count;
+    size_t file_capacity;
     /* Of each file: TAKEN while one thread writes its pixels into `kept`. */
     _Atomic uint8_t *states;
     uint8_t *kept; /* NULL: not all fit in */
@@ -250,7 +254,7 @@ void set_note(glcnn_dataset *set, uint32_t pictures, const char *message);
 glcnn_status set_complain(glcnn_dataset *set, uint32_t pictures, const char *message, char *error);
 
 /* Adds a copy to a list, with a path of its own. False: not enough memory. */
-bool picture_files_add(struct picture_file **files, uint32_t *count, uint32_t *capacity,
+bool picture_files_add(struct picture_file **files, uint32_t *count, size_t *capacity,
                        const struct picture_file *file);
 /* The first thread that has decoded number `index` keeps its bytes; `kept` NULL: none does. */
 void keep_decoded(_Atomic uint8_t *states, uint8_t *kept, uint32_t index, const uint8_t *bytes,

@@ -8,6 +8,8 @@
 #include <glcnn/kernels/neuron.h>
 #include <glcnn/kernels/optimizer.h>
 
+#include "base/array.h"
+
 #define SLOPES "neuron_data"
 
 /* ---- Kernels ---- */
@@ -98,14 +100,10 @@ void parameters_release(struct parameters *list)
 static glcnn_status append(struct parameters *list, const struct parameter *p, const char *label,
                            const char *moment)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        struct parameter *grown = realloc(list->at, capacity * sizeof *grown);
-        if (!grown)
-            return checkpoint_no_memory(list->error);
-        list->at = grown;
-        list->capacity = capacity;
-    }
+    struct parameter *grown = array_grow(list->at, list->count, &list->capacity, sizeof *grown);
+    if (!grown)
+        return checkpoint_no_memory(list->error);
+    list->at = grown;
     char name[MAX_NAME];
     int length = snprintf(name, sizeof name, "%s.%s%s%s", label, p->vector,
                           moment ? ".optimizer." : "", moment ? moment : "");

@@ -2,6 +2,7 @@
  * are given, so a network that was read is one that could have been written down in a program. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "serialize_kernel.h"
 
 static const char *const formats[] = {"float16", "float32", "unorm8", NULL};
@@ -25,15 +26,10 @@ struct nodes {
 
 static bool grow(void **list, size_t count, size_t *capacity, size_t element)
 {
-    size_t wanted = *capacity * 2 + 16;
-    if (count < *capacity)
-        return true;
-    void *grown = wanted < SIZE_MAX / element ? realloc(*list, wanted * element) : NULL;
-    if (!grown)
-        return false;
-    *list = grown;
-    *capacity = wanted;
-    return true;
+    void *grown = array_grow(*list, count, capacity, element);
+    if (grown)
+        *list = grown;
+    return grown;
 }
 
 static bool add_image(struct nodes *nodes, glcnn_image_node *image)

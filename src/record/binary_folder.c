@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 #define CAPACITY    ((uint64_t)64 << 20)
@@ -113,14 +114,11 @@ static bool is_hash(const char *name)
 
 static bool add_entry(struct entries *entries, const char *name, const struct stat *file)
 {
-    if (entries->count == entries->capacity) {
-        size_t wanted = entries->capacity ? 2 * entries->capacity : 256;
-        struct entry *bigger = realloc(entries->items, wanted * sizeof *bigger);
-        if (!bigger)
-            return false;
-        entries->items = bigger;
-        entries->capacity = wanted;
-    }
+    struct entry *items =
+        array_grow(entries->items, entries->count, &entries->capacity, sizeof *items);
+    if (!items)
+        return false;
+    entries->items = items;
     struct entry *entry = &entries->items[entries->count++];
     memcpy(entry->name, name, sizeof entry->name);
     entry->size = (uint64_t)file->st_size;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "record/command_buffer.h"
 #include "record/program.h"
 #include "record/stores.h"
@@ -28,17 +29,12 @@ void plan_fail(struct plan *plan, glcnn_status status, const char *format, ...)
 /* Makes room for one more element; false latches out-of-memory. */
 static bool grow(struct plan *plan, void **items, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *capacity)
-        return true;
-    size_t wanted = *capacity ? *capacity * 2 : 8;
-    void *bigger = realloc(*items, wanted * size);
-    if (!bigger) {
+    void *bigger = array_grow(*items, count, capacity, size);
+    if (bigger)
+        *items = bigger;
+    else
         plan_fail(plan, GLCNN_OUT_OF_MEMORY, "out of memory recording passes");
-        return false;
-    }
-    *items = bigger;
-    *capacity = wanted;
-    return true;
+    return bigger;
 }
 
 struct pass *plan_pass(struct plan *plan, const char *shader)

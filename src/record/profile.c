@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "device/device.h"
 #include "glcnn/command_buffer.h"
@@ -73,14 +74,10 @@ glcnn_status glcnn_device_set_profile(glcnn_device *device, glcnn_profile_callba
 static glcnn_status make_room(struct glcnn_device *device)
 {
     struct profile *p = device->profile;
-    if (p->count == p->capacity) {
-        size_t wanted = p->capacity ? 2 * p->capacity : 64;
-        struct measured *bigger = realloc(p->passes, wanted * sizeof *bigger);
-        if (!bigger)
-            return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory for a profile");
-        p->passes = bigger;
-        p->capacity = wanted;
-    }
+    struct measured *passes = array_grow(p->passes, p->count, &p->capacity, sizeof *passes);
+    if (!passes)
+        return device_fail(device, GLCNN_OUT_OF_MEMORY, "out of memory for a profile");
+    p->passes = passes;
     if (p->gpu_clock && p->count == p->with_queries)
         device->gl.GenQueriesEXT(ENDS, p->passes[p->with_queries++].queries);
     return GLCNN_SUCCESS;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "task/json_text.h"
 
 enum { ROW_STEP, ROW_PHASE, ROW_BUCKETS };
@@ -33,14 +34,11 @@ static void forget(struct train_trace *trace, size_t step)
 /* Without memory the trace ends early. */
 static void add(struct train_trace *trace, const struct glcnn_mpi_event *event)
 {
-    if (trace->count == trace->capacity) {
-        size_t capacity = 2 * trace->capacity + 64;
-        struct trace_event *more = realloc(trace->events, capacity * sizeof *more);
-        if (!more)
-            return;
-        trace->events = more;
-        trace->capacity = capacity;
-    }
+    struct trace_event *events =
+        array_grow(trace->events, trace->count, &trace->capacity, sizeof *events);
+    if (!events)
+        return;
+    trace->events = events;
     trace->events[trace->count++] = (struct trace_event){*event, trace->step};
 }
 

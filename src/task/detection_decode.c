@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define MOST_CANDIDATES 10000 /* that are compared with each other */
 
 struct candidate {
@@ -18,14 +20,11 @@ struct candidates {
 
 static bool add_candidate(struct candidates *candidates, const struct glcnn_detection *detection)
 {
-    if (candidates->count == candidates->capacity) {
-        size_t capacity = 2 * candidates->capacity + 64;
-        void *items = realloc(candidates->items, capacity * sizeof *candidates->items);
-        if (!items)
-            return false;
-        candidates->items = items;
-        candidates->capacity = capacity;
-    }
+    struct candidate *items =
+        array_grow(candidates->items, candidates->count, &candidates->capacity, sizeof *items);
+    if (!items)
+        return false;
+    candidates->items = items;
     candidates->items[candidates->count] = (struct candidate){*detection, candidates->count};
     candidates->count++;
     return true;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define MERGED 64 /* tallies that one of the same sum is looked for among */
 
 void tallies_clear(struct tallies *t)
@@ -26,15 +28,10 @@ void tallies_begin_picture(struct tallies *t)
 
 static bool make_room(struct tallies *t)
 {
-    if (t->count < t->capacity)
-        return true;
-    const size_t capacity = t->capacity ? 2 * t->capacity : 1024;
-    struct tally *items = realloc(t->items, capacity * sizeof *items);
-    if (!items)
-        return false;
-    t->items = items;
-    t->capacity = capacity;
-    return true;
+    struct tally *items = array_grow(t->items, t->count, &t->capacity, sizeof *items);
+    if (items)
+        t->items = items;
+    return items;
 }
 
 /* The tally of the picture under way and that sum, among the latest; NULL: none is. */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 const struct claim_mark claim_checkpoint = {8, "{\"__metadata__\":{"},
                         claim_log = {0, "step,epoch,learning_rate,loss,"},
                         claim_plot = {0,
@@ -58,16 +60,12 @@ static bool fail(char *error, const char *path, const char *what)
 /* The next element of a list, all zero; NULL: not enough memory. */
 static void *append(struct claims *claims, void **list, size_t *count, size_t *room, size_t size)
 {
-    if (*count == *room) {
-        const size_t more = *room ? 2 * *room : 8;
-        void *grown = realloc(*list, more * size);
-        if (!grown) {
-            claims->lacks_memory = true;
-            return NULL;
-        }
-        *list = grown;
-        *room = more;
+    void *grown = array_grow(*list, *count, room, size);
+    if (!grown) {
+        claims->lacks_memory = true;
+        return NULL;
     }
+    *list = grown;
     return memset((char *)*list + (*count)++ * size, 0, size);
 }
 

@@ -7,23 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/show.h"
 
 /* The text becomes the list's. */
 static void queue_event(struct train_events *events, const struct glcnn_train_event *event,
                         struct text *text)
 {
-    if (events->count == events->capacity) {
-        const size_t capacity = 2 * events->capacity + 16;
-        struct queued_event *more = realloc(events->all, capacity * sizeof *more);
-        if (!more) {
-            events->lost = true;
-            text_free(text);
-            return;
-        }
-        events->all = more;
-        events->capacity = capacity;
+    struct queued_event *all =
+        array_grow(events->all, events->count, &events->capacity, sizeof *all);
+    if (!all) {
+        events->lost = true;
+        text_free(text);
+        return;
     }
+    events->all = all;
     events->all[events->count++] = (struct queued_event){*event, *text};
     *text = (struct text){0};
 }
