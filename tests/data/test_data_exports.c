@@ -2,6 +2,10 @@
  * and read without an option: targets, parts, classes and boxes as that says. */
 #include "tests/data_files.h"
 
+#include <cjson/cJSON.h>
+#include <glcnn/task.h>
+#include <glcnn/train.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit.h"
@@ -55,10 +59,375 @@ static void expect_guess(const char *name, glcnn_data_targets targets)
         printf("\n    %s: %d\n", name, (int)guess);
 }
 
+/* ---- One epoch of each ----
+ *
+ * In `make check` each folder also trains one epoch by C, by the tool and by Python. So that a tenth of the pictures can
+ * be set aside each picture is there ten times, under other names, with all that is said of it. */
+
+enum { COPIES = 10, TRAINED_MOST = 80, NAMES = 16 };
+
+static struct trained {
+    char path[256], said[96]; /* of a data set, and the end of the sentence on its counts */
+    uint32_t all;             /* pictures to train with */
+    const char *classes;
+    const char *task; /* that a question names; NULL: there was none */
+} trained[TRAINED_MOST];
+static size_t trained_count;
+static char build_folder[512];
+
+/* The last part of a path, up to its ending. */
+static void find_stem(const char *path, char stem[64])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
+               *dot = strrchr(name, '.');
+    snprintf(stem, 64, "%.*s", (int)(dot ? dot - name : (long)strlen(name)), name);
+}
+
+/* Where the text names a file of that stem: between slashes, commas, quotes or ends, with any ending or none. */
+static const char *find_name(const char *text, const char *end, const char *stem)
+{
+    const size_t length = strlen(stem);
+    for (const char *at = text; at + length <= end; at++) {
+        const char before = at == text ? 0 : at[-1], after = at + length == end ? 0 : at[length];
+        if (strncmp(at, stem, length) == 0 && (!before || strchr("/\\,\"", before)) &&
+            (!after || strchr(".\r\" ", after)))
+            return at;
+    }
+    return NULL;
+}
+
+/* Adds a text in which each file of the stem has the number behind it. */
+static char *add_numbered(char *to, const char *text, const char *end, const char *stem, int copy)
+{
+    for (const char *at; (at = find_name(text, end, stem));) {
+        const char *rest = at + strlen(stem);
+        to += sprintf(to, "%.*s%d", (int)(rest - text), text, copy);
+        text = rest;
+    }
+    return to + sprintf(to, "%.*s", (int)(end - text), text);
+}
+
+/* Lines that name one of the pictures stand there for each copy of it. */
+static void multiply_lines(const char *text, char stems[][64], size_t stem_count, char *to)
+{
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        const char *stem = NULL;
+        end = text + strcspn(text, "\n");
+        for (size_t i = 0; i < stem_count; i++)
+            stem = find_name(text, end, stems[i]) ? stems[i] : stem;
+        for (int copy = 0; copy < (stem ? COPIES : 1); copy++) {
+            to = stem ? add_numbered(to, text, end, stem, copy)
+                      : to + sprintf(to, "%.*s", (int)(end - text), text);
+            to += sprintf(to, "\n");
+        }
+    }
+}
+
+/* Numbers of images, texts too. */
+static void number_item(cJSON *item, const char *key, int copy)
+{
+    char text[128];
+    cJSON *value = cJSON_GetObjectItem(item, key);
+    if (cJSON_IsNumber(value))
+        snprintf(text, sizeof text, "%g%d", value->valuedouble, copy);
+    else
+        snprintf(text, sizeof text, "%s%d", cJSON_GetStringValue(value), copy);
+    cJSON_ReplaceItemInObject(item, key,
+                              cJSON_IsNumber(value) ? cJSON_CreateNumber(atof(text))
+                                                    : cJSON_CreateString(text));
+}
+
+static void name_item(cJSON *item, char stems[][64], size_t stem_count, int copy)
+{
+    char name[256] = "";
+    const char *path = cJSON_GetStringValue(cJSON_GetObjectItem(item, "file_name"));
+    for (size_t i = 0; i < stem_count && path && !*name; i++)
+        if (find_name(path, path + strlen(path), stems[i]))
+            add_numbered(name, path, path + strlen(path), stems[i], copy);
+    if (*name)
+        cJSON_ReplaceItemInObject(item, "file_name", cJSON_CreateString(name));
+}
+
+/* COCO's images and annotations. */
+static char *multiply_coco(const char *text, char stems[][64], size_t stem_count)
+{
+    static const char *const lists[] = {"images", "annotations"}, *const keys[] = {"id",
+                                                                                   "image_id"};
+    cJSON *json = cJSON_Parse(text), *item;
+    for (int k = 0; k < 2; k++) {
+        cJSON *all = cJSON_CreateArray();
+        for (int copy = 0; copy < COPIES; copy++)
+            cJSON_ArrayForEach(item, cJSON_GetObjectItem(json, lists[k]))
+            {
+                cJSON *other = cJSON_Duplicate(item, true);
+                number_item(other, keys[k], copy);
+                name_item(other, stems, stem_count, copy);
+                cJSON_AddItemToArray(all, other);
+            }
+        cJSON_ReplaceItemInObject(json, lists[k], all);
+    }
+    char *made = cJSON_Print(json);
+    cJSON_Delete(json);
+    return made;
+}
+
+/* A file of its picture alone: each copy has one. */
+static bool is_of_picture(const char *name, char stems[][64], size_t stem_count)
+{
+    char stem[64];
+    find_stem(name, stem);
+    for (size_t i = 0; i < stem_count; i++)
+        if (strcmp(stem, stems[i]) == 0)
+            return true;
+    return false;
+}
+
+static void write_copies(const char *folder, const struct file *file, char stems[][64],
+                         size_t stem_count)
+{
+    static char text[65536];
+    char path[512], stem[64];
+    const char *dot = strrchr(file->name, '.');
+    find_stem(file->name, stem);
+    for (int copy = 0; copy < COPIES; copy++) {
+        snprintf(path, sizeof path, "%s/%.*s%d%s", folder, (int)(dot - file->name), file->name,
+                 copy, dot);
+        if (!file->text) {
+            data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = grey});
+            continue;
+        }
+        *text = 0;
+        const char *at = file->text, *end = at + strlen(at);
+        if (strstr(at, stem) && strchr(at, '{'))
+            add_numbered(text, at, end, stem, copy);
+        else
+            snprintf(text, sizeof text, "%s", at);
+        data_write_text(path, text);
+    }
+    (void)stems, (void)stem_count;
+}
+
+static void write_many(const char *folder, const struct file *files)
+{
+    static char text[65536];
+    char stems[NAMES][64], path[512];
+    size_t stem_count = 0;
+    for (const struct file *f = files; f->name; f++)
+        if (!f->text && !is_of_picture(f->name, stems, stem_count))
+            find_stem(f->name, stems[stem_count++]);
+    for (const struct file *f = files; f->name; f++) {
+        snprintf(path, sizeof path, "%s/%s", folder, f->name);
+        if (!f->text || is_of_picture(f->name, stems, stem_count)) {
+            write_copies(folder, f, stems, stem_count);
+            continue;
+        }
+        *text = 0;
+        if (strstr(f->text, "\"file_name\"")) {
+            char *made = multiply_coco(f->text, stems, stem_count);
+            snprintf(text, sizeof text, "%s", made);
+            cJSON_free(made);
+        } else
+            multiply_lines(f->text, stems, stem_count, text);
+        data_write_text(path, text);
+    }
+}
+
+static uint32_t count_pictures(const char *part)
+{
+    uint32_t count = part && *part;
+    for (; part && *part; part++)
+        count += *part == ';';
+    return count * COPIES;
+}
+
+/* Pictures of the parts, of the training part also those that are set aside. */
+static void note_trained(const char *path, const uint32_t parts[GLCNN_DATA_PARTS],
+                         const char *classes, const char *task)
+{
+    char tests[64] = "";
+    uint32_t class_count = 1, validation = parts[GLCNN_DATA_PART_VALIDATION];
+    struct trained *t = &trained[trained_count++];
+    for (const char *c = classes; *c; c++)
+        class_count += *c == ' ';
+    *t = (struct trained){.all = parts[GLCNN_DATA_PART_TRAINING], .classes = classes, .task = task};
+    snprintf(t->path, sizeof t->path, "%s", path);
+    if (validation == 0) {
+        validation = t->all / 10;
+        t->all -= validation;
+    }
+    if (parts[GLCNN_DATA_PART_TEST] > 0)
+        snprintf(tests, sizeof tests, " %u to test with,", parts[GLCNN_DATA_PART_TEST]);
+    snprintf(t->said, sizeof t->said, " to train with, %u to validate with,%s %u classes\n",
+             validation, tests, class_count);
+}
+
+static void train_later(const struct export *e)
+{
+    char folder[128], path[256];
+    uint32_t parts[GLCNN_DATA_PARTS];
+    if (!unit_is_check())
+        return;
+    snprintf(folder, sizeof folder, "many/%s", e->folder);
+    write_many(folder, e->files);
+    snprintf(path, sizeof path, "%s%s%s", folder, e->open ? "/" : "", e->open ? e->open : "");
+    for (int i = 0; i < GLCNN_DATA_PARTS; i++)
+        parts[i] = count_pictures(e->parts[i]);
+    note_trained(path, parts, e->classes, NULL);
+}
+
+/* Whether a training said what the folder has. */
+static bool says_counts(const struct trained *t, const char *log, const char *by)
+{
+    char all[64];
+    snprintf(all, sizeof all, "data: %u images of 16x16", t->all);
+    const char *at = strstr(log, all), *end = at ? strchr(at, '\n') : NULL,
+               *said = at ? strstr(at, t->said) : NULL;
+    const bool good = said && said < end;
+    if (!good)
+        printf("\n    %s by %s: expected \"%s.. %s\"; it says\n%s", t->path, by, all, t->said, log);
+    return good;
+}
+
+static const char *const quick[][2] = {{"net", "small"}, {"size", "16"},      {"epochs", "1"},
+                                       {"batch", "8"},   {"augment", "none"}, {"force", "1"}};
+enum { QUICK = sizeof quick / sizeof *quick };
+
+/* All notes of a training; false where it fails. */
+static bool train_once(glcnn_device *device, const struct trained *t, const char *out, char *log,
+                       size_t room)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_train_settings *settings = glcnn_train_settings_create();
+    const struct glcnn_train_event *event = NULL;
+    glcnn_trainer *trainer = NULL;
+    size_t used = 0;
+    *log = 0;
+    bool good =
+        glcnn_train_settings_set(settings, "data", data_path(t->path), error) == GLCNN_SUCCESS &&
+        (!t->task || glcnn_train_settings_set(settings, "task", t->task, error) == GLCNN_SUCCESS) &&
+        glcnn_train_settings_set(settings, "out", out, error) == GLCNN_SUCCESS;
+    for (int i = 0; i < QUICK && good; i++)
+        good = glcnn_train_settings_set(settings, quick[i][0], quick[i][1], error) == GLCNN_SUCCESS;
+    good = good && glcnn_trainer_create(device, settings, &trainer, error) == GLCNN_SUCCESS;
+    while (good && (!event || event->kind != GLCNN_TRAIN_END)) {
+        good = glcnn_trainer_next(trainer, &event) == GLCNN_SUCCESS;
+        if (event->text && used < room)
+            used += (size_t)snprintf(log + used, room - used, "%s", event->text);
+    }
+    if (*error)
+        snprintf(log, room, "%s\n", error);
+    glcnn_trainer_destroy(&trainer);
+    glcnn_train_settings_destroy(&settings);
+    return good;
+}
+
+static bool has_classes(const struct glcnn_model_description *info, const char *classes)
+{
+    char names[256] = "";
+    for (uint32_t k = 0; k < info->class_count; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", k ? " " : "",
+                 info->class_names[k]);
+    return strcmp(names, classes) == 0;
+}
+
+static void folders_train_by_c(void)
+{
+    static char log[65536];
+    char out[300], error[GLCNN_ERROR_LENGTH];
+    glcnn_device *device = NULL;
+    if (trained_count == 0)
+        return;
+    CU_ASSERT_EQUAL_FATAL(glcnn_device_create(NULL, &device), GLCNN_SUCCESS);
+    snprintf(out, sizeof out, "%s", data_path("by_c.safetensors"));
+    for (size_t i = 0; i < trained_count; i++) {
+        glcnn_model *model = NULL;
+        CU_ASSERT_TRUE(train_once(device, &trained[i], out, log, sizeof log));
+        CU_ASSERT_TRUE(says_counts(&trained[i], log, "C"));
+        CU_ASSERT_EQUAL(glcnn_model_load(device, out, &model, error), GLCNN_SUCCESS);
+        CU_ASSERT_TRUE(model && has_classes(glcnn_model_info(model), trained[i].classes));
+        glcnn_model_destroy(&model);
+    }
+    glcnn_device_destroy(&device);
+}
+
+/* What a command prints; true if it ends with 0. */
+static bool run_command(const char *command, char *printed, size_t room)
+{
+    FILE *pipe = popen(command, "r");
+    size_t used = pipe ? fread(printed, 1, room - 1, pipe) : 0;
+    printed[used] = 0;
+    return pipe && pclose(pipe) == 0;
+}
+
+static void folders_train_by_the_tool(void)
+{
+    static char log[65536];
+    char command[1024];
+    for (size_t i = 0; i < trained_count; i++) {
+        size_t used = (size_t)snprintf(
+            command, sizeof command, "'%s/glcnn' train --data '%s' --out '%s'", build_folder,
+            data_path(trained[i].path), data_path("by_tool.safetensors"));
+        for (int k = 0; k < QUICK; k++)
+            used += (size_t)snprintf(
+                command + used, sizeof command - used,
+                strcmp(quick[k][1], "1") == 0 && strcmp(quick[k][0], "force") == 0 ? " --%s"
+                                                                                   : " --%s %s",
+                quick[k][0], quick[k][1]);
+        snprintf(command + used, sizeof command - used, "%s%s 2>&1 </dev/null",
+                 trained[i].task ? " --task " : "", trained[i].task ? trained[i].task : "");
+        CU_ASSERT_TRUE(run_command(command, log, sizeof log));
+        CU_ASSERT_TRUE(says_counts(&trained[i], log, "the tool"));
+    }
+}
+
+/* Prints all notes of each training, a line "classes CLASSES" and one "end". */
+static const char script[] =
+    "import glcnn, os, sys\n"
+    "for argument in sys.argv[2:]:\n"
+    "    (task, path), notes = argument.split(':', 1), []\n"
+    "    found = glcnn.train(path, task=task or None, out=sys.argv[1], force=True, net='small', size=16, epochs=1, batch=8,\n"
+    "                        augment='none', progress=False, on_event=lambda e: notes.append(e.text or ''))\n"
+    "    print(''.join(notes) + '\\nclasses ' + ' '.join(found.network.classes) + '\\nend')\n";
+
+static void folders_train_in_python(void)
+{
+    static char printed[1 << 20];
+    static char command[1 << 16];
+    size_t used;
+    if (trained_count == 0 || system("python3 -c 'import numpy' 2>/dev/null || "
+                                     "/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+        return;
+    data_write_text("script.py", script);
+    used = (size_t)snprintf(
+        command, sizeof command,
+        "python=python3; python3 -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; "
+        "cp -R src/python/glcnn '%s' && $python src/python/generate.py include '%s/glcnn' && "
+        "PYTHONDONTWRITEBYTECODE=1 GLCNN_LIBRARY='%s' PYTHONPATH='%s' $python '%s' '%s'",
+        data_folder(), data_folder(), build_folder, data_folder(), data_path("script.py"),
+        data_path("by_python.safetensors"));
+    for (size_t i = 0; i < trained_count; i++)
+        used +=
+            (size_t)snprintf(command + used, sizeof command - used, " '%s:%s'",
+                             trained[i].task ? trained[i].task : "", data_path(trained[i].path));
+    snprintf(command + used, sizeof command - used, " 2>&1");
+    CU_ASSERT_TRUE(run_command(command, printed, sizeof printed));
+    char *at = printed;
+    for (size_t i = 0; i < trained_count; i++) {
+        char classes[256], *end = strstr(at, "\nend\n");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(end);
+        *end = 0;
+        snprintf(classes, sizeof classes, "\nclasses %s", trained[i].classes);
+        CU_ASSERT_TRUE(says_counts(&trained[i], at, "Python"));
+        CU_ASSERT_TRUE(strlen(at) > strlen(classes) && strcmp(end - strlen(classes), classes) == 0);
+        at = end + strlen("\nend\n");
+    }
+}
+
 /* Reads the folder, whose targets are found without being asked for. */
 static void check(const struct export *e)
 {
     write_folder(e->folder, e->files);
+    train_later(e);
     expect_guess(opened(e), GLCNN_DATA_TARGETS_BOXES);
     glcnn_dataset *data =
         data_open(opened(e), &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
@@ -748,8 +1117,35 @@ static void what_fits_two_things_is_a_question(void)
     expect_guess("no_pictures_beside", GLCNN_DATA_TARGETS_CLASSES);
 }
 
+/* Masks, classes, and what fits two things, with the option that the question names. */
+static void other_folders_train(void)
+{
+    static const uint32_t parts[GLCNN_DATA_PARTS] = {COPIES}, both[GLCNN_DATA_PARTS] = {2 * COPIES};
+    if (!unit_is_check())
+        return;
+    write_pictures("many/masks/images", "abcdefghij");
+    write_masks("many/masks/masks", "abcdefghij");
+    note_trained("many/masks", parts, "0 255", NULL);
+    write_pictures("many/fruit/apple", "abcdefghij");
+    write_pictures("many/fruit/pear", "abcdefghij");
+    note_trained("many/fruit", both, "apple pear", NULL);
+    write_pictures("many/voc2012/JPEGImages", "abcdefghij");
+    write_masks("many/voc2012/SegmentationClass", "abcdefghij");
+    for (char name[] = "many/voc2012/Annotations/a.xml", *at = strchr(name, '.') - 1; *at <= 'j';
+         ++*at)
+        data_write_text(name, VOC("", "cat", ""));
+    note_trained("many/voc2012", parts, "cat", "detect");
+    note_trained("many/voc2012", parts, "0 255", "segment");
+}
+
 int main(int argc, char **argv)
 {
+    /* BUILD/tests/data/test_data_exports */
+    snprintf(build_folder, sizeof build_folder, "%s/../..", argv[0]);
+    char *slash = strstr(build_folder, "/test_data_exports");
+    if (slash)
+        memmove(slash, slash + strlen("/test_data_exports"),
+                strlen(slash + strlen("/test_data_exports")) + 1);
     CU_TestInfo tests[] = {
         UNIT_TEST(ultralytics),
         UNIT_TEST(roboflow_yolo),
@@ -764,6 +1160,10 @@ int main(int argc, char **argv)
         UNIT_TEST(pictures_and_masks_are_no_classes),
         UNIT_TEST(masks_of_jpeg_are_refused_by_name),
         UNIT_TEST(what_fits_two_things_is_a_question),
+        UNIT_TEST(other_folders_train),
+        UNIT_TEST(folders_train_by_c),
+        UNIT_TEST(folders_train_by_the_tool),
+        UNIT_TEST(folders_train_in_python),
         CU_TEST_INFO_NULL,
     };
     int status = unit_run("data exports", tests, argc, argv);
