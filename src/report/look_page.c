@@ -134,12 +134,17 @@ static bool print_one(FILE *f, const struct look_page *p, glcnn_data_part part, 
 {
     struct shown shown;
     char name[1024];
+    *error = 0;
     if (!report_draw_truth(p->pictures, part, index, p->pictures->info->class_names, &shown, error))
         return false;
     glcnn_dataset_name(p->pictures->set, part, index, name, sizeof name);
     fprintf(f, "<figure>");
     report_print_picture(f, &shown, "Picture ", name);
     fprintf(f, "<figcaption>");
+    if (!shown.bytes && *error) {
+        svg_escape(f, error);
+        fprintf(f, "<br/>");
+    }
     svg_escape(f, text);
     fprintf(f, "<small>%s: ", glcnn_data_part_name((glcnn_data_part)part));
     svg_escape(f, name);

@@ -62,7 +62,7 @@ const char report_style[] =
     "th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--rule);\n"
     "  text-align: left; vertical-align: top }\n"
     "th { font-weight: 600 } td.n, th.n { text-align: right } td.n { white-space: nowrap }\n"
-    "td:first-child, th:first-child { min-width: 6rem }\n"
+    "td:first-child, th:first-child { min-width: 8rem; overflow-wrap: anywhere }\n"
     "@media (max-width: 30rem) { th, td { padding-right: .5rem; font-size: .85rem } }\n"
     "summary { cursor: pointer; color: var(--first) }\n"
     "footer { margin-top: 3rem; font-size: .85rem }\n";

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The page of --report in headless Chromium: every picture is drawn, nothing that a name says is run or
-# loaded, no content is wider than a telephone but what scrolls by itself, and text stands out from its
-# ground where the screen is light, where it is dark, and on paper.
+# loaded, no content is wider than a telephone but what scrolls by itself, the first number beside a long name is in
+# sight, and text stands out from its ground where the screen is light, where it is dark, and on paper.
 #
 # Runs from the top of a built tree. O may be given. Exits 77 without a device or a browser.
 
@@ -88,6 +88,8 @@ window.onload = () => {
         alerts: alerts, pictures: pictures.length,
         undrawn: pictures.filter(p => !p.complete || p.naturalWidth === 0 || p.clientWidth < 40).length,
         wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        hidden: [...document.querySelectorAll('.wide tr')].filter(r => r.querySelector('td.n') &&
+            r.querySelector('td.n').getBoundingClientRect().right > document.documentElement.clientWidth).length,
         faint: faint.map(e => e.textContent.trim().slice(0, 30)),
         ground: luminance(getComputedStyle(document.body).backgroundColor),
         broken: broken_words(all),
@@ -113,7 +115,7 @@ looked() {
     DARK=$dark python3 - <<'END_OF_PYTHON' || fail "$what: $(cat result) $(tail -n 2 console)"
 import html, json, os
 r = json.loads(html.unescape(open("result").read()))
-raise SystemExit(not (r["alerts"] == 0 and r["pictures"] >= 10 and r["undrawn"] == r["wide"] == r["small"] == 0 and
+raise SystemExit(not (r["alerts"] == 0 and r["pictures"] >= 10 and r["undrawn"] == r["wide"] == r["small"] == r["hidden"] == 0 and
                       r["faint"] == r["broken"] == [] and r["scripts"] == 2 and (r["ground"] < 0.1) == (os.environ["DARK"] == "1")))
 END_OF_PYTHON
 }

@@ -62,6 +62,9 @@ for file in there.safetensors none.safetensors; do
 done
 [ ! -e none.safetensors ] && [ ! -e named.csv ] && cmp fruit.safetensors there.safetensors ||
     fail 'a name that is refused changes files'
+# A look draws the first pictures, and says why one is not drawn.
+"$glcnn" look --report seen fruit >said 2>log || fail 'a look fails'
+grep -q 'torn.png: .*<br/>' seen/index.html || fail 'the page does not say why a picture is not drawn'
 "$glcnn" predict fruit.safetensors fruit/*/23.png >said 2>log || fail 'predict fails'
 sed 's/ [01]\.[0-9]*$//' said >names
 printf '%s\n' 'fruit/banana/23.png 0 banana' 'fruit/kiwi/23.png 1 kiwi' \
