@@ -13,8 +13,8 @@ import textwrap
 
 # Which library has the functions of a header; the others are libglcnn's.
 LIBRARIES = {"checkpoint.h": "glcnn_interchange", "serialize.h": "glcnn_interchange",
-             "data.h": "glcnn_data", "onnx.h": "glcnn_onnx", "mpi.h": "glcnn_mpi",
-             "train.h": "glcnn_train", "task.h": "glcnn_train", "detection.h": "glcnn_train",
+             "data.h": "glcnn_data", "onnx.h": "glcnn_onnx", "tflite.h": "glcnn_tflite",
+             "mpi.h": "glcnn_mpi", "train.h": "glcnn_train", "task.h": "glcnn_train", "detection.h": "glcnn_train",
              "metrics.h": "glcnn_train", "report.h": "glcnn_train",
              "anomaly.h": "glcnn_train", "export.h": "glcnn_train"}
 

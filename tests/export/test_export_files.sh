@@ -95,7 +95,7 @@ for words in "mean_values=\[\[63.75\]\], std_values=\[\[127.5\]\]" "outputs=\['s
 done
 refused 'already exists; --force overwrites it' export "$work/net.glcnn" --calibration "$work/kit" --data "$work/data"
 refused 'needs --data' export "$work/net.glcnn" --calibration "$work/other"
-refused 'are for --calibration' export "$work/net.glcnn" -o "$work/no.onnx" --pictures 5
+refused 'are for --int8 and --calibration' export "$work/net.glcnn" -o "$work/no.onnx" --pictures 5
 must "$glcnn" export "$work/net.glcnn" --calibration "$work/all" --data "$work/data" --pictures 9999 \
     --embed-preprocessing bytes
 grep -q '9999 pictures were asked for, and the data have ' "$work/log" || fail 'that there are fewer pictures is not said'
