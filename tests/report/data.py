@@ -11,7 +11,7 @@ import sys
 import zlib
 
 NAMES = ["<script>alert(1)</script>", "a & \"b\" 'c' \u82f9\u679c",
-         20 * "0123456789"]
+         12 * "0123456789"]
 
 
 def classes(path, count):

@@ -62,8 +62,10 @@ for file in there.safetensors none.safetensors; do
 done
 [ ! -e none.safetensors ] && [ ! -e named.csv ] && cmp fruit.safetensors there.safetensors ||
     fail 'a name that is refused changes files'
-# A look draws the first pictures, and says why one is not drawn.
-"$glcnn" look --report seen fruit >said 2>log || fail 'a look fails'
+# A look draws pictures, and says why one is not drawn.
+mkdir -p few/kiwi few/banana
+cp fruit/kiwi/1.png fruit/kiwi/2.png fruit/kiwi/torn.png few/kiwi && cp fruit/banana/[1-3].png few/banana
+"$glcnn" look --report seen few >said 2>log || fail 'a look fails'
 grep -q 'torn.png: .*<br/>' seen/index.html || fail 'the page does not say why a picture is not drawn'
 "$glcnn" predict fruit.safetensors fruit/*/23.png >said 2>log || fail 'predict fails'
 sed 's/ [01]\.[0-9]*$//' said >names
