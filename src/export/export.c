@@ -105,11 +105,18 @@ static glcnn_status find_ends(struct leaving *l, char error[GLCNN_ERROR_LENGTH])
     return GLCNN_SUCCESS;
 }
 
+/* The file of an imported model knows nothing of what a task has added: its ends are others then, as those of numbers
+ * in units of the data. */
+static bool has_own_ends(const struct saved *saved)
+{
+    return saved->form.classes > 0 && task_of(&saved->form)->find_ends;
+}
+
 static glcnn_status parse_record(struct leaving *l, char error[GLCNN_ERROR_LENGTH])
 {
     const struct glcnn_checkpoint_bytes *text = &l->saved->bytes[SAVED_RECORD],
                                         *skeleton = &l->saved->bytes[SAVED_ONNX];
-    if (!text->bytes || !skeleton->bytes || l->options->int8_data)
+    if (!text->bytes || !skeleton->bytes || l->options->int8_data || has_own_ends(l->saved))
         return GLCNN_SUCCESS;
     l->record =
         onnx_record_parse((const char *)text->bytes, text->size, skeleton->bytes, skeleton->size);

@@ -68,8 +68,9 @@ bool own_file_read(const char *path, struct own_file *own, char error[GLCNN_ERRO
     struct glcnn_onnx_entry *entries;
     size_t count;
     *own = (struct own_file){.is_own = false};
+    /* What is wrong with a file is told by those who read all of it. */
     if (glcnn_onnx_load_metadata(path, &entries, &count, error) != GLCNN_SUCCESS)
-        return false;
+        return true;
     struct glcnn_checkpoint_metadata m = {calloc(count + 1, sizeof *m.entries), count};
     bool good = m.entries || refuse(error, path, "not enough memory");
     for (size_t i = 0; good && i < count; i++)
@@ -100,8 +101,15 @@ static bool fits_grid(const struct form *form, const struct glcnn_onnx_image *ou
            output->feature_channels == (i % 2 ? form->classes : 4);
 }
 
+static bool fits_input(const struct form *form, const struct glcnn_onnx_record *record)
+{
+    const struct glcnn_onnx_image *in = record->inputs;
+    return record->input_count == 1 && in->width == form->width && in->height == form->height &&
+           in->feature_channels == form->channels;
+}
+
 /* Have the outputs as many values as the task's answer? */
-static bool fit_form(const struct form *form, const struct glcnn_onnx_record *record)
+static bool fit_outputs(const struct form *form, const struct glcnn_onnx_record *record)
 {
     const struct task *task = task_of(form);
     bool good = record->output_count > 0 && record->output_count <= TASK_ENDS &&
@@ -115,21 +123,32 @@ static bool fit_form(const struct form *form, const struct glcnn_onnx_record *re
     return good;
 }
 
+/* Of an imported model only classifiers have a task that is known: one output of one pixel, a class each. */
+static bool fits_record(const struct form *form, const struct glcnn_onnx_record *record)
+{
+    const struct glcnn_onnx_image *o = record->outputs;
+    return form->classes == 0 || (record->output_count == 1 && o->width == 1 && o->height == 1 &&
+                                  o->feature_channels == form->classes);
+}
+
 bool own_file_join(const struct own_file *own, const struct glcnn_onnx_record *record,
                    char error[GLCNN_ERROR_LENGTH])
 {
     const struct form *form = &own->saved.form;
     const struct task *task = task_of(form);
     glcnn_image_node *ends[TASK_ENDS];
-    bool good = form->classes == 0 || own->has_record || fit_form(form, record);
-    for (size_t i = 0; good && task->join_ends && i < record->output_count && i < TASK_ENDS; i++)
+    const bool is_record = own->has_record || form->classes == 0;
+    bool good = fits_input(form, record) &&
+                (is_record ? fits_record(form, record) : fit_outputs(form, record));
+    for (size_t i = 0; good && !is_record && i < record->output_count; i++)
         ends[i] = record->outputs[i].node;
-    if (good && form->classes > 0 && !own->has_record && task->join_ends)
+    if (good && !is_record && task->join_ends)
         good = task->join_ends(form, ends, (uint32_t)record->output_count, own->units);
     if (!good)
         snprintf(error, GLCNN_ERROR_LENGTH,
-                 "its outputs are not those of a network for the task %s with images of %" PRIu32
+                 "it is not of a network for the task %s with images of %" PRIu32 "x%" PRIu32
                  "x%" PRIu32 " and %" PRIu32 " %s, as its metadata say that it is",
-                 task->name, form->width, form->height, form->classes, task->classes);
+                 task->name, form->width, form->height, form->channels, form->classes,
+                 task->classes);
     return good;
 }

@@ -49,7 +49,12 @@ glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_onnx_entry 
     size_t size;
     *entries = NULL;
     *count = 0;
-    const glcnn_status status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, error);
+    char reason[GLCNN_ERROR_LENGTH];
+    glcnn_status status = onnx_check_first_byte(path, reason);
+    if (status == GLCNN_SUCCESS)
+        status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
+    if (status != GLCNN_SUCCESS && error)
+        memcpy(error, reason, sizeof reason);
     if (status != GLCNN_SUCCESS)
         return status;
     Onnx__ModelProto *model =

@@ -116,6 +116,9 @@ bool onnx_fail(struct reader *reader, glcnn_status status, const char *format, .
     __attribute__((format(printf, 3, 4)));
 bool onnx_no_memory(struct reader *reader);
 
+/* Can the file be a model? No field of a protobuf has the number 0, so that a large file of zeros need not be read. */
+glcnn_status onnx_check_first_byte(const char *path, char *reason);
+
 /* ---- Shapes ---- */
 
 /* The product; 1 of no axis. */

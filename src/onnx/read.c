@@ -590,8 +590,7 @@ glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t 
     return read_bytes(&r, bytes, size, network, record, error);
 }
 
-/* No field of a protobuf has the number 0, so that a large file of zeros need not be read. */
-static glcnn_status check_first_byte(const char *path, char *reason)
+glcnn_status onnx_check_first_byte(const char *path, char *reason)
 {
     int descriptor;
     uint64_t size;
@@ -623,7 +622,7 @@ glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
     r.folder = folder;
-    glcnn_status status = check_first_byte(path, reason);
+    glcnn_status status = onnx_check_first_byte(path, reason);
     if (status == GLCNN_SUCCESS)
         status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
     if (status != GLCNN_SUCCESS) {

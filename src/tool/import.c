@@ -432,9 +432,9 @@ static int read_model(struct import *i)
         return complain(i->command, status, "%s", i->tool.error);
     if (load_file(i, &network, error) != GLCNN_SUCCESS)
         return fail_file(i, error);
-    if (!keeps_record(i))
+    if (i->own.is_own)
         good = own_file_join(&i->own, i->record, error);
-    else
+    if (keeps_record(i))
         mark_outputs(i->record);
     if (!good) {
         glcnn_network_destroy(&network);

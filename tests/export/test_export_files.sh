@@ -100,6 +100,16 @@ must "$glcnn" export "$work/net.glcnn" --calibration "$work/all" --data "$work/d
     --embed-preprocessing bytes
 grep -q '9999 pictures were asked for, and the data have ' "$work/log" || fail 'that there are fewer pictures is not said'
 
+# What learns numbers from an imported classifier leaves with their units, which the classifier's file has not.
+mkdir "$work/numbers"
+{ echo "label,$(seq -s, -f 'v%g' 1 64)"; cat tests/golden/classifier/train.csv; } >"$work/numbers/train.csv"
+must "$glcnn" import tests/golden/classifier/classifier.onnx -o "$work/imported.glcnn"
+must "$glcnn" train --task regress --model "$work/imported.glcnn" --data "$work/numbers" --batch 4 --limit 8 --epochs 1 \
+    --out "$work/numbers.glcnn"
+must "$glcnn" export "$work/numbers.glcnn" -o "$work/numbers.onnx"
+grep -q 'gives numbers: ' "$work/log" && grep -aq model.units "$work/numbers.onnx" ||
+    fail 'numbers leave without their units'
+
 # A search among patches is no network.
 mkdir "$work/normal"
 cp "$work/kit"/0000[0-4].png "$work/normal"

@@ -80,6 +80,16 @@ class Training(Folder):
         self.assertIsNotNone(trained.history[-1].accuracy)
         self.assertEqual(trained.network.classes, ["left", "right"])
         self.assertFalse(trained.interrupted)
+        said = trained.network.export(self.at("a.onnx"), batch=2, preprocessing="bytes")
+        self.assertIn("takes images, bytes, in batches of 2\n", said)
+        tool("import", self.at("a.onnx"), "-o", self.at("again.glcnn"))
+        answers = [[a.probability for a in net.predict(self.at("data", "left"))]
+                   for net in (trained.network, glcnn.load(self.at("again.glcnn")))]
+        numpy.testing.assert_allclose(*answers, atol=1e-5)
+        for options in dict(boxes="grid"), dict(preprocessing="red"), dict(boxes="yolo"):
+            with self.assertRaises(glcnn.Error):
+                trained.network.export(self.at("b.onnx"), **options)
+        self.assertFalse(os.path.exists(self.at("b.onnx")))
 
     def test_progress_and_no_file_that_stays(self):
         os.makedirs(self.at("temporary"))
