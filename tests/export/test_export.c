@@ -155,7 +155,7 @@ static glcnn_model *make(const struct glcnn_task_info *task)
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_model *model = NULL;
     const struct glcnn_model_parameters parameters = {.task = task->name,
-                                                      .net = "resnet8",
+                                                      .net = is_kept ? "resnet8" : "small",
                                                       .width = WIDTH,
                                                       .height = HEIGHT,
                                                       .channels = CHANNELS,
