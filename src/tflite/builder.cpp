@@ -197,6 +197,11 @@ std::vector<float> Builder::reals(int index)
     return values;
 }
 
+void Builder::set_reals(int index, const std::vector<float> &values)
+{
+    model.buffers[tensor(index).buffer]->data = bytes_of(values);
+}
+
 tflite::OperatorT *Builder::producer(int index)
 {
     const auto found = producers.find(index);

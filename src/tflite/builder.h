@@ -60,6 +60,8 @@ class Builder
     Quantisation quantisation(int index);
     bool is_constant(int index);
     std::vector<float> reals(int index);
+    /* Of a constant, as many as it has. */
+    void set_reals(int index, const std::vector<float> &values);
     /* The operator that makes a tensor; NULL: none does. */
     tflite::OperatorT *producer(int index);
     tflite::Operation operation(const tflite::OperatorT &made);

@@ -20,7 +20,7 @@ static void lift_reshape(Lifting &l)
         l.damaged("its result has another number of elements than its source");
     if (shape.size() > 1 && l.rank(x) > 0 && shape[0] == l.shape(x)[0])
         shape[0] = 0;
-    l.give_plain(l.add("Reshape", {l.plain(x), l.sizes(shape)}));
+    l.give_plain(l.add("Reshape", {l.row(x), l.sizes(shape)}));
 }
 
 static void lift_transpose(Lifting &l)

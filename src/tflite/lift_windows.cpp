@@ -229,7 +229,7 @@ static void lift_connected(Lifting &l)
     /* A batch of one row for each image stays one, of any size. */
     const int64_t rows = count / s[1];
     const bool by_image = l.rank(x) > 0 && l.shape(x)[0] == rows;
-    std::string value = l.plain(x);
+    std::string value = l.rank(x) == 2 ? l.plain(x) : l.row(x);
     if (l.rank(x) != 2 || l.shape(x)[1] != s[1])
         value = l.add("Reshape", {value, l.sizes({by_image ? 0 : rows, s[1]})});
     std::vector<std::string> inputs = {value, l.initialiser(tensor, "matrix", s, l.reals(tensor))};

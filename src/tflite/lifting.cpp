@@ -522,6 +522,16 @@ std::string Lifting::picture(int tensor)
     return pictures[tensor] = add("Transpose", {from}, {{"perm", wholes_attribute({0, 3, 1, 2})}});
 }
 
+std::string Lifting::row(int tensor)
+{
+    const int source = constant_source(tensor);
+    const Shape &s = shape(tensor);
+    const auto found = pictures.find(source);
+    const bool is_line = s.size() == 4 && (s[3] == 1 || (s[1] == 1 && s[2] == 1));
+    return is_line && !plains.count(source) && found != pictures.end() ? found->second
+                                                                       : plain(tensor);
+}
+
 int64_t Lifting::usual_axis(int64_t axis, size_t of_rank) const
 {
     static const int64_t places[] = {0, 2, 3, 1};

@@ -53,6 +53,8 @@ class Lifting
 
     std::string plain(int tensor);   /* the file's axes */
     std::string picture(int tensor); /* N,C,H,W */
+    /* The numbers in the file's order, of whatever axes: nothing moves where a picture has one pixel or channel. */
+    std::string row(int tensor);
     /* Picture of four axes, else plain. */
     std::string usual(int tensor)
     {

@@ -370,9 +370,9 @@ static bool fold_into_convolution(Lowering &l, const Value &x, const std::vector
         weights[i] *= scale[plain ? i / each : i % outputs];
     for (size_t k = 0; k < outputs; k++)
         biases[k] = biases[k] * scale[k] + shift[k];
-    made->inputs[1] =
-        l.out.add_reals(l.node->name + ".weights", l.out.shape(made->inputs[1]), weights);
-    made->inputs[2] = l.out.add_reals(l.node->name + ".biases", {int64_t(outputs)}, biases);
+    /* Each operator has constants of its own. */
+    l.out.set_reals(made->inputs[1], weights);
+    l.out.set_reals(made->inputs[2], biases);
     return true;
 }
 
