@@ -149,7 +149,7 @@ check-drm:
 # Readers under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus/TARGET for the next
 # run; what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input
 # is a failure too; a picture's decoder, and what unpacks, may take more.
-FUZZ         ?= boxes deserialize onnx pictures tables targets
+FUZZ         ?= boxes deserialize onnx pictures tables targets tflite
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,$(undefined) \
                 -fno-sanitize-recover=$(undefined) -DFILLED_MOST='(UINT64_C(1)<<25)'
@@ -158,7 +158,7 @@ FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address
 ONNX_DATA    := /usr/lib/python3/dist-packages/onnx/backend/test/data/node
 
 $(FUZZERS:=.o): includes = $(public_include) -iquote .
-fuzz_targets := $(addprefix $(O)/tests/fuzz/,boxes deserialize onnx pictures tables targets)
+fuzz_targets := $(addprefix $(O)/tests/fuzz/,boxes deserialize onnx pictures tables targets tflite)
 $(fuzz_targets): fuzz_main = -fsanitize=fuzzer
 $(FUZZERS): %: %.o $(STATIC)
 	$(call say,LD)

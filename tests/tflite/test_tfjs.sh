@@ -1,0 +1,109 @@
+#!/bin/sh
+# .tflite files of "glcnn export" in TensorFlow Lite itself, npm's @tensorflow/tfjs-tflite in headless Chromium: what they
+# compute is what the network of glcnn computes, of reals within 1e-5 of the largest, and whole numbers of a quantised
+# model are those of independent arithmetic.
+#
+# Runs from the top of a built tree. O may be given. GLCNN_NODE_MODULES is a folder in which npm installed
+# @tensorflow/tfjs-tflite, tfjs-core and tfjs-backend-cpu. Exits 77 without that, a browser, NumPy or a device.
+
+out=${O:-build}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
+glcnn=$out/glcnn top=$PWD
+goes_on=1
+. tests/tool.sh
+
+[ -d "$GLCNN_NODE_MODULES/@tensorflow/tfjs-tflite" ] || {
+    echo 'GLCNN_NODE_MODULES names no folder with @tensorflow/tfjs-tflite of npm'
+    exit 77
+}
+for browser in chromium-headless-shell chrome-headless-shell chromium chromium-browser google-chrome none; do
+    command -v $browser >/dev/null && break
+done
+[ $browser != none ] || {
+    echo 'there is no Chromium; Debian has it in chromium-headless-shell'
+    exit 77
+}
+for python in ${PYTHON:-python3 /usr/bin/python3} none; do
+    [ $python != none ] || { echo 'no python3 with numpy (Debian: python3-numpy)'; exit 77; }
+    $python -c 'import numpy' 2>/dev/null && break
+done
+"$glcnn" info >/dev/null 2>&1 || {
+    echo 'there is no device'
+    exit 77
+}
+
+cp -R src/python/glcnn "$work" && $python src/python/generate.py include "$work/glcnn" || exit 1
+export GLCNN_LIBRARY="$out" PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work"
+cd "$work" || exit 1
+mkdir files
+$python "$top/tests/report/data.py" classes && $python "$top/tests/report/data.py" masks masks &&
+    $python "$top/tests/report/data.py" numbers numbers && $python "$top/tests/tflite/quantised.py" files || exit 1
+
+# make NAME DATA OPTION...: a model that has learned a little, as files of both kinds.
+make() {
+    name=$1 data=$2
+    shift 2
+    "$glcnn" train --force --data "$data" --epochs 1 --batch 8 --out "$name.glcnn" "$@" >said 2>err ||
+        fail "$name is not trained: $(tail -n 2 err)"
+    "$glcnn" export "$name.glcnn" -o "files/$name.onnx" >said 2>err && "$glcnn" export "$name.glcnn" -o "files/$name.tflite" >said 2>err ||
+        fail "$name is not exported: $(tail -n 2 err)"
+}
+make small classes --channels 1 --size 8 --net small
+make resnet8 classes --channels 1 --size 8 --net resnet8
+make mobilenet classes --channels 1 --size 8 --net mobilenet-tiny
+make segment masks --task segment --net small
+make regress numbers --task regress --net small
+# What was read is written again.
+"$glcnn" import files/resnet8.tflite -o again.glcnn >said 2>err && "$glcnn" export again.glcnn -o files/again.tflite >said 2>err &&
+    "$glcnn" export again.glcnn -o files/again.onnx >said 2>err || fail "resnet8 does not come back: $(tail -n 2 err)"
+cat >convert.py <<'END'
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+onnx = open("files/quantised.onnx", "rb").read()
+made, size, error = ctypes.POINTER(ctypes.c_uint8)(), ctypes.c_size_t(), ctypes.create_string_buffer(1024)
+if library.glcnn_tflite_from_onnx(onnx, ctypes.c_size_t(len(onnx)), None, ctypes.byref(made), ctypes.byref(size), error):
+    sys.exit(error.value.decode())
+open("files/quantised.tflite", "wb").write(ctypes.string_at(made, size.value))
+END
+$python convert.py "$out/libglcnn_tflite.so" || fail 'the quantised model is not written'
+
+# Inputs, and what the networks make of them.
+cat >compute.py <<'END'
+import glob, sys
+import numpy as np
+import glcnn
+random = np.random.default_rng(3)
+for path in glob.glob("files/*.onnx"):
+    name = path[:-5]
+    if name.endswith("quantised"):
+        continue
+    net = glcnn.onnx(path)
+    x = random.standard_normal((1, 8, 8, 1)).astype(np.float32)
+    plain = x if name.endswith("again") else x.transpose(0, 3, 1, 2)
+    y = np.asarray(net.predict(np.ascontiguousarray(plain)))
+    x.tofile(name + ".in0")
+    (y.transpose(0, 2, 3, 1) if y.ndim == 4 else y).astype(np.float32).tofile(name + ".expected")
+END
+$python compute.py || fail 'the networks do not compute'
+$python "$top/tests/tflite/tfjs.py" "$GLCNN_NODE_MODULES" files || fail "the browser fails: $(tail -n 2 files/browser.log)"
+cat >compare.py <<'END'
+import glob, os, sys
+import numpy as np
+names = sorted(f[:-7] for f in glob.glob("files/*.tflite"))
+bad = 0
+for name in names:
+    if not os.path.exists(name + ".out0"):
+        print(name, "fails:", open(name + ".error").read() if os.path.exists(name + ".error") else "no output")
+        bad = 1
+        continue
+    a, b = np.fromfile(name + ".expected", np.float32), np.fromfile(name + ".out0", np.float32)
+    if name.endswith("quantised"):
+        good = a.size == b.size and (np.abs(a - b) <= 1).mean() >= 0.999
+    else:
+        good = a.size == b.size and a.size > 0 and np.abs(a - b).max() <= 1e-5 * max(1, np.abs(a).max())
+    print("%s: %d numbers, largest %g, difference %g" % (name, a.size, np.abs(a).max(), np.abs(a - b).max() if a.size == b.size else np.nan))
+    bad = bad or not good
+sys.exit(bad or len(names) < 7)
+END
+$python compare.py || fail 'TensorFlow Lite computes something else'
+[ $failed = 0 ]
