@@ -719,6 +719,80 @@ static void cubics_are_those_of_pytorch_and_onnx(void)
            1.0783599f, 2.5668945f, 6.8200616f);
 }
 
+/* One and a half columns are two. PyTorch makes one number of the first. */
+static void halves_of_sizes_are_rounded_up(void)
+{
+    EXPECT("opset 19\ninput x 1 1 2 1\nwhole n 2 : 3 4\nResize x - - n > r axes=2,3 "
+           "keep_aspect_ratio_policy='not_larger'" PLAIN "\noutput y 1 1 3 2\n",
+           1, 1, 1, 1, 2, 2);
+    EXPECT(
+        CUBIC("whole n 4 : 1 1 1 1",
+              "- n > r coordinate_transformation_mode='pytorch_half_pixel'") "\noutput y 1 1 1 1\n",
+        1);
+}
+
+/* A scale that makes as many numbers moves them all the same: to 0, 0.83, 1.67 and 2.5. */
+static void scales_that_keep_the_size_move_numbers(void)
+{
+    EXPECT(CUBIC("float n 4 : 1 1 1 1.2",
+                 "n > r coordinate_transformation_mode='asymmetric'") "\noutput y 1 1 1 4\n",
+           1, 1.68287f, 2.981481f, 6.1875f);
+}
+
+/* A product of a constant with a matrix that trains is folded where it is a convolution's weights. */
+static void products_that_are_weights_are_folded(void)
+{
+    EXPECT("input x 1 1 1 2\nfloat c 1 2 : 1 2\nfloat w 2 1 : 3 4\nMatMul c w > p\n"
+           "whole s 4 : 1 1 1 1\nReshape p s > k\nConv x k > y\noutput y 1 1 1 2\n",
+           11, 22);
+}
+
+/* Whoever reads only its shape does not make it weights: its matrix trains, the constant does not. */
+static void products_train_whose_shape_is_read(void)
+{
+    struct file file =
+        file_of("input x 1 1 1 1\nfloat c 1 2 : 1 2\nfloat w 2 1 : 3 4\nMatMul c w > p\n"
+                "Shape p > s\nExpand p s > e\nAdd x e > y\noutput y 1 1 1 1\n");
+    struct reading r = read_file(&file);
+    CU_ASSERT_STRING_EQUAL(r.error, "");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r.record);
+    CU_ASSERT_EQUAL_FATAL(r.record->frozen_count, 1);
+    CU_ASSERT_STRING_EQUAL(r.record->frozen[0].name, "c");
+    end_reading(&r);
+    glcnn_onnx_destroy(file.bytes);
+}
+
+/* Constants beyond their ends, from their ends, and as truths; a vector of one number trains. */
+static void constants_are_folded_as_numpy_does(void)
+{
+    EXPECT("input x 1 1 1 5\nfloat c 3 : 1 2 3\nwhole p 2 : 0 2\nPad c p > d mode='reflect'\n"
+           "Add x d > y\noutput y 1 1 1 5\n",
+           2, 4, 6, 6, 6);
+    EXPECT("input x 1 1 1 1\nfloat c 3 : 10 20 30\nwhole i 1 : -1\nGather c i > g axis=0\n"
+           "Add x g > y\noutput y 1 1 1 1\n",
+           31);
+    EXPECT("input x 1 1 1 2\nfloat c 2 : 2 0\nCast c > b to=9\nCast b > f to=1\nMul x f > y\n"
+           "output y 1 1 1 2\n",
+           1, 0);
+}
+
+static void vectors_of_one_number_train(void)
+{
+    struct file file = file_of("input x 1 1 1 1\nfloat s 1 : 2\nMul x s > y\noutput y 1 1 1 1\n");
+    struct reading r = read_file(&file);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r.record);
+    CU_ASSERT_EQUAL(r.record->frozen_count, 0);
+    end_reading(&r);
+    glcnn_onnx_destroy(file.bytes);
+}
+
+static void biases_are_times_beta(void)
+{
+    EXPECT("input x 1 2\nfloat w 2 1 : 3 4\nfloat b 1 : 10\nGemm x w b > y beta=0.5\n"
+           "output y 1 1\n",
+           16);
+}
+
 /* Channels, rows and columns, by a linear scale each: no kernel resizes channels. */
 static void other_axes_are_resized_linearly(void)
 {
@@ -856,6 +930,13 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(sums_are_bounded),
                                         UNIT_TEST(filled_weights_are_bounded_by_memory),
                                         UNIT_TEST(cubics_are_those_of_pytorch_and_onnx),
+                                        UNIT_TEST(halves_of_sizes_are_rounded_up),
+                                        UNIT_TEST(scales_that_keep_the_size_move_numbers),
+                                        UNIT_TEST(products_that_are_weights_are_folded),
+                                        UNIT_TEST(products_train_whose_shape_is_read),
+                                        UNIT_TEST(constants_are_folded_as_numpy_does),
+                                        UNIT_TEST(vectors_of_one_number_train),
+                                        UNIT_TEST(biases_are_times_beta),
                                         UNIT_TEST(other_axes_are_resized_linearly),
                                         UNIT_TEST(scales_of_heads_are_read_beside_windows),
                                         UNIT_TEST(sums_so_far_are_of_what_comes_before),
