@@ -3,7 +3,7 @@
 
 #include "tests/fixture.h"
 
-#define MOST 4
+#define MOST 5
 
 static uint32_t names_in(const char *const *names)
 {
@@ -104,6 +104,14 @@ static const struct {
      false,
      false,
      "1 row stays (age), 1 row is new (weight), 1 row is gone (size)"},
+    {"classify",
+     {"a"},
+     {"v", "w", "x", "y", "z"},
+     {NEW, NEW, NEW, NEW, NEW},
+     false,
+     false,
+     false,
+     "5 rows are new (v, w, x, y ..), 1 row is gone (a)"},
 };
 
 static void rows_are_found_by_name(void)
@@ -211,7 +219,8 @@ static void thousandths_are_another_unit(void)
         bool is_other;
     } cases[] = {{{4, 11}, false},      {{8, 3}, false},        {{0.1, 12}, false},
                  {{4000, 11000}, true}, {{0.004, 0.011}, true}, {{4, 60}, true},
-                 {{4, 30}, false},      {{39, 11}, false},      {{0.1, 60}, true}};
+                 {{4, 30}, false},      {{39, 11}, false},      {{0.1, 60}, true},
+                 {{40, 11}, true},      {{0.1, 15}, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CU_ASSERT_EQUAL(unit_is_other(&learned, &cases[i].data), cases[i].is_other);
 }

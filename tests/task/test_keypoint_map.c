@@ -81,6 +81,17 @@ static void what_leaves_is_not_seen(void)
     CU_ASSERT_FALSE(unseen.is_seen);
 }
 
+/* The last pixel ends before the size; a map of less than 32 pixels has spots of one. */
+static void pictures_end_at_their_size(void)
+{
+    const struct form small = {.width = 16, .height = 16, .classes = 2};
+    const uint32_t size[2] = {4, 3};
+    CU_ASSERT_TRUE(keypoint_is_in(size, (const float[]){3.9f, 2.9f}));
+    CU_ASSERT_FALSE(keypoint_is_in(size, (const float[]){4, 0}));
+    CU_ASSERT_FALSE(keypoint_is_in(size, (const float[]){0, 3}));
+    CU_ASSERT_EQUAL(keypoint_map(&small).sigma, 1);
+}
+
 static float *draw_maps(const struct form *form, const struct keypoint points[2])
 {
     const struct keypoint_map map = keypoint_map(form);
@@ -234,6 +245,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(places_come_back),
                                         UNIT_TEST(places_follow_their_pixels),
                                         UNIT_TEST(what_leaves_is_not_seen),
+                                        UNIT_TEST(pictures_end_at_their_size),
                                         UNIT_TEST(maps_tell_their_places),
                                         UNIT_TEST(any_gaussian_is_exact),
                                         UNIT_TEST(maps_without_a_top_give_their_hottest_pixel),

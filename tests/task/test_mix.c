@@ -80,10 +80,40 @@ static void shares_of_mixup_are_those_of_all_pixels(void)
     mix_end(&mix);
 }
 
+/* Of both, about half of the pictures each. */
+static void mixup_and_cutmix_take_turns(void)
+{
+    uint32_t cut = 0;
+    for (uint64_t epoch = 0; epoch < 8; epoch++) {
+        struct mix mix;
+        draw(0.4f, 1, epoch, &mix);
+        for (uint32_t n = 0; n < BATCH; n++) {
+            uint32_t width, height;
+            bool is_cut_off;
+            cut += find_rectangle(mix.mask + n * PIXELS, &width, &height, &is_cut_off);
+        }
+        mix_end(&mix);
+    }
+    CU_ASSERT(cut > 64 && cut < 448); /* of 512 */
+}
+
+/* Beta of a small shape is near 0 or 1: of 0.1 most pictures are all but one's own. */
+static void small_shapes_mix_little(void)
+{
+    struct mix mix;
+    uint32_t ends = 0;
+    draw(0.1f, 0, 0, &mix);
+    for (uint32_t n = 0; n < BATCH; n++)
+        ends += mix.shares[n] < 0.05f || mix.shares[n] > 0.95f;
+    CU_ASSERT(ends > BATCH / 2);
+    mix_end(&mix);
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(shares_of_cutmix_are_those_of_pixels),
                                         UNIT_TEST(shares_of_mixup_are_those_of_all_pixels),
-                                        CU_TEST_INFO_NULL};
+                                        UNIT_TEST(mixup_and_cutmix_take_turns),
+                                        UNIT_TEST(small_shapes_mix_little), CU_TEST_INFO_NULL};
     return unit_run("mix", tests, argc, argv);
 }
