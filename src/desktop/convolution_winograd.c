@@ -28,7 +28,7 @@ static bool is_window_of_three(const struct packing *p, const struct window *w)
            is_dense(&w->y);
 }
 
-/* Whether the weights at the points do, four times as many as there are, and partial sums of them. */
+/* True if the weights at the points, four times as many as there are, and their partial sums fit into a block. */
 static bool fits_block(const struct plan *plan, const struct packing *p)
 {
     return plan_fits_block(plan,

@@ -47,7 +47,7 @@ struct reset_watch {
     char loss[LOSS_TEXT]; /* why the device was lost */
 };
 
-/* Whether the driver tells of resets. */
+/* True if the driver tells of resets. */
 bool reset_is_told(const struct glcnn_device *device);
 
 /* Notes the pass that was issued last; `shader` lives as long as the library. */

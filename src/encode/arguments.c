@@ -106,7 +106,7 @@ static glcnn_status gather_images(struct call *call, bool with_destination)
     return GLCNN_SUCCESS;
 }
 
-/* Whether every property is as the state has it, still at its default, or what a constructor or an
+/* True if every property is as the state has it, still at its default, or what a constructor or an
  * earlier state left there. All properties that a state brings are words of 4 bytes. */
 static bool agrees(const struct call *call, const struct glcnn_addressing *adopted)
 {
@@ -362,7 +362,7 @@ static glcnn_status find_vectors(struct call *call)
     return status;
 }
 
-/* Whether the outputs in the state are added to, and what they start from (state.h). */
+/* Sets if the outputs in the state are added to, and what they start from (state.h). */
 static void set_accumulation(struct call *call)
 {
     const struct glcnn_descriptor *d = call->kernel->descriptor;

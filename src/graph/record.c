@@ -374,7 +374,7 @@ static bool makes_for_many(const struct graph_filter *f, const struct glcnn_kern
     return f->node->kernel->descriptor->flags & READS_NEURONS && maker->descriptor->prepare_fusion;
 }
 
-/* Whether it may make the image, which `maker` would store. */
+/* True if it may make the image, which `maker` would store. */
 static bool reads_fused(const struct graph_filter *f, const struct glcnn_image_node *image,
                         const struct glcnn_kernel *maker)
 {

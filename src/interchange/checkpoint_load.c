@@ -53,7 +53,7 @@ static glcnn_status match(struct input *in, struct parameter *p)
                      p->count ? expected : "of one dimension");
 }
 
-/* Whether the tensor is the optimizer's state for a vector of a kernel that is not trained. */
+/* True if the tensor is the optimizer's state for a vector of a kernel that is not trained. */
 static bool is_spare_moment(const struct input *in, const struct checkpoint_tensor *t)
 {
     for (size_t i = 0; i < in->list.count; i++) {

@@ -27,7 +27,7 @@ static glcnn_status refuse(char *error, glcnn_status status, const char *path, c
     return status;
 }
 
-/* Whether a path is for a file that can be renamed over it. */
+/* Refuses a path that no file can be renamed over. */
 static glcnn_status check_target(const char *path, const char *target, char *error)
 {
     struct stat old;

@@ -18,7 +18,7 @@ int path_descriptor(const char *path);
  * free. NULL with errno. */
 char *path_follow_links(const char *path);
 
-/* Whether the name still is that of the open file: another process may have removed or renamed it
+/* True if the name still is that of the open file: another process may have removed or renamed it
  * before it was locked here. */
 bool path_is_current(int descriptor, const char *name);
 

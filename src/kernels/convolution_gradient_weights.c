@@ -197,7 +197,7 @@ static void plan_weights_by_taps(struct plan *plan, const struct implementation 
     plan_chunks(plan, &sums);
 }
 
-/* Whether a tap reads what its neighbour read a column before. At an edge that is clamped pixels would be
+/* True if a tap reads what its neighbour read a column before. At an edge that is clamped pixels would be
  * handed on as they were read, of which Nouveau of Mesa 22 dies. */
 static bool slides(const void *weights_problem)
 {
@@ -212,14 +212,14 @@ static bool slides_by_channel(const void *weights_problem)
     return problem->packing.components == 1 && slides(problem);
 }
 
-/* Whether what the gradient is read for can serve two slices, where no second tap is there to serve. */
+/* True if what the gradient is read for can serve two slices, where no second tap is there to serve. */
 static bool has_pairs(const void *weights_problem)
 {
     const struct weights_problem *problem = weights_problem;
     return problem->operation->window.x.size == 1 && problem->packing.range > 1;
 }
 
-/* Whether taps side by side read what their neighbours do, for a pair of slices of outputs. */
+/* True if taps side by side read what their neighbours do, for a pair of slices of outputs. */
 static bool shares_rows(const void *weights_problem)
 {
     const struct weights_problem *problem = weights_problem;

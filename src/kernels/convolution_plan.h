@@ -32,10 +32,10 @@ struct packing {
 void packing_set_taps(struct packing *packing, struct taps x, struct taps y);
 /* All taps, in their order. */
 struct packing packing_of(const struct operation *operation, bool transposed);
-/* Whether each output sees all inputs, four to an element of a slice: sums are products of
+/* True if each output sees all inputs, four to an element of a slice: sums are products of
  * matrices. */
 bool packing_is_dense(const struct packing *packing);
-/* Whether the weights of an output lie as its elements do. */
+/* True if the weights of an output lie as its elements do. */
 bool packing_is_in_order(const struct packing *packing);
 /* What convolution/convolution.glsl takes. */
 void pass_packing(struct pass *pass, const struct packing *packing);
@@ -125,9 +125,9 @@ struct sum_form {
 extern const struct implementation_list convolution_sum_implementations;
 
 void plan_sum(struct plan *plan, const struct packing *packing, const struct sum *sum);
-/* Whether a pass can read the weights as they are, in one storage block: longer ones must be packed. */
+/* True if a pass can read the weights as they are, in one storage block: longer ones must be packed. */
 bool sum_fits_block(const struct sum_problem *problem);
-/* Whether no number is the sum of so many terms that it is made in stretches. */
+/* True if no number is the sum of so many terms that it is made in stretches. */
 bool sum_is_short(const struct sum_problem *problem);
 /* Pixels of all images. */
 uint32_t sum_pixels(const struct sum *sum);

@@ -108,7 +108,7 @@ static void refuse_index(const struct operation *o, struct plan *plan, size_t at
               (unsigned long long)elements_in(elements_source(o)));
 }
 
-/* Whether all are within the source; `largest` of them. */
+/* False if an index lies outside the source; *largest gets the largest of them. */
 static bool check_indices(const struct operation *o, struct plan *plan, const float *values,
                           uint32_t *largest)
 {

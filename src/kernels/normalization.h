@@ -76,7 +76,7 @@ struct normalization_array {
 glcnn_status normalization_load(glcnn_kernel *kernel, uint32_t channels,
                                 const struct normalization_array *arrays);
 
-/* Whether the passes that read a gradient recompute it. */
+/* Its rows say if the passes that read a gradient recompute it. */
 extern const struct implementation_list normalization_gradients;
 
 /* For descriptors: what these passes choose from. */

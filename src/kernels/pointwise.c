@@ -22,7 +22,7 @@ static uint32_t sources_made(const struct plan *plan, const struct operation *o)
     return made;
 }
 
-/* Whether the compiler knows how many columns an invocation has, and may unroll their loop. */
+/* A loop is unrolled if the compiler knows how many columns an invocation has. */
 static const bool unrolled = true, looped = false;
 
 const struct implementation_list pointwise_rows = {

@@ -115,7 +115,7 @@ static void plan_transpose(const struct operation *o, struct plan *plan)
         pass_define(pass, "WHOLE_SLICES", 1);
 }
 
-/* Whether the kernel makes depth of space: the one does it forwards, the other in its gradient. */
+/* Plans depth of space, or the way back: the one does it forwards, the other in its gradient. */
 static void plan_blocks(const struct operation *o, struct plan *plan)
 {
     bool deepens = *(const bool *)o->descriptor->form;

@@ -139,7 +139,7 @@ static bool check(const struct operation *o, struct validation validation)
 
 /* ---- Whole slices ---- */
 
-/* Whether the axis counts channels, or pixels and channels, of both images. */
+/* True if the axis counts channels, or pixels and channels, of both images. */
 static bool counts_channels(const struct view_axis *axis, int32_t from, int32_t to)
 {
     int32_t pixels = from / axis->place;
@@ -147,7 +147,7 @@ static bool counts_channels(const struct view_axis *axis, int32_t from, int32_t 
            to / axis->stride == pixels && axis->size % pixels == 0;
 }
 
-/* Whether a step along the axis does not change how channels lie in slices, where those of axis
+/* True if a step along the axis does not change how channels lie in slices, where those of axis
  * `channels` do. */
 static bool keeps_slices(const struct view_axis *axis, const struct view_axis *channels,
                          int32_t from, int32_t to)
@@ -156,7 +156,7 @@ static bool keeps_slices(const struct view_axis *axis, const struct view_axis *c
            (axis->stride <= channels->stride || axis->stride % (4 * (int64_t)to) == 0);
 }
 
-/* Whether four channels of a slice of the one image are those of a slice of the other. */
+/* True if four channels of a slice of the one image are those of a slice of the other. */
 static bool has_whole_slices(const struct operation *o, const struct view_axes *axes)
 {
     const struct image_view *source = elements_source(o), *result = elements_result(o);

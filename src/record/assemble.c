@@ -307,7 +307,7 @@ static void declare_quotients(struct text *t, const struct pass *pass,
                 floats ? "int((float(layer) + 0.5) / float(per))" : "quotient(layer, per)");
 }
 
-/* Whether x is one of 0 .. width - 1, and y of 0 .. height - 1. A number below 0 is, without a sign, a
+/* True if x is one of 0 .. width - 1, and y of 0 .. height - 1. A number below 0 is, without a sign, a
  * large one: two comparisons tell it. */
 static const char within[] = "bool is_within(int x, int y, int width, int height) {\n"
                              "    return uint(x) < uint(width) && uint(y) < uint(height);\n"

@@ -87,7 +87,7 @@ static unsigned char *read_file(const char *path, size_t *size)
     return bytes;
 }
 
-/* Whether the bytes are those of a file of that key, as it was written. */
+/* True if the bytes are those of a file of that key, as it was written. */
 static bool is_whole(const unsigned char *bytes, size_t size, const char *key, struct head *head)
 {
     size_t key_size = strlen(key);

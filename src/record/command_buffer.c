@@ -418,7 +418,7 @@ static glcnn_status issue_all(struct glcnn_command_buffer *buffer, bool is_count
     return status == GLCNN_SUCCESS ? profile_tell(device) : status;
 }
 
-/* Whether the last that the device was given is this buffer's last commit, which is not known to
+/* True if the last that the device was given is this buffer's last commit, which is not known to
  * have finished: nobody can ask for that one any more once it is committed again. */
 static bool follows_itself(const struct glcnn_command_buffer *buffer)
 {

@@ -89,7 +89,7 @@ void shader_link(struct glcnn_device *device, struct program *program)
     program->nanoseconds += clock_nanoseconds() - start;
 }
 
-/* Whether the driver has made the program; if not, *log is the caller's to free. */
+/* True if the driver has made the program; if not, *log is the caller's to free. */
 static bool is_built(const struct gl *gl, const struct program *program, char **log)
 {
     GLint good = 0;

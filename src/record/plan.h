@@ -64,7 +64,7 @@ struct pass *plan_pass(struct plan *plan, const char *shader);
  * write, where it is observed, or there is no memory. Valid until plan_drop_amended. */
 struct pass *plan_amend(struct plan *plan, const struct image_view *view,
                         const struct vector_view *const written[], size_t count);
-/* Whether nothing that is recorded behind it writes what it now reads. */
+/* True if nothing that is recorded behind it writes what it now reads. */
 bool plan_amended_can_read(const struct plan *plan);
 /* The pass is to stay as it is. */
 void plan_drop_amended(struct plan *plan);

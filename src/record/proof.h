@@ -16,7 +16,7 @@
 /* The numbers, as the first PROOF_LANES words; the results stand behind them and are set to 0. */
 void proof_fill(uint32_t words[PROOF_WORDS]);
 
-/* Whether each result is right, within 1e-4 of itself or of 1: GPUs are less exact than C, and nonsense
+/* True if each result is right, within 1e-4 of itself or of 1: GPUs are less exact than C, and nonsense
  * is further off. The first that is wrong is put into `text`: "sqrt of 5 as 1.41421
  * instead of 2.23607". */
 bool proof_holds(const uint32_t words[PROOF_WORDS], char *text, size_t size);

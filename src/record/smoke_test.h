@@ -10,7 +10,7 @@
 
 #include "record/pass.h"
 
-/* Whether the driver runs pass->issue.program. True, too, where it is seen to run nothing at all, as a
+/* True if the driver runs pass->issue.program, and where it is seen to run nothing at all, as a
  * simulated GPU without memory does: there the log says so, once. An error is the call's own. */
 glcnn_status smoke_test_run(struct glcnn_device *device, const struct pass *pass, bool *runs);
 

@@ -5,7 +5,7 @@
 #include "record/pass.h"
 #include "base/text.h"
 
-/* Whether each layer of the view is one of its texture, and the program is told so. A graph's is not
+/* True if each layer of the view is one of its texture, and the program is told so. A graph's is not
  * told, nor are transfers: another batch may have its images in another place. */
 bool view_is_plain(const struct pass *pass, const struct image_view *view);
 

@@ -13,7 +13,7 @@ char *class_names_text(const char *const *names, uint32_t count);
 char **class_names_parse(const char *text, uint32_t *count);
 void class_names_free(char **names, uint32_t count);
 
-/* Whether a checkpoint can have the name. */
+/* True if a checkpoint can have the name. */
 bool class_name_is_utf8(const char *name);
 /* What a checkpoint can have of a name's first `length` bytes: bytes of no character as "\xff", and no
  * more characters than the text has room for. */

@@ -44,7 +44,7 @@ struct features net_features(const struct net *net, glcnn_image_node *image,
                              const struct form *form);
 /* A score for each class, as the features' net makes it. NULL: the network has failed. */
 glcnn_image_node *net_classify(const struct features *features, const struct form *form);
-/* Both. */
+/* Features, and a score for each class behind them. */
 glcnn_image_node *net_build(const struct net *net, glcnn_image_node *image,
                             const struct form *form);
 /* Layers that tasks add to networks: a convolution that keeps the size of its source; the same with
@@ -58,7 +58,7 @@ glcnn_image_node *net_normalised(glcnn_image_node *source, unsigned size, unsign
 const struct net *net_find(const char *name);
 /* The side that a network's structure follows. */
 uint32_t form_longer(const struct form *form);
-/* Whether pictures of this form are large enough for it. */
+/* True if pictures of this form are large enough for it. */
 bool net_fits(const struct net *net, const struct form *form);
 /* Number i; NULL beyond the last. */
 const struct net *net_at(size_t i);

@@ -274,7 +274,7 @@ static bool begins(const char *name, const char *text)
     return strncmp(name, text, strlen(text)) == 0;
 }
 
-/* Whether a call must read an input: a gradient reads one of its sources, or none. */
+/* True if a call must read an input: a gradient reads one of its sources, or none. */
 static bool reads(const struct job *j, const struct call *call, const char *input)
 {
     bool source = j->shape->flags & (BENCH_READS_SOURCE | BENCH_TAKES_RESULT);

@@ -50,7 +50,7 @@ static void log_line(void *user, glcnn_log_level level, const char *text)
         print_error("glcnn: %s: %s\n", words[level], text);
 }
 
-/* Not to whoever asked for it by name. */
+/* A user who asked for it by name knows that. */
 static void tell_of_software(const struct tool_device *tool)
 {
     const struct glcnn_device_properties *info = glcnn_device_info(tool->device);

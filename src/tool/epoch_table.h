@@ -19,7 +19,7 @@ struct epoch_row {
     bool is_best;           /* so far */
 };
 
-/* Whether standard output and the progress line's standard error are a terminal that can redraw a line: rows
+/* True if standard output and the progress line's standard error are a terminal that can redraw a line: rows
  * stand under a heading then, and nothing stays between them. */
 bool epoch_table_is_drawn(void);
 /* Prints one; `number` counts those of this run, from 0, so that the heading comes now and then. The best has a

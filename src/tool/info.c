@@ -106,7 +106,7 @@ static const struct limit *missing_limit(const struct glcnn_limits *all)
     return NULL;
 }
 
-/* Whether kernel `name` can run: "" or the reason why not. */
+/* Writes why kernel `name` cannot run; "" if it can. */
 static void why_not(glcnn_device *device, const char *name, char reason[GLCNN_ERROR_LENGTH])
 {
     const struct limit *missing = missing_limit(&glcnn_device_info(device)->limits);

@@ -16,7 +16,7 @@ void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* output, whose lines go on, where they are broken, behind `indent` blanks. */
 void output_indented(size_t indent, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Whether long lines of standard output are broken from now on, on a terminal or not. Returns whether
+/* Has long lines of standard output broken from now on, or not, on a terminal or not. Returns whether
  * they were. */
 bool output_wraps(bool wraps);
 

@@ -88,7 +88,7 @@ struct tool_device {
     glcnn_device *device;
 };
 
-/* Whether "--wait=TEXT" has a number of seconds. */
+/* True if "--wait=TEXT" has a number of seconds. */
 bool device_reads_wait(const char *text, uint32_t *seconds);
 /* Takes an option of DEVICE_OPTIONS; false if it is none. */
 bool read_device_option(struct tool_device *tool, int letter);

@@ -22,7 +22,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Whether `folder` has that one, whose path is then written. */
+/* True if `folder` has that one, whose path is then written. */
 static bool find_folder(const char *folder, const char *name, char path[ANOMALY_PATH])
 {
     int length = snprintf(path, ANOMALY_PATH, "%s/%s", folder, name);

@@ -234,7 +234,7 @@ static bool has_mark(struct claim_file *f, const struct claim_mark *mark)
     return found;
 }
 
-/* Whether the tool wrote it, by whichever option. */
+/* True if the tool wrote it, by whichever option. */
 static bool has_any_mark(struct claim_file *f)
 {
     static const struct claim_mark *const marks[] = {
@@ -367,7 +367,7 @@ static bool lock_file(struct claim_file *f, char *error)
     return glcnn_file_lock_take(f->path, &f->lock, error) == GLCNN_SUCCESS;
 }
 
-/* Whether a file that will be written hours from now can be made. */
+/* True if a file that will be written hours from now can be made. */
 static bool probe(const struct claim_file *f, char *error)
 {
     glcnn_file *file = NULL;

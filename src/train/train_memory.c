@@ -1,4 +1,4 @@
-/* Whether a step has the memory that its plan takes. */
+/* A remark where less memory is free than a step takes by its plan. */
 #include <string.h>
 
 #include "base/memory.h"

@@ -231,7 +231,7 @@ void session_describe_sides(const glcnn_trainer *s, char text[GLCNN_ERROR_LENGTH
 
 /* ---- Files (train_outputs.c) ---- */
 
-/* Whether --out is another file than the one that --resume goes on with. */
+/* True if --out is another file than the one that --resume goes on with. */
 bool session_writes_elsewhere(const glcnn_trainer *s);
 /* Claims what the first rank reads and writes (claim.h). */
 glcnn_status session_claim_files(glcnn_trainer *s);

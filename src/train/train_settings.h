@@ -143,7 +143,7 @@ glcnn_status settings_take_task(glcnn_train_settings *settings, const struct tas
 /* Images of a step: of all its batches. */
 uint64_t settings_step_images(const glcnn_train_settings *settings);
 
-/* Whether the checkpoint of --resume has all epochs that the run is to have. */
+/* True if the checkpoint of --resume has all epochs that the run is to have. */
 bool settings_are_met(const glcnn_train_settings *settings);
 
 /* Are gradients stored in float16, and losses scaled? */

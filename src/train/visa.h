@@ -8,10 +8,10 @@
 
 #define VISA_PICTURES "Data/Images"
 
-/* Whether the folder is that of an object. */
+/* True if the folder is that of an object. */
 bool visa_is_object(const char *folder);
 
-/* Whether the list is beside the folder, an object, or in it, a folder of objects. */
+/* True if the list is beside the folder, an object, or in it, a folder of objects. */
 bool visa_has_split(const char *folder);
 
 /* Calls for each picture of an object that the list names for "train" or "test". False: `take` has returned false, or there
