@@ -374,12 +374,28 @@ static bool packed_fits_block(const void *sum_problem)
         packed_fits_block, "weights that fit in a storage block"                                   \
     }
 
+#define WINOGRAD                                                                                   \
+    {                                                                                              \
+        sum_takes_winograd,                                                                        \
+            "dense windows of 3x3 taps, without stride or dilation, and fewer than 768 inputs"     \
+    }
+
 /* By how many sums and inputs an invocation keeps. */
 const struct implementation_list convolution_sum_implementations = {
     "convolution_sum",
     (const struct implementation[]){
         {"convolution_wide", "convolution/convolution.comp", 32, .plan = plan_wide_sum,
          .form = &(const struct sum_form){.takes_phases = true}},
+        {"convolution_winograd_buffer", "convolution/winograd_products.comp", 8,
+         .uniform_loads = true, .supported = WINOGRAD,
+         .profitable = {sum_gains_by_winograd,
+                        "at least 32 channels, more where width or height is odd"},
+         .plan = plan_sum_winograd, .form = &(const struct sum_form){.pixels = 3, .buffer = true}},
+        {"convolution_winograd_row", "convolution/winograd_products.comp", 14,
+         .submits_dispatches = true, .supported = WINOGRAD,
+         .profitable = {wide_sum_gains_by_winograd,
+                        "at least 64 channels, more where width or height is odd"},
+         .plan = plan_sum_winograd, .form = &(const struct sum_form){.pixels = 4}},
         {"convolution_long_row", "convolution/convolution_narrow.comp", 14, .width = 64,
          .plan = plan_narrow_sum,
          .form =

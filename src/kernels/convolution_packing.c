@@ -181,14 +181,18 @@ static void plan_packing_in_parts(struct plan *plan, const struct packing *p,
     }
 }
 
-struct image_view plan_pack(struct plan *plan, const struct packing *p,
-                            const struct vector_view *weights, const struct vector_view *biases)
+struct image_view plan_packed_matrix(struct plan *plan, const struct packing *p)
 {
     bool small = p->elements < SMALL_SLICE && (p->elements + 1) * p->slices <= SMALL_MATRIX;
     uint32_t width = small ? p->elements + 1 : ROW_ELEMENTS;
     uint32_t height = groups_of(p->elements + 1, width);
-    struct image_view matrix =
-        plan_scratch_image(plan, (struct extent){width, height, 4, p->slices});
+    return plan_scratch_image(plan, (struct extent){width, height, 4, p->slices});
+}
+
+struct image_view plan_pack(struct plan *plan, const struct packing *p,
+                            const struct vector_view *weights, const struct vector_view *biases)
+{
+    struct image_view matrix = plan_packed_matrix(plan, p);
     if (plan_fits_block(plan, weights->count))
         pass_packing_row(plan_packing(plan, p, weights, biases, &matrix),
                          "convolution/convolution_pack_rows.comp", p,

@@ -48,6 +48,8 @@ void pass_matrix(struct pass *pass, const struct image_view *matrix);
 #define PACKING_ROW_MORE 3
 void pass_packing_row(struct pass *pass, const char *shader, const struct packing *packing,
                       const int32_t more[PACKING_ROW_MORE]);
+/* Where weights are packed; contents undefined. */
+struct image_view plan_packed_matrix(struct plan *plan, const struct packing *packing);
 /* The passes that pack, one unless weights are longer than a storage block; `biases` may be NULL. */
 struct image_view plan_pack(struct plan *plan, const struct packing *packing,
                             const struct vector_view *weights, const struct vector_view *biases);
@@ -143,6 +145,13 @@ void pass_sum_epilogue(struct pass *pass, const struct sum *sum, struct pass_epi
 void pass_sum(struct pass *pass, const struct sum *sum);
 /* For convolution/phases.glsl; `phases` may be NULL. Returns how many there are. */
 uint32_t pass_phases(struct pass *pass, const struct phases *phases);
+
+/* By Winograd's filtering (convolution_winograd.c). */
+bool sum_takes_winograd(const void *sum_problem);
+bool sum_gains_by_winograd(const void *sum_problem);
+bool wide_sum_gains_by_winograd(const void *sum_problem);
+void plan_sum_winograd(struct plan *plan, const struct implementation *row,
+                       const void *sum_problem);
 
 /* The tile of sums that an invocation keeps in registers. */
 struct register_tile {

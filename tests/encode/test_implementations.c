@@ -669,6 +669,37 @@ static void test_ends_of_rows_are_masked(void)
     unsetenv("GLCNN_IMPLEMENTATIONS");
 }
 
+/* Winograd's tiles: of odd extents, with and without paddings, regions, clamped edges, neurons and biases, of
+ * channels that are no multiple of four, where images or their points are folded, in blocks of images, and
+ * of as many channels as a sum has without stretches. */
+static void test_winograd_tiles(void)
+{
+#define OF_THREE "kernel_width=3 kernel_height=3"
+    const uint32_t folded = device->info.limits.array_layers / 30 + 1;
+    const struct check_case rows[] = {
+        {"output_feature_channels=5 " OF_THREE, {2, 6, 5, 7}},
+        {"output_feature_channels=9 neuron_type=sigmoid offset_x=1 offset_y=-2 " OF_THREE,
+         {3, 7, 3, 8}},
+        {"output_feature_channels=4 edge_mode=clamp offset_x=1 " OF_THREE, {2, 5, 6, 3}},
+        {"output_feature_channels=5 " OF_THREE, {folded, 120, 4, 9}},
+        {"output_feature_channels=4 " OF_THREE, {5, 128, 64, 66}},
+        {"output_feature_channels=4 " OF_THREE, {1, 764, 3, 9}},
+        {"gradient_option=data output_feature_channels=120 " OF_THREE, {folded, 5, 4, 9}},
+        {"gradient_option=data output_feature_channels=11 " OF_THREE, {2, 6, 5, 3}},
+    };
+    static const char *const implementations[] = {"convolution_winograd_row",
+                                                  "convolution_winograd_buffer"};
+    for (size_t v = 0; v < sizeof implementations / sizeof *implementations; v++) {
+        setenv("GLCNN_IMPLEMENTATIONS", implementations[v], 1);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            CU_ASSERT_TRUE(has(strncmp(rows[i].settings, "gradient", 8) == 0
+                                   ? "convolution_gradient"
+                                   : "convolution",
+                               &rows[i], "store_products("));
+    }
+    unsetenv("GLCNN_IMPLEMENTATIONS");
+}
+
 /* ---- Tiles of sums ---- */
 
 /* Tiles hold 4 or 8 slices of outputs where there are no more, else 16. */
@@ -1336,6 +1367,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_pairs_of_outputs_share_reads),
         UNIT_TEST(test_phases_of_a_stride_are_batched_or_separate),
         UNIT_TEST(test_ends_of_rows_are_masked),
+        UNIT_TEST(test_winograd_tiles),
         UNIT_TEST(test_tiles_follow_outputs),
         UNIT_TEST(test_forms_of_sums_are_forced),
         UNIT_TEST(test_tiles_of_weights_follow_the_weights),
