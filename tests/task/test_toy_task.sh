@@ -21,9 +21,9 @@ for file in "$work/src/task/task_toy.c" "$work/out/tasks.c"; do
     $cc -std=c11 -D_XOPEN_SOURCE=700 -O0 -fPIC -iquote src/task -iquote src -Iinclude -I"$out/include" \
         $($pkg_config --cflags libcjson) -c -o "$work/$(basename "$file" .c).o" "$file" || fail "$file does not compile"
 done
-libraries="$out/libglcnn_train.a $out/libglcnn_data.a $out/libglcnn_onnx.a $out/libglcnn_interchange.a $out/libglcnn.a
+libraries="$out/libglcnn_train.a $out/libglcnn_data.a $out/libglcnn_tflite.a $out/libglcnn_onnx.a $out/libglcnn_interchange.a $out/libglcnn.a
     $($pkg_config --libs egl gbm libcjson libcbor liblzma libprotobuf-c libpng libjpeg libwebp libtiff-4 libzip zlib expat yaml-0.1)
-    -pthread -lm"
+    -lstdc++ -pthread -lm"
 $cc -o "$work/glcnn" "$work"/*.o $(ls src/tool/*.c | sed "s,^,$out/,; s,c$,o,") "$out"/examples/support/*.o $libraries ||
     fail 'the tool does not link'
 
