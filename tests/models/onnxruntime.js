@@ -1,12 +1,13 @@
 // Runs models in ONNX Runtime: node onnxruntime.js FOLDER, where `npm install onnxruntime-node` was run or
 // NODE_PATH says where. Of each NAME.onnx with NAME.in.json, {input: {dims, data, type}}, NAME.out.json gets
 // the outputs, or {error}; type is float32 where there is none, or uint8.
+// ORT_OPTIMIZATION=all: by the kernels that it puts in place of several nodes, as those in int8.
 const fs = require('fs'), path = require('path'), ort = require('onnxruntime-node');
 
 async function run(name) {
     const inputs = JSON.parse(fs.readFileSync(name + '.in.json'));
     const session = await ort.InferenceSession.create(
-        name + '.onnx', {logSeverityLevel: 4, intraOpNumThreads: 1, graphOptimizationLevel: 'disabled'});
+        name + '.onnx', {logSeverityLevel: 4, intraOpNumThreads: 1, graphOptimizationLevel: process.env.ORT_OPTIMIZATION || 'disabled'});
     const feeds = {}, outputs = {};
     for (const input in inputs) {
         const {dims, data, type = 'float32'} = inputs[input];

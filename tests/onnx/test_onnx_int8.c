@@ -1,6 +1,6 @@
 /* Models as int8: what is folded, which values are quantised and by which scales, and that what is written is
  * read back as the same arithmetic. With INT8_FOLDER=DIR the models and their ranges are left there, for
- * test_onnx_int8_numbers.sh, which computes all scales and zero points once more. */
+ * test_onnx_int8_numbers.sh, which computes all scales and zero points once more, and has ONNX Runtime run them. */
 #include <glcnn/io.h>
 #include <glcnn/onnx.h>
 
@@ -168,7 +168,53 @@ static void save(const char *name, const char *ending, const void *bytes, size_t
     CU_ASSERT_TRUE(is_good(glcnn_file_save(path, bytes, size, error), error));
 }
 
-static void save_all(const char *name, struct file real, const struct glcnn_onnx_quantization *q,
+/* The pictures of show() as a JSON file of tests/models/onnxruntime.js, and what the device makes of them, numbers
+ * of [N][C][H][W], one a line. */
+static void save_answers(const char *name, struct file file)
+{
+    struct shown s;
+    size_t count, length = 0;
+    float *pictures = malloc(sizeof(float) * IMAGES * 3 * SIDE * SIDE);
+    char *text = malloc(32 * IMAGES * SIDE * SIDE * 8 + 256);
+    glcnn_image *image = make_image(IMAGES, 3, SIDE, SIDE);
+    fill_noise(image, 5);
+    GOOD(glcnn_image_read_bytes(image, NULL, pictures, sizeof(float) * IMAGES * 3 * SIDE * SIDE));
+    length += (size_t)sprintf(text, "{\"image\": {\"dims\": [%d, 3, %d, %d], \"data\": [", IMAGES,
+                              SIDE, SIDE);
+    for (int n = 0; n < IMAGES; n++)
+        for (int c = 0; c < 3; c++)
+            for (int p = 0; p < SIDE * SIDE; p++)
+                length += (size_t)sprintf(text + length, "%s%.9g", n || c || p ? ", " : "",
+                                          (double)pictures[(n * SIDE * SIDE + p) * 3 + c]);
+    length += (size_t)sprintf(text + length, "]}}\n");
+    save(name, ".in.json", text, length);
+    show(file.bytes, file.size, &s);
+    float *values = values_of(&s, 0, &count);
+    length = 0;
+    for (size_t i = 0; i < count && i < IMAGES * SIDE * SIDE * 8; i++)
+        length += (size_t)sprintf(text + length, "%.9g\n", (double)values[i]);
+    save(name, ".answers", text, length);
+    save(name, ".onnx", file.bytes, file.size);
+    hide(&s);
+    free(values);
+    free(text);
+    free(pictures);
+    glcnn_image_destroy(&image);
+}
+
+/* With weights that no processor's instructions overflow with. */
+static void save_small(const char *name, struct glcnn_onnx_quantization *q)
+{
+    char small[64];
+    q->largest_weight = 63;
+    struct file file = quantize(q);
+    snprintf(small, sizeof small, "%s.small", name);
+    save_answers(small, file);
+    glcnn_onnx_destroy(file.bytes);
+    q->largest_weight = 127;
+}
+
+static void save_all(const char *name, struct file real, struct glcnn_onnx_quantization *q,
                      struct file whole)
 {
     if (!getenv("INT8_FOLDER"))
@@ -183,6 +229,7 @@ static void save_all(const char *name, struct file real, const struct glcnn_onnx
     save(name, ".int8.onnx", whole.bytes, whole.size);
     save(name, ".ranges", text, length);
     free(text);
+    save_small(name, q);
 }
 
 /* Each value that is stored lies on the grid of its scale. */
