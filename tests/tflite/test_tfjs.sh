@@ -24,8 +24,8 @@ done
     exit 77
 }
 for python in ${PYTHON:-python3 /usr/bin/python3} none; do
-    [ $python != none ] || { echo 'no python3 with numpy (Debian: python3-numpy)'; exit 77; }
-    $python -c 'import numpy' 2>/dev/null && break
+    [ $python != none ] || { echo 'no python3 with numpy and onnx (Debian: python3-numpy, python3-onnx)'; exit 77; }
+    $python -c 'import numpy, onnx' 2>/dev/null && break
 done
 "$glcnn" info >/dev/null 2>&1 || {
     echo 'there is no device'
@@ -53,6 +53,9 @@ make resnet8 classes --channels 1 --size 8 --net resnet8
 make mobilenet classes --channels 1 --size 8 --net mobilenet-tiny
 make segment masks --task segment --net small
 make regress numbers --task regress --net small
+# In int8: what the browser makes of it is what the device does, within a step of the output's scale.
+"$glcnn" export resnet8.glcnn -o files/int8.onnx --int8 --data classes >said 2>err && "$glcnn" export resnet8.glcnn -o files/int8.tflite --int8 --data classes >said 2>err ||
+    fail "int8 is not exported: $(tail -n 2 err)"
 # What was read is written again.
 "$glcnn" import files/resnet8.tflite -o again.glcnn >said 2>err && "$glcnn" export again.glcnn -o files/again.tflite >said 2>err &&
     "$glcnn" export again.glcnn -o files/again.onnx >said 2>err || fail "resnet8 does not come back: $(tail -n 2 err)"
@@ -72,6 +75,18 @@ cat >compute.py <<'END'
 import glob, sys
 import numpy as np
 import glcnn
+from onnx import load, numpy_helper
+
+
+def numbers(path):
+    """Scale and zero point of the input, and of the output."""
+    graph = load(path).graph
+    values = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+    first = [n for n in graph.node if n.op_type == "QuantizeLinear" and n.input[0] == graph.input[0].name][0]
+    last = [n for n in graph.node if n.op_type == "DequantizeLinear"][-1]
+    return [[float(values[n]) for n in node.input[1:3]] for node in (first, last)]
+
+
 random = np.random.default_rng(3)
 for path in glob.glob("files/*.onnx"):
     name = path[:-5]
@@ -81,6 +96,9 @@ for path in glob.glob("files/*.onnx"):
     x = random.standard_normal((1, 8, 8, 1)).astype(np.float32)
     plain = x if name.endswith("again") else x.transpose(0, 3, 1, 2)
     y = np.asarray(net.predict(np.ascontiguousarray(plain)))
+    if name.endswith("int8"):
+        (scale, zero), (end, bias) = numbers(path)
+        x, y = np.clip(np.round(x / scale) + zero, -128, 127).astype(np.int32), np.round(y / end) + bias
     x.tofile(name + ".in0")
     (y.transpose(0, 2, 3, 1) if y.ndim == 4 else y).astype(np.float32).tofile(name + ".expected")
 END
@@ -97,13 +115,13 @@ for name in names:
         bad = 1
         continue
     a, b = np.fromfile(name + ".expected", np.float32), np.fromfile(name + ".out0", np.float32)
-    if name.endswith("quantised"):
+    if name.endswith(("quantised", "int8")):
         good = a.size == b.size and (np.abs(a - b) <= 1).mean() >= 0.999
     else:
         good = a.size == b.size and a.size > 0 and np.abs(a - b).max() <= 1e-5 * max(1, np.abs(a).max())
     print("%s: %d numbers, largest %g, difference %g" % (name, a.size, np.abs(a).max(), np.abs(a - b).max() if a.size == b.size else np.nan))
     bad = bad or not good
-sys.exit(bad or len(names) < 7)
+sys.exit(bad or len(names) < 8)
 END
 $python compare.py || fail 'TensorFlow Lite computes something else'
 [ $failed = 0 ]
