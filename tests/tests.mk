@@ -152,7 +152,7 @@ check-drm:
 FUZZ         ?= boxes deserialize onnx pictures tables targets tflite
 FUZZ_SECONDS ?= 600
 FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,$(undefined) \
-                -fno-sanitize-recover=$(undefined) -DFILLED_MOST='(UINT64_C(1)<<25)'
+                -fno-sanitize-recover=$(undefined) -DFILLED_MOST=33554432
 
 # Models of single operators, of Debian's libonnx-testdata: more to begin with.
 ONNX_DATA    := /usr/lib/python3/dist-packages/onnx/backend/test/data/node
