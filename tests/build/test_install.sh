@@ -271,7 +271,7 @@ fi
 for example in examples/*.c; do
     $cc -iquote src -iquote examples -o "$work/example" "$example" examples/support/*.c src/base/*.c \
         src/task/network.c src/task/fashion.c src/report/svg.c src/report/plot.c src/report/progress.c \
-        $(pc --cflags --libs glcnn_train glcnn_data glcnn_interchange glcnn zlib libpng libzip) -lm ||
+        $(pc --cflags --libs glcnn_train glcnn_data glcnn_onnx glcnn_interchange glcnn zlib libpng libzip) -lm ||
         fail "$example does not build against what was installed"
 done
 

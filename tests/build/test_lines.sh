@@ -124,7 +124,8 @@ for page in README.md examples/README.md; do
         sh -c "$line" >../log 2>&1 </dev/null
         status=$?
         # Classes of 12 pictures may be too few for a bar: what counts is that the line is taken.
-        [ $status = 0 ] || fail "$page: $line: status $status"
+        # A comparison of times ends with 1 where the machine was slower the second time.
+        case $status:$line in 0:* | 1:*--compare*) ;; *) fail "$page: $line: status $status" ;; esac
         typed=$((typed + 1))
     done <../lines
     cd ..
