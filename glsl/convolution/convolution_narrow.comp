@@ -11,6 +11,7 @@
 // a group read the same, whose address some compilers then compute once for all.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
+// needs convolution/packed_weights.glsl
 // needs convolution/outside.glsl
 // needs convolution/phases.glsl
 #ifdef SHARED_TAPS
@@ -43,18 +44,6 @@
 #define STORED min(PIXELS, region_width)
 #else
 #define STORED PIXELS
-#endif
-
-#ifdef PACKED_BUFFER
-#define WEIGHTS_PLACE int
-int weights_of(int k) { return k * (element_count + 1); }
-vec4 weight(int place, int element) { return packed_weights[place + element]; }
-#else
-#define WEIGHTS_PLACE ivec3
-ivec3 weights_of(int k) { return matrix_place(0, k); }
-vec4 weight(ivec3 place, int element) {
-    return matrix_at(place, PACKED_X(element), PACKED_Y(element), 0);
-}
 #endif
 
 // Of the READS pixels of a tap or of the taps of a row, as a constant. Midgard's compiler schedules reads

@@ -4,18 +4,7 @@
 // of outputs; the last of a row overlaps the one before it.
 // needs lib/divide.glsl
 // needs convolution/convolution.glsl
-#ifdef PACKED_BUFFER
-#define WEIGHTS_PLACE int
-int weights_of(int k) { return k * (element_count + 1); }
-vec4 weight(int place, int element) { return packed_weights[place + element]; }
-#else
-#define WEIGHTS_PLACE ivec3
-ivec3 weights_of(int k) { return matrix_place(0, k); }
-vec4 weight(ivec3 place, int element) {
-    return matrix_at(place, PACKED_X(element), PACKED_Y(element), 0);
-}
-#endif
-
+// needs convolution/packed_weights.glsl
 void invocation(ivec3 at) {
     WEIGHTS_PLACE weights = weights_of(at.z);
     int point = whole_quotient(at.z, products_slices), k = at.z - point * products_slices;

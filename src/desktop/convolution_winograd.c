@@ -22,12 +22,6 @@
 #define PART_BYTES       (32u << 20)
 #define ALL_GROUPS       1024u /* fill the largest GPUs */
 
-static bool is_window_of_three(const struct packing *p, const struct window *w)
-{
-    return packing_is_dense(p) && p->x.count == 3 && p->y.count == 3 && is_dense(&w->x) &&
-           is_dense(&w->y);
-}
-
 /* True if the weights at the points, four times as many as there are, and their partial sums fit into a block. */
 static bool fits_block(const struct plan *plan, const struct packing *p)
 {

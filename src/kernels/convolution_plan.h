@@ -146,7 +146,8 @@ void pass_sum(struct pass *pass, const struct sum *sum);
 /* For convolution/phases.glsl; `phases` may be NULL. Returns how many there are. */
 uint32_t pass_phases(struct pass *pass, const struct phases *phases);
 
-/* By Winograd's filtering (convolution_winograd.c). */
+/* By Winograd's filtering (convolution_winograd.c), which is for windows of 3x3 without stride or dilation. */
+bool is_window_of_three(const struct packing *packing, const struct window *window);
 bool sum_takes_winograd(const void *sum_problem);
 bool sum_gains_by_winograd(const void *sum_problem);
 bool wide_sum_gains_by_winograd(const void *sum_problem);

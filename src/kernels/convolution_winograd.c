@@ -1,6 +1,7 @@
 /* Sums over windows of 3x3 and stride 1 by Winograd's minimal filtering, F(2x2, 3x3): tiles of 2x2 results
- * are made at 16 points, each of which is a sum over one tap with weights of its own. 4 products in place of 9, for 4 times the memory that a pass reads and stores: it
- * pays where channels are many. glsl/convolution/winograd_*.comp have the formulas. */
+ * are made at 16 points, each of which is a sum over one tap with weights of its own. 4 products in place of
+ * 9, for 4 times the memory that a pass reads and stores: it pays where channels are many.
+ * glsl/convolution/winograd_*.comp have the formulas. */
 #include "kernels/convolution_plan.h"
 
 #define POINTS      16u
@@ -36,15 +37,19 @@ static bool fits_texture(const struct plan *plan, const struct sum *sum)
     return groups_of(sum->extent[0], TILE) <= most && groups_of(sum->extent[1], TILE) <= most;
 }
 
+bool is_window_of_three(const struct packing *p, const struct window *w)
+{
+    return packing_is_dense(p) && p->x.count == 3 && p->y.count == 3 && is_dense(&w->x) &&
+           is_dense(&w->y);
+}
+
 bool sum_takes_winograd(const void *sum_problem)
 {
     const struct sum_problem *problem = sum_problem;
     const struct packing *p = problem->packing;
     const struct sum *sum = problem->sum;
-    const struct window *w = &sum->window;
-    return packing_is_dense(p) && p->x.count == 3 && p->y.count == 3 && is_dense(&w->x) &&
-           is_dense(&w->y) && !sum->phases && sum->step[0] == 1 && sum->step[1] == 1 &&
-           p->channels.inputs < LONG_SUM && fits_texture(problem->plan, sum) &&
+    return is_window_of_three(p, &sum->window) && !sum->phases && sum->step[0] == 1 &&
+           sum->step[1] == 1 && p->channels.inputs < LONG_SUM && fits_texture(problem->plan, sum) &&
            sum_fits_block(problem) && points_fit_block(problem->plan, p);
 }
 
