@@ -362,7 +362,7 @@ static glcnn_status find_vectors(struct call *call)
     return status;
 }
 
-/* Sets if the outputs in the state are added to, and what they start from (state.h). */
+/* Notes if the outputs in the state are added to, and what they start from (state.h). */
 static void set_accumulation(struct call *call)
 {
     const struct glcnn_descriptor *d = call->kernel->descriptor;

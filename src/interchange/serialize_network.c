@@ -24,20 +24,13 @@ struct nodes {
     struct numbered *numbers; /* of all, by their addresses, while writing; NULL: reading */
 };
 
-static bool grow(void **list, size_t count, size_t *capacity, size_t element)
-{
-    void *grown = array_grow(*list, count, capacity, element);
-    if (grown)
-        *list = grown;
-    return grown;
-}
-
 static bool add_image(struct nodes *nodes, glcnn_image_node *image)
 {
-    void *list = nodes->images;
-    if (!grow(&list, nodes->image_count, &nodes->image_capacity, sizeof image))
+    void *grown =
+        array_grow(nodes->images, nodes->image_count, &nodes->image_capacity, sizeof image);
+    if (!grown)
         return false;
-    nodes->images = list;
+    nodes->images = grown;
     nodes->images[nodes->image_count++] = image;
     return true;
 }
@@ -50,10 +43,11 @@ static bool add_results(struct nodes *nodes, const glcnn_filter_node *filter)
 
 static bool add_filter(struct nodes *nodes, glcnn_filter_node *filter)
 {
-    void *list = nodes->filters;
-    if (!grow(&list, nodes->filter_count, &nodes->filter_capacity, sizeof filter))
+    void *grown =
+        array_grow(nodes->filters, nodes->filter_count, &nodes->filter_capacity, sizeof filter);
+    if (!grown)
         return false;
-    nodes->filters = list;
+    nodes->filters = grown;
     nodes->filters[nodes->filter_count++] = filter;
     return add_results(nodes, filter);
 }
