@@ -23,20 +23,14 @@ void trained_forget_evaluation(glcnn_model *m)
     *e = (struct evaluated){.data = NULL};
 }
 
-static const char *known_text(const struct text *text)
-{
-    const char *bytes = trained_text(text);
-    return bytes ? bytes : "not enough memory\n";
-}
-
 const char *glcnn_model_notes(const glcnn_model *model)
 {
-    return known_text(&model->evaluated.notes);
+    return trained_notes(&model->evaluated.notes);
 }
 
 const char *glcnn_model_remarks(const glcnn_model *model)
 {
-    return known_text(&model->evaluated.remarks);
+    return trained_notes(&model->evaluated.remarks);
 }
 
 /* ---- The data ---- */

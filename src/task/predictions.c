@@ -1,7 +1,6 @@
 /* What a trained model answers to pictures, one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "json_text.h"
 #include "network.h"
@@ -20,8 +19,8 @@ struct glcnn_predictions {
     struct glcnn_detection boxes[TASK_BOXES];
     struct glcnn_point *points;
     uint8_t *mask;
-    struct text text, notes, remarks;
-    char *json, *said; /* said: the remarks of the last call */
+    struct text text, notes, remarks, said; /* said: the remarks of the last call */
+    char *json;
     uint32_t top;
     struct glcnn_detection_limits limits;
 };
@@ -122,17 +121,12 @@ void glcnn_predictions_destroy(glcnn_predictions **predictions)
     text_free(&p->text);
     text_free(&p->notes);
     text_free(&p->remarks);
-    free(p->said);
+    text_free(&p->said);
     free(p->json);
     free(p->points);
     free(p->mask);
     free(p);
     *predictions = NULL;
-}
-
-static const char *known_text(const char *text)
-{
-    return text ? text : "not enough memory\n";
 }
 
 const glcnn_dataset *glcnn_predictions_data(const glcnn_predictions *p)
@@ -142,17 +136,13 @@ const glcnn_dataset *glcnn_predictions_data(const glcnn_predictions *p)
 
 const char *glcnn_predictions_notes(glcnn_predictions *p)
 {
-    return known_text(trained_text(&p->notes));
+    return trained_notes(&p->notes);
 }
 
 const char *glcnn_predictions_remarks(glcnn_predictions *p)
 {
     pictures_describe_skipped(&p->pictures, &p->remarks);
-    free(p->said);
-    const char *text = trained_text(&p->remarks);
-    p->said = text ? strdup(text) : NULL;
-    text_free(&p->remarks);
-    return known_text(p->said);
+    return trained_take_remarks(&p->remarks, &p->said);
 }
 
 /* ---- Answers ---- */

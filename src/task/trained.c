@@ -26,6 +26,20 @@ const char *trained_text(const struct text *text)
     return text->failed ? NULL : text->bytes ? text->bytes : "";
 }
 
+const char *trained_notes(const struct text *text)
+{
+    const char *bytes = trained_text(text);
+    return bytes ? bytes : "not enough memory\n";
+}
+
+const char *trained_take_remarks(struct text *remarks, struct text *said)
+{
+    text_free(said);
+    *said = *remarks;
+    *remarks = (struct text){0};
+    return trained_notes(said);
+}
+
 /* ---- The model ---- */
 
 glcnn_status trained_open(glcnn_model *m, glcnn_device *device, char error[GLCNN_ERROR_LENGTH])

@@ -57,5 +57,9 @@ glcnn_status trained_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
 glcnn_status trained_refuse_device(char error[GLCNN_ERROR_LENGTH], const glcnn_device *device);
 /* A text that may not have been added to; NULL: not enough memory. */
 const char *trained_text(const struct text *text);
+/* The same for whoever is shown the text: it says so itself where there is not enough memory. */
+const char *trained_notes(const struct text *text);
+/* Moves the remarks into `said`, in place of those of the last call, and returns them as trained_notes does. */
+const char *trained_take_remarks(struct text *remarks, struct text *said);
 
 #endif

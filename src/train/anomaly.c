@@ -3,32 +3,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-glcnn_status anomaly_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
-                            const char *message)
-{
-    if (error != message)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
-    return status;
-}
-
-glcnn_status anomaly_refuse_device(const glcnn_anomaly *a, char error[GLCNN_ERROR_LENGTH])
-{
-    return anomaly_refuse(error,
-                          glcnn_device_is_lost(a->device) ? GLCNN_DEVICE_LOST : GLCNN_OUT_OF_MEMORY,
-                          model_failure(a->device));
-}
 
 glcnn_status anomaly_create(glcnn_device *device, glcnn_anomaly **anomaly,
                             char error[GLCNN_ERROR_LENGTH])
 {
     glcnn_anomaly *a = *anomaly = calloc(1, sizeof *a);
     if (!a)
-        return anomaly_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     const glcnn_status status = device ? GLCNN_SUCCESS : own_device_open(&a->own, NULL);
     a->device = device ? device : a->own.device;
-    return status == GLCNN_SUCCESS ? status : anomaly_refuse(error, status, a->own.error);
+    return status == GLCNN_SUCCESS ? status : trained_refuse(error, status, a->own.error);
 }
 
 void glcnn_anomaly_destroy(glcnn_anomaly **anomaly)
@@ -44,7 +28,7 @@ void glcnn_anomaly_destroy(glcnn_anomaly **anomaly)
     bank_free(&a->bank);
     text_free(&a->notes);
     text_free(&a->remarks);
-    free(a->said);
+    text_free(&a->said);
     free(a);
     *anomaly = NULL;
 }
@@ -84,7 +68,7 @@ glcnn_status anomaly_take_pictures(glcnn_anomaly *a, char error[GLCNN_ERROR_LENG
         return GLCNN_MALFORMED_DATA;
     return pictures_take(&a->pictures, &a->saved, NULL, 0, &a->patches.runner)
                ? GLCNN_SUCCESS
-               : anomaly_refuse_device(a, error);
+               : trained_refuse_device(error, a->device);
 }
 
 bool anomaly_load_pictures(const glcnn_anomaly *a, glcnn_data_loader **loader,
@@ -100,24 +84,16 @@ const glcnn_dataset *glcnn_anomaly_data(const glcnn_anomaly *a)
     return a->pictures.set;
 }
 
-static const char *known_text(const struct text *text)
-{
-    return text->failed ? "not enough memory\n" : text->bytes ? text->bytes : "";
-}
-
 const char *glcnn_anomaly_notes(const glcnn_anomaly *a)
 {
-    return known_text(&a->notes);
+    return trained_notes(&a->notes);
 }
 
 const char *glcnn_anomaly_remarks(glcnn_anomaly *a)
 {
     if (a->pictures.set)
         pictures_describe_skipped(&a->pictures, &a->remarks);
-    free(a->said);
-    a->said = strdup(known_text(&a->remarks));
-    text_free(&a->remarks);
-    return a->said ? a->said : "not enough memory\n";
+    return trained_take_remarks(&a->remarks, &a->said);
 }
 
 bool anomaly_rate(const glcnn_anomaly *a, uint32_t picture, double *score, uint32_t *worst)

@@ -7,7 +7,7 @@
 #include "anomaly_file.h"
 #include "anomaly_pictures.h"
 #include "task/anomaly_nearest.h"
-#include "task/own_device.h"
+#include "task/trained.h"
 
 #define ANOMALY_BATCH 4
 
@@ -38,8 +38,7 @@ struct glcnn_anomaly {
     struct glcnn_anomaly_layer layers[PATCHES_OUTPUTS];
     struct glcnn_anomaly_description info;
     struct anomaly_scoring scoring;
-    struct text notes, remarks;
-    char *said; /* the remarks of the last call */
+    struct text notes, remarks, said; /* said: the remarks of the last call */
 };
 
 /* A new object, whose device is that or the library's default. */
@@ -57,11 +56,5 @@ bool anomaly_load_pictures(const glcnn_anomaly *anomaly, glcnn_data_loader **loa
 /* The score of a picture of the batch that `nearest` has seen, by its worst patch. False: the picture has
  * features that are not finite. */
 bool anomaly_rate(const glcnn_anomaly *anomaly, uint32_t picture, double *score, uint32_t *worst);
-
-/* Writes the message. Returns the status. */
-glcnn_status anomaly_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
-                            const char *message);
-/* The same of what the device says. */
-glcnn_status anomaly_refuse_device(const glcnn_anomaly *anomaly, char error[GLCNN_ERROR_LENGTH]);
 
 #endif

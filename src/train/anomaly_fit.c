@@ -32,7 +32,7 @@ struct fit {
 
 static glcnn_status no_memory(char error[GLCNN_ERROR_LENGTH])
 {
-    return anomaly_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 static glcnn_status complain_of_broken(const struct fit *f, char error[GLCNN_ERROR_LENGTH])
@@ -84,7 +84,7 @@ static glcnn_status visit_all(struct fit *f, const bool *wanted, visitor *visit,
     glcnn_data_loader_destroy(&loader);
     if (good)
         return GLCNN_SUCCESS;
-    return *error ? GLCNN_MALFORMED_DATA : anomaly_refuse_device(f->a, error);
+    return *error ? GLCNN_MALFORMED_DATA : trained_refuse_device(error, f->a->device);
 }
 
 /* ---- Which pictures ---- */
@@ -146,7 +146,7 @@ static glcnn_status open_pictures(glcnn_anomaly *a, const char *folder,
     if (good)
         status = anomaly_open_pictures(a, (const char *const *)paths.items, paths.count, error);
     else
-        anomaly_refuse(error, status, "not enough memory");
+        trained_refuse(error, status, "not enough memory");
     anomaly_free_paths(&paths);
     return status;
 }
@@ -231,14 +231,14 @@ static glcnn_status collect_points(struct fit *f, char error[GLCNN_ERROR_LENGTH]
 {
     glcnn_anomaly *a = f->a;
     if (!projection_create(a->device, a->patches.grid.channels, f->parameters.seed, &f->projection))
-        return anomaly_refuse_device(a, error);
+        return trained_refuse_device(error, a->device);
     if (!make_points(f))
         return no_memory(error);
     glcnn_status status = visit_all(f, f->fitted, collect, error);
     if (status == GLCNN_SUCCESS)
         status = complain_of_broken(f, error);
     if (status == GLCNN_SUCCESS && f->blocks == 0)
-        status = anomaly_refuse(error, GLCNN_MALFORMED_DATA,
+        status = trained_refuse(error, GLCNN_MALFORMED_DATA,
                                 "none of the pictures for the bank can be read");
     return status;
 }
@@ -320,12 +320,12 @@ static glcnn_status rate_held_out(struct fit *f, char error[GLCNN_ERROR_LENGTH])
     if (!f->scores)
         return no_memory(error);
     if (!nearest_create(a->device, &a->bank, &a->patches.grid, ANOMALY_BATCH, &a->nearest))
-        return anomaly_refuse_device(a, error);
+        return trained_refuse_device(error, a->device);
     glcnn_status status = visit_all(f, f->held, rate, error);
     if (status == GLCNN_SUCCESS)
         status = complain_of_broken(f, error);
     if (status == GLCNN_SUCCESS && f->score_count == 0)
-        status = anomaly_refuse(error, GLCNN_MALFORMED_DATA,
+        status = trained_refuse(error, GLCNN_MALFORMED_DATA,
                                 "none of the pictures for the threshold can be read");
     return status;
 }
@@ -436,7 +436,7 @@ glcnn_status glcnn_anomaly_save(const glcnn_anomaly *a, const char *path,
                                 char error[GLCNN_ERROR_LENGTH])
 {
     if (a->info.fitted == 0)
-        return anomaly_refuse(
+        return trained_refuse(
             error, GLCNN_INVALID_STATE,
             "the object is of a file, which has all that would be written: copy that");
     return anomaly_file_write(path, &a->saved, &a->patches, &a->bank, &a->record, error)

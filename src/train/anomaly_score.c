@@ -31,7 +31,7 @@ static glcnn_status open_network(glcnn_anomaly *a, const char *path, char error[
                                                  .bank = a->bank.count};
     return nearest_create(a->device, &a->bank, grid, ANOMALY_BATCH, &a->nearest)
                ? GLCNN_SUCCESS
-               : anomaly_refuse_device(a, error);
+               : trained_refuse_device(error, a->device);
 }
 
 glcnn_status glcnn_anomaly_load(glcnn_device *device, const char *path, glcnn_anomaly **anomaly,
@@ -75,7 +75,7 @@ static glcnn_status begin_scores(glcnn_anomaly *a, char error[GLCNN_ERROR_LENGTH
     s->scores = calloc(pictures + 1, sizeof *s->scores);
     s->are_defects = calloc(pictures + 1, sizeof *s->are_defects);
     if (!s->scores || !s->are_defects)
-        return anomaly_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (!anomaly_load_pictures(a, &s->loader, error))
         return GLCNN_MALFORMED_DATA;
     s->left = glcnn_data_loader_steps(s->loader);
@@ -89,7 +89,7 @@ glcnn_status glcnn_anomaly_begin(glcnn_anomaly *a, const char *const *given, uin
     anomaly_close_pictures(a);
     glcnn_status status = GLCNN_OUT_OF_MEMORY;
     if (!find_paths(given, count, &paths, &a->remarks))
-        anomaly_refuse(error, status, "not enough memory");
+        trained_refuse(error, status, "not enough memory");
     else
         status = anomaly_open_pictures(a, (const char *const *)paths.items, paths.count, error);
     anomaly_free_paths(&paths);
@@ -145,7 +145,7 @@ static glcnn_status run_batch(glcnn_anomaly *a, char error[GLCNN_ERROR_LENGTH])
     if (status == GLCNN_SUCCESS) {
         glcnn_image *patches = runner_result(&a->patches.runner, &s->batch);
         if (!patches || !nearest_run(&a->nearest, patches))
-            status = anomaly_refuse_device(a, error);
+            status = trained_refuse_device(error, a->device);
     }
     if (status != GLCNN_SUCCESS)
         s->left = s->batch.count = 0;
@@ -159,7 +159,7 @@ glcnn_status glcnn_anomaly_next(glcnn_anomaly *a, const struct glcnn_anomaly_sco
     *score = NULL;
     s->has_score = false;
     if (!s->loader)
-        return anomaly_refuse(error, GLCNN_INVALID_STATE,
+        return trained_refuse(error, GLCNN_INVALID_STATE,
                               "no pictures are under way: glcnn_anomaly_begin opens them");
     for (;;) {
         while (s->next < s->batch.count) {
@@ -194,7 +194,7 @@ glcnn_status glcnn_anomaly_save_map(const glcnn_anomaly *a, const char *path,
                                  .distances = s->score.distances,
                                  .threshold = a->record.threshold};
     if (!s->has_score)
-        return anomaly_refuse(error, GLCNN_INVALID_STATE, "there is no finite score under way");
+        return trained_refuse(error, GLCNN_INVALID_STATE, "there is no finite score under way");
     return heat_map_write(path, &map, error) ? GLCNN_SUCCESS : GLCNN_IO_ERROR;
 }
 
