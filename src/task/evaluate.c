@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "seen.h"
-
 bool evaluate_epoch(struct runner *runner, struct flip *flip, glcnn_data_loader *loader,
                     float *values, struct score *score, char error[GLCNN_ERROR_LENGTH])
 {
@@ -23,27 +21,6 @@ bool evaluate_epoch(struct runner *runner, struct flip *flip, glcnn_data_loader 
         }
     }
     return true;
-}
-
-uint32_t evaluate_count_trained(const struct saved *saved, const struct pictures *pictures,
-                                bool *is_exact)
-{
-    struct seen seen;
-    const struct glcnn_checkpoint_bytes *bytes = &saved->bytes[SAVED_SEEN];
-    *is_exact = true;
-    return bytes->bytes && seen_read(&seen, bytes->bytes, bytes->size)
-               ? seen_count(&seen, pictures, pictures->test, is_exact)
-               : 0;
-}
-
-cJSON *evaluate_json(const struct score *score, const char *const *names, glcnn_data_part part,
-                     uint32_t trained_on)
-{
-    cJSON *json = score_json(score, names);
-    cJSON_AddStringToObject(json, "part",
-                            part == GLCNN_DATA_PART_TRAINING ? "all" : glcnn_data_part_name(part));
-    cJSON_AddNumberToObject(json, "trained_on", trained_on);
-    return json;
 }
 
 void evaluate_tell_not_finite(const char *name, uint32_t count, char error[GLCNN_ERROR_LENGTH])

@@ -5,6 +5,7 @@
 
 #include "evaluate.h"
 #include "json_text.h"
+#include "seen.h"
 #include "trained.h"
 
 void trained_forget_evaluation(glcnn_model *m)
@@ -35,6 +36,17 @@ const char *glcnn_model_remarks(const glcnn_model *model)
 
 /* ---- The data ---- */
 
+/* Counts those of the pictures that the network was trained on, as far as its file remembers. */
+static void count_trained(glcnn_model *m)
+{
+    struct evaluated *e = &m->evaluated;
+    struct seen seen;
+    const struct glcnn_checkpoint_bytes *bytes = &m->saved.bytes[SAVED_SEEN];
+    e->result.is_exact = true;
+    if (bytes->bytes && seen_read(&seen, bytes->bytes, bytes->size))
+        e->result.trained_on = seen_count(&seen, &e->pictures, e->result.part, &e->result.is_exact);
+}
+
 static glcnn_status open_data(glcnn_model *m, const char *data,
                               const struct glcnn_model_options *options, glcnn_data_loader **loader,
                               char error[GLCNN_ERROR_LENGTH])
@@ -52,7 +64,7 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
     pictures_describe_decisions(&e->pictures, &e->notes);
     pictures_describe_middle(&e->pictures, e->pictures.test, &e->remarks);
     parameters.part = e->result.part = e->pictures.test;
-    e->result.trained_on = evaluate_count_trained(&m->saved, &e->pictures, &e->result.is_exact);
+    count_trained(m);
     return pictures_load(&e->pictures, &parameters, loader, error) ? GLCNN_SUCCESS
                                                                    : GLCNN_MALFORMED_DATA;
 }
@@ -88,16 +100,30 @@ static bool describe_parts(struct evaluated *e)
 }
 
 /* Data without parts are measured whole. */
+static bool has_parts(const struct glcnn_evaluation *result)
+{
+    return result->part != GLCNN_DATA_PART_TRAINING;
+}
+
+static char *describe_json(const glcnn_model *m)
+{
+    const struct glcnn_evaluation *r = &m->evaluated.result;
+    cJSON *json = score_json(&m->evaluated.score, m->saved.names);
+    cJSON_AddStringToObject(json, "part", has_parts(r) ? glcnn_data_part_name(r->part) : "all");
+    cJSON_AddNumberToObject(json, "trained_on", r->trained_on);
+    return json_text(json, true);
+}
+
 static void describe_score(const glcnn_model *m, struct text *text)
 {
     const struct evaluated *e = &m->evaluated;
     const struct glcnn_evaluation *r = &e->result;
-    const bool has_parts = r->part != GLCNN_DATA_PART_TRAINING;
+    const bool is_part = has_parts(r);
     char measured[TASK_MEASURED];
     text_show(text, "%s %s, loss %.4f on %" PRIu64 " images%s%s%s\n", e->score.task->measure,
               task_write(e->score.task, r->measure, measured), r->loss, r->count,
-              has_parts ? " of the " : "", has_parts ? glcnn_data_part_name(r->part) : "",
-              has_parts ? " part" : "");
+              is_part ? " of the " : "", is_part ? glcnn_data_part_name(r->part) : "",
+              is_part ? " part" : "");
     if (r->trained_on > 0)
         text_show(text,
                   "%s%u of these %u images were trained on: new ones may have a worse result\n",
@@ -118,8 +144,7 @@ static glcnn_status describe(glcnn_model *m, char error[GLCNN_ERROR_LENGTH])
         text_show(&e->remarks, "%s\n", doubt);
     describe_score(m, &e->text);
     r->text = trained_text(&e->text);
-    r->json = e->json =
-        json_text(evaluate_json(score, m->saved.names, r->part, r->trained_on), true);
+    r->json = e->json = describe_json(m);
     return describe_parts(e) && r->text && r->json && !e->notes.failed && !e->remarks.failed
                ? GLCNN_SUCCESS
                : trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
