@@ -52,7 +52,7 @@ glcnn_status glcnn_model_save_page(const glcnn_model *m, const char *path,
     struct report_picture worst[FINDINGS_WORST] = {{.label = 0}};
     if (check(m, error) != GLCNN_SUCCESS)
         return GLCNN_INVALID_STATE;
-    if (!e->has_findings)
+    if (!e->score.findings)
         return trained_refuse(error, GLCNN_INVALID_STATE,
                               "the evaluation kept nothing for a page: give it the option page");
     const bool good = report_read_worst(&e->pictures, e->result.part, &e->findings, m->saved.names,

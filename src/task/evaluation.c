@@ -13,8 +13,7 @@ void trained_forget_evaluation(glcnn_model *m)
     struct evaluated *e = &m->evaluated;
     pictures_close(&e->pictures);
     score_free(&e->score);
-    if (e->has_findings)
-        findings_free(&e->findings);
+    findings_free(&e->findings);
     free(e->data);
     free(e->parts);
     free(e->json);
@@ -74,8 +73,7 @@ static glcnn_status begin_findings(glcnn_model *m, char error[GLCNN_ERROR_LENGTH
 {
     struct evaluated *e = &m->evaluated;
     const struct task *task = e->score.task;
-    e->has_findings = findings_begin(&e->findings, task->count_right ? m->saved.form.classes : 0);
-    if (!e->has_findings)
+    if (!findings_begin(&e->findings, task->count_right ? m->saved.form.classes : 0))
         return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     e->score.findings = &e->findings;
     if (task->show)

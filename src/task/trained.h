@@ -17,8 +17,7 @@ struct evaluated {
     char *data;       /* the path; NULL: there was none yet */
     struct pictures pictures;
     struct score score;
-    struct findings findings;
-    bool has_findings;
+    struct findings findings; /* that the score has where a page is asked for */
     struct glcnn_evaluation result;
     double *parts; /* measures, then counts */
     struct text text, notes, remarks;
