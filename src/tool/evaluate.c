@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/option.h"
 #include "task/task.h"
 #include "tool.h"
 #include "train/claim.h"
@@ -137,13 +136,10 @@ static bool read_option(struct evaluation *e, int letter)
         e->claims.force = true;
     else if (letter == OPTION_COLOURS)
         e->options.mask_colours = optarg;
-    else if (letter == OPTION_SIZE) {
-        if (option_extent(optarg, GLCNN_DATA_MAX_SIDE, &e->width, &e->height))
-            return true;
-        complain(e->command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, optarg,
-                 (unsigned)GLCNN_DATA_MAX_SIDE);
-        return false;
-    } else if (letter == OPTION_PLOT)
+    else if (letter == OPTION_SIZE)
+        return read_extent(e->command, optarg, GLCNN_DATA_MAX_SIDE, &e->width, &e->height) ==
+               EXIT_GOOD;
+    else if (letter == OPTION_PLOT)
         e->plot = optarg;
     else if (letter == OPTION_REPORT)
         e->report = optarg;

@@ -352,13 +352,9 @@ static bool read_option(struct prediction *p, int letter, bool *json)
         return p->claims.force = true;
     if (letter >= OPTION_CONFIDENCE && letter <= OPTION_ACROSS_CLASSES)
         return read_limit(p, letter);
-    if (letter == OPTION_SIZE && option_extent(optarg, GLCNN_DATA_MAX_SIDE, &p->width, &p->height))
-        return true;
-    if (letter == OPTION_SIZE) {
-        complain(p->command, EXIT_USAGE, "--size is \"%s\"; " OPTION_EXTENT, optarg,
-                 (unsigned)GLCNN_DATA_MAX_SIDE);
-        return false;
-    }
+    if (letter == OPTION_SIZE)
+        return read_extent(p->command, optarg, GLCNN_DATA_MAX_SIDE, &p->width, &p->height) ==
+               EXIT_GOOD;
     if (letter != OPTION_TOP)
         return read_device_option(&p->tool, letter);
     if (option_whole(optarg, 1, TOP_MAX, &top)) {
