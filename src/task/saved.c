@@ -149,7 +149,7 @@ bool saved_take(const struct glcnn_checkpoint_metadata *m, bool has_own, struct 
                *task = saved_text(m, MODEL, "task"),        /* older files classify */
                    *fit_name = saved_text(m, MODEL, "fit"); /* older files cut */
     const struct fit *fit = fit_find(fit_name ? fit_name : "cut");
-    const struct task *known = task ? task_find(task) : task_at(0);
+    const struct task *known = task ? task_find(task) : &task_classify;
     saved->form.task = known ? task_number(known) : 0;
     saved->form.fit = fit ? fit->fit : GLCNN_DATA_FIT_CUT;
     saved->net = net && !has_own ? net_find(net) : NULL;
