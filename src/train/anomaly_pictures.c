@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "visa.h"
 
 /* Names of folders of normal pictures; "good" is MVTec AD's. */
@@ -56,7 +57,7 @@ void anomaly_normal_folder(const char *folder, char path[ANOMALY_PATH])
 bool anomaly_add_path(void *user, const char *path)
 {
     struct anomaly_paths *paths = user;
-    char **items = realloc(paths->items, ((size_t)paths->count + 1) * sizeof *items);
+    char **items = array_grow(paths->items, paths->count, &paths->room, sizeof *items);
     if (!items)
         return false;
     paths->items = items;

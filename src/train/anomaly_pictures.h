@@ -13,6 +13,7 @@
 struct anomaly_paths {
     char **items;
     uint32_t count;
+    size_t room;
 };
 
 /* Adds a copy, as an anomaly_taker does whose user is a struct anomaly_paths. False: not enough memory. */
