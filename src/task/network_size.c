@@ -117,7 +117,7 @@ static size_t list_known(const struct change *c, struct sides known[1 + DETECTIO
     size_t count = 0;
     known[count++] =
         (struct sides){{c->own->width, c->form->width}, {c->own->height, c->form->height}};
-    if (c->task->boxes) {
+    if (c->task->layout) {
         const struct detection_layout own = c->task->layout(c->own),
                                       other = c->task->layout(c->form);
         for (uint32_t i = 0; i < own.scales; i++)
@@ -179,7 +179,7 @@ static bool resize(const struct change *c, const struct map *map, const struct s
 static bool widen(const struct change *c, const struct map *map, const struct sides *source)
 {
     struct glcnn_pad_parameters *p = glcnn_pad(kernel_of(glcnn_image_node_filter(map->image)));
-    if (!c->task->boxes || !c->task->head || !p ||
+    if (!c->task->layout || !c->task->head || !p ||
         strncmp(map->label, c->task->head, strlen(c->task->head)) != 0)
         return true;
     const struct detection_layout other = c->task->layout(c->form);
