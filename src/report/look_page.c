@@ -146,7 +146,7 @@ static bool print_one(FILE *f, const struct look_page *p, glcnn_data_part part, 
         fprintf(f, "<br/>");
     }
     svg_escape(f, text);
-    fprintf(f, "<small>%s: ", glcnn_data_part_name((glcnn_data_part)part));
+    fprintf(f, "<small>%s: ", glcnn_data_part_name(part));
     svg_escape(f, name);
     fprintf(f, "</small></figcaption></figure>\n");
     shown_free(&shown);
@@ -181,7 +181,7 @@ static bool print_part(FILE *f, const struct look_page *p, glcnn_data_part part,
     fprintf(f,
             "<h2>Pictures of the %s part</h2>\n<p>%u of %u, evenly spread over the part.</p>\n"
             "<div class=\"pictures one\">\n",
-            glcnn_data_part_name((glcnn_data_part)part), count, all);
+            glcnn_data_part_name(part), count, all);
     for (uint32_t i = 0; i < count && good; i++) {
         const uint32_t index = (uint32_t)((uint64_t)i * all / count);
         good = print_one(f, p, part, index, label_of(p, part, index), error);
