@@ -47,12 +47,12 @@ struct glcnn_anomaly_layer {
     uint32_t width, height, channels;
 };
 
-/* What is not known of an object from a file is 0. */
+/* Members that a file does not keep are 0 of an object that was read from one. */
 struct glcnn_anomaly_description {
     double threshold;                 /* scores above it are anomalous */
     uint32_t columns, rows, channels; /* patches of a picture, and numbers of a patch */
     uint32_t bank;                    /* patches that are kept */
-    /* Known of an object that was fitted. */
+    /* Only an object that was fitted has these, since files do not keep them. */
     uint32_t layer_count;
     const struct glcnn_anomaly_layer *layers;
     uint32_t fitted;   /* pictures with patches to choose from */
@@ -125,7 +125,7 @@ GLCNN_API glcnn_status glcnn_anomaly_save_map(const glcnn_anomaly *anomaly, cons
 /* The files that are scored, or were fitted to, all of them pictures of the test part; NULL: there are none. */
 GLCNN_API const glcnn_dataset *glcnn_anomaly_data(const glcnn_anomaly *anomaly);
 
-/* How well the scores of labelled pictures divide normal ones from others. */
+/* The summary says how well the scores of labelled pictures divide normal ones from others. */
 struct glcnn_anomaly_summary {
     double auroc; /* area under the ROC curve; NAN where there are none of a kind */
     uint32_t normal_count, defect_count;  /* pictures with a label */

@@ -1,5 +1,6 @@
-/* Files that show how a training goes, and how an evaluation went. Those of a training are made of its events: the settings "log", "plot", "report", "tensorboard" and
- * "trace" of glcnn/train.h name them. A training without observers writes none of them.
+/* Files that show how a training goes, and how an evaluation went. Those of a training are made of its events: the
+ * settings "log", "plot", "report", "tensorboard" and "trace" of glcnn/train.h name them. A training without observers
+ * writes none of them.
  *
  *     glcnn_observers_create(trainer, &observers, error);
  *     do {
@@ -22,8 +23,8 @@ extern "C" {
 /* The observers that the trainer's settings ask for. */
 typedef struct glcnn_observers glcnn_observers;
 
-/* Must be called before the trainer's first event is taken; the files are opened once it has begun. *observers is the caller's, NULL
- * after a failure, and the trainer must outlive it. Errors: GLCNN_OUT_OF_MEMORY. */
+/* Must be called before the trainer's first event is taken; the files are opened once it has begun. *observers is the
+ * caller's, NULL after a failure, and the trainer must outlive it. Errors: GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_observers_create(glcnn_trainer *trainer, glcnn_observers **observers,
                                               char error[GLCNN_ERROR_LENGTH]);
 /* Shows an event, each that the trainer returns and before the next. A file that cannot be opened fails the training; one

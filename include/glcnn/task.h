@@ -62,10 +62,11 @@ struct glcnn_model_description {
  * glcnn_network_deserialize and glcnn_checkpoint_load; GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_model **model,
                                         char error[GLCNN_ERROR_LENGTH]);
-/* The same for pictures that are brought to another size than the network was made for, up to GLCNN_DATA_MAX_SIDE, where
- * its layers allow: those that work at each place alike do, means of whole maps, and what "glcnn train" puts behind them; a
- * layer that has weights for each place does not. width and height 0: the size that it was made for. Errors: also
- * GLCNN_INVALID_ARGUMENT for a size out of range; GLCNN_MALFORMED_DATA names the layer that does not. */
+/* Does the same for pictures that are brought to another size than the network was made for, up to
+ * GLCNN_DATA_MAX_SIDE, where its layers allow: those that work at each place alike do, means of whole maps, and what
+ * "glcnn train" puts behind them; a layer that has weights for each place does not. width and height 0: the size that it
+ * was made for. Errors: also GLCNN_INVALID_ARGUMENT for a size out of range; GLCNN_MALFORMED_DATA names the layer that
+ * does not. */
 GLCNN_API glcnn_status glcnn_model_load_sized(glcnn_device *device, const char *path,
                                               uint32_t width, uint32_t height, glcnn_model **model,
                                               char error[GLCNN_ERROR_LENGTH]);
@@ -190,9 +191,9 @@ GLCNN_API glcnn_status glcnn_predictions_next(glcnn_predictions *predictions,
                                               char error[GLCNN_ERROR_LENGTH]);
 /* More of the answer under way, made at the call, which lives until the next glcnn_predictions_next. NULL: there is no
  * answer, it is not finite, there is not enough memory, or as said. */
-/* What glcnn predict prints of it, lines; what others named is escaped. */
+/* Returns what glcnn predict prints of it, lines in which what others named is escaped. */
 GLCNN_API const char *glcnn_predictions_text(glcnn_predictions *predictions);
-/* The same as glcnn predict --json prints it, UTF-8. */
+/* Returns the same as glcnn predict --json prints it, in UTF-8. */
 GLCNN_API const char *glcnn_predictions_json(glcnn_predictions *predictions);
 /* Segment: [height][width], the class of each pixel of the picture, GLCNN_DATA_NO_CLASS where the network does not
  * see it. NULL for other tasks. */

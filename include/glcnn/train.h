@@ -181,7 +181,7 @@ GLCNN_API glcnn_status glcnn_trainer_create(glcnn_device *device,
                                             glcnn_trainer **trainer,
                                             char error[GLCNN_ERROR_LENGTH]);
 
-/* What a program may do in the trainer's place. Each may be NULL. */
+/* A program may do these in the trainer's place. Each may be NULL. */
 struct glcnn_trainer_callbacks {
     /* Opens the device once it is needed, which is the trainer's then. name: the device that this process should have
      * where the user names none, NULL: any. A failure's status ends the training, with the words in `error`. */

@@ -1,4 +1,4 @@
-/* How much memory this process can still have. */
+/* Tells how much memory this process can still have. */
 #include "base/memory.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* How much memory this process can still have. */
+/* Tells how much memory this process can still have. */
 #ifndef GLCNN_BASE_MEMORY_H
 #define GLCNN_BASE_MEMORY_H
 

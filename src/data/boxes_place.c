@@ -67,7 +67,7 @@ bool place_any_part(const struct place *p, bool (*has)(const char *folder, const
     return found;
 }
 
-/* Files of the folder, and of the folders of parts in it, that have the ending. */
+/* True if the folder, or that of a part in it, has files with the ending. */
 static bool has_files(const char *folder, const void *ending)
 {
     struct place p;

@@ -49,7 +49,7 @@ static bool folder_has_list(const char *folder, const void *what)
     return found;
 }
 
-/* In the folder, or else in that of a part. */
+/* The list is in the folder, or else in that of a part. */
 bool set_has_list(const char *path)
 {
     struct place p;

@@ -1,4 +1,4 @@
-/* What is drawn of an evaluation: its page, and its confusion matrix. */
+/* Draws an evaluation: its page, and its confusion matrix. */
 #include <glcnn/report.h>
 #include <inttypes.h>
 #include <stdio.h>

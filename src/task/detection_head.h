@@ -27,7 +27,7 @@ struct detection_outputs {
 void detection_head(const struct detection_layout *layout, uint32_t channels,
                     const struct detection_features *features, struct detection_outputs *outputs);
 
-/* The outputs of a grid of what its convolutions make; all but scores are NULL on failure. */
+/* Makes the outputs of a grid of what its convolutions make; all but scores are NULL on failure. */
 void detection_join(glcnn_image_node *distances, glcnn_image_node *scores,
                     struct detection_outputs *outputs);
 

@@ -1,4 +1,4 @@
-/* How well a trained model does. */
+/* Measures how well a trained model does. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
                                                                    : GLCNN_MALFORMED_DATA;
 }
 
-/* What a page shows beside the score. */
+/* Has the score keep what a page shows beside it. */
 static glcnn_status begin_findings(glcnn_model *m, char error[GLCNN_ERROR_LENGTH])
 {
     struct evaluated *e = &m->evaluated;

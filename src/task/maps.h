@@ -19,7 +19,7 @@ struct maps {
  * Nothing is computed, and weights need not be there. Release with maps_free, after a failure too. False:
  * the device has the message. */
 bool maps_find(const struct model *model, struct maps *maps);
-/* The same of the first filters alone. */
+/* Finds those of the first filters alone. */
 bool maps_find_first(const struct model *model, size_t filters, struct maps *maps);
 void maps_free(struct maps *maps);
 

@@ -174,7 +174,7 @@ void runner_destroy(struct runner *runner);
 /* What labels stand for in a runner that trains; the targets must outlive it. Needed where pictures
  * are mixed. False: not enough memory. */
 bool runner_set_targets(struct runner *runner, const struct targets *targets);
-/* How runner_run_batch is given its batches from now on. */
+/* Sets how runner_run_batch is given its batches from now on. */
 bool runner_take(struct runner *runner, const struct input_parameters *parameters);
 /* The same, by a function that finds the images of a batch. */
 void runner_take_from(struct runner *runner, runner_finder find, void *user);

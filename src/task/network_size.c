@@ -22,7 +22,7 @@ struct sides {
     struct side x, y;
 };
 
-/* What is known of a network while it is changed. */
+/* The struct keeps what is known of a network while it is changed. */
 struct change {
     struct model model;
     const struct form *own, *form;
@@ -69,7 +69,7 @@ static bool look_ahead(struct change *c, size_t filters)
     return found || refuse_device(c);
 }
 
-/* Those of an image, whose filter is known in both sizes. */
+/* Finds the sides of an image, whose filter is known in both sizes. */
 static struct sides sides_of(const struct change *c, const glcnn_image_node *image)
 {
     for (size_t i = 0; i < c->after.count; i++)
@@ -305,7 +305,7 @@ static bool check_filter(const struct change *c, const struct map *map)
     return true;
 }
 
-/* What the network answers has as many values as its task says. */
+/* The answer must have as many values as the task says, since whoever reads it has room for those. */
 static bool check_answer(const struct change *c)
 {
     const struct map *last = &c->after.at[c->after.count - 1];

@@ -43,7 +43,7 @@ struct saved {
 const char *saved_text(const struct glcnn_checkpoint_metadata *metadata, const char *group,
                        const char *name);
 
-/* What the group "model" says, with the version. */
+/* The entries of the group "model", with the version. */
 #define SAVED_ENTRIES     11
 #define SAVED_ENTRIES_MAX 80 /* with those of the caller */
 #define SAVED_NUMBERS     4
@@ -58,7 +58,7 @@ struct saved_entries {
 };
 /* False: not enough memory. */
 bool saved_describe(const struct saved *saved, struct saved_entries *entries);
-/* The same, read; has_own: whose network is not one of nets.h. False: they lack something, or do not agree. Release
+/* Reads them; has_own: the network is not one of nets.h. False: they lack something, or do not agree. Release
  * with saved_free, after a failure too. */
 bool saved_take(const struct glcnn_checkpoint_metadata *metadata, bool has_own,
                 struct saved *saved);

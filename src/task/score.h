@@ -47,7 +47,7 @@ bool scores_are_finite(const float *values, size_t count);
 void score_add(struct score *score, const float *values, const struct glcnn_data_batch *batch);
 
 double score_measure(const struct score *score); /* the task's; NaN: of no picture */
-/* That epochs are compared by, and the measure: both NaN of no picture. */
+/* Returns the number that epochs are compared by, and sets the measure: both are NaN of no picture. */
 double score_rank(const struct score *score, double *measure);
 /* Of the measure, as interval.h has it, of a score that kept tallies. Tallies that had no memory give none. False:
  * not enough memory. */

@@ -1,4 +1,4 @@
-/* What is asked of tasks. */
+/* Answers what is asked of tasks. */
 #include "task.h"
 
 #include <math.h>
@@ -13,7 +13,6 @@ const struct task *task_find(const char *name)
     return task_registry[i];
 }
 
-/* So many are there. */
 static size_t count_tasks(void)
 {
     size_t count = 0;

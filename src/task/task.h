@@ -81,7 +81,7 @@ struct task_parts {
 
 #define TASK_BOXES 300
 
-/* How far augmentation may change pictures where nobody says it; all zero: not at all. Sides are shares of
+/* Augmentation may change pictures so far where nobody says how far; all zero: not at all. Sides are shares of
  * the shorter side. */
 struct task_changes {
     bool flips; /* where the names of classes and keypoints allow it */
@@ -134,8 +134,9 @@ struct task {
     bool (*finish)(struct model *model);
     /* model->probabilities where `finish` left it out, without description. */
     glcnn_image_node *(*answer)(const struct model *model);
-    /* Where a file for other programs ends, into `ends`, and how many they are; 0, with a message: the network lacks
-     * them. NULL: at one value, the scores where `answer` makes what it answers of them, else what it answers. */
+    /* Writes where a file for other programs ends into `ends`, and returns how many they are; 0, with a message: the
+     * network lacks them. NULL: at one value, the scores where `answer` makes what it answers of them, else what it
+     * answers. */
     uint32_t (*find_ends)(const struct model *model, struct task_end ends[TASK_ENDS],
                           char error[GLCNN_ERROR_LENGTH]);
     /* Makes of the ends of a network that was read of such a file, in that order, what the network answers; units: as

@@ -122,7 +122,7 @@ static uint32_t head_channels(const struct features *features)
                                     : (quarter > MOST_CHANNELS ? MOST_CHANNELS : quarter);
 }
 
-/* As many grids as pictures of a form have objects for. */
+/* There are as many grids as pictures of a form have objects for. */
 static struct detection_layout layout_of(const struct form *form)
 {
     static const uint32_t strides[DETECTION_SCALES] = {8, 16, 32};
@@ -147,7 +147,7 @@ static glcnn_image_node *build(const struct features *features, const struct for
 
 /* ---- In files for other programs ---- */
 
-/* What the soft plus of a grid reads. */
+/* Finds what the soft plus of a grid reads; NULL: no soft plus has the label. */
 static glcnn_image_node *raw_distances(const glcnn_network *network, uint32_t scale)
 {
     glcnn_image_node *made = named(network, "distances", scale);

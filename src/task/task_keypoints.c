@@ -157,7 +157,7 @@ static void draw_map(const struct form *form, const struct keypoint *point, uint
     }
 }
 
-/* Where augmentation moves the keypoints of a picture. */
+/* A movement says where augmentation moves the keypoints of a picture. */
 struct movement {
     double matrix[6];
     bool moves;

@@ -188,8 +188,8 @@ static size_t values(const struct form *form)
 
 /* ---- Scores ---- */
 
-/* The confusion matrix of the pictures' own pixels; of each class the pixels that the network does not see; and
- * pixels with a class as the network sees them, which the loss is the mean over. */
+/* The sums are the confusion matrix of the pictures' own pixels; of each class the pixels that the network does not see;
+ * and pixels with a class as the network sees them, which the loss is the mean over. */
 static size_t sums(const struct form *form)
 {
     return (size_t)form->classes * form->classes + form->classes + 1;
@@ -205,7 +205,7 @@ static double *loss_pixels_of(const struct score *score)
     return unseen_of(score) + score->form.classes;
 }
 
-/* What is at hand of the picture under way. */
+/* The struct keeps what is at hand of the picture under way. */
 struct comparison {
     uint8_t *truth, *found; /* the class of each of its pixels */
     size_t room;            /* for so many */
@@ -321,7 +321,7 @@ static double pictures(const struct score *score)
     return *loss_pixels_of(score) / ((double)score->form.width * score->form.height);
 }
 
-/* Of pixels; those that the network does not see are missed. */
+/* Counts pixels; those that the network does not see are missed. */
 static struct confusion_tally tally_of(const struct score *score, uint32_t class)
 {
     const struct confusion c = {score->form.classes, score->sums};

@@ -67,7 +67,7 @@ glcnn_status trained_open(glcnn_model *m, glcnn_device *device, char error[GLCNN
     return glcnn_device_is_lost(device) ? GLCNN_DEVICE_LOST : GLCNN_MALFORMED_DATA;
 }
 
-/* width 0: the file's. */
+/* A width of 0 stands for the file's size. */
 static glcnn_status take_size(glcnn_model *m, uint32_t width, uint32_t height,
                               char error[GLCNN_ERROR_LENGTH])
 {

@@ -11,7 +11,7 @@
 
 #define TRAINED_BATCH 32 /* pictures that run at once */
 
-/* What the last evaluation opened and counted. */
+/* The last evaluation keeps what it opened and counted, since a page may be drawn of it. */
 struct evaluated {
     bool is_measured; /* it came to its end */
     char *data;       /* the path; NULL: there was none yet */

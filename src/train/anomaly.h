@@ -1,4 +1,4 @@
-/* What fitting and scoring of glcnn/anomaly.h share. */
+/* Declares what fitting and scoring of glcnn/anomaly.h share. */
 #ifndef GLCNN_TRAIN_ANOMALY_H
 #define GLCNN_TRAIN_ANOMALY_H
 

@@ -74,7 +74,7 @@ void anomaly_free_paths(struct anomaly_paths *paths)
 
 #define DEEPEST 3 /* folders between a path that is given and a folder "test" */
 
-/* Those that the list names, or all. */
+/* Takes the pictures that the list names, or all where it names none. */
 static bool visit_visa(const char *folder, anomaly_taker *take, void *user)
 {
     char path[ANOMALY_PATH];

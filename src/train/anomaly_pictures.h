@@ -9,7 +9,7 @@
 
 #define ANOMALY_PATH 4096
 
-/* Names of paths that are gathered. */
+/* The struct gathers paths in the order in which they are added. */
 struct anomaly_paths {
     char **items;
     uint32_t count;
@@ -33,7 +33,6 @@ bool anomaly_test_folders(const char *given, anomaly_taker *take, void *user);
 /* A picture's label is the name of a folder that it lies in, up to three above it and below "test", where that
  * is "good", or Good, OK, ok, Normal and the like, or is beside a folder of such a name; other pictures have
  * none. */
-
 glcnn_anomaly_kind anomaly_label(const char *picture, char label[ANOMALY_PATH]);
 
 /* No picture has fewer pixels than patches are to be made of it. False, with a message: one has, or there

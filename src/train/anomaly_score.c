@@ -47,7 +47,7 @@ glcnn_status glcnn_anomaly_load(glcnn_device *device, const char *path, glcnn_an
 
 /* ---- Which pictures ---- */
 
-/* What to score of each path; false: not enough memory. */
+/* Finds what to score of each path. False: not enough memory. */
 static bool find_paths(const char *const *given, uint32_t count, struct anomaly_paths *paths,
                        struct text *remarks)
 {

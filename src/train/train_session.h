@@ -266,7 +266,7 @@ bool session_average_statistics(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH]
 
 /* Measures the validation part into the session's score, of all ranks: by the averages, where there are any. */
 glcnn_status session_validate(glcnn_trainer *s);
-/* The same by what is trained. */
+/* Does the same by what is trained. */
 glcnn_status session_validate_trained(glcnn_trainer *s);
 
 /* At the end: notes on the test images, and the conclusion of the images to validate with. */

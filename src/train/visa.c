@@ -68,7 +68,7 @@ static bool cut_line(char **text, char *columns[COLUMNS])
     return true;
 }
 
-/* What follows the object's name in the path of a picture; NULL: it is none of this object and split. */
+/* Returns what follows the object's name in the path of a picture; NULL: it is none of this object and split. */
 static const char *find_picture(char *const columns[COLUMNS], const char *object, const char *split)
 {
     const size_t length = strlen(object);
