@@ -227,7 +227,7 @@ static bool draw_labels(struct runner *runner, const struct glcnn_data_batch *ba
     }
     uint32_t *partners = NULL;
     char why[GLCNN_ERROR_LENGTH];
-    if (runner->task == &task_keypoints)
+    if (runner->task->has_sides)
         good = good && keypoint_sides(names, runner->form.classes, &partners, why);
     runner->partners = partners;
     good = good && runner->task->draw_labels(runner, batch, count, names, pixels);

@@ -115,6 +115,8 @@ struct task {
     bool (*check)(const struct glcnn_data_info *info, char error[GLCNN_ERROR_LENGTH]);
     /* What turns the pictures turns the labels too. */
     bool labels_turn;
+    /* Labels are keypoints, of which those called left and right change places in a mirrored picture. */
+    bool has_sides;
     glcnn_data_fit fit; /* how pictures come to the network's size, unless that is asked for */
 
     /* ---- The network ---- */

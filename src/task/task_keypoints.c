@@ -490,6 +490,7 @@ const struct task task_keypoints = {
     .is_asked_for = true,
     .check = check,
     .labels_turn = true,
+    .has_sides = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,
     .build = build,
     .head = "keypoints_",

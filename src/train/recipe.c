@@ -77,7 +77,7 @@ static bool keypoints_keep(const struct glcnn_data_info *info)
 
 static bool labels_keep(const struct recipe_data *d)
 {
-    return d->task == &task_keypoints ? keypoints_keep(d->info) : classes_keep(d->info);
+    return d->task->has_sides ? keypoints_keep(d->info) : classes_keep(d->info);
 }
 
 static void add(char words[RECIPE_WORDS], const char *name, double value)

@@ -21,7 +21,7 @@ static bool find(const glcnn_trainer *s, uint32_t **partners, char why[GLCNN_ERR
 bool session_find_sides(glcnn_trainer *s, char error[GLCNN_ERROR_LENGTH])
 {
     char why[GLCNN_ERROR_LENGTH] = "";
-    if (s->settings.task != &task_keypoints || !mirrors(s))
+    if (!s->settings.task->has_sides || !mirrors(s))
         return true;
     if (!find(s, &s->partners, why))
         snprintf(why, sizeof why, "there is not enough memory");
@@ -49,7 +49,7 @@ void session_describe_sides(const glcnn_trainer *s, char text[GLCNN_ERROR_LENGTH
     char why[GLCNN_ERROR_LENGTH] = "";
     uint32_t *partners = NULL;
     *text = 0;
-    if (s->settings.task != &task_keypoints)
+    if (!s->settings.task->has_sides)
         return;
     if (s->partners && count_pairs(s) == 1)
         snprintf(text, GLCNN_ERROR_LENGTH,
