@@ -69,12 +69,14 @@ static bool look_ahead(struct change *c, size_t filters)
     return found || refuse_device(c);
 }
 
-/* Finds the sides of an image, whose filter is known in both sizes. */
+/* Finds the sides of an image; those that its filter is not known to have of the other size are 0. */
 static struct sides sides_of(const struct change *c, const glcnn_image_node *image)
 {
-    for (size_t i = 0; i < c->after.count; i++)
+    static const struct form unknown = {.width = 0};
+    for (size_t i = 0; i < c->before.count; i++)
         if (c->before.at[i].image == image) {
-            const struct form *before = &c->before.at[i].form, *after = &c->after.at[i].form;
+            const struct form *before = &c->before.at[i].form,
+                              *after = i < c->after.count ? &c->after.at[i].form : &unknown;
             return (struct sides){{before->width, after->width}, {before->height, after->height}};
         }
     return (struct sides){{c->own->width, c->form->width}, {c->own->height, c->form->height}};
@@ -207,15 +209,6 @@ static bool change_filter(struct change *c, const struct map *map)
     return resize(c, map, &source) && widen(c, map, &source);
 }
 
-static struct sides own_sides(const struct change *c, const glcnn_image_node *image)
-{
-    for (size_t i = 0; i < c->before.count; i++)
-        if (c->before.at[i].image == image)
-            return (struct sides){{c->before.at[i].form.width, 0},
-                                  {c->before.at[i].form.height, 0}};
-    return (struct sides){{c->own->width, 0}, {c->own->height, 0}};
-}
-
 static bool change_filters(struct change *c)
 {
     bool good = true;
@@ -223,7 +216,7 @@ static bool change_filters(struct change *c)
         glcnn_filter_node *filter = glcnn_image_node_filter(c->before.at[i].image);
         if (glcnn_filter_node_source_count(filter) == 0)
             continue;
-        const struct sides own = own_sides(c, glcnn_filter_node_source(filter, 0));
+        const struct sides own = sides_of(c, glcnn_filter_node_source(filter, 0));
         if (is_sized(filter, &own))
             good = look_ahead(c, i) && change_filter(c, &c->before.at[i]);
     }
