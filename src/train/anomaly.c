@@ -33,6 +33,16 @@ void glcnn_anomaly_destroy(glcnn_anomaly **anomaly)
     *anomaly = NULL;
 }
 
+void anomaly_describe(glcnn_anomaly *a)
+{
+    const struct form *grid = &a->patches.grid;
+    a->info = (struct glcnn_anomaly_description){.threshold = a->record.threshold,
+                                                 .columns = grid->width,
+                                                 .rows = grid->height,
+                                                 .channels = grid->channels,
+                                                 .bank = a->bank.count};
+}
+
 const struct glcnn_anomaly_description *glcnn_anomaly_info(const glcnn_anomaly *anomaly)
 {
     return &anomaly->info;

@@ -44,6 +44,8 @@ struct glcnn_anomaly {
 /* A new object, whose device is that or the library's default. */
 glcnn_status anomaly_create(glcnn_device *device, glcnn_anomaly **anomaly,
                             char error[GLCNN_ERROR_LENGTH]);
+/* Sets the info to what files keep. */
+void anomaly_describe(glcnn_anomaly *anomaly);
 /* Opens pictures, and gives them to the network of patches. */
 glcnn_status anomaly_open_pictures(glcnn_anomaly *anomaly, const char *const *paths, uint32_t count,
                                    char error[GLCNN_ERROR_LENGTH]);

@@ -347,24 +347,19 @@ static void set_threshold(struct fit *f)
 static void describe(struct fit *f)
 {
     glcnn_anomaly *a = f->a;
-    const struct form *grid = &a->patches.grid;
     for (size_t k = 0; k < a->patches.output_count; k++) {
         const struct map *output = &a->patches.outputs[k];
         a->layers[k] = (struct glcnn_anomaly_layer){output->label, output->form.width,
                                                     output->form.height, output->form.channels};
     }
-    a->info = (struct glcnn_anomaly_description){.threshold = a->record.threshold,
-                                                 .columns = grid->width,
-                                                 .rows = grid->height,
-                                                 .channels = grid->channels,
-                                                 .bank = a->bank.count,
-                                                 .layer_count = (uint32_t)a->patches.output_count,
-                                                 .layers = a->layers,
-                                                 .fitted = f->blocks,
-                                                 .held_out = a->record.held_out,
-                                                 .rank = a->record.rank,
-                                                 .quantile = a->record.quantile,
-                                                 .chosen_in = f->projection.channels};
+    anomaly_describe(a);
+    a->info.layer_count = (uint32_t)a->patches.output_count;
+    a->info.layers = a->layers;
+    a->info.fitted = f->blocks;
+    a->info.held_out = a->record.held_out;
+    a->info.rank = a->record.rank;
+    a->info.quantile = a->record.quantile;
+    a->info.chosen_in = f->projection.channels;
 }
 
 static bool is_share(double share)

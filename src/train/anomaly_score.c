@@ -24,11 +24,7 @@ static glcnn_status open_network(glcnn_anomaly *a, const char *path, char error[
                  grid->channels, a->bank.channels);
         return GLCNN_MALFORMED_DATA;
     }
-    a->info = (struct glcnn_anomaly_description){.threshold = a->record.threshold,
-                                                 .columns = grid->width,
-                                                 .rows = grid->height,
-                                                 .channels = grid->channels,
-                                                 .bank = a->bank.count};
+    anomaly_describe(a);
     return nearest_create(a->device, &a->bank, grid, ANOMALY_BATCH, &a->nearest)
                ? GLCNN_SUCCESS
                : trained_refuse_device(error, a->device);
