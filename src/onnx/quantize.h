@@ -22,9 +22,9 @@ enum role {
 /* A value of the graph: an input of it, or what a node makes. */
 struct quantized_value {
     const char *name;
-    size_t maker, readers, reader; /* the node, NOWHERE: an input; how many read it, and the last */
-    size_t group;                  /* the least value that it shares a scale with */
-    size_t range;                  /* its number; NOWHERE: the value stays float32 */
+    size_t maker, readers; /* the node, NOWHERE: an input; how many read it */
+    size_t group;          /* the least value that it shares a scale with */
+    size_t range;          /* its number; NOWHERE: the value stays float32 */
     bool is_output, is_whole;
     bool is_behind, is_before; /* a layer of weights */
     bool is_moved;             /* nothing but moves lead to it from the inputs */
@@ -50,7 +50,7 @@ bool quantizing_is_well(const struct quantizing *q);
 void quantizing_note(struct quantizing *q, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Notes makers and readers of all values. */
+/* Notes the makers of all values, and counts their readers. */
 bool quantizing_find_values(struct quantizing *q);
 /* The value of a name; NOWHERE: a constant, or left out. */
 size_t quantizing_value(const struct quantizing *q, const char *name);

@@ -65,23 +65,16 @@ static bool add_value(struct quantizing *q, const char *name, size_t maker)
         return onnx_fail(&q->writer.messages, GLCNN_MALFORMED_DATA,
                          "two values of the model are called \"%.80s\"", name);
     q->values[q->value_count] = (struct quantized_value){
-        .name = name, .maker = maker, .reader = NOWHERE, .group = q->value_count, .range = NOWHERE};
+        .name = name, .maker = maker, .group = q->value_count, .range = NOWHERE};
     return name_table_add(&q->names, name, q->value_count++) || onnx_no_memory(&q->writer.messages);
 }
 
-struct reading {
-    struct quantizing *q;
-    size_t node;
-};
-
-static void note_read(void *context, const char *name)
+static void count_read(void *context, const char *name)
 {
-    const struct reading *r = context;
-    const size_t value = quantizing_value(r->q, name);
-    if (value == NOWHERE)
-        return;
-    r->q->values[value].readers++;
-    r->q->values[value].reader = r->node;
+    struct quantizing *q = context;
+    const size_t value = quantizing_value(q, name);
+    if (value != NOWHERE)
+        q->values[value].readers++;
 }
 
 static size_t most_values(const Onnx__GraphProto *graph)
@@ -111,8 +104,7 @@ bool quantizing_find_values(struct quantizing *q)
         return onnx_no_memory(&q->writer.messages);
     bool good = find_inputs(q);
     for (size_t i = 0; good && i < graph->n_node; i++) {
-        struct reading reading = {q, i};
-        order_reads(graph->node[i], note_read, &reading);
+        order_reads(graph->node[i], count_read, q);
         for (size_t k = 0; good && k < graph->node[i]->n_output; k++)
             good = add_value(q, graph->node[i]->output[k], i);
     }
