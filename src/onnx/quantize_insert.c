@@ -422,11 +422,10 @@ static bool write_layer(struct insertion *in, Onnx__NodeProto *node, size_t sour
 static bool write_sources(struct insertion *in, Onnx__NodeProto *node, enum role role)
 {
     const struct quantizing *q = in->q;
-    const size_t most = role == ROLE_JOIN ? node->n_input : role == ROLE_PAIR ? 2 : 1;
-    const size_t first = quantizing_value(q, node->input[0]);
+    const size_t count = quantizing_sources(node, role), first = quantizing_value(q, node->input[0]);
     if (role == ROLE_LAYER && !write_layer(in, node, first))
         return false;
-    for (size_t i = 0; i < most && i < node->n_input; i++) {
+    for (size_t i = 0; i < count; i++) {
         const size_t value = quantizing_value(q, node->input[i]);
         if (value == NOWHERE) {
             if (role == ROLE_PAIR && !write_constant(in, node, i))

@@ -152,8 +152,7 @@ static enum role find_role(const struct quantizing *q, const Onnx__NodeProto *no
     return strcmp(type, "MatMul") == 0 ? ROLE_PAIR : ROLE_FLOAT;
 }
 
-/* The number of inputs that are numbers of a picture; others are sizes, bounds and axes. */
-static size_t source_count(const Onnx__NodeProto *node, enum role role)
+size_t quantizing_sources(const Onnx__NodeProto *node, enum role role)
 {
     const size_t most = role == ROLE_JOIN ? SIZE_MAX : role == ROLE_PAIR ? 2 : 1;
     return node->n_input < most ? node->n_input : most;
@@ -194,7 +193,7 @@ static void look_ahead(struct quantizing *q)
                                       .is_whole =
                                           is_one_of(text_of(node->op_type), makes_whole,
                                                     sizeof makes_whole / sizeof *makes_whole)};
-        for (size_t k = 0; k < source_count(node, role); k++) {
+        for (size_t k = 0; k < quantizing_sources(node, role); k++) {
             const size_t source = source_of(q, node, k);
             const struct quantized_value *v = source == NOWHERE ? NULL : &q->values[source];
             all.is_moved = all.is_moved && v && v->is_moved;
@@ -228,7 +227,7 @@ static void look_back(struct quantizing *q)
 /* Is every source made by a node that is int8, none of them a constant? */
 static bool goes_on(const struct quantizing *q, const Onnx__NodeProto *node, enum role role)
 {
-    for (size_t k = 0; k < source_count(node, role); k++) {
+    for (size_t k = 0; k < quantizing_sources(node, role); k++) {
         const size_t source = source_of(q, node, k);
         const size_t maker = source == NOWHERE ? NOWHERE : q->values[source].maker;
         if (maker == NOWHERE || q->roles[maker] == ROLE_FLOAT)
@@ -286,7 +285,7 @@ static void take_values(struct quantizing *q, const Onnx__NodeProto *node, enum 
 {
     const bool shares = role == ROLE_MOVE || role == ROLE_JOIN;
     const size_t result = quantizing_value(q, node->output[0]);
-    for (size_t k = 0; k < source_count(node, role); k++) {
+    for (size_t k = 0; k < quantizing_sources(node, role); k++) {
         const size_t source = source_of(q, node, k);
         if (source == NOWHERE)
             continue;
