@@ -15,6 +15,13 @@ const char *text_of(const char *text)
     return text ? text : "";
 }
 
+bool text_is_one_of(const char *text, const char *const *texts)
+{
+    while (*texts && strcmp(*texts, text) != 0)
+        texts++;
+    return *texts;
+}
+
 /* What a node is called: its name, or its first output. */
 static const char *node_name(const Onnx__NodeProto *node)
 {

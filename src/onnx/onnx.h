@@ -143,6 +143,8 @@ const char *shape_text(const struct shape *shape, char text[96]);
 
 /* "" where a message has none. */
 const char *text_of(const char *text);
+/* Is it among these, which end with NULL? */
+bool text_is_one_of(const char *text, const char *const *texts);
 
 /* ---- Types of ONNX ---- */
 

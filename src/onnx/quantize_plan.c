@@ -47,8 +47,8 @@ static const struct {
 
 /* What makes whole numbers or truths. */
 static const char *const makes_whole[] = {
-    "Shape", "Size",           "ArgMax",  "ArgMin",      "Greater",          "Less",
-    "Equal", "GreaterOrEqual", "NonZero", "LessOrEqual", "NonMaxSuppression"};
+    "Shape", "Size",           "ArgMax",  "ArgMin",      "Greater",           "Less",
+    "Equal", "GreaterOrEqual", "NonZero", "LessOrEqual", "NonMaxSuppression", NULL};
 
 /* ---- Values ---- */
 
@@ -131,14 +131,6 @@ static bool is_whole_input(const struct quantizing *q, const char *name)
     return false;
 }
 
-static bool is_one_of(const char *type, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(type, list[i]) == 0)
-            return true;
-    return false;
-}
-
 static enum role find_role(const struct quantizing *q, const Onnx__NodeProto *node)
 {
     struct channels channels;
@@ -191,8 +183,7 @@ static void look_ahead(struct quantizing *q)
         struct quantized_value all = {.is_moved = role == ROLE_MOVE,
                                       .is_behind = role == ROLE_LAYER,
                                       .is_whole =
-                                          is_one_of(text_of(node->op_type), makes_whole,
-                                                    sizeof makes_whole / sizeof *makes_whole)};
+                                          text_is_one_of(text_of(node->op_type), makes_whole)};
         for (size_t k = 0; k < quantizing_sources(node, role); k++) {
             const size_t source = source_of(q, node, k);
             const struct quantized_value *v = source == NOWHERE ? NULL : &q->values[source];

@@ -240,13 +240,6 @@ static bool ready_inputs(struct call *call, bool *all_constant)
     return true;
 }
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names;
-}
-
 /* What only moves numbers, or chooses among them. */
 static const char *const keep_types[] = {"Identity",     "Reshape",      "Squeeze", "Unsqueeze",
                                          "Flatten",      "Transpose",    "Slice",   "Split",
@@ -267,8 +260,8 @@ static bool check_types(struct call *call)
 {
     static const char *const others[] = {"Cast", "CastLike",         "Shape",
                                          "Size", "DequantizeLinear", NULL};
-    const bool is_free = is_one_of(call->row->name, keep_types) ||
-                         is_one_of(call->row->name, others) || compares(call->row);
+    const bool is_free = text_is_one_of(call->row->name, keep_types) ||
+                         text_is_one_of(call->row->name, others) || compares(call->row);
     for (size_t i = 0; !is_free && i < call->node->n_input; i++) {
         const struct value *value = op_input(call, i);
         if (value && value->image.node && value->type)
@@ -283,7 +276,7 @@ static bool check_types(struct call *call)
 static void pass_type(const struct call *call)
 {
     const struct value *from = op_input(call, 0);
-    if (!from || !from->image.node || !is_one_of(call->row->name, keep_types))
+    if (!from || !from->image.node || !text_is_one_of(call->row->name, keep_types))
         return;
     for (size_t i = 0; i < call->node->n_output; i++)
         if (op_output(call, i))
@@ -306,7 +299,7 @@ static bool computes_image(const struct call *call)
 {
     static const char *const functions[] = {"Exp", "Clip", "Sigmoid", "Softplus", "Tanh", NULL};
     static const char *const products[] = {"MatMul", "Gemm", NULL};
-    const bool multiplies = is_one_of(call->row->name, products) &&
+    const bool multiplies = text_is_one_of(call->row->name, products) &&
                             !attribute_int(call, "transA", 0) &&
                             attribute_float(call, "alpha", 1) != 0;
     const struct value *x = op_input(call, 0), *y = op_output(call, 0),
@@ -314,7 +307,7 @@ static bool computes_image(const struct call *call)
     if (!call->reader->input || !x || !from || !y || y->must_be_known || !x->constant->floats)
         return false;
     return from->learns &&
-           (multiplies ? from->shape.rank == 2 : is_one_of(call->row->name, functions));
+           (multiplies ? from->shape.rank == 2 : text_is_one_of(call->row->name, functions));
 }
 
 /* Of a product: the file does not say whether the numbers train too. */

@@ -153,10 +153,8 @@ static bool takes_image(const struct call *call, size_t input)
                                       "Sum", "Mean", "Concat", "MatMul", "Einsum", "Where", NULL};
     const char *name = text_of(call->node->op_type);
     const struct operator_row *row = operator_find(name);
-    size_t i = 0;
-    while (all[i] && strcmp(all[i], name) != 0)
-        i++;
-    return row && row->lower && row->lower != op_only_constants && (input == 0 || all[i]);
+    return row && row->lower && row->lower != op_only_constants &&
+           (input == 0 || text_is_one_of(name, all));
 }
 
 /* Readers come before who makes what they read. */
