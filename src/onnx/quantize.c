@@ -105,24 +105,14 @@ void quantizing_note(struct quantizing *q, const char *format, ...)
 
 /* ---- Attributes and numbers ---- */
 
-static const Onnx__AttributeProto *find_attribute(const Onnx__NodeProto *node, const char *name)
-{
-    for (size_t i = 0; i < node->n_attribute; i++)
-        if (strcmp(text_of(node->attribute[i]->name), name) == 0)
-            return node->attribute[i];
-    return NULL;
-}
-
 int64_t quantizing_int(const Onnx__NodeProto *node, const char *name, int64_t otherwise)
 {
-    const Onnx__AttributeProto *a = find_attribute(node, name);
-    return a && a->has_i ? a->i : otherwise;
+    return attribute_int(&(struct call){.node = node}, name, otherwise);
 }
 
 float quantizing_float(const Onnx__NodeProto *node, const char *name, float otherwise)
 {
-    const Onnx__AttributeProto *a = find_attribute(node, name);
-    return a && a->has_f ? a->f : otherwise;
+    return attribute_float(&(struct call){.node = node}, name, otherwise);
 }
 
 Onnx__TensorProto *quantizing_tensor(const struct quantizing *q, const Onnx__NodeProto *node,
