@@ -2,11 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glcnn/io.h>
-
 #include "onnx/onnx.h"
-
-#define MODEL_MOST ((size_t)INT32_MAX) /* bytes: what protobuf can count */
 
 void glcnn_onnx_metadata_destroy(struct glcnn_onnx_entry *entries, size_t count)
 {
@@ -50,9 +46,7 @@ glcnn_status glcnn_onnx_load_metadata(const char *path, struct glcnn_onnx_entry 
     *entries = NULL;
     *count = 0;
     char reason[GLCNN_ERROR_LENGTH];
-    glcnn_status status = onnx_check_first_byte(path, reason);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
+    const glcnn_status status = onnx_load_bytes(path, &bytes, &size, reason);
     if (status != GLCNN_SUCCESS && error)
         memcpy(error, reason, sizeof reason);
     if (status != GLCNN_SUCCESS)

@@ -116,8 +116,9 @@ bool onnx_fail(struct reader *reader, glcnn_status status, const char *format, .
     __attribute__((format(printf, 3, 4)));
 bool onnx_no_memory(struct reader *reader);
 
-/* Can the file be a model? No field of a protobuf has the number 0, so that a large file of zeros need not be read. */
-glcnn_status onnx_check_first_byte(const char *path, char *reason);
+/* The bytes of a model's file, to be freed; the first is looked at before the others are read. */
+glcnn_status onnx_load_bytes(const char *path, void **bytes, size_t *size,
+                             char reason[GLCNN_ERROR_LENGTH]);
 
 /* ---- Shapes ---- */
 

@@ -583,7 +583,8 @@ glcnn_status glcnn_onnx_read(glcnn_device *device, const uint8_t *bytes, size_t 
     return read_bytes(&r, bytes, size, network, record, error);
 }
 
-glcnn_status onnx_check_first_byte(const char *path, char *reason)
+/* Can the file be a model? No field of a protobuf has the number 0, so that a large file of zeros need not be read. */
+static glcnn_status check_first_byte(const char *path, char *reason)
 {
     int descriptor;
     uint64_t size;
@@ -601,6 +602,14 @@ glcnn_status onnx_check_first_byte(const char *path, char *reason)
     return GLCNN_MALFORMED_DATA;
 }
 
+glcnn_status onnx_load_bytes(const char *path, void **bytes, size_t *size,
+                             char reason[GLCNN_ERROR_LENGTH])
+{
+    const glcnn_status status = check_first_byte(path, reason);
+    return status == GLCNN_SUCCESS ? glcnn_file_load(path, MODEL_MOST, bytes, size, reason)
+                                   : status;
+}
+
 glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
                              const struct glcnn_onnx_options *options, glcnn_network **network,
                              struct glcnn_onnx_record **record, char error[GLCNN_ERROR_LENGTH])
@@ -615,9 +624,7 @@ glcnn_status glcnn_onnx_load(glcnn_device *device, const char *path,
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
     r.folder = folder;
-    glcnn_status status = onnx_check_first_byte(path, reason);
-    if (status == GLCNN_SUCCESS)
-        status = glcnn_file_load(path, MODEL_MOST, &bytes, &size, reason);
+    const glcnn_status status = onnx_load_bytes(path, &bytes, &size, reason);
     if (status != GLCNN_SUCCESS) {
         onnx_fail(&r, status, "%s", reason);
         return tell(&r, error);
