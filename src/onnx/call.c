@@ -22,6 +22,13 @@ bool text_is_one_of(const char *text, const char *const *texts)
     return *texts;
 }
 
+Onnx__TypeProto__Tensor *described_tensor(const Onnx__ValueInfoProto *info)
+{
+    const Onnx__TypeProto *type = info->type;
+    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? type->tensor_type
+                                                                           : NULL;
+}
+
 /* What a node is called: its name, or its first output. */
 static const char *node_name(const Onnx__NodeProto *node)
 {

@@ -147,6 +147,9 @@ const char *text_of(const char *text);
 /* Is it among these, which end with NULL? */
 bool text_is_one_of(const char *text, const char *const *texts);
 
+/* The tensor that a value is said to be; NULL: something else, or nothing is said. */
+Onnx__TypeProto__Tensor *described_tensor(const Onnx__ValueInfoProto *info);
+
 /* ---- Types of ONNX ---- */
 
 /* Has a tensor of this type numbers that can be read? Not those of texts, complex numbers, float8 and int4. */

@@ -123,10 +123,9 @@ static bool is_whole_input(const struct quantizing *q, const char *name)
 {
     for (size_t i = 0; i < q->graph->n_input; i++) {
         const Onnx__ValueInfoProto *info = q->graph->input[i];
-        const Onnx__TypeProto *type = info->type;
+        const Onnx__TypeProto__Tensor *tensor = described_tensor(info);
         if (strcmp(text_of(info->name), name) == 0)
-            return !type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
-                   type->tensor_type->elem_type != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+            return !tensor || tensor->elem_type != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     }
     return false;
 }

@@ -93,15 +93,14 @@ static bool open_size(struct reader *r, struct value *value, uint32_t i)
 static bool input_shape(struct reader *r, const Onnx__ValueInfoProto *info, struct value *value)
 {
     struct shape *shape = &value->shape;
-    const Onnx__TypeProto *type = info->type;
+    const Onnx__TypeProto__Tensor *tensor = described_tensor(info);
     const char *name = text_of(info->name);
-    bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-    const Onnx__TensorShapeProto *dims = is_tensor ? type->tensor_type->shape : NULL;
-    if (!dims || !type_is_read(type->tensor_type->elem_type))
+    const Onnx__TensorShapeProto *dims = tensor ? tensor->shape : NULL;
+    if (!dims || !type_is_read(tensor->elem_type))
         return onnx_fail(r, GLCNN_UNSUPPORTED,
                          "input \"%.80s\" is not a tensor of numbers with known axes", name);
-    if (type_is_whole(type->tensor_type->elem_type))
-        value->type = type->tensor_type->elem_type;
+    if (type_is_whole(tensor->elem_type))
+        value->type = tensor->elem_type;
     if (dims->n_dim > GLCNN_ONNX_RANK)
         return onnx_fail(r, GLCNN_UNSUPPORTED,
                          "input \"%.80s\" has %zu axes; at most %d are supported", name,

@@ -355,11 +355,8 @@ static void follow_outputs(Onnx__GraphProto *graph, const struct glcnn_onnx_para
         return;
     int64_t before = p->dimensions[p->output_dimension], now = tensor->dims[p->output_dimension];
     for (size_t i = 0; before != now && i < graph->n_output; i++) {
-        const Onnx__TypeProto *type = graph->output[i]->type;
-        const Onnx__TensorShapeProto *shape =
-            type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
-                ? type->tensor_type->shape
-                : NULL;
+        const Onnx__TypeProto__Tensor *type = described_tensor(graph->output[i]);
+        const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
         if (shape && shape->n_dim > 1 && shape->dim[1]->dim_value == before)
             shape->dim[1]->dim_value = now;
     }

@@ -63,20 +63,13 @@ static bool has_value(const Onnx__GraphProto *graph, const char *name)
     return false;
 }
 
-static const Onnx__TypeProto__Tensor *tensor_of(const Onnx__ValueInfoProto *info)
-{
-    const Onnx__TypeProto *type = info->type;
-    return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? type->tensor_type
-                                                                           : NULL;
-}
-
 /* Is it N,C,H,W of so many channels? */
 static bool has_channels(const struct writer *w, const Onnx__ValueInfoProto *info,
                          uint32_t channels)
 {
     static const uint8_t order[] = {GLCNN_ONNX_AXIS_N, GLCNN_ONNX_AXIS_C, GLCNN_ONNX_AXIS_H,
                                     GLCNN_ONNX_AXIS_W};
-    const Onnx__TypeProto__Tensor *tensor = tensor_of(info);
+    const Onnx__TypeProto__Tensor *tensor = described_tensor(info);
     const bool is_usual = !w->record || w->record->input_count == 0 ||
                           memcmp(w->record->inputs[0].order, order, sizeof order) == 0;
     return is_usual && tensor && tensor->shape && tensor->shape->n_dim == AXES &&
@@ -113,7 +106,7 @@ static bool check_input(struct writer *w, const Onnx__GraphProto *graph)
 static void replace_input(struct writer *w, Onnx__GraphProto *graph, bool takes_bytes)
 {
     Onnx__ValueInfoProto *old = graph->input[0];
-    const Onnx__TensorShapeProto *shape = tensor_of(old)->shape;
+    const Onnx__TensorShapeProto *shape = described_tensor(old)->shape;
     Onnx__ValueInfoProto **infos =
         realloc(graph->value_info, (graph->n_value_info + 1) * sizeof(void *));
     int64_t dims[AXES];
@@ -235,7 +228,7 @@ void write_preprocessing(struct writer *w, Onnx__GraphProto *graph)
 
 static Onnx__TensorShapeProto__Dimension *batch_of(const Onnx__ValueInfoProto *info)
 {
-    const Onnx__TypeProto__Tensor *tensor = tensor_of(info);
+    const Onnx__TypeProto__Tensor *tensor = described_tensor(info);
     return tensor && tensor->shape && tensor->shape->n_dim > 0 ? tensor->shape->dim[0] : NULL;
 }
 
@@ -252,7 +245,7 @@ static void replace_named(Onnx__ValueInfoProto *const *infos, size_t count, cons
                           int64_t size)
 {
     for (size_t i = 0; i < count; i++) {
-        const Onnx__TypeProto__Tensor *tensor = tensor_of(infos[i]);
+        const Onnx__TypeProto__Tensor *tensor = described_tensor(infos[i]);
         for (size_t k = 0; tensor && tensor->shape && k < tensor->shape->n_dim; k++) {
             Onnx__TensorShapeProto__Dimension *d = tensor->shape->dim[k];
             if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
