@@ -77,16 +77,13 @@ static bool cut_outputs(struct reader *r, Onnx__GraphProto *graph)
     return w.messages.status == GLCNN_SUCCESS || onnx_no_memory(r);
 }
 
-/* The last one of the array goes to where number i was. */
-#define TAKE(array, count, i) ((array)[i] = (array)[--(count)])
-
-/* Takes the description of a value out of the graph; NULL: it has none. */
+/* Takes the description of a value out of the graph, whose last one comes to its place; NULL: it has none. */
 static Onnx__ValueInfoProto *take_description(Onnx__GraphProto *graph, const char *name)
 {
     for (size_t i = 0; i < graph->n_value_info; i++) {
         Onnx__ValueInfoProto *info = graph->value_info[i];
         if (is_named(info->name, name)) {
-            TAKE(graph->value_info, graph->n_value_info, i);
+            graph->value_info[i] = graph->value_info[--graph->n_value_info];
             return info;
         }
     }
