@@ -37,7 +37,7 @@ bool cut_drop_outputs(Onnx__GraphProto *graph)
 
 /* ---- Before the graph is read ---- */
 
-static bool has_value(const Onnx__GraphProto *graph, const char *name)
+bool cut_has_value(const Onnx__GraphProto *graph, const char *name)
 {
     for (size_t i = 0; i < graph->n_input; i++)
         if (is_named(graph->input[i]->name, name))
@@ -68,7 +68,7 @@ static bool cut_outputs(struct reader *r, Onnx__GraphProto *graph)
     struct writer w = {0};
     const size_t count = count_outputs(&r->options);
     for (size_t i = 0; i < count; i++)
-        if (!has_value(graph, output_at(&r->options, i)))
+        if (!cut_has_value(graph, output_at(&r->options, i)))
             return refuse_name(r, graph, output_at(&r->options, i));
     if (count > 0 && !cut_drop_outputs(graph))
         return onnx_no_memory(r);

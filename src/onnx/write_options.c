@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "onnx/build.h"
+#include "onnx/cut.h"
 
 static bool is_well(const struct writer *w)
 {
@@ -48,19 +49,12 @@ bool write_reserve(struct writer *w)
 
 /* ---- Preprocessing ---- */
 
-static bool has_value(const Onnx__GraphProto *graph, const char *name)
+static bool has_name(const Onnx__GraphProto *graph, const char *name)
 {
-    for (size_t i = 0; i < graph->n_input; i++)
-        if (strcmp(text_of(graph->input[i]->name), name) == 0)
-            return true;
     for (size_t i = 0; i < graph->n_initializer; i++)
         if (strcmp(text_of(graph->initializer[i]->name), name) == 0)
             return true;
-    for (size_t i = 0; i < graph->n_node; i++)
-        for (size_t k = 0; k < graph->node[i]->n_output; k++)
-            if (strcmp(text_of(graph->node[i]->output[k]), name) == 0)
-                return true;
-    return false;
+    return cut_has_value(graph, name);
 }
 
 /* Is it N,C,H,W of so many channels? */
@@ -94,7 +88,7 @@ static bool check_input(struct writer *w, const Onnx__GraphProto *graph)
             p->channels);
     if (!p->input || !p->mean || !p->deviation)
         return refuse(w, "preprocessing lacks a name, mean or deviation");
-    if (has_value(graph, p->input))
+    if (has_name(graph, p->input))
         return onnx_fail(&w->messages, GLCNN_INVALID_ARGUMENT,
                          "the preprocessing's input is to be called \"%.80s\", a value that the "
                          "model has already",
