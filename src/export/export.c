@@ -40,7 +40,8 @@ const char *leaving_beginning(const struct leaving *l)
     return l->record ? recorded_input(l) : has_preprocessing(l) ? NORMALISED : INPUT;
 }
 
-const char *leaving_input(const struct leaving *l)
+/* The name of what the file takes. */
+static const char *input_of(const struct leaving *l)
 {
     if (!has_preprocessing(l))
         return leaving_beginning(l);
@@ -137,7 +138,7 @@ static glcnn_status write_file(const struct leaving *l, const struct metadata *m
                                            .feature_channels = form->channels};
     const struct glcnn_onnx_preprocessing preprocessing = {
         .pixels = (glcnn_onnx_pixels)l->options->pixels,
-        .input = leaving_input(l),
+        .input = input_of(l),
         .is_blue_first = l->options->is_blue_first,
         .mean = l->saved->mean,
         .deviation = l->saved->deviation,
@@ -182,7 +183,7 @@ static void describe_input(const struct leaving *l, struct text *text)
     for (uint32_t c = 0; c < saved_listed(form); c++)
         text_show(text, "%s%.9g / %.9g", c ? ", " : "; mean and deviation ",
                   (double)l->saved->mean[c], (double)l->saved->deviation[c]);
-    text_show(text, "\ntakes %s, %s%s, in batches of ", leaving_input(l),
+    text_show(text, "\ntakes %s, %s%s, in batches of ", input_of(l),
               l->options->pixels == GLCNN_EXPORT_PIXELS_BYTES  ? "bytes"
               : l->options->pixels == GLCNN_EXPORT_PIXELS_UNIT ? "values in 0 .. 1"
                                                                : "normalised values",
@@ -215,12 +216,6 @@ static void describe_outputs(const struct leaving *l, struct text *text)
         text_show(text,
                   ": distances before a soft plus, in strides, and scores before a sigmoid\n");
     }
-}
-
-void describe_file(const struct leaving *l, struct text *text)
-{
-    describe_input(l, text);
-    describe_outputs(l, text);
 }
 
 /* With the text in the same memory as the struct's owner. */
@@ -268,7 +263,7 @@ static void name_outputs(const struct leaving *l, struct exported *e)
     static const char *const joined[][5] = {
         [GLCNN_EXPORT_BOXES_YOLO] = {"output"},
         [GLCNN_EXPORT_BOXES_NMS] = {"boxes", "scores", "classes", "pictures"}};
-    e->shown.input = keep_name(e, leaving_input(l));
+    e->shown.input = keep_name(e, input_of(l));
     e->shown.outputs = e->outputs;
     for (size_t i = 0; l->record && i < l->record->output_count; i++)
         add_output(e, l->record->outputs[i].name, l->record->outputs[i].name);
@@ -292,8 +287,10 @@ static glcnn_status make_file(const struct leaving *l, const struct glcnn_export
     trained_refuse(error, status, "not enough memory");
     if (made && m && metadata_make(l, m))
         status = write_file(l, m, &made->bytes, &made->shown.size, error);
-    if (status == GLCNN_SUCCESS)
-        describe_file(l, &made->text);
+    if (status == GLCNN_SUCCESS) {
+        describe_input(l, &made->text);
+        describe_outputs(l, &made->text);
+    }
     if (status == GLCNN_SUCCESS && l->options->int8_data)
         status = become_int8(l, m, made, error);
     if (status == GLCNN_SUCCESS) {

@@ -24,8 +24,7 @@ struct leaving {
     struct detection_layout layout; /* of a detector; no scales: it is none */
 };
 
-/* Names of the file's input, and of the value that the network begins with. */
-const char *leaving_input(const struct leaving *leaving);
+/* The name of the value that the network begins with. */
 const char *leaving_beginning(const struct leaving *leaving);
 
 /* Metadata of a file, to be released with metadata_free, after a failure too. False: not enough memory. */
@@ -38,11 +37,5 @@ struct metadata {
 };
 bool metadata_make(const struct leaving *leaving, struct metadata *metadata);
 void metadata_free(struct metadata *metadata);
-
-/* Text as Python writes it, with its quotes: what is read by a parser there cannot be anything else. */
-void add_python_text(struct text *text, const char *words);
-
-/* What the file takes and gives, lines. */
-void describe_file(const struct leaving *leaving, struct text *text);
 
 #endif

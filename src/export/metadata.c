@@ -8,7 +8,8 @@
 #include "own_file.h"
 #include "task/class_names.h"
 
-void add_python_text(struct text *text, const char *words)
+/* Text as Python writes it, with its quotes: what is read by a parser there cannot be anything else. */
+static void add_python_text(struct text *text, const char *words)
 {
     text_add(text, "'", 1);
     while (*words) {
