@@ -257,7 +257,8 @@ static void add_output(struct exported *e, const char *name, const char *node)
         (struct glcnn_exported_output){keep_name(e, name), keep_name(e, node)};
 }
 
-/* A layer's result of one pixel is made flat by a node of the output's name; so are joined boxes given theirs. */
+/* A row of numbers is a result of one pixel, which a node of the output's name makes flat; so are joined boxes given
+ * theirs. The layer itself makes any other. */
 static void name_outputs(const struct leaving *l, struct exported *e)
 {
     static const char *const joined[][5] = {
@@ -269,13 +270,12 @@ static void name_outputs(const struct leaving *l, struct exported *e)
         add_output(e, l->record->outputs[i].name, l->record->outputs[i].name);
     for (size_t i = 0; joined[l->options->boxes][i]; i++)
         add_output(e, joined[l->options->boxes][i], joined[l->options->boxes][i]);
-    const bool is_map = l->layout.scales > 0 || l->saved->form.task == task_number(&task_segment) ||
-                        l->saved->form.task == task_number(&task_keypoints);
+    const bool is_row = task_of(&l->saved->form)->values == task_row_values;
     for (uint32_t i = 0; l->options->boxes == GLCNN_EXPORT_BOXES_SPLIT && i < l->end_count; i++)
         if (!l->ends[i].is_inner)
             add_output(e, l->ends[i].name,
-                       is_map ? glcnn_filter_node_label(glcnn_image_node_filter(l->ends[i].node))
-                              : l->ends[i].name);
+                       is_row ? l->ends[i].name
+                              : glcnn_filter_node_label(glcnn_image_node_filter(l->ends[i].node)));
 }
 
 static glcnn_status make_file(const struct leaving *l, const struct glcnn_exported **exported,
