@@ -25,8 +25,7 @@ struct watched {
     glcnn_graph *graph;
     glcnn_image_node *result;
     glcnn_image *pictures, *bounds;
-    uint32_t batch;
-    size_t picture_bytes;
+    size_t batch_bytes; /* of pictures */
 };
 
 static void watched_close(struct watched *w)
@@ -57,13 +56,13 @@ static bool watched_open(glcnn_device *device, const struct form *form, uint32_t
 {
     uint8_t *shown = NULL;
     size_t shown_size;
-    *w = (struct watched){.device = device, .batch = batch};
+    *w = (struct watched){.device = device};
     const struct glcnn_image_descriptor pictures = {.width = form->width,
                                                     .height = form->height,
                                                     .feature_channels = form->channels,
                                                     .number_of_images = batch,
                                                     .channel_format = GLCNN_CHANNEL_FORMAT_FLOAT32};
-    w->picture_bytes = (size_t)form->width * form->height * form->channels * sizeof(float);
+    w->batch_bytes = (size_t)batch * form->width * form->height * form->channels * sizeof(float);
     bool good =
         glcnn_onnx_expose(bytes, size, names, count, &shown, &shown_size, error) == GLCNN_SUCCESS &&
         glcnn_onnx_read(device, shown, shown_size, NULL, &w->network, &w->record, error) ==
@@ -74,16 +73,36 @@ static bool watched_open(glcnn_device *device, const struct form *form, uint32_t
     return good;
 }
 
+/* The loader gives training pictures as the network has them, `limit` of them where there are as many. */
+static bool open_pictures(const struct range_pictures *from, uint32_t batch, uint32_t limit,
+                          glcnn_data_loader **loader, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
+                                                            .batch = batch,
+                                                            .limit = limit,
+                                                            .interleaved = true,
+                                                            .mean = from->saved->mean,
+                                                            .deviation = from->saved->deviation};
+    return glcnn_data_loader_create(from->pictures->set, &parameters, loader, error) ==
+           GLCNN_SUCCESS;
+}
+
+/* The first source of the graph is the batch; a second, the bounds, is written by who reads them. */
+static bool run_batch(struct watched *w, const struct glcnn_data_batch *batch)
+{
+    glcnn_image *const sources[] = {w->pictures, w->bounds};
+    return glcnn_image_write_bytes(w->pictures, NULL, batch->floats, w->batch_bytes) ==
+               GLCNN_SUCCESS &&
+           glcnn_graph_execute(w->graph, sources, NULL, NULL) == GLCNN_SUCCESS;
+}
+
 /* What is read of the result of each batch: [count][channels]. */
 typedef void result_reader(void *user, const float *values, size_t channels, uint32_t count);
 
 static bool watch_batch(struct watched *w, const struct glcnn_data_batch *batch, float *values,
                         result_reader *read, void *user, char error[GLCNN_ERROR_LENGTH])
 {
-    glcnn_image *const sources[] = {w->pictures, w->bounds};
-    bool good = glcnn_image_write_bytes(w->pictures, NULL, batch->floats,
-                                        w->picture_bytes * BATCH) == GLCNN_SUCCESS &&
-                glcnn_graph_execute(w->graph, sources, NULL, NULL) == GLCNN_SUCCESS;
+    bool good = run_batch(w, batch);
     glcnn_image *result = good ? glcnn_graph_image(w->graph, w->result) : NULL;
     const struct glcnn_image_descriptor *d = result ? glcnn_image_get_descriptor(result) : NULL;
     good = d && glcnn_image_read_bytes(result, NULL, values,
@@ -98,17 +117,10 @@ static bool watch_batch(struct watched *w, const struct glcnn_data_batch *batch,
 static bool watch(struct watched *w, const struct range_pictures *from, size_t width,
                   result_reader *read, void *user, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
-                                                            .batch = BATCH,
-                                                            .limit = from->count,
-                                                            .interleaved = true,
-                                                            .mean = from->saved->mean,
-                                                            .deviation = from->saved->deviation};
     glcnn_data_loader *loader = NULL;
     float *values = malloc((APART * width * BATCH + 1) * sizeof *values);
     bool good = values || no_memory(error);
-    good = good && glcnn_data_loader_create(from->pictures->set, &parameters, &loader, error) ==
-                       GLCNN_SUCCESS;
+    good = good && open_pictures(from, BATCH, from->count, &loader, error);
     for (uint64_t step = 0; good && step < glcnn_data_loader_steps(loader); step++) {
         struct glcnn_data_batch batch;
         good = glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS &&
@@ -399,9 +411,7 @@ static bool run_outputs(struct watched *w, const struct glcnn_data_batch *batch,
     for (size_t i = 0; i < count; i++)
         nodes[i] = w->record->outputs[i].node;
     const bool good = glcnn_graph_create(w->network, &descriptor, &w->graph) == GLCNN_SUCCESS &&
-                      glcnn_image_write_bytes(w->pictures, NULL, batch->floats,
-                                              w->picture_bytes * COMPARED) == GLCNN_SUCCESS &&
-                      glcnn_graph_execute(w->graph, &w->pictures, NULL, NULL) == GLCNN_SUCCESS;
+                      run_batch(w, batch);
     free(nodes);
     return good || fail_device(w, error);
 }
@@ -411,20 +421,13 @@ static float *read_values(glcnn_device *device, const struct range_pictures *fro
                           const uint8_t *bytes, size_t size, const char *const *names, size_t count,
                           size_t *ends, char error[GLCNN_ERROR_LENGTH])
 {
-    const struct glcnn_data_loader_parameters parameters = {.part = GLCNN_DATA_PART_TRAINING,
-                                                            .batch = COMPARED,
-                                                            .limit = COMPARED,
-                                                            .interleaved = true,
-                                                            .mean = from->saved->mean,
-                                                            .deviation = from->saved->deviation};
     struct watched w;
     struct glcnn_data_batch batch;
     glcnn_data_loader *loader = NULL;
     float *values = NULL;
     bool good =
         watched_open(device, &from->saved->form, COMPARED, bytes, size, names, count, &w, error) &&
-        glcnn_data_loader_create(from->pictures->set, &parameters, &loader, error) ==
-            GLCNN_SUCCESS &&
+        open_pictures(from, COMPARED, COMPARED, &loader, error) &&
         glcnn_data_loader_next(loader, &batch, error) == GLCNN_SUCCESS &&
         run_outputs(&w, &batch, error) && read_outputs(&w, &values, ends, error);
     watched_close(&w);
