@@ -300,9 +300,9 @@ static int name_classes(struct import *i, uint32_t classes)
         return fail(i, "not enough memory");
     if (i->classes)
         return take_classes(i, classes);
-    if (i->own.is_own)
-        return copy_classes(&i->saved, &i->own.saved) ? EXIT_GOOD : fail(i, "not enough memory");
-    return number_classes(&i->saved, classes) ? EXIT_GOOD : fail(i, "not enough memory");
+    const bool good =
+        i->own.is_own ? copy_classes(&i->saved, &i->own.saved) : number_classes(&i->saved, classes);
+    return good ? EXIT_GOOD : fail(i, "not enough memory");
 }
 
 /* What is not asked for is as the file says, or else 0 and 1. */
@@ -425,21 +425,18 @@ static glcnn_status load_file(struct import *i, glcnn_network **network,
 static int read_model(struct import *i)
 {
     char error[GLCNN_ERROR_LENGTH];
-    bool good = true;
     glcnn_network *network = NULL;
     int status = device_open(&i->tool);
     if (status != EXIT_GOOD)
         return complain(i->command, status, "%s", i->tool.error);
     if (load_file(i, &network, error) != GLCNN_SUCCESS)
         return fail_file(i, error);
-    if (i->own.is_own)
-        good = own_file_join(&i->own, i->record, error);
-    if (keeps_record(i))
-        mark_outputs(i->record);
-    if (!good) {
+    if (i->own.is_own && !own_file_join(&i->own, i->record, error)) {
         glcnn_network_destroy(&network);
         return fail_file(i, error);
     }
+    if (keeps_record(i))
+        mark_outputs(i->record);
     if (!describe(i)) {
         glcnn_network_destroy(&network);
         return complain(i->command, EXIT_FAILED, "%s: has %zu inputs; expected one, of pictures",
