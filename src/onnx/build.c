@@ -163,20 +163,52 @@ void build_ints(struct writer *w, Onnx__NodeProto *node, const char *name, const
 
 /* ---- Values ---- */
 
-static bool fill_wholes(Onnx__TensorProto *t, const int64_t *dims, size_t rank,
-                        const int64_t *wholes)
+static size_t count_of(const int64_t *dims, size_t rank)
 {
     size_t count = 1;
     for (size_t i = 0; i < rank; i++)
         count *= (size_t)dims[i];
-    t->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    return count;
+}
+
+static Onnx__TensorProto *add_tensor(struct writer *w, Onnx__GraphProto *graph, const char *name,
+                                     int type)
+{
+    if (!is_well(w))
+        return NULL;
+    void *room = with_room(graph->initializer, graph->n_initializer);
+    graph->initializer = room ? room : graph->initializer;
+    MAKE(Onnx__TensorProto, t, onnx__tensor_proto__init);
+    if (!room || !t) {
+        free(t);
+        return no_memory(w);
+    }
+    graph->initializer[graph->n_initializer++] = t;
+    t->name = strdup(name);
+    t->has_data_type = true;
+    t->data_type = type;
+    return t->name ? t : no_memory(w);
+}
+
+static bool fill_dims(Onnx__TensorProto *t, const int64_t *dims, size_t rank)
+{
     t->dims = malloc((rank + 1) * sizeof *t->dims);
-    t->int64_data = malloc((count + 1) * sizeof *t->int64_data);
-    if (!t->dims || !t->int64_data)
+    if (!t->dims)
         return false;
-    memcpy(t->dims, dims, rank * sizeof *dims);
-    memcpy(t->int64_data, wholes, count * sizeof *wholes);
+    if (rank > 0)
+        memcpy(t->dims, dims, rank * sizeof *dims);
     t->n_dims = rank;
+    return true;
+}
+
+static bool fill_wholes(Onnx__TensorProto *t, const int64_t *dims, size_t rank,
+                        const int64_t *wholes)
+{
+    const size_t count = count_of(dims, rank);
+    t->int64_data = malloc((count + 1) * sizeof *t->int64_data);
+    if (!t->int64_data || !fill_dims(t, dims, rank))
+        return false;
+    memcpy(t->int64_data, wholes, count * sizeof *wholes);
     t->n_int64_data = count;
     return true;
 }
@@ -184,27 +216,36 @@ static bool fill_wholes(Onnx__TensorProto *t, const int64_t *dims, size_t rank,
 void build_tensor(struct writer *w, Onnx__GraphProto *graph, const char *name, const int64_t *dims,
                   size_t rank, const float *values, const int64_t *wholes)
 {
-    size_t count = 1;
-    if (!is_well(w))
+    Onnx__TensorProto *t = add_tensor(w, graph, name,
+                                      values ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT
+                                             : ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
+    if (!t)
         return;
-    void *room = with_room(graph->initializer, graph->n_initializer);
-    graph->initializer = room ? room : graph->initializer;
-    MAKE(Onnx__TensorProto, t, onnx__tensor_proto__init);
-    if (!room || !t) {
-        free(t);
+    if (values)
+        write_numbers(w, t, values, count_of(dims, rank), dims, rank);
+    else if (!fill_wholes(t, dims, rank, wholes))
+        no_memory(w);
+}
+
+void build_small_wholes(struct writer *w, Onnx__GraphProto *graph, const char *name, int type,
+                        const int64_t *dims, size_t rank, const int32_t *values)
+{
+    const size_t count = count_of(dims, rank),
+                 size = type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 ? 1 : sizeof *values;
+    Onnx__TensorProto *t = add_tensor(w, graph, name, type);
+    if (!t)
+        return;
+    uint8_t *bytes = malloc(count * size + 1);
+    if (!bytes || !fill_dims(t, dims, rank)) {
+        free(bytes);
         no_memory(w);
         return;
     }
-    graph->initializer[graph->n_initializer++] = t;
-    t->name = strdup(name);
-    t->has_data_type = true;
-    t->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-    for (size_t i = 0; i < rank; i++)
-        count *= (size_t)dims[i];
-    if (!t->name || (!values && !fill_wholes(t, dims, rank, wholes)))
-        no_memory(w);
-    else if (values)
-        write_numbers(w, t, values, count, dims, rank);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < size; k++)
+            bytes[i * size + k] = (uint8_t)((uint32_t)values[i] >> 8 * k);
+    t->raw_data = (ProtobufCBinaryData){count * size, bytes};
+    t->has_raw_data = true;
 }
 
 static bool add_dimension(Onnx__TensorShapeProto *shape, int64_t size, bool is_batch)

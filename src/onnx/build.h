@@ -18,6 +18,9 @@ void build_ints(struct writer *writer, Onnx__NodeProto *node, const char *name,
 /* An initialiser of float32, or of whole numbers where `values` is NULL. */
 void build_tensor(struct writer *writer, Onnx__GraphProto *graph, const char *name,
                   const int64_t *dims, size_t rank, const float *values, const int64_t *wholes);
+/* An initialiser of the type INT8 or INT32. */
+void build_small_wholes(struct writer *writer, Onnx__GraphProto *graph, const char *name, int type,
+                        const int64_t *dims, size_t rank, const int32_t *values);
 /* An input or output N x dims[1] x ...; the batch is open. */
 void build_value(struct writer *writer, Onnx__GraphProto *graph, bool is_output, const char *name,
                  const int64_t *dims, size_t rank);

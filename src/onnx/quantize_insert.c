@@ -131,43 +131,13 @@ static void find_carriers(struct insertion *in, bool *is_gone)
 
 /* ---- Initialisers ---- */
 
-/* Little-endian numbers of `size` bytes. */
 static const char *add_wholes(struct insertion *in, const char *base, const char *word, int type,
                               const int64_t *dims, size_t rank, const int32_t *values)
 {
     struct writer *w = &in->q->writer;
-    const size_t size = type == TYPE(INT8) ? 1 : 4;
-    size_t count = 1;
-    for (size_t i = 0; i < rank; i++)
-        count *= (size_t)dims[i];
     const char *name = is_well(in) ? taken_add(w, &w->values, base, word) : NULL;
-    uint8_t *bytes = malloc(count * size + 1);
-    if (!name || !bytes) {
-        free(bytes);
-        onnx_no_memory(&w->messages);
-        return NULL;
-    }
-    const float none = 0;
-    build_tensor(w, in->q->graph, name, NULL, 0, &none, NULL);
-    if (!is_well(in)) {
-        free(bytes);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < size; k++)
-            bytes[i * size + k] = (uint8_t)((uint32_t)values[i] >> 8 * k);
-    Onnx__TensorProto *t = in->q->graph->initializer[in->q->graph->n_initializer - 1];
-    int64_t *own = malloc((rank + 1) * sizeof *own);
-    free(t->raw_data.data);
-    free(t->dims);
-    t->data_type = type;
-    t->raw_data = (ProtobufCBinaryData){count * size, bytes};
-    t->dims = own;
-    t->n_dims = own ? rank : 0;
-    if (!own)
-        onnx_no_memory(&w->messages);
-    else if (rank > 0)
-        memcpy(own, dims, rank * sizeof *own);
+    if (name)
+        build_small_wholes(w, in->q->graph, name, type, dims, rank, values);
     return name;
 }
 
@@ -422,7 +392,8 @@ static bool write_layer(struct insertion *in, Onnx__NodeProto *node, size_t sour
 static bool write_sources(struct insertion *in, Onnx__NodeProto *node, enum role role)
 {
     const struct quantizing *q = in->q;
-    const size_t count = quantizing_sources(node, role), first = quantizing_value(q, node->input[0]);
+    const size_t count = quantizing_sources(node, role),
+                 first = quantizing_value(q, node->input[0]);
     if (role == ROLE_LAYER && !write_layer(in, node, first))
         return false;
     for (size_t i = 0; i < count; i++) {
