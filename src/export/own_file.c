@@ -10,8 +10,6 @@
 #include "base/option.h"
 #include "task/class_names.h"
 
-#define VERSION "glcnn.version"
-
 static bool refuse(char error[GLCNN_ERROR_LENGTH], const char *path, const char *reason)
 {
     snprintf(error, GLCNN_ERROR_LENGTH, "%.300s: %s", path, reason);
@@ -39,7 +37,7 @@ static bool read_units(const char *text, size_t count, struct own_file *own)
 static bool take_entries(const struct glcnn_checkpoint_metadata *m, const char *path,
                          struct own_file *own, char error[GLCNN_ERROR_LENGTH])
 {
-    const char *version = glcnn_checkpoint_text(m, VERSION),
+    const char *version = glcnn_checkpoint_text(m, SAVED_VERSION_KEY),
                *input = glcnn_checkpoint_text(m, OWN_INPUT),
                *outputs = glcnn_checkpoint_text(m, OWN_OUTPUTS),
                *record = glcnn_checkpoint_text(m, OWN_RECORD);

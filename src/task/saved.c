@@ -34,8 +34,7 @@ static uint32_t *place(const struct form *form, size_t i)
 
 /* ---- Keys ---- */
 
-#define VERSION_KEY "glcnn.version"
-#define MODEL       "model"
+#define MODEL "model"
 
 static const char *write_key(char key[SAVED_KEY], const char *group, const char *name)
 {
@@ -47,7 +46,7 @@ const char *saved_text(const struct glcnn_checkpoint_metadata *metadata, const c
                        const char *name)
 {
     char key[SAVED_KEY];
-    const bool has_groups = glcnn_checkpoint_text(metadata, VERSION_KEY);
+    const bool has_groups = glcnn_checkpoint_text(metadata, SAVED_VERSION_KEY);
     return glcnn_checkpoint_text(metadata, has_groups ? write_key(key, group, name) : name);
 }
 
@@ -55,7 +54,7 @@ static bool check_version(const struct glcnn_checkpoint_metadata *m, const char 
                           char error[GLCNN_ERROR_LENGTH])
 {
     uint64_t version;
-    const char *text = glcnn_checkpoint_text(m, VERSION_KEY);
+    const char *text = glcnn_checkpoint_text(m, SAVED_VERSION_KEY);
     if (!text || option_whole(text, 1, SAVED_VERSION, &version))
         return true;
     snprintf(
@@ -350,7 +349,7 @@ bool saved_describe(const struct saved *saved, struct saved_entries *e)
     snprintf(e->version, sizeof e->version, "%d", SAVED_VERSION);
     write_list(saved->mean, listed, e->lists[0], sizeof e->lists[0]);
     write_list(saved->deviation, listed, e->lists[1], sizeof e->lists[1]);
-    const struct glcnn_checkpoint_entry heads[] = {{VERSION_KEY, e->version},
+    const struct glcnn_checkpoint_entry heads[] = {{SAVED_VERSION_KEY, e->version},
                                                    {MODEL ".net", saved->title},
                                                    {MODEL ".classes", e->names},
                                                    {MODEL ".task", task_of(&saved->form)->name},

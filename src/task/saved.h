@@ -35,8 +35,9 @@ struct saved {
     char **owned;                                     /* the names, where saved_read made them */
 };
 
-/* Version of the keys of metadata, "glcnn.version" (include/model_files.md). */
-#define SAVED_VERSION 1
+/* Version of the keys of metadata, and the key that has it (include/model_files.md). */
+#define SAVED_VERSION     1
+#define SAVED_VERSION_KEY "glcnn.version"
 
 /* The text of the key "GROUP.NAME", of group "model", what every reader needs, or "run", what a resumed run does; NULL:
  * there is none. Files of before there were versions have it by its name alone. */
