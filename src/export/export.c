@@ -218,7 +218,7 @@ static void describe_outputs(const struct leaving *l, struct text *text)
     }
 }
 
-/* With the text in the same memory as the struct's owner. */
+/* What users see, `shown`, points to what is behind it here. */
 struct exported {
     struct glcnn_exported shown;
     uint8_t *bytes;
@@ -325,7 +325,7 @@ void glcnn_exported_destroy(const struct glcnn_exported **exported)
     *exported = NULL;
 }
 
-/* Of a model whose network is at hand. */
+/* Makes the file of a model whose network is at hand. */
 static glcnn_status leave(struct leaving *l, const struct glcnn_exported **exported,
                           char error[GLCNN_ERROR_LENGTH])
 {

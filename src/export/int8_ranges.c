@@ -226,7 +226,7 @@ static glcnn_image_node *subtract_bound(glcnn_image_node *value, glcnn_image_nod
     return node;
 }
 
-/* Of each value two bounds: the mean of the sign of what the value is above them. */
+/* Each value has two bounds, and for each of them the result has the mean of the sign of the value less the bound. */
 static glcnn_image_node *gather_shares(const struct watched *w, glcnn_image_node *bounds)
 {
     static const char *const mean[] = {"reduce_row_mean", "reduce_column_mean",

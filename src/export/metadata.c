@@ -45,7 +45,7 @@ static void end(struct metadata *m, const char *key)
 
 /* ---- Those of Ultralytics ---- */
 
-/* Of parts of the task, as a keypoint has two numbers and one name. */
+/* The task's parts have names, as a keypoint has two numbers and one name. */
 static uint32_t count_names(const struct saved *s)
 {
     const struct task_parts *parts = task_of(&s->form)->parts;
@@ -73,7 +73,7 @@ static void add_number(struct metadata *m, const char *key, uint32_t value)
     end(m, key);
 }
 
-/* Of a detector's coarsest grid; of other tasks 1, as those have no grid. */
+/* The stride is that of a detector's coarsest grid; other tasks have no grid, and 1. */
 static uint32_t stride_of(const struct leaving *l)
 {
     return l->layout.scales ? l->layout.grids[l->layout.scales - 1].stride : 1;

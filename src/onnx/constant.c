@@ -8,7 +8,7 @@
 #include "onnx/external.h"
 #include "onnx/onnx.h"
 
-/* Of that many zeros, which the caller has counted. */
+/* Makes that many zeros, which the caller has counted. */
 static struct constant *make(struct reader *reader, const struct shape *shape, uint64_t count,
                              bool is_whole)
 {

@@ -68,8 +68,7 @@ Onnx__TensorProto *quantizing_tensor(const struct quantizing *q, const Onnx__Nod
 float *quantizing_numbers(const struct quantizing *q, const Onnx__NodeProto *node, size_t i,
                           size_t *count);
 
-/* Of which output channel the numbers of weights are:
- * (i / group_size) * per_group + i / inner % per_group. */
+/* Number i of the weights belongs to the output channel (i / group_size) * per_group + i / inner % per_group. */
 struct channels {
     size_t count, per_group, inner, group_size;
     int axis; /* of the tensor; -1: none has them all */

@@ -177,7 +177,7 @@ static bool add_node(struct insertion *in, const char *operator, const char * ou
     return is_well(in);
 }
 
-/* What dequantises whole numbers; its value. */
+/* Adds a node that dequantises whole numbers, and gives the name of what it makes. */
 static const char *add_dequantize(struct insertion *in, const char *base, const char *word,
                                   const char *const inputs[4], int axis)
 {
@@ -198,7 +198,7 @@ static bool write_scale(struct insertion *in, struct scale *s, const char *base)
     return is_well(in);
 }
 
-/* From `x` to `made`, in int8 between. */
+/* Adds the two nodes that make `made` of `x` by way of int8. */
 static bool add_pair(struct insertion *in, const char *x, const char *made, struct scale *s,
                      const char *base)
 {
@@ -408,7 +408,7 @@ static bool write_sources(struct insertion *in, Onnx__NodeProto *node, enum role
     return true;
 }
 
-/* Behind the node its results in int8 and back, under the names that others read. */
+/* Behind the node its result goes into int8 and back, and comes out under the name that others read. */
 static bool write_result(struct insertion *in, char **output)
 {
     struct quantizing *q = in->q;

@@ -45,7 +45,7 @@ static const struct {
                  {"ReduceMean", ROLE_MEAN},
                  {"GlobalAveragePool", ROLE_MEAN}};
 
-/* What makes whole numbers or truths. */
+/* These make whole numbers or truths, which no scale is for. */
 static const char *const makes_whole[] = {
     "Shape", "Size",           "ArgMax",  "ArgMin",      "Greater",           "Less",
     "Equal", "GreaterOrEqual", "NonZero", "LessOrEqual", "NonMaxSuppression", NULL};
@@ -169,7 +169,7 @@ static void mark(struct quantizing *q, const Onnx__NodeProto *node,
     }
 }
 
-/* In the order of nodes: what is behind a layer, and what only moves lead to. */
+/* Marks, in the order of nodes, what is behind a layer, and what only moves lead to. */
 static void look_ahead(struct quantizing *q)
 {
     for (size_t i = 0; i < q->value_count && q->values[i].maker == NOWHERE; i++) {
@@ -196,7 +196,7 @@ static void look_ahead(struct quantizing *q)
     }
 }
 
-/* Against the order: what is before a layer. */
+/* Marks, against the order of nodes, what is before a layer. */
 static void look_back(struct quantizing *q)
 {
     for (size_t i = q->graph->n_node; i-- > 0;) {

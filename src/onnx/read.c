@@ -309,7 +309,7 @@ static bool computes_image(const struct call *call)
            (multiplies ? from->shape.rank == 2 : text_is_one_of(call->row->name, functions));
 }
 
-/* Of a product: the file does not say whether the numbers train too. */
+/* Numbers that a matrix which trains multiplies are frozen: the file does not say whether they train too. */
 static bool freeze_factor(struct call *call)
 {
     struct value *x = op_input(call, 0), *matrix = op_input(call, 1);

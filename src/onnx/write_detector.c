@@ -5,7 +5,7 @@
 #include "onnx/build.h"
 #include "onnx/cut.h"
 
-/* Of all grids. */
+/* All grids' nodes are made with these. */
 struct decoder {
     struct writer *writer;
     Onnx__GraphProto *graph;
@@ -181,7 +181,7 @@ static void give_yolo(const struct decoder *d, const char *edges, const char *sc
          ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
 }
 
-/* As many are found as there are: an open size of its own. */
+/* How many boxes are found is an open size with a name of its own. */
 static void open_count(const struct decoder *d)
 {
     for (size_t i = 0; i < d->graph->n_output && is_well(d); i++) {

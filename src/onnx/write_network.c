@@ -93,7 +93,7 @@ static void add_step(struct plan *p, glcnn_filter_node *filter)
         source_slot(p, filter, i)->is_read = true;
 }
 
-/* Of results that nothing reads, and those that are marked to be kept. */
+/* Outputs are results that nothing reads, and those that are marked to be kept. */
 static void find_outputs(const struct plan *p)
 {
     for (size_t i = 0; i < p->image_count; i++) {
@@ -119,7 +119,7 @@ static void drop_unneeded_steps(struct plan *p)
         p->images[i].is_read = p->images[i].is_read && p->images[i].is_needed;
 }
 
-/* Those of the options. */
+/* Outputs are those that the options name. */
 static void take_outputs(struct plan *p)
 {
     const struct glcnn_onnx_write_options *o = p->writer->options;
@@ -247,7 +247,7 @@ static bool write_inputs(const struct plan *p, const struct glcnn_onnx_image *in
     return true;
 }
 
-/* Those of the options have their names and order. */
+/* The options' outputs have their names and order. */
 static bool name_given_outputs(const struct plan *p)
 {
     const struct glcnn_onnx_write_options *o = p->writer->options;

@@ -24,7 +24,7 @@ static void take(struct writer *w, const char *name)
         taken_add(w, &w->values, name, NULL);
 }
 
-/* Those of a graph that was not written here. */
+/* A graph that was not written here has names that nobody has taken yet. */
 static void take_names(struct writer *w, const Onnx__GraphProto *graph)
 {
     for (size_t i = 0; i < graph->n_initializer; i++)

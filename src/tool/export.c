@@ -297,7 +297,7 @@ static bool is_tflite(const struct export *e)
     return e->out && names_tflite(e->out);
 }
 
-/* Of a .tflite file what ONNX's says, but for the axes. */
+/* A .tflite file is made of the ONNX file, whose text says what it is but for the axes. */
 static bool make_file(struct export *e, char error[GLCNN_ERROR_LENGTH])
 {
     if (is_tflite(e) && e->options.batch == 0)
@@ -332,7 +332,7 @@ static int write_file(struct export *e)
     return EXIT_GOOD;
 }
 
-/* A file of the kit, which shares the folder's lock. */
+/* Claims a file of the kit, which shares the folder's lock. */
 static void claim_one(struct export *e, const char *name)
 {
     char path[8192];

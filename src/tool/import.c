@@ -217,7 +217,7 @@ static bool number_classes(struct saved *saved, uint32_t classes)
     return true;
 }
 
-/* Those that the file says. */
+/* The classes are those that the file says. */
 static bool copy_classes(struct saved *saved, const struct saved *own)
 {
     bool good = true;
@@ -372,7 +372,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* A network that was made here is written anew. */
+/* A network that was made here needs no record of its file: an export writes it from its layers. */
 static bool keeps_record(const struct import *i)
 {
     return !i->own.is_own || i->own.has_record;

@@ -52,7 +52,7 @@ static bool is_good(glcnn_status status, const char *error)
     return status == GLCNN_SUCCESS;
 }
 
-/* With vectors that its first execution makes. */
+/* The model is evaluated, as its first execution makes its vectors. */
 static glcnn_model *make(const char *task, const char *data)
 {
     char error[GLCNN_ERROR_LENGTH] = "";
@@ -143,7 +143,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the convolution and the normalisation of the folded model on all pictures, sorted. */
+/* Gives the numbers of the value on all pictures, sorted. */
 static struct values find_values(const struct range_pictures *from, const uint8_t *bytes,
                                  size_t size, const char *name)
 {

@@ -138,7 +138,7 @@ static const char **names_of(const struct glcnn_onnx_quantization *q)
     return names;
 }
 
-/* By the processor. */
+/* The processor finds the least and the most of what the device made. */
 static void measure(struct glcnn_onnx_quantization *q)
 {
     struct shown s;
