@@ -66,13 +66,14 @@ static bool take_names(struct quantizing *q)
     return quantizing_is_well(q);
 }
 
-bool quantizing_open(struct quantizing *q, const uint8_t *bytes, size_t size)
+/* Unpacks a model. False, with the message in `writer`: it cannot be used. */
+static bool open_model(struct quantizing *q, const uint8_t *bytes, size_t size)
 {
     *q = (struct quantizing){.model = NULL};
     return unpack(q, bytes, size) && check_opset(q) && take_names(q);
 }
 
-void quantizing_close(struct quantizing *q)
+static void close_model(struct quantizing *q)
 {
     if (q->model)
         onnx__model_proto__free_unpacked(q->model, NULL);
@@ -229,12 +230,12 @@ static void fill_ranges(struct quantizing *q, struct glcnn_onnx_quantization *ma
 static bool fold(struct quantizing *q, const uint8_t *bytes, size_t size,
                  struct glcnn_onnx_quantization *made, char **notes)
 {
-    const bool good = quantizing_open(q, bytes, size) && quantizing_fold(q) &&
+    const bool good = open_model(q, bytes, size) && quantizing_fold(q) &&
                       (prune_graph(q->graph) || onnx_no_memory(&q->writer.messages)) &&
                       write_bytes(&q->writer, q->model, &made->bytes, &made->size);
     *notes = q->notes;
     q->notes = NULL;
-    quantizing_close(q);
+    close_model(q);
     return good;
 }
 
@@ -243,7 +244,7 @@ static void prepare(struct quantizing *q, const uint8_t *bytes, size_t size,
 {
     char *notes = NULL;
     const bool is_folded = fold(q, bytes, size, made, &notes);
-    if (!is_folded || !quantizing_open(q, made->bytes, made->size)) {
+    if (!is_folded || !open_model(q, made->bytes, made->size)) {
         free(notes);
         return;
     }
@@ -271,7 +272,7 @@ glcnn_status glcnn_onnx_quantization_create(const uint8_t *bytes, size_t size,
     if (!quantizing_is_well(&q))
         glcnn_onnx_quantization_destroy(quantization);
     const glcnn_status status = tell(&q, error);
-    quantizing_close(&q);
+    close_model(&q);
     return status;
 }
 
@@ -318,11 +319,11 @@ glcnn_status glcnn_onnx_quantize(struct glcnn_onnx_quantization *from, uint8_t *
     if (!from || !made || !made_size)
         onnx_fail(&q.writer.messages, GLCNN_INVALID_ARGUMENT, "%s is NULL",
                   from ? "made or its size" : "quantization");
-    else if (quantizing_open(&q, from->bytes, from->size) && quantizing_plan(&q) &&
+    else if (open_model(&q, from->bytes, from->size) && quantizing_plan(&q) &&
              check_ranges(&q, from) && quantizing_insert(&q, from))
         write_bytes(&q.writer, q.model, made, made_size);
     const glcnn_status status = tell(&q, error);
-    quantizing_close(&q);
+    close_model(&q);
     return status;
 }
 
@@ -351,10 +352,9 @@ glcnn_status glcnn_onnx_expose(const uint8_t *bytes, size_t size, const char *co
     if (!names || !made || !made_size)
         onnx_fail(&q.writer.messages, GLCNN_INVALID_ARGUMENT, "%s is NULL",
                   names ? "made or its size" : "names");
-    else if (quantizing_open(&q, bytes, size) && quantizing_find_values(&q) &&
-             expose(&q, names, count))
+    else if (open_model(&q, bytes, size) && quantizing_find_values(&q) && expose(&q, names, count))
         write_bytes(&q.writer, q.model, made, made_size);
     const glcnn_status status = tell(&q, error);
-    quantizing_close(&q);
+    close_model(&q);
     return status;
 }

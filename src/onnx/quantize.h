@@ -42,9 +42,6 @@ struct quantizing {
     char *notes;
 };
 
-/* Unpacks a model. False, with the message in `writer`: it cannot be used. */
-bool quantizing_open(struct quantizing *q, const uint8_t *bytes, size_t size);
-void quantizing_close(struct quantizing *q);
 bool quantizing_is_well(const struct quantizing *q);
 /* Adds a line to the notes. */
 void quantizing_note(struct quantizing *q, const char *format, ...)
