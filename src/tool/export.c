@@ -346,7 +346,6 @@ static void claim_kit(struct export *e)
     char name[GLCNN_CALIBRATION_NAME];
     if (!e->calibration)
         return;
-    claims_read(&e->claims, e->data);
     claims_folder(&e->claims, "--calibration", e->calibration, "pictures");
     claim_one(e, GLCNN_CALIBRATION_README);
     claim_one(e, GLCNN_CALIBRATION_LIST);
@@ -362,7 +361,7 @@ static int claim_files(struct export *e)
     char error[GLCNN_ERROR_LENGTH];
     e->claims.force = e->force;
     claims_read(&e->claims, e->path);
-    claims_read(&e->claims, e->options.int8_data);
+    claims_read(&e->claims, e->data);
     claims_write(&e->claims,
                  &(struct claim_output){.option = "--out", .path = e->out, .in_place = true});
     claim_kit(e);
