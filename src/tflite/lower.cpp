@@ -639,11 +639,12 @@ void Lowering::add_input(const Port &port, bool is_last)
             v.shape[i] = 1;
         }
     v.order = is_last ? plain_order(v.shape.size()) : picture_order(v.shape.size());
-    const Node *sole = readers[port.name].size() == 1 ? readers[port.name][0] : nullptr;
     Node reads;
+    reads.name = port.name;
+    reads.op = "input";
     reads.outputs = {port.name};
-    const std::optional<Quantisation> wanted =
-        sole && sole->op == "QuantizeLinear" ? target(reads, false) : std::nullopt;
+    node = &reads;
+    const std::optional<Quantisation> wanted = target(reads, false);
     if (port.type != Type::FLOAT && port.type != Type::UINT8)
         fail_unsupported("input \"" + port.name + "\" is neither of float32 nor of bytes");
     const TensorType type = wanted                     ? TensorType::INT8
@@ -653,6 +654,7 @@ void Lowering::add_input(const Port &port, bool is_last)
                               wanted ? *wanted : Quantisation{});
     out.inputs.push_back(v.tensor);
     values[port.name] = v;
+    node = nullptr;
 }
 
 void Lowering::add_output(const Port &port, bool is_last)
