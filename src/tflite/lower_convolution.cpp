@@ -83,9 +83,21 @@ static Value source_of(Lowering &l, const Value &x, const Window &w, Padding &pa
 
 /* ---- Weights ---- */
 
+/* Those of input k, in a row; none: there is no such input. */
+static std::optional<Value> biases_of(Lowering &l, size_t k, int64_t outputs)
+{
+    if (!l.has_input(k))
+        return {};
+    const Value &biases = l.input(k);
+    if (!biases.is_constant || count_of(biases.shape) != outputs)
+        l.refuse("its biases must be constants, one for each of " + std::to_string(outputs) +
+                 " outputs");
+    return biases.shape == Shape{outputs} ? biases : l.reshaped(biases, {outputs});
+}
+
 /* The biases as whole numbers of the products' scales. */
-static int byte_biases(Lowering &l, const Value *biases, int64_t outputs, float source_scale,
-                       const Quantisation &weights)
+static int byte_biases(Lowering &l, const std::optional<Value> &biases, int64_t outputs,
+                       float source_scale, const Quantisation &weights)
 {
     Quantisation q;
     for (size_t k = 0; k < weights.scales.size(); k++) {
@@ -108,12 +120,9 @@ static int byte_biases(Lowering &l, const Value *biases, int64_t outputs, float 
     return l.out.add_wholes(l.node->name + ".biases", {outputs}, wholes, TensorType::INT32, q);
 }
 
-static int biases_for(Lowering &l, const Value *biases, int64_t outputs, const Value &x,
-                      int weights, const Numbers &numbers)
+static int biases_for(Lowering &l, const std::optional<Value> &biases, int64_t outputs,
+                      const Value &x, int weights, const Numbers &numbers)
 {
-    if (biases && (!biases->is_constant || count_of(biases->shape) != outputs))
-        l.refuse("its biases must be constants, one for each of " + std::to_string(outputs) +
-                 " outputs");
     if (numbers.are_bytes())
         return byte_biases(l, biases, outputs, l.numbers_of(x).result.scales[0],
                            l.out.quantisation(weights));
@@ -138,11 +147,10 @@ static Numbers numbers_of_product(Lowering &l, const Value &x, const Value &weig
 
 /* ---- Convolutions ---- */
 
-static Value convolve(Lowering &l, const Value &source, const Value &weights, const Value *biases)
+static Value convolve(Lowering &l, const Value &source, const Value &weights,
+                      const std::optional<Value> &biases)
 {
     const Shape &sizes = weights.shape;
-    if (!weights.is_constant || sizes.size() != 4)
-        l.refuse("its weights must be a constant of four axes");
     const Window w = window_of(l, source.shape, {sizes[2], sizes[3]});
     const int64_t outputs = sizes[0], channels = source.shape[1];
     const bool is_depthwise = sizes[1] == 1 && channels > 1;
@@ -199,6 +207,7 @@ static Value part_of(const Value &v, int64_t first, int64_t count)
 static void lower_groups(Lowering &l, int64_t groups)
 {
     const Value x = l.as_reals(l.input(0)), &weights = l.input(1);
+    const std::optional<Value> biases = biases_of(l, 2, weights.shape[0]);
     const int64_t channels = x.shape[1] / groups, outputs = weights.shape[0] / groups;
     std::vector<int> parts;
     Shape shape;
@@ -206,9 +215,10 @@ static void lower_groups(Lowering &l, int64_t groups)
         Shape size = x.shape;
         size[1] = channels;
         const Value part = l.cut(x, {0, g * channels, 0, 0}, size);
-        const Value bias = l.has_input(2) ? part_of(l.input(2), g * outputs, outputs) : Value{};
-        const Value y = convolve(l, part, part_of(weights, g * outputs, outputs),
-                                 l.has_input(2) ? &bias : nullptr);
+        std::optional<Value> bias;
+        if (biases)
+            bias = part_of(*biases, g * outputs, outputs);
+        const Value y = convolve(l, part, part_of(weights, g * outputs, outputs), bias);
         parts.push_back(l.laid(y, picture_order(4), {}));
         shape = y.shape;
     }
@@ -224,12 +234,15 @@ static void lower_conv(Lowering &l)
     const int64_t groups = l.whole("group", 1);
     const Value &x = l.input(0), &weights = l.input(1);
     if (x.shape.size() != 4 || weights.shape.size() != 4 || groups < 1 ||
-        weights.shape[1] * groups != x.shape[1] || weights.shape[0] % groups)
+        weights.shape[1] * groups != x.shape[1] || weights.shape[0] < 1 ||
+        weights.shape[0] % groups)
         l.refuse("its weights do not fit to its source's channels");
+    if (!weights.is_constant)
+        l.refuse("its weights must be a constant of four axes");
     if (groups > 1 && weights.shape[1] > 1)
         lower_groups(l, groups);
     else
-        l.give(convolve(l, x, weights, l.has_input(2) ? &l.input(2) : nullptr));
+        l.give(convolve(l, x, weights, biases_of(l, 2, weights.shape[0])));
 }
 
 /* The result of whole windows, or of SAME, of which the margins are cut off otherwise. */
@@ -268,7 +281,7 @@ static void lower_transposed(Lowering &l)
     const int kernel = l.laid(weights, {1, 2, 3, 0}, numbers);
     const std::vector<int> operands = {
         l.out.add_sizes({made[0], made[2], made[3], made[1]}), kernel, l.laid(x, order, numbers),
-        biases_for(l, l.has_input(2) ? &l.input(2) : nullptr, sizes[1], x, kernel, numbers)};
+        biases_for(l, biases_of(l, 2, sizes[1]), sizes[1], x, kernel, numbers)};
     const Value y =
         l.make(Operation::TRANSPOSE_CONV, options_of(o), operands, made, order, numbers);
     l.give(l.cut(y, {0, 0, is_same ? 0 : pads[0], is_same ? 0 : pads[1]}, result));
@@ -295,7 +308,8 @@ static Value transposed(const Value &v)
 }
 
 /* Weights of each output in a row. Scales by output want a convolution, which has had them for longer. */
-static Value multiply(Lowering &l, const Value &x, const Value &weights, const Value *biases)
+static Value multiply(Lowering &l, const Value &x, const Value &weights,
+                      const std::optional<Value> &biases)
 {
     const int64_t outputs = weights.shape[0], inputs = weights.shape[1];
     Shape shape = x.shape;
@@ -330,12 +344,13 @@ static Value multiply(Lowering &l, const Value &x, const Value &weights, const V
 static void lower_gemm(Lowering &l)
 {
     const Value &x = l.input(0), &weights = l.input(1);
-    const Value *biases = l.has_input(2) ? &l.input(2) : nullptr;
     if (weights.shape.size() != 2 || !weights.is_constant || x.shape.size() != 2)
         l.refuse("it multiplies by what is no constant matrix");
-    if (l.real("alpha", 1) != 1 || (biases && l.real("beta", 1) != 1) || l.whole("transA", 0))
+    if (l.real("alpha", 1) != 1 || (l.has_input(2) && l.real("beta", 1) != 1) ||
+        l.whole("transA", 0))
         l.refuse("alpha, beta and transA are not written");
-    l.give(multiply(l, x, l.whole("transB", 0) ? weights : transposed(weights), biases));
+    const Value rows = l.whole("transB", 0) ? weights : transposed(weights);
+    l.give(multiply(l, x, rows, biases_of(l, 2, rows.shape[0])));
 }
 
 static void lower_matmul(Lowering &l)
@@ -343,7 +358,7 @@ static void lower_matmul(Lowering &l)
     const Value &x = l.input(0), &weights = l.input(1);
     if (weights.shape.size() != 2 || !weights.is_constant)
         l.refuse("it multiplies two values that are computed, or more matrices than one");
-    l.give(multiply(l, x, transposed(weights), nullptr));
+    l.give(multiply(l, x, transposed(weights), {}));
 }
 
 /* ---- Normalisations by kept statistics ---- */
