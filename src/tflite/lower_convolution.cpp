@@ -132,15 +132,15 @@ static int biases_for(Lowering &l, const std::optional<Value> &biases, int64_t o
     return l.laid(*biases, {0}, {});
 }
 
-/* Bytes for products: each input quantised, weights around 0. */
+/* Bytes for products: each input quantised, weights around 0, with one scale or one for each output. */
 static Numbers numbers_of_product(Lowering &l, const Value &x, const Value &weights,
-                                  bool by_channel)
+                                  int32_t outputs_axis)
 {
     const Quantisation &q = weights.quantisation;
     const bool is_centred =
         std::all_of(q.zeros.begin(), q.zeros.end(), [](int64_t zero) { return zero == 0; });
     if (q.is_none() || weights.constant.type != Type::INT8 || !is_centred ||
-        (q.scales.size() > 1 && !by_channel))
+        (q.scales.size() > 1 && q.axis != outputs_axis))
         return {};
     return l.numbers_for({&x}, true);
 }
@@ -155,7 +155,7 @@ static Value convolve(Lowering &l, const Value &source, const Value &weights,
     const int64_t outputs = sizes[0], channels = source.shape[1];
     const bool is_depthwise = sizes[1] == 1 && channels > 1;
     Padding padding;
-    Numbers numbers = numbers_of_product(l, source, weights, true);
+    Numbers numbers = numbers_of_product(l, source, weights, 0);
     const Value x = source_of(l, source, w, padding);
     const Order order = picture_order(4);
     const Order weight_order = is_depthwise ? Order{1, 2, 3, 0} : Order{0, 2, 3, 1};
@@ -194,7 +194,7 @@ static Value part_of(const Value &v, int64_t first, int64_t count)
     else
         part.constant.wholes = {v.constant.wholes.begin() + first * each,
                                 v.constant.wholes.begin() + (first + count) * each};
-    if (v.quantisation.scales.size() > 1) {
+    if (v.quantisation.scales.size() > 1 && v.quantisation.axis == 0) {
         part.quantisation.scales = {v.quantisation.scales.begin() + first,
                                     v.quantisation.scales.begin() + first + count};
         part.quantisation.zeros = {v.quantisation.zeros.begin() + first,
@@ -271,7 +271,7 @@ static void lower_transposed(Lowering &l)
         is_same = is_same && (result[2 + i] + stride[i] - 1) / stride[i] == x.shape[2 + i] &&
                   pads[i] == total / 2;
     }
-    Numbers numbers = is_same ? numbers_of_product(l, x, weights, true) : Numbers{};
+    Numbers numbers = is_same ? numbers_of_product(l, x, weights, 1) : Numbers{};
     const Order order = picture_order(4);
     const Shape &made = is_same ? result : whole;
     tflite::TransposeConvOptionsT o;
@@ -318,7 +318,7 @@ static Value multiply(Lowering &l, const Value &x, const Value &weights,
                  " rows, which do not fit to its source");
     const int64_t rows = count_of(shape) / std::max<int64_t>(inputs, 1);
     shape.back() = outputs;
-    const Numbers numbers = numbers_of_product(l, x, weights, true);
+    const Numbers numbers = numbers_of_product(l, x, weights, 0);
     if (numbers.are_bytes()) {
         const int kernel = l.laid(weights, {0, 1}, numbers);
         l.out.tensor(kernel).shape = {int32_t(outputs), 1, 1, int32_t(inputs)};

@@ -216,10 +216,13 @@ static Quantisation own_quantisation(const Lowering &l)
 {
     const Constant &scale = l.constant(1, "its scale");
     const Constant *zero = l.has_input(2) ? &l.constant(2, "its zero point") : nullptr;
-    const bool is_one = scale.reals.size() == 1;
-    const size_t rank = l.input(0).shape.size();
-    return quantisation_of(l, scale, zero,
-                           is_one ? 0 : int32_t(l.axis_of(l.whole("axis", 1), rank)));
+    const size_t count = scale.reals.size();
+    const Shape &shape = l.input(0).shape;
+    const int64_t axis = count > 1 ? l.axis_of(l.whole("axis", 1), shape.size()) : 0;
+    if (count > 1 && int64_t(count) != shape[size_t(axis)])
+        l.refuse("it has " + std::to_string(count) + " scales for " +
+                 std::to_string(shape[size_t(axis)]) + " places of its axis");
+    return quantisation_of(l, scale, zero, int32_t(axis));
 }
 
 /* What is computed becomes bytes; of a constant the numbers do. */
