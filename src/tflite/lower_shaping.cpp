@@ -405,8 +405,9 @@ static void lower_resize(Lowering &l)
         for (size_t i = 0; i < 4; i++)
             shape[i] = int64_t(std::floor(float(x.shape[i]) * scales[i]));
     }
-    if (shape[0] != x.shape[0] || shape[1] != x.shape[1] || shape[2] < 1 || shape[3] < 1)
-        l.refuse("it resizes batch or channels, or has no result");
+    if (shape[0] != x.shape[0] || shape[1] != x.shape[1] || shape[2] < 1 || shape[3] < 1 ||
+        x.shape[2] < 1 || x.shape[3] < 1)
+        l.refuse("it resizes batch or channels, or has no source or result");
     if (position == "pytorch_half_pixel" && shape[2] > 1 && shape[3] > 1)
         position = "half_pixel";
     /* Positions are counted by the ratio of sizes: a scale that gives another one is refused. */
