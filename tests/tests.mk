@@ -42,7 +42,7 @@ tests: $(UNIT_TESTS) $(PUBLIC_TESTS)
 $(HELPER_OBJECTS) $(addsuffix .o,$(PUBLIC_TESTS) $(UNIT_TESTS)): | $(O)/found/tests
 $(PUBLIC_TESTS:=.o): includes = $(public_include)
 # Tests that look at ONNX's messages.
-ONNX_TESTS := $(filter $(O)/tests/onnx/test_onnx%,$(UNIT_TESTS))
+ONNX_TESTS := $(filter $(O)/tests/onnx/test_onnx% $(O)/tests/tflite/test_tflite,$(UNIT_TESTS))
 $(ONNX_TESTS:=.o): includes += -isystem $(O)
 $(ONNX_TESTS:=.o): $(O)/onnx.pb-c.c
 

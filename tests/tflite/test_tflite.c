@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "onnx/build.h"
 #include "tests/graphs.h"
 #include "task/nets.h"
 
@@ -269,6 +270,130 @@ static void what_is_not_written_is_named(void)
     glcnn_network_destroy(&network);
 }
 
+/* ---- Models that are wrong ---- */
+
+typedef void (*build_wrong)(struct writer *writer, Onnx__GraphProto *graph);
+
+static const int64_t picture_dims[] = {1, 4, 6, 6}, weight_dims[] = {6, 2, 1, 1};
+static const float twelve[12] = {1};
+
+/* Before any node: the input is to have the scale of what quantises it. */
+static void add_scale_of_zero(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "scale", NULL, 0, &(float){0}, NULL);
+    build_node(w, graph, "QuantizeLinear", "result", (const char *[]){"image", "scale", NULL});
+}
+
+static void add_groups(struct writer *w, Onnx__GraphProto *graph, const char *const *inputs)
+{
+    build_int(w, build_node(w, graph, "Conv", "result", inputs), "group", 2);
+}
+
+static void add_groups_of_computed_weights(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_value(w, graph, false, "weights", weight_dims, 4);
+    build_node(w, graph, "Reshape", "computed", (const char *[]){"weights", "sizes", NULL});
+    build_tensor(w, graph, "sizes", &(int64_t){4}, 1, NULL, (const int64_t[]){6, 2, 1, 1});
+    graph->input[1]->type->tensor_type->shape->dim[0]->value_case =
+        ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    graph->input[1]->type->tensor_type->shape->dim[0]->dim_value = 6;
+    add_groups(w, graph, (const char *[]){"image", "computed", NULL});
+}
+
+static void add_groups_of_one_bias(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "weights", weight_dims, 4, twelve, NULL);
+    build_tensor(w, graph, "bias", NULL, 0, twelve, NULL);
+    add_groups(w, graph, (const char *[]){"image", "weights", "bias", NULL});
+}
+
+static void add_groups_of_no_output(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "weights", (const int64_t[]){0, 2, 1, 1}, 4, twelve, NULL);
+    add_groups(w, graph, (const char *[]){"image", "weights", NULL});
+}
+
+static void add_too_few_scales(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "weights", (const int64_t[]){3, 4, 1, 1}, 4, twelve, NULL);
+    build_tensor(w, graph, "scales", &(int64_t){2}, 1, (const float[]){1, 2}, NULL);
+    Onnx__NodeProto *node = build_node(w, graph, "QuantizeLinear", "bytes",
+                                       (const char *[]){"weights", "scales", NULL});
+    build_int(w, node, "axis", 0);
+    build_node(w, graph, "Conv", "result", (const char *[]){"image", "bytes", NULL});
+}
+
+static void add_resize_of_nothing(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "nothing", (const int64_t[]){1, 4, 0, 0}, 4, twelve, NULL);
+    build_tensor(w, graph, "sizes", &(int64_t){4}, 1, NULL, (const int64_t[]){1, 4, 6, 6});
+    build_node(w, graph, "Resize", "large", (const char *[]){"nothing", "", "", "sizes", NULL});
+    build_node(w, graph, "Add", "result", (const char *[]){"image", "large", NULL});
+}
+
+static struct file build_model_of(build_wrong add)
+{
+    struct writer w = {0};
+    struct file file = {NULL, 0};
+    Onnx__ModelProto *model = build_model();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    build_value(&w, model->graph, false, "image", picture_dims, 4);
+    add(&w, model->graph);
+    build_value(&w, model->graph, true, "result", picture_dims, 4);
+    CU_ASSERT_TRUE_FATAL(write_bytes(&w, model, &file.bytes, &file.size));
+    onnx__model_proto__free_unpacked(model, NULL);
+    return file;
+}
+
+/* What a node reads is looked at before anything is computed of it. */
+static void wrong_models_are_refused(void)
+{
+    static const struct {
+        build_wrong add;
+        const char *message;
+    } wrong[] = {
+        {add_scale_of_zero, "node \"image\" (input): its scale is not above 0"},
+        {add_groups_of_computed_weights, "(Conv): its weights must be a constant"},
+        {add_groups_of_one_bias, "(Conv): its biases must be constants, one for each of 6 outputs"},
+        {add_groups_of_no_output, "(Conv): its weights do not fit to its source's channels"},
+        {add_too_few_scales, "(QuantizeLinear): it has 2 scales for 3 places of its axis"},
+        {add_resize_of_nothing, "(Resize): it resizes batch or channels, or has no source"}};
+    char error[GLCNN_ERROR_LENGTH];
+    uint8_t *bytes;
+    size_t size;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct file onnx = build_model_of(wrong[i].add);
+        CU_ASSERT_EQUAL(glcnn_tflite_from_onnx(onnx.bytes, onnx.size, NULL, &bytes, &size, error),
+                        GLCNN_UNSUPPORTED);
+        CU_ASSERT_PTR_NULL(bytes);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, wrong[i].message));
+        if (!strstr(error, wrong[i].message))
+            puts(error);
+        glcnn_tflite_destroy(bytes);
+        glcnn_onnx_destroy(onnx.bytes);
+    }
+}
+
+/* A row of biases is one for each output, whatever axes of one number it has beside. */
+static void add_row_of_biases(struct writer *w, Onnx__GraphProto *graph)
+{
+    build_tensor(w, graph, "matrix", (const int64_t[]){6, 2}, 2, twelve, NULL);
+    build_tensor(w, graph, "biases", (const int64_t[]){1, 2}, 2, (const float[]){3, 5}, NULL);
+    build_tensor(w, graph, "sizes", &(int64_t){2}, 1, NULL, (const int64_t[]){24, 6});
+    build_node(w, graph, "Reshape", "rows", (const char *[]){"image", "sizes", NULL});
+    build_node(w, graph, "Gemm", "result", (const char *[]){"rows", "matrix", "biases", NULL});
+}
+
+static void biases_may_have_more_axes(void)
+{
+    struct file onnx = build_model_of(add_row_of_biases), file = make_tflite(onnx, NULL),
+                again = make_onnx(file);
+    CU_ASSERT_EQUAL(count_nodes(again, "Gemm"), 1);
+    glcnn_tflite_destroy(again.bytes);
+    glcnn_tflite_destroy(file.bytes);
+    glcnn_onnx_destroy(onnx.bytes);
+}
+
 /* A failure has a message and no bytes. */
 static void expect_no_crash(const uint8_t *data, size_t size)
 {
@@ -319,6 +444,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(a_file_is_written_back),
                                         UNIT_TEST(labels_stand_at_the_end),
                                         UNIT_TEST(what_is_not_written_is_named),
+                                        UNIT_TEST(wrong_models_are_refused),
+                                        UNIT_TEST(biases_may_have_more_axes),
                                         UNIT_TEST(damaged_files_are_refused),
                                         CU_TEST_INFO_NULL};
     return fixture_run("tflite", tests, argc, argv);
