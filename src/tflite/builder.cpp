@@ -123,7 +123,7 @@ static const std::map<Operation, int32_t> versions_of_bytes = {
     {Operation::RESIZE_BILINEAR, 2},
     {Operation::RESIZE_NEAREST_NEIGHBOR, 2}};
 
-int32_t Builder::version_of(Operation operation, const std::vector<int> &operands)
+int32_t Builder::version_of(Operation operation, const std::vector<int> &operands) const
 {
     const auto found = versions_of_bytes.find(operation);
     bool has_bytes = std::any_of(operands.begin(), operands.end(), [this](int index) {
@@ -171,24 +171,23 @@ tflite::TensorT &Builder::tensor(int index)
     return *model.subgraphs[0]->tensors.at(size_t(index));
 }
 
-Shape Builder::shape(int index)
+const tflite::TensorT &Builder::tensor(int index) const
 {
-    const auto &sizes = tensor(index).shape;
-    return {sizes.begin(), sizes.end()};
+    return *model.subgraphs[0]->tensors.at(size_t(index));
 }
 
-Quantisation Builder::quantisation(int index)
+Quantisation Builder::quantisation(int index) const
 {
     const auto &q = tensor(index).quantization;
     return q ? Quantisation{q->scale, q->zero_point, q->quantized_dimension} : Quantisation{};
 }
 
-bool Builder::is_constant(int index)
+bool Builder::is_constant(int index) const
 {
     return tensor(index).buffer != 0;
 }
 
-std::vector<float> Builder::reals(int index)
+std::vector<float> Builder::reals(int index) const
 {
     const std::vector<uint8_t> &bytes = model.buffers[tensor(index).buffer]->data;
     std::vector<float> values(bytes.size() / sizeof(float));
@@ -208,25 +207,12 @@ tflite::OperatorT *Builder::producer(int index)
     return found == producers.end() ? nullptr : model.subgraphs[0]->operators[found->second].get();
 }
 
-Operation Builder::operation(const tflite::OperatorT &made)
-{
-    return model.operator_codes[made.opcode_index]->builtin_code;
-}
-
 void Builder::rename(int index, const std::string &name)
 {
     for (auto &other : model.subgraphs[0]->tensors)
         if (other->name == name)
             other->name = unique_name(name + "_inner");
     tensor(index).name = name;
-}
-
-void Builder::add_metadata(const std::string &name, const std::vector<uint8_t> &bytes)
-{
-    std::unique_ptr<tflite::MetadataT> entry(new tflite::MetadataT);
-    entry->name = name;
-    entry->buffer = uint32_t(add_buffer(bytes));
-    model.metadata.push_back(std::move(entry));
 }
 
 std::vector<uint8_t> Builder::finish()

@@ -56,31 +56,28 @@ class Builder
                       const std::vector<int> &outputs);
 
     tflite::TensorT &tensor(int index);
-    Shape shape(int index);
-    Quantisation quantisation(int index);
-    bool is_constant(int index);
-    std::vector<float> reals(int index);
+    const tflite::TensorT &tensor(int index) const;
+    Quantisation quantisation(int index) const;
+    bool is_constant(int index) const;
+    std::vector<float> reals(int index) const;
     /* Of a constant, as many as it has. */
     void set_reals(int index, const std::vector<float> &values);
     /* The operator that makes a tensor; NULL: none does. */
     tflite::OperatorT *producer(int index);
-    tflite::Operation operation(const tflite::OperatorT &made);
-    bool has_unsigned_bytes(int index)
+    bool has_unsigned_bytes(int index) const
     {
         return tensor(index).type == tflite::TensorType::UINT8;
     }
     void rename(int index, const std::string &name);
 
     std::vector<int32_t> inputs, outputs;
-    /* Metadata that the file has by name. */
-    void add_metadata(const std::string &name, const std::vector<uint8_t> &bytes);
     std::vector<uint8_t> finish();
 
   private:
     int add_buffer(std::vector<uint8_t> bytes);
     uint32_t code_of(tflite::Operation operation, int32_t version);
     std::string unique_name(const std::string &name);
-    int32_t version_of(tflite::Operation operation, const std::vector<int> &inputs);
+    int32_t version_of(tflite::Operation operation, const std::vector<int> &inputs) const;
 
     tflite::ModelT model;
     std::map<int, size_t> producers;

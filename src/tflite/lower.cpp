@@ -150,7 +150,7 @@ bool Lowering::has_bytes(const Value &value) const
 {
     if (value.is_constant)
         return !value.quantisation.is_none();
-    return !const_cast<Builder &>(out).quantisation(value.tensor).is_none();
+    return !out.quantisation(value.tensor).is_none();
 }
 
 static bool is_rectifier(const Node &node)
@@ -195,7 +195,7 @@ Numbers Lowering::numbers_of(const Value &value) const
 {
     if (value.is_constant)
         return {};
-    return {const_cast<Builder &>(out).quantisation(value.tensor)};
+    return {out.quantisation(value.tensor)};
 }
 
 Order Lowering::order_of(const Value &value) const
