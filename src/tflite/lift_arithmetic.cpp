@@ -56,36 +56,14 @@ static std::string two(Lifting &l, const char *op)
     return l.add(op, {operand_of(l, l.input(0), rank), operand_of(l, l.input(1), rank)});
 }
 
-static void lift_add(Lifting &l)
-{
-    const auto *o = l.made->builtin_options_as_AddOptions();
-    l.give_usual(l.activated(two(l, "Add"), o ? o->activation() : Activation::NONE));
-}
-
-static void lift_sub(Lifting &l)
-{
-    const auto *o = l.made->builtin_options_as_SubOptions();
-    l.give_usual(l.activated(two(l, "Sub"), o ? o->activation() : Activation::NONE));
-}
-
-static void lift_mul(Lifting &l)
-{
-    const auto *o = l.made->builtin_options_as_MulOptions();
-    l.give_usual(l.activated(two(l, "Mul"), o ? o->activation() : Activation::NONE));
-}
-
-static void lift_div(Lifting &l)
-{
-    const auto *o = l.made->builtin_options_as_DivOptions();
-    l.give_usual(l.activated(two(l, "Div"), o ? o->activation() : Activation::NONE));
-}
-
 static const char *name_of(Operation operation)
 {
     static const struct {
         Operation operation;
         const char *name;
     } names[] = {{Operation::ABS, "Abs"},
+                 {Operation::ADD, "Add"},
+                 {Operation::DIV, "Div"},
                  {Operation::ELU, "Elu"},
                  {Operation::EXP, "Exp"},
                  {Operation::GREATER, "Greater"},
@@ -96,10 +74,16 @@ static const char *name_of(Operation operation)
                  {Operation::LOG, "Log"},
                  {Operation::LOGISTIC, "Sigmoid"},
                  {Operation::MAXIMUM, "Max"},
+                 {Operation::MEAN, "ReduceMean"},
                  {Operation::MINIMUM, "Min"},
+                 {Operation::MUL, "Mul"},
                  {Operation::NEG, "Neg"},
                  {Operation::POW, "Pow"},
+                 {Operation::REDUCE_MAX, "ReduceMax"},
+                 {Operation::REDUCE_MIN, "ReduceMin"},
                  {Operation::SQRT, "Sqrt"},
+                 {Operation::SUB, "Sub"},
+                 {Operation::SUM, "ReduceSum"},
                  {Operation::TANH, "Tanh"}};
     for (const auto &row : names)
         if (row.operation == operation)
@@ -110,6 +94,12 @@ static const char *name_of(Operation operation)
 template <Operation operation> static void lift_two(Lifting &l)
 {
     l.give_usual(two(l, name_of(operation)));
+}
+
+template <Operation operation, typename Table> static void lift_activated(Lifting &l)
+{
+    const auto *o = l.made->builtin_options_as<Table>();
+    l.give_usual(l.activated(two(l, name_of(operation)), o ? o->activation() : Activation::NONE));
 }
 
 /* ---- One tensor ---- */
@@ -194,8 +184,9 @@ static void lift_form(Lifting &l)
 
 /* ---- Reductions ---- */
 
-static void reduce(Lifting &l, const char *op)
+template <Operation operation> static void lift_reduction(Lifting &l)
 {
+    const char *op = name_of(operation);
     const auto *o = l.made->builtin_options_as_ReducerOptions();
     const int x = l.input(0);
     const size_t rank = l.rank(x);
@@ -207,7 +198,7 @@ static void reduce(Lifting &l, const char *op)
     const bool keeps = o && o->keep_dims();
     std::vector<std::string> inputs = {l.usual(x)};
     std::map<std::string, Attribute> attributes = {{"keepdims", whole_attribute(keeps)}};
-    if (std::string(op) == "ReduceSum")
+    if (operation == Operation::SUM)
         inputs.push_back(l.sizes(axes));
     else
         attributes["axes"] = wholes_attribute(axes);
@@ -224,33 +215,13 @@ static void reduce(Lifting &l, const char *op)
     keeps ? l.give_usual(y) : l.give_plain(y);
 }
 
-static void lift_mean(Lifting &l)
-{
-    reduce(l, "ReduceMean");
-}
-
-static void lift_sum(Lifting &l)
-{
-    reduce(l, "ReduceSum");
-}
-
-static void lift_reduce_max(Lifting &l)
-{
-    reduce(l, "ReduceMax");
-}
-
-static void lift_reduce_min(Lifting &l)
-{
-    reduce(l, "ReduceMin");
-}
-
 const LiftingRow lift_arithmetic[] = {
     {Operation::ABS, lift_one<Operation::ABS>},
-    {Operation::ADD, lift_add},
+    {Operation::ADD, lift_activated<Operation::ADD, tflite::AddOptions>},
     {Operation::CAST, lift_cast},
     {Operation::DENSIFY, lift_form},
     {Operation::DEQUANTIZE, lift_form},
-    {Operation::DIV, lift_div},
+    {Operation::DIV, lift_activated<Operation::DIV, tflite::DivOptions>},
     {Operation::ELU, lift_one<Operation::ELU>},
     {Operation::EXP, lift_one<Operation::EXP>},
     {Operation::GREATER, lift_two<Operation::GREATER>},
@@ -262,15 +233,15 @@ const LiftingRow lift_arithmetic[] = {
     {Operation::LOG, lift_one<Operation::LOG>},
     {Operation::LOGISTIC, lift_one<Operation::LOGISTIC>},
     {Operation::MAXIMUM, lift_two<Operation::MAXIMUM>},
-    {Operation::MEAN, lift_mean},
+    {Operation::MEAN, lift_reduction<Operation::MEAN>},
     {Operation::MINIMUM, lift_two<Operation::MINIMUM>},
-    {Operation::MUL, lift_mul},
+    {Operation::MUL, lift_activated<Operation::MUL, tflite::MulOptions>},
     {Operation::NEG, lift_one<Operation::NEG>},
     {Operation::POW, lift_two<Operation::POW>},
     {Operation::PRELU, lift_prelu},
     {Operation::QUANTIZE, lift_form},
-    {Operation::REDUCE_MAX, lift_reduce_max},
-    {Operation::REDUCE_MIN, lift_reduce_min},
+    {Operation::REDUCE_MAX, lift_reduction<Operation::REDUCE_MAX>},
+    {Operation::REDUCE_MIN, lift_reduction<Operation::REDUCE_MIN>},
     {Operation::RELU, lift_activation<Activation::RELU>},
     {Operation::RELU6, lift_activation<Activation::RELU6>},
     {Operation::RELU_N1_TO_1, lift_activation<Activation::RELU_N1_TO_1>},
@@ -279,8 +250,8 @@ const LiftingRow lift_arithmetic[] = {
     {Operation::SQRT, lift_one<Operation::SQRT>},
     {Operation::SQUARE, lift_square},
     {Operation::SQUARED_DIFFERENCE, lift_squared_difference},
-    {Operation::SUB, lift_sub},
-    {Operation::SUM, lift_sum},
+    {Operation::SUB, lift_activated<Operation::SUB, tflite::SubOptions>},
+    {Operation::SUM, lift_reduction<Operation::SUM>},
     {Operation::TANH, lift_one<Operation::TANH>},
     {Operation::ADD, nullptr}};
 
