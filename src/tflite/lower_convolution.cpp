@@ -1,6 +1,7 @@
 /* Convolutions, transposed ones, products with constant matrices, and normalisations by kept statistics, which become
  * part of the convolution before them. */
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 #include "tflite/lower.h"
@@ -17,6 +18,14 @@ using tflite::TensorType;
 struct Window {
     int64_t size[2], stride[2], dilation[2], before[2], after[2], result[2];
 };
+
+/* Pixels in both margins that SAME has for a source of so many, along one axis. */
+static int64_t same_margins(const Window &w, size_t i, int64_t pixels)
+{
+    const int64_t results = (pixels + w.stride[i] - 1) / w.stride[i];
+    const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1;
+    return std::max<int64_t>((results - 1) * w.stride[i] + reach - pixels, 0);
+}
 
 /* Reads attributes of ONNX, whose windows begin `before` pixels in front of a source of N,C,H,W. */
 static Window window_of(const Lowering &l, const Shape &source, const std::vector<int64_t> &size)
@@ -42,8 +51,7 @@ static Window window_of(const Lowering &l, const Shape &source, const std::vecto
         w.before[i] = pads[i];
         w.after[i] = pads[2 + i];
         if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
-            const int64_t results = (pixels + stride[i] - 1) / stride[i];
-            const int64_t total = std::max<int64_t>((results - 1) * stride[i] + reach - pixels, 0);
+            const int64_t total = same_margins(w, i, pixels);
             w.before[i] = automatic == "SAME_UPPER" ? total / 2 : (total + 1) / 2;
             w.after[i] = total - w.before[i];
         }
@@ -63,22 +71,27 @@ static bool is_same(const Window &w, const Shape &source)
     for (size_t i = 0; i < 2; i++) {
         const int64_t pixels = source[2 + i];
         const int64_t results = (pixels + w.stride[i] - 1) / w.stride[i];
-        const int64_t reach = (w.size[i] - 1) * w.dilation[i] + 1;
-        const int64_t total = std::max<int64_t>((results - 1) * w.stride[i] + reach - pixels, 0);
-        if (w.result[i] != results || w.before[i] != total / 2)
+        if (w.result[i] != results || w.before[i] != same_margins(w, i, pixels) / 2)
             return false;
     }
     return true;
 }
 
-/* The source with its margins where neither VALID nor SAME is what they are. */
-static Value source_of(Lowering &l, const Value &x, const Window &w, Padding &padding)
+static bool has_margins(const Window &w)
 {
-    const bool is_valid = !w.before[0] && !w.before[1] && !w.after[0] && !w.after[1];
-    padding = !is_valid && is_same(w, x.shape) ? Padding::SAME : Padding::VALID;
-    if (padding == Padding::SAME)
-        return x;
-    return l.padded(x, {0, 0, w.before[0], w.before[1]}, {0, 0, w.after[0], w.after[1]}, 0);
+    return w.before[0] || w.before[1] || w.after[0] || w.after[1];
+}
+
+static Value with_margins(Lowering &l, const Value &x, const Window &w, float number)
+{
+    return l.padded(x, {0, 0, w.before[0], w.before[1]}, {0, 0, w.after[0], w.after[1]}, number);
+}
+
+/* The source with its margins of that number where neither VALID nor SAME is what they are. */
+static Value source_of(Lowering &l, const Value &x, const Window &w, float number, Padding &padding)
+{
+    padding = has_margins(w) && is_same(w, x.shape) ? Padding::SAME : Padding::VALID;
+    return padding == Padding::SAME ? x : with_margins(l, x, w, number);
 }
 
 /* ---- Weights ---- */
@@ -156,7 +169,7 @@ static Value convolve(Lowering &l, const Value &source, const Value &weights,
     const bool is_depthwise = sizes[1] == 1 && channels > 1;
     Padding padding;
     Numbers numbers = numbers_of_product(l, source, weights, 0);
-    const Value x = source_of(l, source, w, padding);
+    const Value x = source_of(l, source, w, 0, padding);
     const Order order = picture_order(4);
     const Order weight_order = is_depthwise ? Order{1, 2, 3, 0} : Order{0, 2, 3, 1};
     const int kernel = l.laid(weights, weight_order, numbers);
@@ -454,13 +467,9 @@ static void lower_max_pool(Lowering &l)
 {
     const Value &x = l.input(0);
     const Window w = pool_window(l);
-    const bool is_valid = !w.before[0] && !w.before[1] && !w.after[0] && !w.after[1];
-    const bool has_margins = !is_valid && !is_same(w, x.shape);
-    const Value wide = has_margins ? l.padded(x, {0, 0, w.before[0], w.before[1]},
-                                              {0, 0, w.after[0], w.after[1]}, -3.402823466e38f)
-                                   : x;
-    l.give(pool(l, Operation::MAX_POOL_2D, wide, w,
-                is_valid || has_margins ? Padding::VALID : Padding::SAME, l.numbers_of(x)));
+    Padding padding;
+    const Value wide = source_of(l, x, w, -FLT_MAX, padding);
+    l.give(pool(l, Operation::MAX_POOL_2D, wide, w, padding, l.numbers_of(x)));
 }
 
 /* How much larger than the window is the part of it that counts: 1 where all of it lies within the source. */
@@ -485,14 +494,12 @@ static Value parts_of_windows(Lowering &l, const Value &x, const Window &w)
 
 static Value average(Lowering &l, const Value &x, const Window &w, bool counts_margins)
 {
-    const bool is_valid = !w.before[0] && !w.before[1] && !w.after[0] && !w.after[1];
-    if (is_valid)
+    if (!has_margins(w))
         return pool(l, Operation::AVERAGE_POOL_2D, x, w, Padding::VALID, l.numbers_of(x));
     if (!counts_margins && is_same(w, x.shape))
         return pool(l, Operation::AVERAGE_POOL_2D, x, w, Padding::SAME, l.numbers_of(x));
     const Value source = counts_margins ? x : l.as_reals(x);
-    const Value wide =
-        l.padded(source, {0, 0, w.before[0], w.before[1]}, {0, 0, w.after[0], w.after[1]}, 0);
+    const Value wide = with_margins(l, source, w, 0);
     const Value y =
         pool(l, Operation::AVERAGE_POOL_2D, wide, w, Padding::VALID, l.numbers_of(source));
     return counts_margins ? y : l.binary(Operation::MUL, y, parts_of_windows(l, x, w));
