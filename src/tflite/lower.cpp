@@ -122,6 +122,11 @@ std::vector<int64_t> Lowering::wholes(const char *name, const std::vector<int64_
     return found == node->attributes.end() ? usual : found->second.wholes;
 }
 
+std::vector<int64_t> Lowering::wholes_of(size_t k, const char *name, const char *what) const
+{
+    return has_input(k) ? wholes_of(k, what) : wholes(name, {});
+}
+
 int64_t Lowering::axis_of(int64_t axis, size_t rank) const
 {
     const int64_t from_front = axis < 0 ? axis + int64_t(rank) : axis;
@@ -327,13 +332,9 @@ int Lowering::laid(const Value &value, const Order &order, const Numbers &number
     if (found != moved.end())
         return found->second;
     Value y;
-    if (moving_axes(x.shape, x.order) == moving_axes(x.shape, order)) {
-        tflite::ReshapeOptionsT options;
-        const Shape sizes = ordered(x.shape, order);
-        options.new_shape.assign(sizes.begin(), sizes.end());
-        y = make(Operation::RESHAPE, options_of(options), {x.tensor, out.add_sizes(sizes)}, x.shape,
-                 order, numbers_of(x));
-    } else {
+    if (moving_axes(x.shape, x.order) == moving_axes(x.shape, order))
+        y = make_reshape(x.tensor, x.shape, order, numbers_of(x));
+    else {
         std::vector<int64_t> places;
         for (int axis : order)
             places.push_back(std::find(x.order.begin(), x.order.end(), axis) - x.order.begin());
@@ -477,6 +478,12 @@ Value Lowering::reshaped(const Value &x, const Shape &shape)
     Order order = picture_order(shape.size());
     if (moving_axes(shape, order) != moving_axes(shape, plain_order(shape.size())))
         order = plain_order(shape.size());
+    return make_reshape(tensor, shape, order, numbers);
+}
+
+Value Lowering::make_reshape(int tensor, const Shape &shape, const Order &order,
+                             const Numbers &numbers)
+{
     const Shape sizes = ordered(shape, order);
     tflite::ReshapeOptionsT options;
     options.new_shape.assign(sizes.begin(), sizes.end());
@@ -674,14 +681,8 @@ void Lowering::add_output(const Port &port, bool is_last)
     auto is_taken = [tensor](const std::vector<int32_t> &list) {
         return std::find(list.begin(), list.end(), tensor) != list.end();
     };
-    if (out.is_constant(tensor) || is_taken(out.inputs) || is_taken(out.outputs)) {
-        const Shape sizes = ordered(v.shape, order);
-        tflite::ReshapeOptionsT options;
-        options.new_shape.assign(sizes.begin(), sizes.end());
-        tensor = make(Operation::RESHAPE, options_of(options), {tensor, out.add_sizes(sizes)},
-                      v.shape, order, numbers_of(v))
-                     .tensor;
-    }
+    if (out.is_constant(tensor) || is_taken(out.inputs) || is_taken(out.outputs))
+        tensor = make_reshape(tensor, v.shape, order, numbers_of(v)).tensor;
     out.rename(tensor, port.name);
     out.outputs.push_back(tensor);
     node = nullptr;

@@ -62,6 +62,8 @@ class Lowering
     float real(const char *name, float usual) const;
     std::string text(const char *name, const char *usual) const;
     std::vector<int64_t> wholes(const char *name, const std::vector<int64_t> &usual) const;
+    /* Of input k, or of an attribute, where models of older opsets have them. */
+    std::vector<int64_t> wholes_of(size_t k, const char *name, const char *what) const;
     /* An axis that may count from behind. */
     int64_t axis_of(int64_t axis, size_t rank) const;
     void give(Value value, size_t k = 0);
@@ -95,6 +97,8 @@ class Lowering
     Value unary(tflite::Operation operation, const Value &x, Options options = {});
     Value binary(tflite::Operation operation, const Value &x, const Value &y);
     Value reshaped(const Value &x, const Shape &shape);
+    /* The numbers of a tensor as a value of that shape, which lies in that order. */
+    Value make_reshape(int tensor, const Shape &shape, const Order &order, const Numbers &numbers);
     /* Margins of ONNX's axes, which are filled with that number. */
     Value padded(const Value &x, const std::vector<int64_t> &before,
                  const std::vector<int64_t> &after, float number);

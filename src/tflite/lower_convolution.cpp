@@ -553,16 +553,9 @@ static void reduce(Lowering &l, Operation operation, std::vector<int64_t> axes, 
     l.give(shape == kept ? y : l.reshaped(y, shape));
 }
 
-static std::vector<int64_t> reduced_axes(const Lowering &l)
-{
-    if (l.has_input(1))
-        return l.wholes_of(1, "its axes");
-    return l.wholes("axes", {});
-}
-
 template <Operation operation> static void lower_reduction(Lowering &l)
 {
-    reduce(l, operation, reduced_axes(l), l.whole("keepdims", 1) != 0);
+    reduce(l, operation, l.wholes_of(1, "axes", "its axes"), l.whole("keepdims", 1) != 0);
 }
 
 template <Operation operation> static void lower_global(Lowering &l)

@@ -47,15 +47,10 @@ static void lower_flatten(Lowering &l)
         x, {count_of(front), count_of(x.shape) / std::max<int64_t>(count_of(front), 1)}));
 }
 
-static std::vector<int64_t> given_axes(const Lowering &l)
-{
-    return l.has_input(1) ? l.wholes_of(1, "its axes") : l.wholes("axes", {});
-}
-
 static void lower_squeeze(Lowering &l)
 {
     const Value &x = l.input(0);
-    const std::vector<int64_t> axes = given_axes(l);
+    const std::vector<int64_t> axes = l.wholes_of(1, "axes", "its axes");
     std::vector<bool> leaves(x.shape.size(), false);
     for (int64_t axis : axes)
         leaves[size_t(l.axis_of(axis, x.shape.size()))] = true;
@@ -69,7 +64,7 @@ static void lower_squeeze(Lowering &l)
 static void lower_unsqueeze(Lowering &l)
 {
     const Value &x = l.input(0);
-    const std::vector<int64_t> axes = given_axes(l);
+    const std::vector<int64_t> axes = l.wholes_of(1, "axes", "its axes");
     const size_t rank = x.shape.size() + axes.size();
     std::vector<bool> is_new(rank, false);
     for (int64_t axis : axes)
@@ -224,8 +219,7 @@ static void lower_split(Lowering &l)
     const Value &x = l.input(0);
     const size_t axis = size_t(l.axis_of(l.whole("axis", 0), x.shape.size()));
     const int64_t count = int64_t(l.node->outputs.size());
-    std::vector<int64_t> sizes =
-        l.has_input(1) ? l.wholes_of(1, "its sizes") : l.wholes("split", {});
+    std::vector<int64_t> sizes = l.wholes_of(1, "split", "its sizes");
     if (sizes.empty())
         sizes.assign(size_t(count), x.shape[axis] / std::max<int64_t>(count, 1));
     std::vector<int64_t> begin(x.shape.size(), 0);
@@ -243,8 +237,7 @@ static void lower_pad(Lowering &l)
 {
     const Value &x = l.input(0);
     const size_t rank = x.shape.size();
-    const std::vector<int64_t> pads =
-        l.has_input(1) ? l.wholes_of(1, "its margins") : l.wholes("pads", {});
+    const std::vector<int64_t> pads = l.wholes_of(1, "pads", "its margins");
     const std::string mode = l.text("mode", "constant");
     const float value = l.has_input(2) ? l.real_of(2, "its number") : l.real("value", 0);
     if (pads.size() != 2 * rank || l.has_input(3))
