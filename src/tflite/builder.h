@@ -47,7 +47,7 @@ class Builder
     int add_tensor(const std::string &name, const Shape &shape, tflite::TensorType type,
                    const Quantisation &quantisation = {});
     int add_reals(const std::string &name, const Shape &shape, const std::vector<float> &values);
-    /* Of 8 or 32 bits. */
+    /* The type says whether they have 8 or 32 bits. */
     int add_wholes(const std::string &name, const Shape &shape, const std::vector<int64_t> &values,
                    tflite::TensorType type, const Quantisation &quantisation = {});
     /* Axes, sizes and shapes, which operators take as tensors. */
@@ -60,7 +60,7 @@ class Builder
     Quantisation quantisation(int index) const;
     bool is_constant(int index) const;
     std::vector<float> reals(int index) const;
-    /* Of a constant, as many as it has. */
+    /* A constant gets other numbers, as many as it has. */
     void set_reals(int index, const std::vector<float> &values);
     /* The operator that makes a tensor; NULL: none does. */
     tflite::OperatorT *producer(int index);

@@ -13,7 +13,7 @@ using tflite::Padding;
 
 enum { MOST_SIDE = 65535 };
 
-/* Along rows and columns. */
+/* A window of a .tflite operator: the first number is along rows, the second along columns. */
 struct Walk {
     int64_t size[2], stride[2], dilation[2];
     Padding padding;

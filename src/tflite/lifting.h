@@ -43,7 +43,7 @@ class Lifting
         return shape(tensor).size();
     }
     bool is_constant(int tensor) const;
-    /* Of a constant, in the file's order. */
+    /* The numbers of a constant come in the file's order. */
     std::vector<float> reals(int tensor);
     std::vector<int64_t> wholes(int tensor, const char *what);
     /* What another tensor holds, with nothing lost but a rounding. */

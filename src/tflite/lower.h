@@ -62,7 +62,7 @@ class Lowering
     float real(const char *name, float usual) const;
     std::string text(const char *name, const char *usual) const;
     std::vector<int64_t> wholes(const char *name, const std::vector<int64_t> &usual) const;
-    /* Of input k, or of an attribute, where models of older opsets have them. */
+    /* Input k has the list, or an attribute, where models of older opsets have it. */
     std::vector<int64_t> wholes_of(size_t k, const char *name, const char *what) const;
     /* An axis that may count from behind. */
     int64_t axis_of(int64_t axis, size_t rank) const;
@@ -78,7 +78,7 @@ class Lowering
     /* 8 bits where all of them have them and the node's result is quantised, by itself or, if it `fuses`, behind a
      * rectifier that becomes part of the operator. */
     Numbers numbers_for(const std::vector<const Value *> &values, bool fuses) const;
-    /* Those of the value: what moves numbers takes all. */
+    /* What moves numbers takes all, so that its result has those of the value. */
     Numbers numbers_of(const Value &value) const;
     /* The tensor of a value, its axes in that order. */
     int laid(const Value &value, const Order &order, const Numbers &numbers);

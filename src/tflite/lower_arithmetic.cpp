@@ -20,7 +20,7 @@ template <Operation operation> static void lower_binary(Lowering &l)
     l.give(l.binary(operation, l.input(0), l.input(1)));
 }
 
-/* Of any number of inputs. */
+/* ONNX takes any number of inputs here, an interpreter two. */
 template <Operation operation> static void lower_many(Lowering &l)
 {
     Value y = l.input(0);
@@ -34,7 +34,7 @@ static void lower_identity(Lowering &l)
     l.give(l.input(0));
 }
 
-/* Of an input of bytes, to reals; other values are reals already. */
+/* An input of bytes becomes reals; other values are reals already. */
 static void lower_cast(Lowering &l)
 {
     const Value &x = l.input(0);
@@ -44,7 +44,7 @@ static void lower_cast(Lowering &l)
     l.give(has_bytes ? l.make(Operation::CAST, {}, {x.tensor}, x.shape, x.order, {}) : x);
 }
 
-/* Over the last axis of the tensor alone. */
+/* Interpreters sum over the last axis of the tensor alone, so that the axis is laid there. */
 static void lower_soft_max(Lowering &l)
 {
     const Value &x = l.input(0);

@@ -14,7 +14,7 @@ using tflite::Operation;
 using tflite::Padding;
 using tflite::TensorType;
 
-/* Along rows and columns. */
+/* A window of an ONNX node: the first number is along rows, the second along columns. */
 struct Window {
     int64_t size[2], stride[2], dilation[2], before[2], after[2], result[2];
 };
@@ -96,7 +96,7 @@ static Value source_of(Lowering &l, const Value &x, const Window &w, float numbe
 
 /* ---- Weights ---- */
 
-/* Those of input k, in a row; none: there is no such input. */
+/* The biases that input k has are put in a row, as operators want them; none: there is no such input. */
 static std::optional<Value> biases_of(Lowering &l, size_t k, int64_t outputs)
 {
     if (!l.has_input(k))

@@ -52,7 +52,7 @@ static glcnn_status give_bytes(uint8_t **bytes, size_t *size, char *error, Conve
     }
 }
 
-/* Those that are given, or those of the model's metadata, in which a line break becomes a blank. */
+/* Labels are those that are given, or the model's metadata has them, in which a line break becomes a blank. */
 static std::vector<std::string> labels_of(const struct glcnn_tflite_options *options,
                                           const glcnn::OnnxModel &model)
 {

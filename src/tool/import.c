@@ -217,7 +217,7 @@ static bool number_classes(struct saved *saved, uint32_t classes)
     return true;
 }
 
-/* The classes are those that the file says. */
+/* The names of the classes are those that the file says. */
 static bool copy_classes(struct saved *saved, const struct saved *own)
 {
     bool good = true;

@@ -58,7 +58,7 @@ static struct file make_onnx(struct file tflite)
     return file;
 }
 
-/* Of a network as of a record: ONNX, .tflite. */
+/* A network, with or without its record, becomes an ONNX model, and that a file. */
 static struct file write_tflite(glcnn_network *network, const struct glcnn_onnx_record *record)
 {
     struct file onnx = write_onnx(network, record), file = make_tflite(onnx, NULL);
@@ -277,7 +277,7 @@ typedef void (*build_wrong)(struct writer *writer, Onnx__GraphProto *graph);
 static const int64_t picture_dims[] = {1, 4, 6, 6}, weight_dims[] = {6, 2, 1, 1};
 static const float twelve[12] = {1};
 
-/* Before any node: the input is to have the scale of what quantises it. */
+/* The input is to have the scale of what quantises it, which is read before any node. */
 static void add_scale_of_zero(struct writer *w, Onnx__GraphProto *graph)
 {
     build_tensor(w, graph, "scale", NULL, 0, &(float){0}, NULL);
