@@ -1,7 +1,6 @@
 /* Names and the numbers that they stand for: a table of hashes. */
 #include "base/name_table.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +71,21 @@ void name_table_free(struct name_table *names)
 {
     free(names->slots);
     *names = (struct name_table){0};
+}
+
+bool names_match(const char *const *known, uint32_t known_count, const char *const *names,
+                 uint32_t count, uint32_t *rows)
+{
+    struct name_table table = {0};
+    bool good = true;
+    for (uint32_t k = 0; k < known_count && good; k++)
+        good = name_table_find(&table, known[k]) != NO_NAME || name_table_add(&table, known[k], k);
+    for (uint32_t i = 0; i < count && good; i++) {
+        const size_t found = name_table_find(&table, names[i]);
+        rows[i] = found == NO_NAME ? NAME_UNMATCHED : (uint32_t)found;
+    }
+    name_table_free(&table);
+    return good;
 }
 
 /* Bytes that follow the first one of a character; -1: it is none. */

@@ -3,66 +3,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_table.h"
 #include "message.h"
 #include "set.h"
 
 /* ---- Names ---- */
 
-/* NAME_x, NAME_y; NULL: not enough memory. */
-static char *name_of(const char *point, uint32_t which)
+static void free_numbers(char **names, uint32_t count)
 {
-    const size_t size = strlen(point) + 3;
-    char *name = malloc(size);
-    if (name)
-        snprintf(name, size, "%s_%c", point, which == 0 ? 'x' : 'y');
-    return name;
+    for (uint32_t i = 0; names && i < count; i++)
+        free(names[i]);
+    free(names);
 }
 
-static glcnn_status name_numbers(glcnn_dataset *set, const struct names *points, char *error)
+/* NAME_x and NAME_y of each point, to be released with free_numbers; NULL: not enough memory. */
+static char **name_numbers(const struct names *points)
 {
-    set->class_names = calloc(2 * (size_t)points->count, sizeof *set->class_names);
-    for (uint32_t i = 0; set->class_names && i < 2 * points->count; i++) {
-        char *name = name_of(points->texts[i / 2], i % 2);
-        if (!name)
-            return data_no_memory(error, set->path);
-        set->class_names[set->info.class_count++] = name;
+    const uint32_t count = 2 * points->count;
+    char **names = calloc((size_t)count + 1, sizeof *names);
+    for (uint32_t i = 0; names && i < count; i++) {
+        const char *point = points->texts[i / 2];
+        const size_t size = strlen(point) + sizeof "_x";
+        if (!(names[i] = malloc(size))) {
+            free_numbers(names, count);
+            return NULL;
+        }
+        snprintf(names[i], size, "%s_%c", point, "xy"[i % 2]);
     }
-    return set->class_names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return names;
 }
 
-/* Which of the numbers that a network has is this one; UINT32_MAX: none. */
-static uint32_t find_number(const glcnn_dataset *set, const char *name)
+/* The numbers of an image, which a network may have given, are the points' by name. */
+static glcnn_status order_numbers(glcnn_dataset *set, const struct names *points,
+                                  char *const *names, const char *path, char *error)
 {
-    for (uint32_t i = 0; i < set->info.class_count; i++)
-        if (strcmp(set->class_names[i], name) == 0)
-            return i;
-    return UINT32_MAX;
-}
-
-static glcnn_status order_numbers(glcnn_dataset *set, const struct names *points, const char *path,
-                                  char *error)
-{
-    struct keypoints *k = &set->keypoints;
-    free(k->order);
-    k->order = calloc(2 * (size_t)points->count, sizeof *k->order);
-    if (!k->order)
-        return data_no_memory(error, path);
-    if (set->info.class_count != 2 * points->count)
+    const uint32_t count = set->info.class_count;
+    uint32_t *order = set->keypoints.order;
+    if (count != 2 * points->count)
         return data_fail(error, GLCNN_MALFORMED_DATA,
                          "%.250s: has %u keypoints, and there are %u numbers of an image; expected "
                          "x and y of each",
-                         path, points->count, set->info.class_count);
-    for (uint32_t i = 0; i < set->info.class_count; i++) {
-        char *name = name_of(points->texts[i / 2], i % 2);
-        k->order[i] = name ? find_number(set, name) : 0;
-        const bool is_known = name && k->order[i] != UINT32_MAX;
-        free(name);
-        if (!is_known)
-            return data_fail(error, name ? GLCNN_MALFORMED_DATA : GLCNN_OUT_OF_MEMORY,
+                         path, points->count, count);
+    free(order);
+    order = set->keypoints.order = calloc((size_t)count + 1, sizeof *order);
+    if (!order || !names_match((const char *const *)set->class_names, count,
+                               (const char *const *)names, count, order))
+        return data_no_memory(error, path);
+    for (uint32_t i = 0; i < count; i++)
+        if (order[i] == NAME_UNMATCHED)
+            return data_fail(error, GLCNN_MALFORMED_DATA,
                              "%.250s: has the keypoint \"%.60s\"; expected \"%.60s\"", path,
                              points->texts[i / 2], set->class_names[i]);
-    }
     return GLCNN_SUCCESS;
+}
+
+/* The numbers of an image are the points', unless they have names already. */
+static glcnn_status take_numbers(glcnn_dataset *set, const struct names *points, const char *path,
+                                 char *error)
+{
+    char **names = name_numbers(points);
+    if (!names)
+        return data_no_memory(error, path);
+    const bool is_first = set->info.class_count == 0;
+    if (is_first) {
+        set->class_names = names;
+        set->info.class_count = 2 * points->count;
+    }
+    const glcnn_status status = order_numbers(set, points, names, path, error);
+    if (!is_first)
+        free_numbers(names, 2 * points->count);
+    return status;
 }
 
 static bool are_same(const struct names *a, const struct names *b)
@@ -91,10 +101,8 @@ glcnn_status keypoints_take_names(glcnn_dataset *set, struct names *points, cons
         status =
             data_fail(error, GLCNN_MALFORMED_DATA, "%.250s: has %u keypoints; expected %d at most",
                       path, points->count, GLCNN_DATA_MAX_NUMBERS / 2);
-    if (status == GLCNN_SUCCESS && set->info.class_count == 0)
-        status = name_numbers(set, points, error);
     if (status == GLCNN_SUCCESS)
-        status = order_numbers(set, points, path, error);
+        status = take_numbers(set, points, path, error);
     if (status == GLCNN_SUCCESS)
         k->names = *points;
     else

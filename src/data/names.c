@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_table.h"
 #include "message.h"
 
 #define MAX_LENGTH 255
@@ -213,29 +214,26 @@ static glcnn_status add_key(struct classes *classes, const char *name, bool are_
         path, classes->names[number], name);
 }
 
-/* The class of that name; GLCNN_DATA_NO_LABEL: none. */
-static uint32_t find_name(const struct classes *classes, const char *text)
-{
-    return *find(&classes->keys, text, strlen(text)) - 1;
-}
-
 static uint32_t find_number(const struct classes *classes, const char *text)
 {
     int64_t number = is_whole(text) ? value_of(text) : -1;
-    return number >= 0 && number < classes->count ? (uint32_t)number : GLCNN_DATA_NO_LABEL;
+    return number >= 0 && number < classes->count ? (uint32_t)number : NAME_UNMATCHED;
 }
 
-/* The first text that is no class; NULL: there is none. */
-static const char *match_all(const struct names *names, const struct classes *classes,
-                             uint32_t (*find_class)(const struct classes *, const char *),
-                             uint32_t *map)
+/* The first text that has no class; NULL: there is none. */
+static const char *first_unmatched(const struct names *names, const uint32_t *map)
 {
-    for (uint32_t i = 0; i < names->count; i++) {
-        map[i] = find_class(classes, names->texts[i]);
-        if (map[i] == GLCNN_DATA_NO_LABEL)
+    for (uint32_t i = 0; i < names->count; i++)
+        if (map[i] == NAME_UNMATCHED)
             return names->texts[i];
-    }
     return NULL;
+}
+
+/* Takes texts as numbers of classes. */
+static void count_classes(const struct names *names, const struct classes *classes, uint32_t *map)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        map[i] = find_number(classes, names->texts[i]);
 }
 
 /* All labels are names or all are numbers: one by one some would be taken for others. */
@@ -244,8 +242,13 @@ static glcnn_status match(const struct names *names, const struct classes *class
 {
     const char *const *given = classes->names;
     const uint32_t last = classes->count - 1;
-    const char *no_name = match_all(names, classes, find_name, map);
-    const char *no_number = no_name ? match_all(names, classes, find_number, map) : NULL;
+    if (!names_match((const char *const *)classes->keys.texts, classes->count,
+                     (const char *const *)names->texts, names->count, map))
+        return data_no_memory(error, path);
+    const char *no_name = first_unmatched(names, map);
+    if (no_name)
+        count_classes(names, classes, map);
+    const char *no_number = first_unmatched(names, map);
     if (no_number)
         return data_fail(
             error, GLCNN_MALFORMED_DATA,

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/name_table.h"
 #include "columns.h"
 #include "csv_lines.h"
 #include "folder.h"
@@ -125,15 +126,13 @@ static glcnn_status match_columns(struct list *l, struct csv_lines *csv, const s
 {
     char message[GLCNN_ERROR_LENGTH];
     const glcnn_dataset *set = l->set;
-    for (uint32_t i = 0; i < names->count; i++) {
-        uint32_t k = 0;
-        while (k < names->count && strcmp(names->texts[i], set->class_names[k]) != 0)
-            k++;
-        if (k == names->count)
+    if (!names_match((const char *const *)set->class_names, names->count,
+                     (const char *const *)names->texts, names->count, l->order))
+        return data_no_memory(csv->reading->error, l->path);
+    for (uint32_t i = 0; i < names->count; i++)
+        if (l->order[i] == NAME_UNMATCHED)
             return CSV_MALFORMED(csv, ": has the column \"%.60s\"; expected \"%.60s\"",
                                  CSV_WHERE(csv), names->texts[i], set->class_names[i]);
-        l->order[i] = k;
-    }
     names_tell_order(names, l->order, l->path, message);
     if (*message)
         set_decide(l->set, message);

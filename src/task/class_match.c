@@ -18,14 +18,6 @@ uint32_t class_rows(const struct form *form)
     return form->classes / names_of_row(task_of(form));
 }
 
-static bool are_equal(const char *const *a, const char *const *b, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(a[i], b[i]) != 0)
-            return false;
-    return true;
-}
-
 /* "0", "1", "2" ..: what an imported network has where nobody named its classes. */
 static bool are_numbered(const char *const *names, uint32_t count)
 {
@@ -46,23 +38,31 @@ static void number_rows(struct class_match *m)
     m->is_same = m->is_numbered = true;
 }
 
+/* The network's row whose names, `each` of them, are those at `found`, in their order. */
+static uint32_t row_of(const uint32_t *found, uint32_t each)
+{
+    uint32_t i = 0;
+    while (i < each && found[i] != NAME_UNMATCHED && found[i] % each == i &&
+           found[i] / each == found[0] / each)
+        i++;
+    return i == each ? found[0] / each : NAME_UNMATCHED;
+}
+
 bool class_match_make(const struct task *task, const char *const *earlier, uint32_t earlier_count,
                       const char *const *names, uint32_t count, struct class_match *m)
 {
     const uint32_t each = names_of_row(task);
     *m = (struct class_match){.count = count / each, .earlier_count = earlier_count / each};
-    m->rows = calloc((size_t)m->count + 1, sizeof *m->rows);
-    if (!m->rows)
+    m->rows = calloc((size_t)count + 1, sizeof *m->rows);
+    if (!m->rows || !names_match(earlier, earlier_count, names, count, m->rows)) {
+        class_match_free(m);
         return false;
+    }
     m->is_same = m->count == m->earlier_count;
     for (uint32_t i = 0; i < m->count; i++) {
-        uint32_t k = 0;
-        while (k < m->earlier_count &&
-               !are_equal(earlier + (size_t)k * each, names + (size_t)i * each, each))
-            k++;
-        m->rows[i] = k < m->earlier_count ? k : CLASS_NEW;
-        m->kept += k < m->earlier_count;
-        m->is_same = m->is_same && k == i;
+        m->rows[i] = row_of(m->rows + (size_t)i * each, each);
+        m->kept += m->rows[i] != NAME_UNMATCHED;
+        m->is_same = m->is_same && m->rows[i] == i;
     }
     if (m->kept == 0 && m->count == m->earlier_count && are_numbered(earlier, earlier_count))
         number_rows(m);
@@ -115,7 +115,7 @@ void class_match_describe(const struct class_match *m, const struct task *task,
     const uint32_t each = names_of_row(task);
     struct list kept = {{0}}, new = {{0}}, gone = {{0}};
     for (uint32_t i = 0; i < m->count; i++)
-        add_name(m->rows[i] == CLASS_NEW ? &new : &kept, names[(size_t)i * each]);
+        add_name(m->rows[i] == NAME_UNMATCHED ? &new : &kept, names[(size_t)i * each]);
     for (uint32_t k = 0; k < m->earlier_count; k++) {
         uint32_t i = 0;
         while (i < m->count && m->rows[i] != k)
@@ -198,7 +198,7 @@ static bool take_vector(glcnn_filter_node *layer, size_t v, const struct class_m
         return false;
     const size_t each = size / m->count;
     for (uint32_t i = 0; i < m->count && each > 0; i++)
-        if (m->rows[i] != CLASS_NEW)
+        if (m->rows[i] != NAME_UNMATCHED)
             memcpy(fresh + i * each, earlier + m->rows[i] * each, each * sizeof *fresh);
     return each == 0 || glcnn_kernel_set_vector(glcnn_filter_node_kernel(layer), vectors[v], fresh,
                                                 size) == GLCNN_SUCCESS;

@@ -1,19 +1,18 @@
 /* The classes of a network and those of data, matched by their names: one rule for all tasks and commands that
  * train. A row is what answers have for a class, a number, or a keypoint, which has two names.
  *
- * Commands that keep the network as it is open data with its names (pictures.h), and glcnn/data.h finds the
- * class of each label by them. */
+ * Commands that keep the network as it is open data with its names (pictures.h), and libglcnn_data matches
+ * them. Both do it by names_match (base/name_table.h). */
 #ifndef GLCNN_TASK_CLASS_MATCH_H
 #define GLCNN_TASK_CLASS_MATCH_H
 
+#include "base/name_table.h"
 #include "model.h"
-
-#define CLASS_NEW UINT32_MAX
 
 struct class_match {
     uint32_t count; /* of the data's rows */
-    uint32_t
-        *rows; /* [count]: the network's row of each; CLASS_NEW: it has none. NULL: not matched */
+    uint32_t *
+        rows; /* [count]: the network's row of each; NAME_UNMATCHED: it has none. NULL: not matched */
     uint32_t earlier_count, kept;
     bool is_same; /* the same names in the same order, or the network only numbers its classes */
     bool is_numbered; /* the latter, and the data name theirs */

@@ -77,7 +77,7 @@ static void keep_units(const glcnn_trainer *s, bool tells, const float *earlier,
     const uint32_t count = s->pictures.form.classes;
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t row = s->match.rows ? s->match.rows[k] : k;
-        if (row == CLASS_NEW)
+        if (row == NAME_UNMATCHED)
             continue;
         const struct unit has = {(double)earlier[row], (double)earlier[count + row]},
                           is = {(double)units[k], (double)units[count + k]};

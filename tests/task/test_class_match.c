@@ -96,6 +96,14 @@ static const struct {
      false,
      false,
      "1 row is new (p_x), 1 row is gone (p_x)"},
+    {"keypoints",
+     {"p_x", "p_y", "q_x", "q_y"},
+     {"q_y", "q_x", "p_y", "q_y"},
+     {NEW, NEW},
+     false,
+     false,
+     false,
+     "2 rows are new (q_y, p_y), 2 rows are gone (p_x, q_x)"},
     {"regress",
      {"size", "age"},
      {"age", "weight"},
@@ -182,7 +190,7 @@ static bool is_row(const struct class_head *one, uint32_t a, uint32_t count,
 static void rows_keep_their_weights(void)
 {
     static const char *const tasks[] = {"classify", "regress", "segment", "detect", "keypoints"};
-    static uint32_t from[] = {3, CLASS_NEW, 1};
+    static uint32_t from[] = {3, NAME_UNMATCHED, 1};
     const struct class_match match = {.count = 3, .rows = from, .earlier_count = 4, .kept = 2};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         const struct task *task = task_find(tasks[i]);
