@@ -97,10 +97,12 @@ void property_tables(const struct glcnn_descriptor *descriptor,
 /* Does a kernel have a parameter of that name, and does what it computes depend on it? */
 enum parameter_use { PARAMETER_LACKS, PARAMETER_IGNORES, PARAMETER_READS };
 enum parameter_use parameter_use(const struct glcnn_descriptor *descriptor, const char *name);
-/* Does a kernel read a setting of that name? True of one that it does not have. False: a message that names those
- * it reads. */
-bool setting_check_read(const struct glcnn_descriptor *descriptor, const char *name,
-                        struct validation validation);
+/* Does each setting of a run have an effect? False: a message that names the first that the kernel does not read,
+ * with those it reads, or that another setting leaves without one, such as pad_left without padding=custom. Passes
+ * over names that the kernel does not have. */
+bool settings_check_effect(const struct glcnn_descriptor *descriptor,
+                           const struct glcnn_setting *settings, size_t count,
+                           struct validation validation);
 void properties_set_defaults(const struct glcnn_descriptor *descriptor,
                              struct glcnn_addressing *properties, void *parameters);
 /* The end of the message that there is no such name: "; did you mean NAME?", or "". */

@@ -331,6 +331,13 @@ static const struct parameter *walk_next(struct walk *walk,
     return walk->row++;
 }
 
+/* Does padding make the size of its result, and the offset, which a window of the whole image has not? */
+static bool pads(const struct glcnn_descriptor *d)
+{
+    return d->flags & (HAS_WINDOW | HAS_STRIDE) && !(d->flags & (IS_GRADIENT | WITHOUT_PIXELS)) &&
+           !(d->unread & UNREAD_OFFSET) && !descriptor_broadcasts(d);
+}
+
 /* A gradient is 0 outside its image, whatever the edge mode (spec 5.5). */
 static bool property_is_read(const struct glcnn_descriptor *descriptor, const struct parameter *row)
 {
@@ -346,14 +353,10 @@ static bool property_is_read(const struct glcnn_descriptor *descriptor, const st
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].offset == row->offset && unread & rows[i].bit)
             return false;
+    for (const struct parameter *pad = unary_pad; pad->name; pad++)
+        if (pad->offset == row->offset)
+            return pads(descriptor);
     return true;
-}
-
-/* Does padding make the size of its result, and the offset, which a window of the whole image has not? */
-static bool pads(const struct glcnn_descriptor *d)
-{
-    return d->flags & (HAS_WINDOW | HAS_STRIDE) && !(d->flags & (IS_GRADIENT | WITHOUT_PIXELS)) &&
-           !(d->unread & UNREAD_OFFSET) && !descriptor_broadcasts(d);
 }
 
 /* Settings of how a result is made, the padding's row and those that only a run has. LACKS: it is none. */

@@ -162,14 +162,88 @@ static void list_read(const struct glcnn_descriptor *d, char text[READ_TEXT])
     }
 }
 
-bool setting_check_read(const struct glcnn_descriptor *d, const char *name,
-                        struct validation validation)
+static bool check_read(const struct glcnn_descriptor *d, const char *name,
+                       struct validation validation)
 {
     char text[READ_TEXT];
     if (is_read(d, name))
         return true;
     list_read(d, text);
     return invalid(validation, "%s: %s has no effect; it reads %s", d->name, name, text);
+}
+
+/* ---- What has an effect beside the other settings ---- */
+
+/* How a run sizes its result: as it is given, or by a policy of padding. */
+struct sizing {
+    bool is_given;
+    uint32_t method;
+};
+
+static bool is_among(const char *name, const char *const names[])
+{
+    size_t i = 0;
+    while (names[i] && strcmp(names[i], name) != 0)
+        i++;
+    return names[i] != NULL;
+}
+
+static struct sizing sizing_of(const struct glcnn_setting *settings, size_t count)
+{
+    static const char *const bits[] = {"align", "remainder", NULL};
+    struct sizing s = {.method = GLCNN_PADDING_DEFAULT};
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].name, "padding") == 0)
+            s.method = (uint32_t)settings[i].value;
+        s.is_given = s.is_given || strcmp(settings[i].name, "destination_width") == 0;
+    }
+    for (size_t i = 0; i < count; i++)
+        s.method |= is_among(settings[i].name, bits) ? (uint32_t)settings[i].value : 0;
+    return s;
+}
+
+/* Why the setting has no effect; NULL: it has one. */
+static const char *find_idle(const struct sizing *s, const char *name)
+{
+    static const char *const of_policy[] = {"padding", "align",     "remainder",  "pad_left",
+                                            "pad_top", "pad_right", "pad_bottom", NULL},
+                             *const pads[] = {"pad_left", "pad_top", "pad_right", "pad_bottom",
+                                              NULL},
+                             *const alignment[] = {"align", "remainder", NULL},
+                             *const offsets[] = {"offset_x", "offset_y", "kernel_offset_x",
+                                                 "kernel_offset_y", NULL};
+    const bool is_custom = s->method & GLCNN_PADDING_CUSTOM;
+    if (s->is_given)
+        return is_among(name, of_policy) ? "beside destination_width and destination_height" : NULL;
+    if (is_among(name, offsets))
+        return "without destination_width and destination_height, since padding sets the offset";
+    if (is_among(name, pads) && !is_custom)
+        return "without padding=custom";
+    if (is_among(name, alignment) && is_custom)
+        return "beside padding=custom";
+    if (strcmp(name, "remainder") == 0 && (s->method & GLCNN_PADDING_ALIGN_MASK))
+        return "without align=centered";
+    return NULL;
+}
+
+bool settings_check_effect(const struct glcnn_descriptor *d, const struct glcnn_setting *settings,
+                           size_t count, struct validation validation)
+{
+    const struct glcnn_descriptor *forward = d->forward ? descriptor_find(d->forward) : d;
+    const struct sizing sizing = sizing_of(settings, count);
+    for (size_t i = 0; i < count; i++)
+        if (!check_read(d, settings[i].name, validation))
+            return false;
+    if (!forward || parameter_use(forward, "padding") != PARAMETER_READS)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_own = d != forward && parameter_use(d, settings[i].name) == PARAMETER_READS;
+        const char *reason = is_own ? NULL : find_idle(&sizing, settings[i].name);
+        if (reason)
+            return invalid(validation, "%s: %s has no effect %s", d->name, settings[i].name,
+                           reason);
+    }
+    return true;
 }
 
 static bool refuse_value(const struct glcnn_descriptor *d, const struct glcnn_parameter_info *row,
@@ -207,7 +281,7 @@ static bool parse(const char *kernel, const char *text, struct glcnn_setting *se
     }
     if (!name)
         return refuse_name(d, text, length, validation);
-    if (!setting_check_read(d, name, validation))
+    if (!check_read(d, name, validation))
         return false;
     struct glcnn_setting found = {.name = name};
     if (!find_word(row, &found, equals + 1) && !find_number(row, &found, equals + 1))

@@ -55,7 +55,8 @@ static glcnn_status plan(struct glcnn_device *device, const struct glcnn_descrip
     glcnn_status status = GLCNN_INVALID_ARGUMENT;
     if (!run_settings_read(settings, count, &run.settings))
         invalid(validation, "%s: destination_width and destination_height go together", d->name);
-    else if (check_add_inputs(&run, d, sizes, false, 0)) {
+    else if (settings_check_effect(d, settings, count, validation) &&
+             check_add_inputs(&run, d, sizes, false, 0)) {
         run.device = device;
         status = run_kernel(&run, d);
     }

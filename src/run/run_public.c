@@ -144,9 +144,8 @@ glcnn_status glcnn_run(glcnn_device *device, const char *name, const struct glcn
                 name);
         status = GLCNN_INVALID_ARGUMENT;
     }
-    for (size_t i = 0; i < setting_count && status == GLCNN_SUCCESS; i++)
-        if (!setting_check_read(d, settings[i].name, validation))
-            status = GLCNN_INVALID_ARGUMENT;
+    if (status == GLCNN_SUCCESS && !settings_check_effect(d, settings, setting_count, validation))
+        status = GLCNN_INVALID_ARGUMENT;
     for (size_t i = 0; i < input_count && status == GLCNN_SUCCESS; i++)
         status = take_input(d, &inputs[i], &map, validation);
     if (status == GLCNN_SUCCESS)
