@@ -1,5 +1,5 @@
 /* Labelled images to train on: from folders of pictures, .npz and .npy, CSV and IDX, YOLO, Pascal VOC
- * and COCO, in batches that threads decode ahead.
+ * and COCO, or of a program's own, in batches that threads decode ahead.
  *
  * Part of libglcnn_data, not of libglcnn, and not included by glcnn/glcnn.h. It needs no device and
  * knows of none: what it gives are arrays.
@@ -336,7 +336,7 @@ struct glcnn_data_parameters {
 /* What there is. `bytes` says that 255 stands for 1.0. */
 struct glcnn_data_info {
     /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo", "voc", "coco", "labelme" or
-     * "csv". */
+     * "csv"; "source" of a program's own. */
     const char *format;
     uint32_t width, height, channels;
     bool bytes;
@@ -468,6 +468,70 @@ GLCNN_API glcnn_status glcnn_dataset_read_mask(glcnn_dataset *data, glcnn_data_p
 GLCNN_API const struct glcnn_data_box *glcnn_dataset_boxes(const glcnn_dataset *data,
                                                            glcnn_data_part part, uint32_t index,
                                                            uint32_t *count);
+
+/* ---- Images of a program's own ---- */
+
+/* The images of a part. Arrays are the program's; NULL where it says so. */
+struct glcnn_image_source_part {
+    uint32_t count;
+    const void *images; /* [count] of them; NULL: `read` writes them */
+    /* These are the labels, of which the one for the source's targets is read. */
+    const uint32_t *labels;             /* classes: [count], below class_count */
+    const float *numbers;               /* numbers: [count][class_count], finite */
+    const uint8_t *masks;               /* masks: [count][height][width], below class_count or
+                                           GLCNN_DATA_NO_CLASS; NULL: `read` writes them */
+    const struct glcnn_data_box *boxes; /* boxes: those of the first image, of the second ... */
+    const uint32_t *box_counts;         /* boxes: [count], of each image; 0 for one without */
+};
+
+/* Images that a program has, or makes when they are wanted, with their labels. All are of one size, and
+ * are not scaled.
+ *
+ *     static const char *const names[] = {"dark", "bright"};
+ *     const struct glcnn_image_source source = {
+ *         .name = "camera", .width = 32, .height = 32, .channels = 3, .is_bytes = true,
+ *         .class_names = names, .class_count = 2,
+ *         .parts[GLCNN_DATA_PART_TRAINING] = {.count = 500, .images = pixels, .labels = labels}};
+ *     glcnn_train_settings_set_source(settings, &source, error);         (glcnn/train.h)
+ *     glcnn_dataset_open_source(&source, NULL, &data, error);             or here
+ *
+ * Images are [channels][height][width], or with `is_interleaved` [height][width][channels]: bytes, of which
+ * 255 stands for 1.0, or else float32, which must be finite. */
+struct glcnn_image_source {
+    const char *name;                 /* of the data, for messages and files; NULL: "arrays" */
+    uint32_t width, height, channels; /* up to GLCNN_DATA_MAX_SIDE and GLCNN_DATA_MAX_CHANNELS */
+    bool is_bytes, is_interleaved;
+    glcnn_data_targets targets;
+    const char *const *class_names; /* of classes or numbers; NULL: they are called "0", "1" ... */
+    uint32_t class_count;           /* 0: no image has a label, and all are of the test part */
+    struct glcnn_image_source_part parts[GLCNN_DATA_PARTS];
+    /* Writes image `index` of a part where the part has no array of them, and its mask; `image` or `mask`
+     * is NULL where it is not wanted. Every call for an image must write the same. Is called by the
+     * threads of loaders, by several at once, and must not call for the data set or its loaders. A
+     * status other than GLCNN_SUCCESS, with the reason in `error`, ends what wanted the image. */
+    glcnn_status (*read)(void *user, glcnn_data_part part, uint32_t index, void *image,
+                         uint8_t *mask, char error[GLCNN_ERROR_LENGTH]);
+    void *user;
+};
+
+/* The source's name, or what it is called without. */
+GLCNN_API const char *glcnn_image_source_name(const struct glcnn_image_source *source);
+
+/* Opens images of a program's own as if they lay in files; *data is the caller's, NULL after a failure. The
+ * source is copied, with names, labels, numbers and boxes; images and masks are not: their arrays, and what
+ * `read` needs, must outlive the data set. parameters NULL: everything follows from the source; otherwise
+ * its targets must be the source's, a width, height or number of channels too, class names are matched with
+ * the source's as with those of files, and `validation` splits the training part as it does there.
+ * info.format is "source". What is wrong with an array is found here, with what `read` writes when it is
+ * read: no image is left out, so that a failure is always an error, as with `strict`. Errors:
+ * GLCNN_INVALID_ARGUMENT for the source or the parameters, also for a label that is no class and a box that
+ * has no size; GLCNN_UNSUPPORTED for another size; GLCNN_MALFORMED_DATA for values that are not finite, masks
+ * of what is no class and names that are not the parameters'; GLCNN_OUT_OF_MEMORY. Each says which image
+ * it is of. */
+GLCNN_API glcnn_status glcnn_dataset_open_source(const struct glcnn_image_source *source,
+                                                 const struct glcnn_data_parameters *parameters,
+                                                 glcnn_dataset **data,
+                                                 char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Looking ---- */
 

@@ -113,6 +113,11 @@ struct glcnn_model_options {
     /* Predictions of detect: which boxes there are; of keypoints: the score is the least confidence that is drawn. NULL:
      * { 0.3, 0.6, 300, false }. Of other tasks refused with GLCNN_UNSUPPORTED. */
     const struct glcnn_detection_limits *limits;
+    /* Images of the program's own (glcnn/data.h), which stand in place of the path or paths; these are not read and
+     * may be NULL. An evaluation measures the labelled images of its test part, or of the part that there is as
+     * with paths; predictions answer those of its test part, whose labels are not read. Its arrays must outlive the
+     * predictions or the evaluation. NULL: none. */
+    const struct glcnn_image_source *source;
 };
 
 /* The result of an evaluation. A number that is not defined is NAN. */

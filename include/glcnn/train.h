@@ -24,6 +24,7 @@
 #ifndef GLCNN_TRAIN_H
 #define GLCNN_TRAIN_H
 
+#include <glcnn/data.h>
 #include <glcnn/device.h>
 #include <glcnn/status.h>
 
@@ -100,6 +101,15 @@ GLCNN_API void glcnn_train_settings_destroy(glcnn_train_settings **settings);
  * setting must be set again or the settings be destroyed; GLCNN_OUT_OF_MEMORY. */
 GLCNN_API glcnn_status glcnn_train_settings_set(glcnn_train_settings *settings, const char *name,
                                                 const char *value, char error[GLCNN_ERROR_LENGTH]);
+
+/* Has the training learn images of the program's own (glcnn/data.h) in place of those of the setting "data": of both
+ * the one that is set last counts. The source
+ * and all that it points to is not copied and must outlive the settings and their trainers. Its targets say which task
+ * it is for, unless the setting "task" does. Files remember no path of it: resume a training with the same source.
+ * Errors: GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_train_settings_set_source(glcnn_train_settings *settings,
+                                                       const struct glcnn_image_source *source,
+                                                       char error[GLCNN_ERROR_LENGTH]);
 
 /* ---- Events ---- */
 

@@ -201,6 +201,11 @@ const struct glcnn_data_box *glcnn_dataset_boxes(const glcnn_dataset *data, glcn
     if ((unsigned)part >= GLCNN_DATA_PARTS || index >= data->parts[part].count ||
         data->boxes.count == 0)
         return NULL;
+    if (data->source.is_given) {
+        const uint32_t *first = data->source.first_box + data->parts[part].items[index].target;
+        *count = first[1] - first[0];
+        return *count > 0 ? data->boxes.items + first[0] : NULL;
+    }
     const struct picture_file *file = &data->files[data->parts[part].items[index].index];
     *count = file->box_count;
     return file->box_count > 0 ? data->boxes.items + file->first_box : NULL;

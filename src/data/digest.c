@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "set.h"
-#include "stored.h"
 
 #define CHUNK  ((size_t)16 << 10) /* bytes that are read at a time */
 #define CHUNKS 4                  /* of a file; a longer one has its first, middle and last read */
@@ -65,24 +64,15 @@ static uint64_t digest_values(const uint8_t *bytes, const float *floats, size_t 
     return mix(digest);
 }
 
-static uint64_t digest_stored(const struct table *table, uint32_t index)
+static uint64_t digest_row(const glcnn_dataset *set, const struct item *item)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const size_t values = table_values(table);
-    uint8_t *bytes = malloc(2 * values);
-    const bool good = bytes && stored_image(table, index, bytes, error) == GLCNN_SUCCESS;
-    const uint64_t digest = good ? digest_values(bytes, NULL, values) : 0;
-    free(bytes);
+    struct image_values v;
+    void *room = malloc(image_values_room(set));
+    const bool good = room && image_values_read(set, item, room, &v, error) == GLCNN_SUCCESS;
+    const uint64_t digest = good ? digest_values(v.bytes, v.floats, set_values(set)) : 0;
+    free(room);
     return digest;
-}
-
-static uint64_t digest_row(const struct table *table, uint32_t index)
-{
-    const size_t values = table_values(table), first = index * values;
-    if (table->stored)
-        return digest_stored(table, index);
-    return digest_values(table->bytes ? table->bytes + first : NULL,
-                         table->bytes ? NULL : table->floats + first, values);
 }
 
 uint64_t glcnn_dataset_image_digest(const glcnn_dataset *data, glcnn_data_part part, uint32_t index)
@@ -91,5 +81,5 @@ uint64_t glcnn_dataset_image_digest(const glcnn_dataset *data, glcnn_data_part p
     if (!item)
         return 0;
     return item->table == NO_TABLE ? digest_file(&data->files[item->index])
-                                   : digest_row(&data->tables[item->table], item->index);
+                                   : digest_row(data, item);
 }

@@ -256,7 +256,7 @@ static glcnn_status check_parts(const glcnn_dataset *set, bool labelled, char *e
     bool has_table = false;
     for (int p = 0; p < GLCNN_DATA_PARTS; p++)
         has_table |= set->tables[p].count > 0;
-    if (labelled && set->parts[GLCNN_DATA_PART_TRAINING].count == 0)
+    if (labelled && !set->source.is_given && set->parts[GLCNN_DATA_PART_TRAINING].count == 0)
         return refuse_empty(set, expected, error);
     if (has_table && set->file_count > 0)
         return data_fail(error, GLCNN_MALFORMED_DATA,
@@ -278,9 +278,11 @@ static void tell_passed_over(glcnn_dataset *set)
         set_decide(set, message);
 }
 
-/* What is to be learned. */
+/* What is to be learned. A source was matched with its names when it was taken. */
 static glcnn_status finish_targets(glcnn_dataset *set, char *error)
 {
+    if (set->source.is_given)
+        return GLCNN_SUCCESS;
     switch (set->parameters.targets) {
     case GLCNN_DATA_TARGETS_NUMBERS:
         boxes_tell(set);
@@ -304,7 +306,7 @@ glcnn_status set_finish(glcnn_dataset *set, char *error)
         status = finish_targets(set, error);
     if (status == GLCNN_SUCCESS && labelled)
         status = split(set, error);
-    if (status == GLCNN_SUCCESS)
+    if (status == GLCNN_SUCCESS && !set->source.is_given)
         status = set->file_count > 0 ? set_size_pictures(set, error) : size_tables(set, error);
     if (status == GLCNN_SUCCESS && set->file_count > 0)
         status = make_room(set, error);

@@ -11,7 +11,6 @@
 
 #include "message.h"
 #include "set.h"
-#include "stored.h"
 
 #define DEFAULT_BATCH   32
 #define MAX_BATCH       65536
@@ -65,7 +64,7 @@ struct glcnn_data_loader {
     char error[GLCNN_ERROR_LENGTH];
 };
 
-/* A thread's: the pixels of a picture, or of an image that stays in its file, which takes two. */
+/* A thread's room for the pixels of a picture, or as image_values_read needs it. */
 struct worker {
     glcnn_data_loader *loader;
     uint8_t *pixels;
@@ -143,15 +142,10 @@ static void write_image(const glcnn_data_loader *l, const uint8_t *bytes, const 
         write_floats(l, bytes, floats, (float *)b->images + place * l->values);
 }
 
-static void write_item(const glcnn_data_loader *l, const struct item *item, const uint8_t *pixels,
-                       struct batch *b, uint32_t place)
+static void write_item(const glcnn_data_loader *l, const struct item *item,
+                       const struct image_values *v, struct batch *b, uint32_t place)
 {
-    size_t at = item->index * l->values;
-    const struct table *table = item->table == NO_TABLE ? NULL : &l->set->tables[item->table];
-    const uint8_t *bytes = !table || table->stored ? pixels
-                           : table->bytes          ? table->bytes + at
-                                                   : NULL;
-    write_image(l, bytes, bytes ? NULL : table->floats + at, b, place);
+    write_image(l, v->bytes, v->floats, b, place);
     b->labels[place] = item->label;
     if (l->numbers)
         memcpy(b->numbers + place * l->numbers, l->set->numbers.values + item->target * l->numbers,
@@ -167,15 +161,15 @@ static void leave_empty(const glcnn_data_loader *l, struct batch *b, uint32_t pl
     b->indices[place] = UINT32_MAX;
 }
 
-static glcnn_status find_pixels(struct worker *w, const struct item *item, char *error)
+static glcnn_status find_values(struct worker *w, const struct item *item, struct image_values *v,
+                                char *error)
 {
     bool decoded = false;
     glcnn_data_loader *l = w->loader;
-    const struct table *table = item->table == NO_TABLE ? NULL : &l->set->tables[item->table];
-    if (table && (l->parameters.labels_only || !table->stored))
-        return GLCNN_SUCCESS;
-    if (table)
-        return stored_image(table, item->index, w->pixels, error);
+    *v = (struct image_values){.bytes = w->pixels};
+    if (item->table != NO_TABLE)
+        return l->parameters.labels_only ? GLCNN_SUCCESS
+                                         : image_values_read(l->set, item, w->pixels, v, error);
     if (l->parameters.labels_only)
         return set_is_broken(l->set, item->index) ? GLCNN_MALFORMED_DATA : GLCNN_SUCCESS;
     glcnn_status status = set_pixels(l->set, item->index, w->pixels, &decoded, error);
@@ -194,12 +188,13 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
     const glcnn_data_loader *l = w->loader;
     bool replaces = l->parameters.shuffle && !l->set->parameters.strict;
     for (uint32_t tried = 0; tried < l->part->count && b->indices[place] != UINT32_MAX; tried++) {
+        struct image_values values;
         const struct item *item = &l->part->items[b->indices[place]];
-        glcnn_status status = find_pixels(w, item, error);
+        glcnn_status status = find_values(w, item, &values, error);
         if (status == GLCNN_SUCCESS && l->pixels)
             status = set_mask(l->set, item->target, b->masks + place * l->pixels, error);
         if (status == GLCNN_SUCCESS)
-            write_item(l, item, w->pixels, b, place);
+            write_item(l, item, &values, b, place);
         if (status != GLCNN_MALFORMED_DATA || l->set->parameters.strict)
             return status;
         if (!replaces)
@@ -272,7 +267,7 @@ static void *work(void *argument)
 static bool start_thread(glcnn_data_loader *l)
 {
     struct worker *w = malloc(sizeof *w);
-    uint8_t *pixels = malloc(2 * l->values + 1);
+    uint8_t *pixels = malloc(image_values_room(l->set));
     if (w)
         *w = (struct worker){l, pixels};
     if (w && pixels && pthread_create(&l->threads[l->thread_count], NULL, work, w) == 0) {

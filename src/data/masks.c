@@ -228,7 +228,7 @@ glcnn_status set_keep_masks(glcnn_dataset *set, char *error)
     m->states = calloc(m->count + 1, sizeof *m->states);
     if (!m->states)
         return data_no_memory(error, set->path);
-    if (m->count > 0 && pixels <= data_memory(&set->parameters) / m->count)
+    if (m->count > 0 && !set->source.is_given && pixels <= data_memory(&set->parameters) / m->count)
         m->kept = malloc(pixels * m->count);
     return GLCNN_SUCCESS;
 }
@@ -250,11 +250,13 @@ static void sample(const glcnn_dataset *set, const struct picture_values *v, uin
                              : set->masks.class_of[v->values[(size_t)y[j] * v->width + x[i]]];
 }
 
-glcnn_status set_mask_values(glcnn_dataset *set, uint32_t index, struct picture_values *values,
-                             char *error)
+glcnn_status set_mask_values(const glcnn_dataset *set, uint32_t index,
+                             struct picture_values *values, char *error)
 {
     struct picture_file now;
     *values = (struct picture_values){.values = NULL};
+    if (set->source.is_given)
+        return source_read_mask(set, index, values, error);
     if (set->masks.drawings)
         return masks_draw(set, index, values, error);
     const struct picture_file *file = &set->masks.files[index];
@@ -268,6 +270,16 @@ glcnn_status set_mask_values(glcnn_dataset *set, uint32_t index, struct picture_
         status = data_tell_change(file->path, "has changed", error);
     fclose(stream);
     return status;
+}
+
+uint64_t masks_read_digest(const glcnn_dataset *set, uint32_t index)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct picture_values values;
+    const glcnn_status status = set_mask_values(set, index, &values, error);
+    const uint64_t digest = status == GLCNN_SUCCESS ? digest_of(&values) : 0;
+    free(values.values);
+    return digest;
 }
 
 static glcnn_status decode(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error)

@@ -76,9 +76,8 @@ static glcnn_status copy_names(glcnn_dataset *set, const struct glcnn_data_param
     return status;
 }
 
-/* With what every set needs, before anything is looked for. */
-static glcnn_status create(const char *path, const struct glcnn_data_parameters *parameters,
-                           glcnn_dataset **data, char *error)
+glcnn_status set_create(const char *path, const struct glcnn_data_parameters *parameters,
+                        glcnn_dataset **data, char *error)
 {
     glcnn_status status = check_parameters(parameters, error);
     if (status != GLCNN_SUCCESS)
@@ -113,7 +112,7 @@ glcnn_status glcnn_dataset_open(const char *path, const struct glcnn_data_parame
         return data_fail(error, GLCNN_INVALID_ARGUMENT,
                          "the path is empty; expected the name of a file or folder");
     char *root = set_find_root(path);
-    glcnn_status status = root ? create(root, parameters ? parameters : &none, data, error)
+    glcnn_status status = root ? set_create(root, parameters ? parameters : &none, data, error)
                                : data_no_memory(error, path);
     if (status == GLCNN_SUCCESS && strcmp(root, path) != 0)
         tell_root(*data, path);
@@ -144,7 +143,7 @@ glcnn_status glcnn_dataset_open_files(const char *const *paths, uint32_t count,
             return data_fail(error, GLCNN_INVALID_ARGUMENT,
                              "path %u of %u is %s; expected the name of a file", i + 1, count,
                              paths[i] ? "empty" : "NULL");
-    glcnn_status status = create(paths[0], parameters ? parameters : &none, data, error);
+    glcnn_status status = set_create(paths[0], parameters ? parameters : &none, data, error);
     for (uint32_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         status = set_add_file(*data, paths[i], count == 1, error);
     if (status == GLCNN_SUCCESS)
@@ -181,6 +180,7 @@ void glcnn_dataset_destroy(glcnn_dataset **data)
     free((void *)set->masks.states);
     free(set->masks.kept);
     free(set->numbers.values);
+    free(set->source.first_box);
     free_texts(set->class_names, set->info.class_count);
     free_texts(set->notes.texts, set->notes.count);
     free_texts(set->decisions.texts, set->decisions.count);

@@ -152,6 +152,8 @@ uint64_t glcnn_dataset_mask_digest(const glcnn_dataset *data, glcnn_data_part pa
     const struct item *item = set_item(data, part, index);
     if (!item || data->masks.count == 0 || item->label == GLCNN_DATA_NO_LABEL)
         return 0;
+    if (data->source.is_given)
+        return masks_read_digest(data, item->target);
     return data->masks.drawings ? masks_drawn_digest(data, item->target)
                                 : data->masks.files[item->target].digest ^ data->masks.order;
 }

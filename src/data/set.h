@@ -97,6 +97,15 @@ struct keypoints {
     uint32_t *order; /* of x and y of each, which number it is */
 };
 
+/* Images that the program has, all parts of it as tables without values. The number of an image among those of all
+ * parts is the target of its item: its row of numbers, its mask, and where its boxes begin. */
+struct own_images {
+    struct glcnn_image_source given;
+    bool is_given;
+    uint32_t first[GLCNN_DATA_PARTS]; /* the number of each part's first image */
+    uint32_t *first_box;              /* [images + 1], among the set's boxes; NULL: it has none */
+};
+
 struct glcnn_dataset {
     char *path;                              /* of messages: of several files the first */
     size_t root;                             /* bytes of it that names of pictures leave out */
@@ -110,6 +119,7 @@ struct glcnn_dataset {
     struct numbers numbers;
     struct masks masks;
     struct keypoints keypoints;
+    struct own_images source;
     struct picture_file *files;
     uint32_t file_count;
     size_t file_capacity;
@@ -173,6 +183,33 @@ void set_first_reason(const glcnn_dataset *set, char *text, size_t size);
 glcnn_status set_add_content(glcnn_dataset *set, glcnn_data_part part, struct content *content,
                              char *error);
 
+/* A set of that path with what every set needs, before anything is looked for. After a failure too *data is to be
+ * released. */
+glcnn_status set_create(const char *path, const struct glcnn_data_parameters *parameters,
+                        glcnn_dataset **data, char *error);
+
+/* ---- Images that are no pictures ---- */
+
+/* [H][W][C], one of them. */
+struct image_values {
+    const uint8_t *bytes;
+    const float *floats;
+};
+/* Bytes of room that image_values_read needs. */
+size_t image_values_room(const glcnn_dataset *set);
+/* The values of an item of a table, in place or read into `room`. */
+glcnn_status image_values_read(const glcnn_dataset *set, const struct item *item, void *room,
+                               struct image_values *values, char *error);
+
+/* ---- Sources ---- */
+
+/* Writes an image of the program's own, [H][W][C], into `room`, which has room for two. */
+glcnn_status source_read_image(const glcnn_dataset *set, const struct item *item, void *room,
+                               char *error);
+/* The mask with that number among all images; the values are to be released with free(), after a failure too. */
+glcnn_status source_read_mask(const glcnn_dataset *set, uint32_t number,
+                              struct picture_values *values, char *error);
+
 /* ---- Numbers ---- */
 
 /* Adds rows of numbers of what `path` is; *first is the number of the first row. All rows of a set
@@ -220,6 +257,8 @@ glcnn_status masks_finish_drawn(glcnn_dataset *set, char *error);
 glcnn_status masks_draw(const glcnn_dataset *set, uint32_t index, struct picture_values *values,
                         char *error);
 uint64_t masks_drawn_digest(const glcnn_dataset *set, uint32_t index);
+/* The digest of the values of a mask, for which it is read; 0: it cannot be. */
+uint64_t masks_read_digest(const glcnn_dataset *set, uint32_t index);
 
 /* True if a folder has masks: it is looked at as it is read. */
 bool masks_are_in(const char *path);
@@ -232,8 +271,8 @@ glcnn_status set_finish_masks(glcnn_dataset *set, char *error);
 /* Room for masks of the set's size. */
 glcnn_status set_keep_masks(glcnn_dataset *set, char *error);
 /* The values of mask number `index`, as its file has them, which are to be released with free(). */
-glcnn_status set_mask_values(glcnn_dataset *set, uint32_t index, struct picture_values *values,
-                             char *error);
+glcnn_status set_mask_values(const glcnn_dataset *set, uint32_t index,
+                             struct picture_values *values, char *error);
 /* The classes of the pixels of mask number `index`, [H][W]. */
 glcnn_status set_mask(glcnn_dataset *set, uint32_t index, uint8_t *classes, char *error);
 

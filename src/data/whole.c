@@ -5,7 +5,6 @@
 #include "message.h"
 #include "scale.h"
 #include "set.h"
-#include "stored.h"
 
 #define SHOWN_CHANNELS 3
 
@@ -65,19 +64,13 @@ static bool scale_image(const glcnn_dataset *set, const uint8_t *bytes, const fl
 static glcnn_status read_image(const glcnn_dataset *set, const struct item *item,
                                const struct scaled *to, uint8_t *pixels, char *error)
 {
-    const struct table *table = &set->tables[item->table];
-    const size_t values = set_values(set), first = item->index * values;
-    glcnn_status status = GLCNN_SUCCESS;
-    uint8_t *stored = table->stored ? malloc(2 * values + 1) : NULL;
-    if (table->stored && !stored)
-        return data_no_memory(error, set->path);
-    if (stored)
-        status = stored_image(table, item->index, stored, error);
-    const uint8_t *bytes = stored ? stored : table->bytes ? table->bytes + first : NULL;
-    if (status == GLCNN_SUCCESS &&
-        !scale_image(set, bytes, bytes ? NULL : table->floats + first, to, pixels))
+    struct image_values v;
+    void *room = malloc(image_values_room(set));
+    glcnn_status status =
+        room ? image_values_read(set, item, room, &v, error) : data_no_memory(error, set->path);
+    if (status == GLCNN_SUCCESS && !scale_image(set, v.bytes, v.floats, to, pixels))
         status = data_no_memory(error, set->path);
-    free(stored);
+    free(room);
     return status;
 }
 

@@ -51,7 +51,9 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
                               char error[GLCNN_ERROR_LENGTH])
 {
     struct evaluated *e = &m->evaluated;
+    data = options->source ? glcnn_image_source_name(options->source) : data;
     const struct pictures_options what = {.path = data,
+                                          .source = options->source,
                                           .task = task_of(&m->saved.form),
                                           .like = &m->saved,
                                           .mask_colours = options->mask_colours};

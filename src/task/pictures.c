@@ -52,13 +52,17 @@ static void describe(struct pictures *p, const struct task *task,
                           : GLCNN_DATA_PART_TRAINING;
 }
 
-const struct task *pictures_task(const char *path)
+const struct task *pictures_task_of(glcnn_data_targets targets)
 {
-    const glcnn_data_targets targets = glcnn_data_guess_targets(path);
     size_t i = 0;
     while (task_at(i)->targets != targets || task_at(i)->is_asked_for)
         i++;
     return task_at(i);
+}
+
+const struct task *pictures_task(const char *path)
+{
+    return pictures_task_of(glcnn_data_guess_targets(path));
 }
 
 /* What may be wrong, where data cannot be read for a task: they are for another one. */
@@ -72,19 +76,26 @@ static void write_advice(const char *path, const struct task *task, char *text, 
         snprintf(text, size, "; the data look like those of the task %s", other->name);
 }
 
-static bool open_set(const char *path, const struct glcnn_data_parameters *parameters,
-                     const struct task *task, struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+static bool open_set(const struct pictures_options *o,
+                     const struct glcnn_data_parameters *parameters, struct pictures *p,
+                     char error[GLCNN_ERROR_LENGTH])
 {
     char reason[GLCNN_ERROR_LENGTH], advice[128] = "";
+    const char *path = o->path;
+    const struct task *task = o->task;
     glcnn_dataset_destroy(&p->set);
-    if (glcnn_dataset_open(path, parameters, &p->set, reason) == GLCNN_SUCCESS) {
+    const glcnn_status status =
+        o->source ? glcnn_dataset_open_source(o->source, parameters, &p->set, reason)
+                  : glcnn_dataset_open(path, parameters, &p->set, reason);
+    if (status == GLCNN_SUCCESS) {
         describe(p, task, parameters);
         if (!task->check || task->check(p->info, reason))
             return true;
         snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
         return false;
     }
-    write_advice(path, task, advice, sizeof advice);
+    if (!o->source)
+        write_advice(path, task, advice, sizeof advice);
     snprintf(error, GLCNN_ERROR_LENGTH, "%.380s%s", reason, advice);
     return false;
 }
@@ -132,7 +143,7 @@ bool pictures_open(const struct pictures_options *o, struct pictures *p,
     parameters.seed = o->seed;
     parameters.strict = o->strict;
     parameters.mask_colours = o->mask_colours;
-    if (!open_set(o->path, &parameters, o->task, p, error))
+    if (!open_set(o, &parameters, p, error))
         return false;
     const uint32_t *counts = p->info->counts;
     if (o->must_split && o->validation > 0 && counts[p->validation] > 0 && !p->info->is_split)
@@ -153,6 +164,24 @@ bool pictures_open_files(const char *const *paths, uint32_t count, const struct 
     if (glcnn_dataset_open_files(paths, count, &parameters, &p->set, error) != GLCNN_SUCCESS)
         return false;
     describe(p, task, &parameters);
+    return true;
+}
+
+bool pictures_open_source(const struct glcnn_image_source *source, const struct saved *like,
+                          struct pictures *p, char error[GLCNN_ERROR_LENGTH])
+{
+    const struct glcnn_data_parameters parameters =
+        parameters_of(like, "", GLCNN_DATA_TARGETS_CLASSES);
+    const struct glcnn_image_source_part *test = &source->parts[GLCNN_DATA_PART_TEST];
+    struct glcnn_image_source images = *source;
+    images.class_count = 0;
+    memset(images.parts, 0, sizeof images.parts);
+    images.parts[GLCNN_DATA_PART_TEST] =
+        (struct glcnn_image_source_part){.count = test->count, .images = test->images};
+    *p = (struct pictures){.set = NULL};
+    if (glcnn_dataset_open_source(&images, &parameters, &p->set, error) != GLCNN_SUCCESS)
+        return false;
+    describe(p, task_of(&like->form), &parameters);
     return true;
 }
 

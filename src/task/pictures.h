@@ -14,9 +14,12 @@
 /* The task that data look to be for: segment where there are masks beside the pictures, detect where
  * there are labels or annotations, otherwise classify. */
 const struct task *pictures_task(const char *path);
+/* The task for data of these targets, unless another is asked for. */
+const struct task *pictures_task_of(glcnn_data_targets targets);
 
 struct pictures_options {
-    const char *path;
+    const char *path;                        /* of a source its name */
+    const struct glcnn_image_source *source; /* of the caller; NULL: the path is read */
     const struct task *task;
     const struct saved *like;         /* NULL, or what form and classes are to be those of */
     uint32_t width, height, channels; /* 0: as the data has them, or `like` */
@@ -48,6 +51,9 @@ bool pictures_open(const struct pictures_options *options, struct pictures *pict
 /* Files without labels, all in the test part, of the form of `like`. */
 bool pictures_open_files(const char *const *paths, uint32_t count, const struct saved *like,
                          struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
+/* The images of a source's test part, whatever their labels, likewise. */
+bool pictures_open_source(const struct glcnn_image_source *source, const struct saved *like,
+                          struct pictures *pictures, char error[GLCNN_ERROR_LENGTH]);
 void pictures_close(struct pictures *pictures);
 /* Adds what opening decided to a text, a line each. */
 void pictures_describe_decisions(const struct pictures *pictures, struct text *text);

@@ -79,7 +79,9 @@ static glcnn_status open_predictions(glcnn_predictions *p, const char *const *pa
     glcnn_status status = take_options(p, options, error);
     if (status != GLCNN_SUCCESS)
         return status;
-    if (!pictures_open_files(paths, count, &p->model->saved, &p->pictures, error) ||
+    const struct saved *like = &p->model->saved;
+    if (!(options->source ? pictures_open_source(options->source, like, &p->pictures, error)
+                          : pictures_open_files(paths, count, like, &p->pictures, error)) ||
         !pictures_load(&p->pictures, &loader, &p->loader, error))
         return GLCNN_MALFORMED_DATA;
     pictures_describe_decisions(&p->pictures, &p->notes);

@@ -60,7 +60,7 @@ static uint64_t add_boxes(uint64_t digest, const struct pictures *p, glcnn_data_
 
 static bool is_table(const char *format)
 {
-    static const char *const tables[] = {"npz", "npy", "csv", "idx"};
+    static const char *const tables[] = {"npz", "npy", "csv", "idx", "source"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (strcmp(format, tables[i]) == 0)
             return true;
@@ -206,9 +206,10 @@ static glcnn_status choose_task(glcnn_trainer *s)
 {
     char error[GLCNN_ERROR_LENGTH];
     glcnn_train_settings *t = &s->settings;
-    const struct task *task = t->task    ? t->task
-                              : t->model ? task_of(&s->base.form)
-                                         : pictures_task(t->data);
+    const struct task *task = t->task     ? t->task
+                              : t->model  ? task_of(&s->base.form)
+                              : t->source ? pictures_task_of(t->source->targets)
+                                          : pictures_task(t->data);
     const glcnn_status status = settings_take_task(t, task, error);
     return status == GLCNN_SUCCESS
                ? GLCNN_SUCCESS
@@ -225,6 +226,7 @@ static bool open_pictures(glcnn_trainer *s, const struct saved *like,
     const glcnn_data_fit fit = form ? (glcnn_data_fit)form->fit : GLCNN_DATA_FIT_CUT;
     const struct pictures_options options = {
         .path = t->data,
+        .source = t->source,
         .task = t->task,
         .like = like,
         .width = form ? form->width : t->size.width,

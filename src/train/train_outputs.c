@@ -48,7 +48,8 @@ glcnn_status session_claim_files(glcnn_trainer *s)
     if (!ranks_leads(&s->ranks))
         return GLCNN_SUCCESS;
     s->claims.force = t->force;
-    claims_read(&s->claims, t->data);
+    if (!t->source)
+        claims_read(&s->claims, t->data);
     claims_read(&s->claims, t->model);
     claims_read(&s->claims, t->matching);
     claims_read(&s->claims, t->names);

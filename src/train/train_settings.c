@@ -447,6 +447,8 @@ glcnn_status glcnn_train_settings_set(glcnn_train_settings *s, const char *name,
         return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s needs a value, %s", row->name,
                               row->value);
     setting_note_given(s, row);
+    if (row->kind == GLCNN_TRAIN_SETTING_DATA)
+        s->source = NULL;
     return setters[row->kind](s, row, value, error);
 }
 
@@ -461,6 +463,16 @@ void glcnn_train_settings_destroy(glcnn_train_settings **settings)
         settings_free(*settings);
     free(*settings);
     *settings = NULL;
+}
+
+glcnn_status glcnn_train_settings_set_source(glcnn_train_settings *settings,
+                                             const struct glcnn_image_source *source,
+                                             char error[GLCNN_ERROR_LENGTH])
+{
+    const glcnn_status status =
+        glcnn_train_settings_set(settings, "data", glcnn_image_source_name(source), error);
+    settings->source = source;
+    return status;
 }
 
 glcnn_status settings_copy(const glcnn_train_settings *settings, glcnn_train_settings *copy,

@@ -1,6 +1,7 @@
 /* Targets other than classes: numbers of tables and of lists of pictures, and masks. */
 #include "tests/data_files.h"
 
+#include <math.h>
 #include <png.h>
 
 #include "tests/unit.h"
@@ -523,6 +524,250 @@ static void a_mask_that_changes_has_another_digest(void)
     CU_ASSERT_EQUAL(digest_of("column.csv", &numbers), 0);
 }
 
+/* ---- A program's own ---- */
+
+#define OWN 5 /* images of 3 x 2 pixels, two channels */
+
+static const float own_images[OWN][2][2][3] = {
+    {{{0.25f, 1, 2}, {3, 4, 5}}, {{6, 7, 8}, {9, 10, 11}}}, {{{-1}}}, {{{7}}}, {{{8}}}, {{{9}}}};
+static const uint32_t own_labels[OWN] = {0, 2, 1, 2, 0};
+static const float own_numbers[OWN][3] = {{1, 2, 3}, {4, 5, 6}};
+static const uint8_t own_masks[OWN][6] = {{0, 1, 2, GLCNN_DATA_NO_CLASS, 1, 1}};
+static const char *const own_names[] = {"cat", "dog", "eel"};
+static const struct glcnn_data_box own_boxes[] = {{0.25f, 0, 0.5f, 1, .label = 2},
+                                                  {-0.5f, 0, 2, 1, .label = 1, .is_crowd = true},
+                                                  {0, 0, 1, 0.5f, .label = 0}};
+static const uint32_t own_counts[OWN] = {2, 0, 1, 0, 0};
+
+static struct glcnn_image_source own_source(glcnn_data_targets targets)
+{
+    return (struct glcnn_image_source){
+        .name = "own",
+        .width = 3,
+        .height = 2,
+        .channels = 2,
+        .targets = targets,
+        .class_names = own_names,
+        .class_count = 3,
+        .parts[GLCNN_DATA_PART_TRAINING] = {.count = OWN,
+                                            .images = own_images,
+                                            .labels = own_labels,
+                                            .numbers = own_numbers[0],
+                                            .masks = own_masks[0],
+                                            .boxes = own_boxes,
+                                            .box_counts = own_counts}};
+}
+
+static glcnn_dataset *open_own(const struct glcnn_image_source *source,
+                               const struct glcnn_data_parameters *parameters)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_dataset *data = NULL;
+    CU_ASSERT_EQUAL_FATAL(glcnn_dataset_open_source(source, parameters, &data, error),
+                          GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(error, "");
+    return data;
+}
+
+/* The same as of arrays, interleaved: a camera's. */
+static glcnn_status read_own(void *user, glcnn_data_part part, uint32_t index, void *image,
+                             uint8_t *mask, char error[GLCNN_ERROR_LENGTH])
+{
+    float *values = image;
+    if (index == *(const uint32_t *)user) {
+        snprintf(error, GLCNN_ERROR_LENGTH, "the lens is covered");
+        return GLCNN_IO_ERROR;
+    }
+    CU_ASSERT_EQUAL(part, GLCNN_DATA_PART_TRAINING);
+    for (int i = 0; image && i < 12; i++)
+        *values++ = own_images[index][i % 2][i / 6][i / 2 % 3];
+    if (mask)
+        memcpy(mask, own_masks[index], 6);
+    return GLCNN_SUCCESS;
+}
+
+static void expect_own(const struct glcnn_data_batch *b, glcnn_data_targets targets)
+{
+    CU_ASSERT_EQUAL(b->filled, OWN);
+    CU_ASSERT_EQUAL(memcmp(b->floats, own_images, sizeof own_images), 0);
+    switch (targets) {
+    case GLCNN_DATA_TARGETS_NUMBERS:
+        CU_ASSERT_EQUAL(memcmp(b->numbers, own_numbers, sizeof own_numbers), 0);
+        break;
+    case GLCNN_DATA_TARGETS_MASKS:
+        CU_ASSERT_EQUAL(memcmp(b->masks, own_masks, sizeof own_masks), 0);
+        break;
+    case GLCNN_DATA_TARGETS_BOXES:
+        CU_ASSERT_EQUAL(memcmp(b->box_counts, own_counts, sizeof own_counts), 0);
+        CU_ASSERT_EQUAL(memcmp(b->boxes[0], own_boxes, 2 * sizeof *own_boxes), 0);
+        CU_ASSERT_EQUAL(b->boxes[2][0].bottom, 0.5f);
+        CU_ASSERT_PTR_NULL(b->boxes[1]);
+        break;
+    default:
+        CU_ASSERT_EQUAL(memcmp(b->labels, own_labels, sizeof own_labels), 0);
+    }
+}
+
+static void arrays_and_functions_stand_for_files(void)
+{
+    uint32_t covered = UINT32_MAX;
+    for (uint32_t targets = 0; targets <= GLCNN_DATA_TARGETS_BOXES; targets++)
+        for (int reads = 0; reads < 2; reads++) {
+            char name[64];
+            uint8_t pixels[6 * 3];
+            glcnn_data_loader *loader;
+            struct glcnn_image_source source = own_source((glcnn_data_targets)targets);
+            struct glcnn_image_source_part *part = &source.parts[GLCNN_DATA_PART_TRAINING];
+            if (reads) {
+                part->images = part->masks = NULL;
+                source.is_interleaved = true;
+                source.read = read_own;
+                source.user = &covered;
+            }
+            glcnn_dataset *data = open_own(&source, NULL);
+            CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "source");
+            CU_ASSERT_FALSE(glcnn_dataset_info(data)->bytes);
+            CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->class_names[1], "dog");
+            const struct glcnn_data_batch b =
+                first_batch(data, GLCNN_DATA_PART_TRAINING, OWN, &loader);
+            expect_own(&b, (glcnn_data_targets)targets);
+            glcnn_data_loader_destroy(&loader);
+            glcnn_dataset_name(data, GLCNN_DATA_PART_TRAINING, 3, name, sizeof name);
+            CU_ASSERT_STRING_EQUAL(name, "image 3 of own");
+            CU_ASSERT_NOT_EQUAL(glcnn_dataset_image_digest(data, GLCNN_DATA_PART_TRAINING, 0),
+                                glcnn_dataset_image_digest(data, GLCNN_DATA_PART_TRAINING, 1));
+            CU_ASSERT_EQUAL(glcnn_dataset_mask_digest(data, GLCNN_DATA_PART_TRAINING, 0) != 0,
+                            targets == GLCNN_DATA_TARGETS_MASKS);
+            CU_ASSERT_EQUAL(
+                glcnn_dataset_read_picture(data, GLCNN_DATA_PART_TRAINING, 0, 3, 2, pixels, NULL),
+                GLCNN_SUCCESS);
+            CU_ASSERT_EQUAL(pixels[0], 64);
+            struct glcnn_data_look *look;
+            CU_ASSERT_EQUAL(glcnn_dataset_look(data, &look, NULL), GLCNN_SUCCESS);
+            CU_ASSERT_EQUAL(look->class_count, 3);
+            glcnn_data_look_destroy(&look);
+            glcnn_dataset_destroy(&data);
+        }
+}
+
+/* A network's classes have another order; the arrays follow it, and are split as files are. */
+static void sources_follow_the_names_that_are_asked_for(void)
+{
+    static const char *const names[] = {"eel", "cat", "dog"};
+    static const uint32_t class_of[] = {1, 2, 0};
+    for (uint32_t targets = 0; targets <= GLCNN_DATA_TARGETS_BOXES; targets++) {
+        glcnn_data_loader *loader;
+        const struct glcnn_data_parameters p = {
+            .class_names = names, .class_count = 3, .targets = (glcnn_data_targets)targets};
+        const struct glcnn_image_source source = own_source((glcnn_data_targets)targets);
+        glcnn_dataset *data = open_own(&source, &p);
+        const struct glcnn_data_batch b = first_batch(data, GLCNN_DATA_PART_TRAINING, OWN, &loader);
+        CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->class_names[0], "eel");
+        for (uint32_t i = 0; i < 3; i++) {
+            if (targets == GLCNN_DATA_TARGETS_CLASSES)
+                CU_ASSERT_EQUAL(b.labels[i], class_of[own_labels[i]]);
+            if (b.numbers)
+                CU_ASSERT_EQUAL(b.numbers[3 + class_of[i]], own_numbers[1][i]);
+            if (b.masks)
+                CU_ASSERT_EQUAL(b.masks[i], class_of[own_masks[0][i]]);
+        }
+        if (b.masks)
+            CU_ASSERT_EQUAL(b.masks[3], GLCNN_DATA_NO_CLASS);
+        if (b.boxes)
+            CU_ASSERT_EQUAL(b.boxes[0][0].label, class_of[2]);
+        glcnn_data_loader_destroy(&loader);
+        glcnn_dataset_destroy(&data);
+    }
+    const struct glcnn_image_source source = own_source(GLCNN_DATA_TARGETS_NUMBERS);
+    glcnn_dataset *data =
+        open_own(&source, &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_NUMBERS,
+                                                          .validation = 0.4});
+    const float *held = glcnn_dataset_numbers(data, GLCNN_DATA_PART_VALIDATION, 0);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_VALIDATION], 2);
+    CU_ASSERT_TRUE(glcnn_dataset_info(data)->is_split);
+    CU_ASSERT_PTR_NOT_NULL(held);
+    glcnn_dataset_destroy(&data);
+}
+
+static void expect_own_refused(const struct glcnn_image_source *source,
+                               const struct glcnn_data_parameters *p, glcnn_status status,
+                               const char *phrase)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_dataset *data = NULL;
+    CU_ASSERT_EQUAL(glcnn_dataset_open_source(source, p, &data, error), status);
+    CU_ASSERT_PTR_NULL(data);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, phrase));
+    if (!strstr(error, phrase))
+        printf("\n    \"%s\" has no \"%s\"", error, phrase);
+}
+
+static void sources_are_refused_by_their_images(void)
+{
+    static float images[OWN][2][2][3];
+    static uint32_t labels[OWN] = {0, 1, 2, 3, 0};
+    static float rows[OWN][3];
+    static uint8_t wrong[OWN][6];
+    struct glcnn_data_box flat = {0.5f, 0, 0.5f, 1, .label = 0};
+    const uint32_t one[OWN] = {0, 1};
+    struct glcnn_image_source s = own_source(GLCNN_DATA_TARGETS_CLASSES);
+    struct glcnn_image_source_part *part = &s.parts[GLCNN_DATA_PART_TRAINING];
+    part->labels = labels;
+    expect_own_refused(&s, NULL, GLCNN_INVALID_ARGUMENT,
+                       "own: image 3 of the training part has the class 3; expected 0 to 2");
+    labels[3] = 2;
+    images[4][1][0][2] = NAN;
+    part->images = images;
+    expect_own_refused(&s, NULL, GLCNN_MALFORMED_DATA,
+                       "own: image 4 of the training part has a value that is NaN or infinite");
+    images[4][1][0][2] = 0;
+    expect_own_refused(&s, &(struct glcnn_data_parameters){.width = 32}, GLCNN_UNSUPPORTED,
+                       "are 3 x 2 of 2 channels, and 32 x 0 of 0 are requested");
+    expect_own_refused(&s, &masks, GLCNN_INVALID_ARGUMENT,
+                       "its targets are classes, and masks are requested");
+    part->labels = NULL;
+    expect_own_refused(&s, NULL, GLCNN_INVALID_ARGUMENT, "labels of the training part is NULL");
+    s.class_count = 0;
+    expect_own_refused(&s, NULL, GLCNN_INVALID_ARGUMENT, "its class_count is 0");
+    s = own_source(GLCNN_DATA_TARGETS_NUMBERS);
+    rows[2][1] = INFINITY;
+    part->numbers = rows[0];
+    expect_own_refused(&s, NULL, GLCNN_MALFORMED_DATA, "image 2 of the training part has a label");
+    s = own_source(GLCNN_DATA_TARGETS_MASKS);
+    wrong[1][5] = 3;
+    part->masks = wrong[0];
+    expect_own_refused(&s, NULL, GLCNN_MALFORMED_DATA,
+                       "image 1 of the training part has a mask with the class 3");
+    s = own_source(GLCNN_DATA_TARGETS_BOXES);
+    part->boxes = &flat;
+    part->box_counts = one;
+    expect_own_refused(&s, NULL, GLCNN_INVALID_ARGUMENT, "image 1 of the training part has a box");
+    s.width = 0;
+    expect_own_refused(&s, NULL, GLCNN_INVALID_ARGUMENT, "are 0 x 2 of 2 channels");
+    expect_own_refused(NULL, NULL, GLCNN_INVALID_ARGUMENT, "source or data is NULL");
+}
+
+/* No other image stands in for one that a program cannot give. */
+static void what_a_function_cannot_read_ends_the_batch(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    uint32_t covered = 2;
+    struct glcnn_data_batch batch;
+    struct glcnn_image_source source = own_source(GLCNN_DATA_TARGETS_CLASSES);
+    source.parts[GLCNN_DATA_PART_TRAINING].images = NULL;
+    source.is_interleaved = true;
+    source.read = read_own;
+    source.user = &covered;
+    glcnn_dataset *data = open_own(&source, NULL);
+    glcnn_data_loader *loader =
+        data_load(data, &(struct glcnn_data_loader_parameters){.batch = OWN, .shuffle = true});
+    CU_ASSERT_EQUAL(glcnn_data_loader_next(loader, &batch, error), GLCNN_IO_ERROR);
+    CU_ASSERT_STRING_EQUAL(error,
+                           "own: image 2 of the training part cannot be read: the lens is covered");
+    glcnn_data_loader_destroy(&loader);
+    glcnn_dataset_destroy(&data);
+}
+
 static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(a_split_keeps_numbers_with_their_images),
                               UNIT_TEST(a_column_of_a_table_is_a_number),
@@ -541,6 +786,10 @@ static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(lists_of_pictures_are_no_classes),
                               UNIT_TEST(files_beside_pictures_tell_masks_from_boxes),
                               UNIT_TEST(a_mask_that_changes_has_another_digest),
+                              UNIT_TEST(arrays_and_functions_stand_for_files),
+                              UNIT_TEST(sources_follow_the_names_that_are_asked_for),
+                              UNIT_TEST(sources_are_refused_by_their_images),
+                              UNIT_TEST(what_a_function_cannot_read_ends_the_batch),
                               CU_TEST_INFO_NULL};
 
 int main(int argc, char *argv[])

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <glcnn/node.h>
 #include <glcnn/report.h>
+#include <glcnn/task.h>
 
 #define SIDE     28
 #define PICTURES 20
@@ -259,6 +261,160 @@ static void settings_are_refused_by_name(void)
     free_run(&r);
 }
 
+/* ---- Images of the program's own ---- */
+
+static uint8_t own_pixels[PICTURES][SIDE * SIDE];
+static uint32_t own_labels[PICTURES];
+static float own_numbers[PICTURES][4];
+static uint8_t own_masks[PICTURES][SIDE * SIDE];
+static struct glcnn_data_box own_boxes[PICTURES];
+static uint32_t own_counts[PICTURES];
+
+/* The pictures of write_idx, and labels of all kinds that fit them. */
+static struct glcnn_image_source own_source(glcnn_data_targets targets, glcnn_data_part part)
+{
+    for (uint32_t i = 0, seed = 1; i < PICTURES; i++) {
+        for (size_t k = 0; k < SIDE * SIDE; k++) {
+            own_pixels[i][k] = (uint8_t)(below(&seed, 60) + 190 * (i % 2));
+            own_masks[i][k] = (uint8_t)((k / SIDE + i) % 2);
+        }
+        own_labels[i] = i % 2;
+        for (uint32_t k = 0; k < 4; k++)
+            own_numbers[i][k] = (float)(4 + 20 * (i % 2) - k);
+        own_boxes[i] = (struct glcnn_data_box){0.25f, 0.25f, 0.75f, 0.75f, .label = i % 2};
+        own_counts[i] = 1;
+    }
+    struct glcnn_image_source source = {.width = SIDE,
+                                        .height = SIDE,
+                                        .channels = 1,
+                                        .is_bytes = true,
+                                        .targets = targets,
+                                        .class_count = 2};
+    source.parts[part] = (struct glcnn_image_source_part){.count = PICTURES,
+                                                          .images = own_pixels,
+                                                          .labels = own_labels,
+                                                          .numbers = own_numbers[0],
+                                                          .masks = own_masks[0],
+                                                          .boxes = own_boxes,
+                                                          .box_counts = own_counts};
+    return source;
+}
+
+static uint64_t digest_tensors(const char *path)
+{
+    char error[GLCNN_ERROR_LENGTH] = "";
+    glcnn_model *model = NULL;
+    uint64_t digest = 1;
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_load(NULL, path, &model, error), GLCNN_SUCCESS);
+    for (size_t i = 0; glcnn_network_filter(glcnn_model_network(model), i); i++) {
+        glcnn_filter_node *node = glcnn_network_filter(glcnn_model_network(model), i);
+        glcnn_buffer *buffer = glcnn_kernel_vector(glcnn_filter_node_kernel(node), "weights");
+        const size_t size = buffer ? glcnn_buffer_size(buffer) : 0;
+        uint8_t *bytes = malloc(size + 1);
+        CU_ASSERT_TRUE_FATAL(bytes && (!buffer || !glcnn_buffer_read(buffer, 0, size, bytes)));
+        for (size_t k = 0; k < size; k++)
+            digest = (digest ^ bytes[k]) * UINT64_C(0x100000001b3);
+        free(bytes);
+    }
+    glcnn_model_destroy(&model);
+    return digest;
+}
+
+static uint64_t train_into(const char *out, const char *data,
+                           const struct glcnn_image_source *source)
+{
+    struct run *r = make_run();
+    const char *const settings[] = {"data",       "/tmp", "net",  "lenet", "epochs", "1",
+                                    "batch",      "4",    "seed", "1",     "size",   "28",
+                                    "validation", "0.2",  "out",  out,     "force",  "1",
+                                    "data",       data,   NULL};
+    CU_ASSERT_TRUE_FATAL(begin(r, settings));
+    if (source) {
+        glcnn_trainer_destroy(&r->trainer);
+        CU_ASSERT_EQUAL(glcnn_train_settings_set_source(r->settings, source, r->error),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
+                              GLCNN_SUCCESS);
+    }
+    run_quietly(r);
+    CU_ASSERT_EQUAL(r->status, GLCNN_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(r->failure, "");
+    free_run(&r);
+    return digest_tensors(out);
+}
+
+/* Bit by bit what files of the same bytes make, and measured alike. */
+static void a_program_trains_on_images_of_its_own(void)
+{
+    char out[128], error[GLCNN_ERROR_LENGTH] = "";
+    const struct glcnn_image_source source = own_source(GLCNN_DATA_TARGETS_CLASSES,
+                                                        GLCNN_DATA_PART_TRAINING),
+                                    test = own_source(GLCNN_DATA_TARGETS_CLASSES,
+                                                      GLCNN_DATA_PART_TEST);
+    snprintf(out, sizeof out, "%s/m.safetensors", folder);
+    const uint64_t of_files = train_into(out, folder, NULL);
+    CU_ASSERT_EQUAL(train_into(out, folder, &source), of_files);
+    glcnn_model *model = NULL;
+    const struct glcnn_evaluation *e;
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_load(NULL, out, &model, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_evaluate(model, folder, NULL, &e, error), GLCNN_SUCCESS);
+    const double loss = e->loss, measure = e->measure;
+    const struct glcnn_model_options options = {.source = &test};
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_evaluate(model, NULL, &options, &e, error), GLCNN_SUCCESS);
+    CU_ASSERT_EQUAL(e->loss, loss);
+    CU_ASSERT_EQUAL(e->measure, measure);
+    CU_ASSERT_EQUAL(e->part, GLCNN_DATA_PART_TEST);
+    CU_ASSERT_EQUAL(e->count, PICTURES);
+    glcnn_predictions *all = NULL;
+    const struct glcnn_prediction *p = NULL;
+    uint32_t right = 0, count = 0;
+    CU_ASSERT_EQUAL_FATAL(glcnn_model_predict(model, NULL, 0, &options, &all, error),
+                          GLCNN_SUCCESS);
+    while (glcnn_predictions_next(all, &p, error) == GLCNN_SUCCESS && p) {
+        right += p->label == own_labels[p->index];
+        count++;
+    }
+    CU_ASSERT_EQUAL(count, PICTURES);
+    CU_ASSERT_DOUBLE_EQUAL((double)right / PICTURES, measure, 1e-9);
+    glcnn_predictions_destroy(&all);
+    glcnn_model_destroy(&model);
+}
+
+/* One step of each, on the net that is fastest; what is learned is the test of each task. */
+static void every_task_trains_on_images_of_a_program(void)
+{
+    static const char *const names[] = {"nose_x", "nose_y", "tail_x", "tail_y"};
+    const struct glcnn_task_info *task;
+    for (size_t i = 0; (task = glcnn_task_at(i)); i++) {
+        struct run *r = make_run();
+        const struct glcnn_train_event *event;
+        struct glcnn_image_source source = own_source(task->targets, GLCNN_DATA_PART_TRAINING);
+        if (task->targets == GLCNN_DATA_TARGETS_NUMBERS) {
+            source.class_count = 4;
+            source.class_names = names;
+        }
+        r->settings = glcnn_train_settings_create();
+        const char *const settings[] = {"task", task->name, "epochs",     "1",   "batch", "8",
+                                        "seed", "1",        "validation", "0.4", NULL};
+        for (const char *const *s = settings; *s; s += 2)
+            CU_ASSERT_EQUAL(glcnn_train_settings_set(r->settings, s[0], s[1], r->error),
+                            GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(glcnn_train_settings_set_source(r->settings, &source, r->error),
+                        GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL_FATAL(glcnn_trainer_create(NULL, r->settings, &r->trainer, r->error),
+                              GLCNN_SUCCESS);
+        do {
+            r->status = glcnn_trainer_next(r->trainer, &event);
+            r->steps += event->kind == GLCNN_TRAIN_STEP;
+        } while (event->kind != GLCNN_TRAIN_END);
+        CU_ASSERT_EQUAL(r->status, GLCNN_SUCCESS);
+        CU_ASSERT_EQUAL(r->steps, 1);
+        if (r->status)
+            printf("\n    %s: %s", task->name, event->text);
+        free_run(&r);
+    }
+}
+
 int main(int argc, char *argv[])
 {
     static const CU_TestInfo tests[] = {UNIT_TEST(a_training_tells_its_epochs_in_order),
@@ -267,6 +423,8 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(a_training_is_destroyed_anywhere),
                                         UNIT_TEST(files_that_nobody_writes_are_remarked_on),
                                         UNIT_TEST(settings_are_refused_by_name),
+                                        UNIT_TEST(a_program_trains_on_images_of_its_own),
+                                        UNIT_TEST(every_task_trains_on_images_of_a_program),
                                         CU_TEST_INFO_NULL};
     if (!write_data())
         return EXIT_FAILURE;
