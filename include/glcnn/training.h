@@ -29,7 +29,8 @@ extern "C" {
  * gradient (convolution, fully connected, convolution transpose) and that no data source gives
  * values; those that nodes share once, as of the node that was made first. What it held is lost.
  * Biases, gamma, beta, statistics, slopes of neurons and learned images stay as they
- * are: neutral unless they were set.
+ * are: neutral unless they were set. Normalisations whose channels the filters before them tell have theirs from here
+ * on, so that a network that never ran can be saved.
  *
  * Weights are uniform in [-b, b):
  *   b = sqrt(6 / inputs)               before a rectifier or no neuron; He et al. 2015

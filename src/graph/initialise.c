@@ -8,12 +8,18 @@
 
 /* ---- Layers ---- */
 
+/* Neither the node that it shares its vectors with nor a data source gives them. */
+static bool has_own_values(const struct glcnn_filter_node *node)
+{
+    const struct glcnn_data_source *source = glcnn_kernel_data_source(node->kernel);
+    return !node->shared_with && !(source && source->values);
+}
+
 /* The argument of the weights that are drawn for the node; -1: none, or drawn for the node that it
  * shares them with. */
 static int drawn_argument(const struct glcnn_filter_node *node)
 {
-    const struct glcnn_data_source *source = glcnn_kernel_data_source(node->kernel);
-    return filter_has_weights(node) && !node->shared_with && !(source && source->values)
+    return filter_has_weights(node) && has_own_values(node)
                ? kernel_kept_argument(node->kernel, "weights")
                : -1;
 }
@@ -102,6 +108,36 @@ static glcnn_status initialise(struct glcnn_filter_node *layer, int argument, ui
     return status;
 }
 
+/* Gives a kernel that waits for its first image, as a normalisation does, the vectors that it begins with. */
+static glcnn_status make_neutral(struct glcnn_kernel *kernel, uint32_t channels)
+{
+    const struct glcnn_descriptor *d = kernel->descriptor;
+    glcnn_status status = GLCNN_SUCCESS;
+    for (size_t i = 0; d->arguments[i].name && status == GLCNN_SUCCESS; i++) {
+        struct glcnn_buffer *made;
+        const char *name = d->arguments[i].name;
+        if (kernel_kept_argument(kernel, name) < 0 || lacks_slopes(kernel, name) ||
+            kernel->vectors[i])
+            continue;
+        const size_t length = kernel_vector_length(kernel, i, channels);
+        if (length && !kernel_vector_length(kernel, i, 0))
+            status = kernel_vector(kernel, i, length, &made);
+    }
+    return status;
+}
+
+static glcnn_status make_all_neutral(const struct glcnn_network *network)
+{
+    uint32_t *channels;
+    glcnn_status status = network_channels(network, &channels);
+    for (const struct glcnn_filter_node *n = network->filters; n && status == GLCNN_SUCCESS;
+         n = n->next)
+        if (filter_has_weights(n) && has_own_values(n))
+            status = make_neutral(n->kernel, channels[n->sources[0]->index]);
+    free(channels);
+    return status;
+}
+
 glcnn_status glcnn_network_initialise(glcnn_network *network, uint64_t seed)
 {
     glcnn_status status = glcnn_network_status(network);
@@ -113,5 +149,5 @@ glcnn_status glcnn_network_initialise(glcnn_network *network, uint64_t seed)
         if (argument >= 0)
             status = initialise(n, argument, &seed);
     }
-    return status;
+    return status == GLCNN_SUCCESS ? make_all_neutral(network) : status;
 }

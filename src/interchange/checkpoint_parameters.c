@@ -144,7 +144,7 @@ static glcnn_status unknown_length(const struct parameters *list, const char *la
     return checkpoint_fail(
         list->error, GLCNN_INVALID_ARGUMENT,
         "%.100s.%s: its length is not known yet; set input_feature_channels, or for a "
-        "normalisation train the network or execute a graph of it first",
+        "normalisation call glcnn_network_initialise, or execute a graph of the network first",
         label, vector);
 }
 

@@ -154,6 +154,34 @@ static void test_values_of_data_sources_stay(void)
     glcnn_network_destroy(&net);
 }
 
+/* Channels come from the filters before, and what was set stays. */
+static void test_normalisations_begin_with_their_vectors(void)
+{
+    const float set[3] = {7, 8, 9};
+    float found[3];
+    glcnn_image_node *layer;
+    glcnn_network *net = network_of("", NULL, NULL, &layer);
+    const size_t channels = 3;
+    glcnn_kernel *first = kernel_of(glcnn_node(layer, "batch_normalization", NULL)),
+                 *other = kernel_of(glcnn_node(layer, "instance_normalization", NULL));
+    GOOD(glcnn_kernel_set_vector(other, "beta", set, channels));
+    CU_ASSERT_EQUAL(glcnn_kernel_vector_length(first, "gamma"), 0);
+    GOOD(glcnn_network_initialise(net, SEED));
+    static const struct {
+        const char *name;
+        float value;
+    } all[] = {{"gamma", 1}, {"beta", 0}, {"mean", 0}, {"variance", 1}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        CU_ASSERT_EQUAL_FATAL(glcnn_kernel_vector_length(first, all[i].name), channels);
+        GOOD(glcnn_buffer_read(glcnn_kernel_vector(first, all[i].name), 0, sizeof found, found));
+        CU_ASSERT(found[0] == all[i].value && found[2] == all[i].value);
+    }
+    CU_ASSERT_EQUAL(glcnn_kernel_vector_length(other, "gamma"), channels);
+    GOOD(glcnn_buffer_read(glcnn_kernel_vector(other, "beta"), 0, sizeof found, found));
+    CU_ASSERT_EQUAL(found[1], 8);
+    glcnn_network_destroy(&net);
+}
+
 /* The layer is named, and those before it have what they had. */
 static void test_unknown_channels_are_refused(void)
 {
@@ -191,6 +219,7 @@ int main(int argc, char *argv[])
         UNIT_TEST(test_the_neuron_behind_sets_the_bound),
         UNIT_TEST(test_layers_of_a_network),
         UNIT_TEST(test_values_of_data_sources_stay),
+        UNIT_TEST(test_normalisations_begin_with_their_vectors),
         UNIT_TEST(test_unknown_channels_are_refused),
         UNIT_TEST(test_unknown_neurons_do_no_harm),
         CU_TEST_INFO_NULL,
