@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "message.h"
+#include "base/fail.h"
 #include "scale.h"
 #include "set.h"
 
@@ -48,7 +48,7 @@ void annotation_free(struct annotation *a)
 glcnn_status boxes_tally(glcnn_dataset *set, struct tally *tally, const char *message, char *error)
 {
     if (set->parameters.strict)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%s", message);
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%s", message);
     if (tally->count++ == 0)
         snprintf(tally->first, sizeof tally->first, "%.399s", message);
     return GLCNN_SUCCESS;
@@ -109,7 +109,7 @@ static glcnn_status add_box(glcnn_dataset *set, const struct picture *head,
         return refuse_empty(set, a, raw, error);
     struct glcnn_data_box *added = append(&set->boxes);
     if (!added)
-        return data_no_memory(error, a->path);
+        return fail_no_memory(error, a->path);
     *added = box;
     return GLCNN_SUCCESS;
 }

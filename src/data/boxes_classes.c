@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 /* ---- Lists ---- */
@@ -75,7 +75,7 @@ static glcnn_status take_classes(glcnn_dataset *set, bool is_listed, char *error
     char reason[GLCNN_ERROR_LENGTH];
     set_first_reason(set, reason, sizeof reason);
     if (*count == 0)
-        return data_fail(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.150s: no picture has a box (%u pictures were skipped); expected some to "
             "train on%s",
@@ -138,7 +138,7 @@ static glcnn_status check_training(glcnn_dataset *set, char *error)
 {
     uint8_t *seen = calloc(set->info.class_count, 1);
     if (!seen)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     uint32_t count = mark_boxes(set, seen);
     if (count > 0)
         tell_unseen(set, seen);
@@ -146,7 +146,7 @@ static glcnn_status check_training(glcnn_dataset *set, char *error)
     char reason[GLCNN_ERROR_LENGTH];
     set_first_reason(set, reason, sizeof reason);
     return count > 0 ? GLCNN_SUCCESS
-                     : data_fail(error, GLCNN_MALFORMED_DATA,
+                     : fail_with(error, GLCNN_MALFORMED_DATA,
                                  "%.150s: no picture of the training part has a box (%u pictures "
                                  "were skipped); expected some%s",
                                  set->path, set->skipped, reason);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "bytes.h"
-#include "message.h"
 #include "outline.h"
 #include "set.h"
 
@@ -150,7 +150,7 @@ static glcnn_status refuse_json(const struct coco *c, const char *text, const ch
     size_t line = 1;
     for (const char *p = text; p < at; p++)
         line += *p == '\n';
-    return data_fail(c->error, GLCNN_MALFORMED_DATA,
+    return fail_with(c->error, GLCNN_MALFORMED_DATA,
                      "%.250s: line %zu: is not JSON from \"%.*s\" on, or is nested deeper than %d; "
                      "expected an object with images, annotations and categories",
                      c->path, line, (int)strcspn(at, "\r\n") > 40 ? 40 : (int)strcspn(at, "\r\n"),
@@ -188,7 +188,7 @@ static glcnn_status find_lists(struct coco *c)
     for (int i = 0; i < 3; i++) {
         c->lists[i] = member(c->json, list_names[i]);
         if (!cJSON_IsArray(c->lists[i]))
-            return data_fail(c->error, GLCNN_MALFORMED_DATA,
+            return fail_with(c->error, GLCNN_MALFORMED_DATA,
                              "%.300s: has no array \"%s\"; expected images, annotations and "
                              "categories, as COCO has them",
                              c->path, list_names[i]);
@@ -202,7 +202,7 @@ static glcnn_status find_lists(struct coco *c)
     c->image_of = calloc(c->counts[ANNOTATIONS] + (size_t)1, sizeof *c->image_of);
     return c->categories && c->images && c->by_number && c->annotations && c->order && c->image_of
                ? GLCNN_SUCCESS
-               : data_no_memory(c->error, c->path);
+               : fail_no_memory(c->error, c->path);
 }
 
 static bool read_whole(const cJSON *json, double *value)
@@ -235,7 +235,7 @@ static bool read_id(const cJSON *json, double *id)
 static glcnn_status refuse_entry(const struct coco *c, int list, uint32_t number, const char *name,
                                  const char *expected)
 {
-    return data_fail(c->error, GLCNN_MALFORMED_DATA, "%.250s: %s[%u].%s is missing or not %s",
+    return fail_with(c->error, GLCNN_MALFORMED_DATA, "%.250s: %s[%u].%s is missing or not %s",
                      c->path, list_names[list], number, name, expected);
 }
 
@@ -335,7 +335,7 @@ static glcnn_status find_spare(struct coco *c)
     const uint32_t count = c->counts[CATEGORIES];
     struct category **order = malloc((count + (size_t)1) * sizeof *order);
     if (!order)
-        return data_no_memory(c->error, c->path);
+        return fail_no_memory(c->error, c->path);
     for (uint32_t i = 0; i < count; i++)
         order[i] = &c->categories[i];
     qsort(order, count, sizeof *order, by_name_and_objects);
@@ -363,7 +363,7 @@ static glcnn_status name_categories(struct coco *c)
         status =
             names_add(&names, category->name, strlen(category->name), c->path, &number, c->error);
         if (status == GLCNN_SUCCESS && (number != expected || is_twice))
-            status = data_fail(c->error, GLCNN_MALFORMED_DATA,
+            status = fail_with(c->error, GLCNN_MALFORMED_DATA,
                                "%.250s: has two categories of the %s; \"%.100s\" with id %.0f is "
                                "the second",
                                c->path, is_twice ? "same id" : "same name", category->name,
@@ -556,7 +556,7 @@ static glcnn_status read_place(const struct coco *c, uint32_t number, struct raw
         return GLCNN_SUCCESS;
     return has_box
                ? GLCNN_SUCCESS
-               : data_fail(error, GLCNN_MALFORMED_DATA,
+               : fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.250s: annotations[%u].bbox is missing or not four finite numbers: "
                            "x, y, width, height; and there is no outline in its place",
                            c->path, number);
@@ -596,7 +596,7 @@ static glcnn_status name_keypoints(const struct coco *c, const cJSON *list, uint
             status = names_add(&names, name, strlen(name), c->path, &number, error);
     }
     if (status == GLCNN_SUCCESS && names.count != count)
-        status = data_fail(error, GLCNN_MALFORMED_DATA,
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.250s: has %u keypoints of an object, and %u names of them; expected "
                            "x, y and v of each",
                            c->path, count, names.count);
@@ -617,11 +617,11 @@ static glcnn_status read_keypoints(const struct coco *c, uint32_t number, const 
         return GLCNN_SUCCESS;
     box->points = calloc((size_t)count, sizeof *box->points);
     if (!box->points)
-        return data_no_memory(error, c->path);
+        return fail_no_memory(error, c->path);
     cJSON_ArrayForEach(item, list)
     {
         if (count % 3 != 0 || !cJSON_IsNumber(item) || !isfinite(item->valuedouble))
-            return data_fail(error, GLCNN_MALFORMED_DATA,
+            return fail_with(error, GLCNN_MALFORMED_DATA,
                              "%.250s: annotations[%u].keypoints is not finite numbers: x, y and v "
                              "of each",
                              c->path, number);
@@ -636,7 +636,7 @@ static glcnn_status read_object(struct coco *c, uint32_t number, struct raw_box 
     const cJSON *json = c->annotations[number], *crowd = member(json, "iscrowd");
     const struct category *category = find_category(c, member(json, "category_id"));
     if (!category)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: annotations[%u].category_id is missing, or is not the id of a "
                          "category",
                          c->path, number);
@@ -659,7 +659,7 @@ static glcnn_status read_box(struct coco *c, uint32_t number, char *error)
     if (status != GLCNN_SUCCESS)
         raw_box_free(&box);
     else if (!annotation_add(&c->annotation, &box))
-        status = data_no_memory(error, c->path);
+        status = fail_no_memory(error, c->path);
     return status;
 }
 
@@ -726,7 +726,7 @@ static glcnn_status read_annotation(struct coco *c, const struct image *image, c
     read_size(member(image->json, "width"), &a->width);
     read_size(member(image->json, "height"), &a->height);
     if (image->is_twice)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.200s: images[%u] has the id, %.0f, or the file_name, %.100s, of an "
                          "image before it; expected each once",
                          c->path, image->number, image->id, name);
@@ -751,7 +751,7 @@ static glcnn_status add_image(struct coco *c, const struct image *image)
     char message[GLCNN_ERROR_LENGTH];
     glcnn_status status = read_annotation(c, image, message);
     if (status == GLCNN_OUT_OF_MEMORY)
-        return data_fail(c->error, status, "%s", message);
+        return fail_with(c->error, status, "%s", message);
     if (status != GLCNN_SUCCESS)
         return set_complain(c->set, 1, message, c->error);
     char *path = find_file(c, image);
@@ -761,7 +761,7 @@ static glcnn_status add_image(struct coco *c, const struct image *image)
     }
     const uint32_t before = c->set->file_count;
     status = path ? set_add_picture(c->set, c->part, path, 0, false, c->error)
-                  : data_no_memory(c->error, c->path);
+                  : fail_no_memory(c->error, c->path);
     free(path);
     return status == GLCNN_SUCCESS && c->set->file_count > before
                ? annotation_attach(c->set, c->part, &c->annotation, c->error)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "boxes_place.h"
-#include "message.h"
 #include "words.h"
 
 /* A word of the file's name is one of a part: instances_train2017.json. */
@@ -34,7 +34,7 @@ static glcnn_status add_folders(const struct place *p, const char *folder, glcnn
     free(found);
     listing_free(&below.listing);
     if (status == GLCNN_SUCCESS && (!good || !listing_add(folders, folder)))
-        status = data_no_memory(p->error, folder);
+        status = fail_no_memory(p->error, folder);
     return status;
 }
 
@@ -51,7 +51,7 @@ static glcnn_status add_subsets(const struct place *p, const char *images, const
             char *path = path_join(images, at);
             if (!path || ((strstr(name, at) != NULL) == (pass == 0) && path_is_folder(path) &&
                           !listing_add(folders, path)))
-                status = data_no_memory(p->error, images);
+                status = fail_no_memory(p->error, images);
             free(path);
         }
     if (images)
@@ -70,7 +70,7 @@ glcnn_status coco_add_file(const struct place *p, glcnn_data_part part, const ch
     if (status == GLCNN_SUCCESS)
         status = add_folders(p, p->folder, part, &folders);
     if (status == GLCNN_SUCCESS && (!path || !listing_add(&folders, folder)))
-        status = data_no_memory(p->error, folder);
+        status = fail_no_memory(p->error, folder);
     if (status == GLCNN_SUCCESS)
         status = add_subsets(p, images, name, &folders);
     p->set->info.format = "coco";

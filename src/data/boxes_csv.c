@@ -5,10 +5,10 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "boxes_place.h"
 #include "columns.h"
 #include "csv_lines.h"
-#include "message.h"
 #include "words.h"
 
 enum field { LABEL, LEFT, TOP, RIGHT, BOTTOM, PICTURE, WIDTH, HEIGHT, FIELDS };
@@ -166,7 +166,7 @@ static glcnn_status take_line(struct sheet *t, struct csv_lines *csv)
         return status;
     struct row *row = add_row(t);
     if (!row)
-        return data_no_memory(csv->reading->error, t->path);
+        return fail_no_memory(csv->reading->error, t->path);
     *row =
         (struct row){.box = {.left = (double)v[LEFT],
                              .top = (double)v[TOP],
@@ -224,7 +224,7 @@ static glcnn_status add_picture(struct sheet *t, const char *folder, uint32_t fi
     for (*next = first; *next < t->count && t->rows[*next].picture == t->rows[first].picture;
          ++*next)
         has_room = has_room && annotation_add(&a, &t->rows[*next].box);
-    glcnn_status status = has_room ? GLCNN_SUCCESS : data_no_memory(p->error, t->path);
+    glcnn_status status = has_room ? GLCNN_SUCCESS : fail_no_memory(p->error, t->path);
     snprintf(message, sizeof message, "%.200s: line %zu: there is no picture %.100s in %.150s",
              t->path, t->rows[first].box.place, name, folder);
     if (has_room && !path_exists(path))
@@ -253,7 +253,7 @@ static glcnn_status add_unnamed(struct sheet *t, const char *folder)
             continue;
         char *path = path_join(folder, name);
         status = path ? names_add(&t->pictures, name, strlen(name), t->path, &number, p->error)
-                      : data_no_memory(p->error, folder);
+                      : fail_no_memory(p->error, folder);
         if (status == GLCNN_SUCCESS && t->pictures.count > known)
             status = set_add_picture(p->set, p->part, path, 0, false, p->error);
         if (status == GLCNN_SUCCESS && p->set->file_count > before) {

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "boxes_place.h"
 #include "data_yaml.h"
-#include "message.h"
 #include "words.h"
 
 /* The first of these that a folder has is what it is. */
@@ -25,7 +25,7 @@ static glcnn_status add_first(const struct place *p, place_layout *const *layout
 
 static glcnn_status refuse(const struct place *p)
 {
-    return data_fail(p->error, GLCNN_MALFORMED_DATA,
+    return fail_with(p->error, GLCNN_MALFORMED_DATA,
                      "%.200s: has no boxes; expected images and labels (YOLO), Annotations and "
                      "JPEGImages (Pascal VOC), a .json beside the pictures or in annotations "
                      "(COCO), one for each picture (labelme), a CSV (Make Sense), or folders "
@@ -98,7 +98,7 @@ static glcnn_status add_json_file(glcnn_dataset *set, const char *path, char *er
     char *folder = folder_of(path), *up = folder ? folder_of(folder) : NULL;
     if (!folder || !up) {
         free(folder);
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     }
     const char *last = strrchr(folder, '/');
     bool is_below = strcasecmp(last ? last + 1 : folder, "annotations") == 0;
@@ -116,7 +116,7 @@ static glcnn_status add_list_file(glcnn_dataset *set, const char *path, char *er
 {
     char *folder = folder_of(path);
     glcnn_status status = folder ? add_folder(set, folder, data_yaml_is(path) ? path : NULL, error)
-                                 : data_no_memory(error, path);
+                                 : fail_no_memory(error, path);
     free(folder);
     return status;
 }
@@ -129,7 +129,7 @@ static glcnn_status add_path(glcnn_dataset *set, const char *path, char *error)
         return add_json_file(set, path, error);
     if (data_yaml_is(path) || word_has_ending(path, ".data"))
         return add_list_file(set, path, error);
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.300s: is not a folder; expected one with pictures and boxes, the .json of "
                      "COCO, or the data.yaml of YOLO",
                      path);
@@ -146,7 +146,7 @@ glcnn_status boxes_add_path(glcnn_dataset *set, const char *path, char *error)
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (c == (locale_t)0)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     locale_t before = uselocale(c);
     glcnn_status status = add_path(set, path, error);
     uselocale(before);

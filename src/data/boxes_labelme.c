@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "boxes_place.h"
 #include "bytes.h"
-#include "message.h"
 #include "words.h"
 
 #define MAX_BYTES  ((size_t)256 << 20) /* the picture itself may stand in it, as letters */
@@ -30,7 +30,7 @@ static const cJSON *member(const cJSON *json, const char *name)
 
 static glcnn_status refuse(const struct labelme *l, const char *found)
 {
-    return data_fail(l->error, GLCNN_MALFORMED_DATA, "%.250s: shapes[%zu]: %s", l->annotation->path,
+    return fail_with(l->error, GLCNN_MALFORMED_DATA, "%.250s: shapes[%zu]: %s", l->annotation->path,
                      l->number, found);
 }
 
@@ -152,7 +152,7 @@ static glcnn_status read_mask(const struct labelme *l, const cJSON *shape, struc
     free(copy);
     free(values.values);
     return good ? GLCNN_SUCCESS
-                : data_fail(l->error, GLCNN_MALFORMED_DATA,
+                : fail_with(l->error, GLCNN_MALFORMED_DATA,
                             "%.200s: shapes[%zu].mask %.150s; expected a PNG in base64, points and "
                             "the picture's size",
                             a->path, l->number, message);
@@ -215,7 +215,7 @@ static glcnn_status add_object(const struct labelme *l, const char *label, struc
     }
     struct raw_box *group = find_group(l->annotation, box);
     const bool good = group ? unite(group, box) : annotation_add(l->annotation, box);
-    return good ? GLCNN_SUCCESS : data_no_memory(l->error, l->annotation->path);
+    return good ? GLCNN_SUCCESS : fail_no_memory(l->error, l->annotation->path);
 }
 
 static glcnn_status leave_out(const struct labelme *l, const char *type)
@@ -285,7 +285,7 @@ static glcnn_status read_json(struct labelme *l, const cJSON *json)
     const cJSON *shape, *shapes = member(json, "shapes");
     glcnn_status status = GLCNN_SUCCESS;
     if (!cJSON_IsArray(shapes))
-        return data_fail(l->error, GLCNN_MALFORMED_DATA,
+        return fail_with(l->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has no array \"shapes\"; expected labelme's JSON", a->path);
     a->width = read_size(member(json, "imageWidth"));
     a->height = read_size(member(json, "imageHeight"));
@@ -310,7 +310,7 @@ glcnn_status labelme_read(glcnn_dataset *set, struct annotation *a, char *error)
     cJSON *json = status == GLCNN_SUCCESS ? cJSON_Parse(text) : NULL;
     if (status == GLCNN_SUCCESS)
         status = json ? read_json(&l, json)
-                      : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is not JSON", a->path);
+                      : fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: is not JSON", a->path);
     cJSON_Delete(json);
     bytes_free(&bytes);
     return status;

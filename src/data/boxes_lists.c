@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "bytes.h"
-#include "message.h"
 #include "set.h"
 
 #define MAX_LIST ((size_t)64 << 20) /* bytes of a list */
@@ -72,7 +72,7 @@ glcnn_status boxes_read_list(glcnn_dataset *set, const char *path, bool is_bare,
     *names = (struct listing){0};
     glcnn_status status = bytes_read_text(&bytes, path, MAX_LIST, &text, error);
     if (status == GLCNN_SUCCESS && !cut_names(text, is_bare, names))
-        status = data_no_memory(error, path);
+        status = fail_no_memory(error, path);
     bytes_free(&bytes);
     listing_sort(names);
     drop_repeats(set, path, names);
@@ -170,7 +170,7 @@ static glcnn_status take_list(glcnn_dataset *set, const char *folder, const char
     struct listing names;
     char *path = path_join(folder, name);
     if (!path)
-        return data_no_memory(error, folder);
+        return fail_no_memory(error, folder);
     glcnn_status status = boxes_read_list(set, path, true, &names, error);
     if (status == GLCNN_SUCCESS)
         status = take(set, part, &names, user, error);
@@ -186,7 +186,7 @@ glcnn_status boxes_take_lists(glcnn_dataset *set, const char *folder, const char
     struct listing files = {.names = NULL};
     char *path = path_join(folder, below);
     if (!path)
-        return data_no_memory(error, folder);
+        return fail_no_memory(error, folder);
     glcnn_status status = path_is_folder(path) ? listing_read(path, &files, error) : GLCNN_SUCCESS;
     *found = status == GLCNN_SUCCESS && choose_lists(&files, names);
     for (int i = 0; i < LISTS && *found && status == GLCNN_SUCCESS; i++)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 #include "words.h"
 
@@ -52,7 +52,7 @@ static glcnn_status read(struct pairing *p, const char *path)
     glcnn_status status = p->pairs->read(p->set, a, message);
     if (status == GLCNN_SUCCESS)
         return annotation_attach(p->set, p->part, a, p->error);
-    return status == GLCNN_OUT_OF_MEMORY ? data_fail(p->error, status, "%s", message)
+    return status == GLCNN_OUT_OF_MEMORY ? fail_with(p->error, status, "%s", message)
                                          : leave_out(p, message);
 }
 
@@ -68,7 +68,7 @@ static glcnn_status annotate(struct pairing *p, const char *picture, uint32_t nu
         return leave_out(p, message);
     p->used[number] = 1;
     char *path = path_join(p->pairs->annotations, name);
-    glcnn_status status = path ? read(p, path) : data_no_memory(p->error, p->pairs->annotations);
+    glcnn_status status = path ? read(p, path) : fail_no_memory(p->error, p->pairs->annotations);
     free(path);
     return status;
 }
@@ -114,7 +114,7 @@ static glcnn_status add_named(struct pairing *p, const char *name)
         return GLCNN_SUCCESS;
     char *picture = path_join(p->pairs->pictures, name);
     if (!picture)
-        return data_no_memory(p->error, p->pairs->pictures);
+        return fail_no_memory(p->error, p->pairs->pictures);
     glcnn_status status = GLCNN_SUCCESS;
     if (!path_is_folder(picture))
         status = add(p, picture, find_beside(p, name));
@@ -177,7 +177,7 @@ static glcnn_status list(struct pairing *p)
     p->used = calloc(p->annotations.count + (size_t)1, 1);
     return p->used && wanted_begin(&p->wanted, p->pairs->wanted)
                ? GLCNN_SUCCESS
-               : data_no_memory(p->error, p->pairs->pictures);
+               : fail_no_memory(p->error, p->pairs->pictures);
 }
 
 glcnn_status boxes_add_pairs(glcnn_dataset *set, glcnn_data_part part, const struct pairs *pairs,

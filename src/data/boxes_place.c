@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "picture.h"
 #include "words.h"
 
@@ -100,7 +100,7 @@ char *place_find_folder(const struct place *p, const char *name, const char *oth
 
 glcnn_status place_refuse_two(const struct place *p, const char *one, const char *other)
 {
-    return data_fail(p->error, GLCNN_MALFORMED_DATA,
+    return fail_with(p->error, GLCNN_MALFORMED_DATA,
                      "%.200s: has %.100s and %.100s, and it is not clear which is meant; expected "
                      "one of them",
                      p->folder, one, other);
@@ -116,7 +116,7 @@ glcnn_status place_find_only(const struct place *p, const struct place_wanted *w
             continue;
         char *whole = path_join(p->folder, name);
         if (!whole)
-            return data_no_memory(p->error, p->folder);
+            return fail_no_memory(p->error, p->folder);
         if (!wanted->is_it(whole)) {
             free(whole);
             continue;

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "bytes.h"
 #include "columns.h"
-#include "message.h"
 #include "set.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
@@ -56,7 +56,7 @@ static void stop(struct voc *v, glcnn_status status)
 
 static void refuse(struct voc *v, const char *found, const char *expected)
 {
-    stop(v, data_fail(v->error, GLCNN_MALFORMED_DATA, "%.200s: line %zu: %.120s; expected %s",
+    stop(v, fail_with(v->error, GLCNN_MALFORMED_DATA, "%.200s: line %zu: %.120s; expected %s",
                       v->annotation->path, current_line(v), found, expected));
 }
 
@@ -127,7 +127,7 @@ static void end_object(struct voc *v)
     v->box.bottom = (double)v->values[YMAX];
     v->box.is_difficult = v->has[DIFFICULT] && v->values[DIFFICULT] != 0;
     if (!annotation_add(v->annotation, &v->box))
-        stop(v, data_no_memory(v->error, v->annotation->path));
+        stop(v, fail_no_memory(v->error, v->annotation->path));
 }
 
 /* ---- Reading ---- */
@@ -212,7 +212,7 @@ static glcnn_status take_size(struct voc *v)
         if (!v->has[i])
             continue;
         if (!(v->values[i] >= 0 && v->values[i] <= GLCNN_DATA_MAX_PIXELS))
-            return data_fail(v->error, GLCNN_MALFORMED_DATA,
+            return fail_with(v->error, GLCNN_MALFORMED_DATA,
                              "%.250s: %s is %g; expected the picture's size in pixels", a->path,
                              places[i] + 1, (double)v->values[i]);
         *sizes[i] = (uint32_t)v->values[i];
@@ -233,8 +233,8 @@ static glcnn_status parse(struct voc *v, const struct bytes *bytes)
     if (done == XML_STATUS_OK)
         return take_size(v);
     return code == XML_ERROR_NO_MEMORY
-               ? data_no_memory(v->error, v->annotation->path)
-               : data_fail(v->error, GLCNN_MALFORMED_DATA,
+               ? fail_no_memory(v->error, v->annotation->path)
+               : fail_with(v->error, GLCNN_MALFORMED_DATA,
                            "%.250s: line %zu: %.150s; expected XML with an <annotation>",
                            v->annotation->path, current_line(v), XML_ErrorString(code));
 }
@@ -244,7 +244,7 @@ static glcnn_status read_bytes(glcnn_dataset *set, struct annotation *a, const s
 {
     struct voc v = {.set = set, .annotation = a, .error = error, .parser = XML_ParserCreate(NULL)};
     if (!v.parser)
-        return data_no_memory(error, a->path);
+        return fail_no_memory(error, a->path);
     glcnn_status status = parse(&v, bytes);
     XML_ParserFree(v.parser);
     return status;

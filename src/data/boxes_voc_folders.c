@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "boxes_place.h"
-#include "message.h"
 
 static glcnn_status add_pair(const struct place *p, glcnn_data_part part, const char *pictures,
                              const char *annotations, const struct listing *wanted)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/fail.h"
 #include "bytes.h"
 #include "columns.h"
-#include "message.h"
 #include "set.h"
 
 #define MAX_BYTES ((size_t)16 << 20) /* of the boxes of one picture */
@@ -51,7 +51,7 @@ static glcnn_status read_class(const glcnn_dataset *set, const struct annotation
                     value == (float)(uint32_t)value;
     *class = is_class ? (uint32_t)value : 0;
     return is_class ? GLCNN_SUCCESS
-                    : data_fail(error, GLCNN_MALFORMED_DATA,
+                    : fail_with(error, GLCNN_MALFORMED_DATA,
                                 "%.200s: line %zu: the class is %.40s; expected a whole number, 0 "
                                 "to %u",
                                 a->path, line->number, line->fields[0], limit - 1);
@@ -63,7 +63,7 @@ static glcnn_status read_share(const struct annotation *a, const struct line *li
     static const char *const names[FIELDS] = {"class", "x", "y", "width", "height"};
     if (columns_number(line->fields[number], share) && *share >= LEAST && *share <= LARGEST)
         return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.200s: line %zu: %s is %.40s; expected a share of the picture, 0 to 1",
                      a->path, line->number,
                      is_box            ? names[number]
@@ -103,7 +103,7 @@ static glcnn_status read_outline(glcnn_dataset *set, const struct annotation *a,
             status = read_share(a, line, false, i + 1, &y, error);
         if (status == GLCNN_SUCCESS && is_drawn &&
             !outline_add_point(&box->outline, (double)x, (double)y))
-            status = data_no_memory(error, a->path);
+            status = fail_no_memory(error, a->path);
         if (status != GLCNN_SUCCESS)
             return status;
         box->left = fmin(box->left, (double)x);
@@ -114,7 +114,7 @@ static glcnn_status read_outline(glcnn_dataset *set, const struct annotation *a,
     if (set->parameters.targets == GLCNN_DATA_TARGETS_BOXES)
         boxes_tell_outline(set, a->path);
     return !is_drawn || outline_end_ring(&box->outline) ? GLCNN_SUCCESS
-                                                        : data_no_memory(error, a->path);
+                                                        : fail_no_memory(error, a->path);
 }
 
 /* x, y and, where data.yaml says 3 of a point, what is seen of each; without that a point at 0, 0 or below is
@@ -124,20 +124,20 @@ static glcnn_status read_points(glcnn_dataset *set, const struct annotation *a,
 {
     const uint32_t count = set->boxes.keypoint_count, fields = set->boxes.keypoint_fields;
     if (line->count != FIELDS + (size_t)count * fields)
-        return data_fail(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.200s: line %zu: has %zu fields; expected %zu: a box and %u points of %u "
             "numbers, as kpt_shape says",
             a->path, line->number, line->count, FIELDS + (size_t)count * fields, count, fields);
     box->points = calloc(3 * (size_t)count + 1, sizeof *box->points);
     if (!box->points)
-        return data_no_memory(error, a->path);
+        return fail_no_memory(error, a->path);
     box->point_count = count;
     for (size_t i = 0; i < count; i++) {
         float values[3] = {0, 0, 0};
         for (size_t k = 0; k < fields; k++)
             if (!columns_number(line->fields[FIELDS + i * fields + k], &values[k]))
-                return data_fail(error, GLCNN_MALFORMED_DATA,
+                return fail_with(error, GLCNN_MALFORMED_DATA,
                                  "%.200s: line %zu: \"%.40s\" of point %zu is no number", a->path,
                                  line->number, line->fields[FIELDS + i * fields + k], i);
         if (fields == 2)
@@ -157,7 +157,7 @@ static glcnn_status read_object(glcnn_dataset *set, const struct annotation *a,
                is_box = line->count == FIELDS || (has_keypoints && line->count > FIELDS),
                is_outline = line->count > 6 && line->count % 2 == 1;
     if (!is_box && !is_outline)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.200s: line %zu: has %zu fields; expected %d: class, x and y of the "
                          "box's middle, width, height; or a class and x and y of three points or "
                          "more of an outline",
@@ -179,7 +179,7 @@ static glcnn_status read_box(glcnn_dataset *set, struct annotation *a, const str
     if (status != GLCNN_SUCCESS)
         raw_box_free(&box);
     else if (!annotation_add(a, &box))
-        status = data_no_memory(error, a->path);
+        status = fail_no_memory(error, a->path);
     return status;
 }
 
@@ -190,7 +190,7 @@ static glcnn_status read_text(glcnn_dataset *set, struct annotation *a, char *re
     for (char *at; status == GLCNN_SUCCESS && (at = bytes_line(&rest)) != NULL;) {
         line.number++;
         if (!cut_fields(at, &line))
-            status = data_no_memory(error, a->path);
+            status = fail_no_memory(error, a->path);
         else if (line.count > 0)
             status = read_box(set, a, &line, error);
     }

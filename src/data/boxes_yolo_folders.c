@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "boxes_place.h"
 #include "bytes.h"
-#include "message.h"
 #include "words.h"
 
 /* ---- Classes ---- */
@@ -60,7 +60,7 @@ static glcnn_status find_classes_in(const struct place *p)
             return place_refuse_two(p, name, other);
         char *path = name ? path_join(p->folder, name) : NULL;
         if (name && !path)
-            return data_no_memory(p->error, p->folder);
+            return fail_no_memory(p->error, p->folder);
         glcnn_status status = path ? take_list(p->set, path, p->error) : GLCNN_SUCCESS;
         free(path);
         if (status != GLCNN_SUCCESS)
@@ -119,7 +119,7 @@ static glcnn_status add_part(const struct place *images, const char *labels, glc
         char *beside = path_join(labels, strrchr(pictures, '/') + 1);
         *any = true;
         status = beside ? add_pair(images->up, part, pictures, beside)
-                        : data_no_memory(images->error, labels);
+                        : fail_no_memory(images->error, labels);
         free(beside);
     }
     free(pictures);

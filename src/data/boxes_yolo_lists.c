@@ -4,10 +4,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "boxes_place.h"
 #include "bytes.h"
 #include "data_yaml.h"
-#include "message.h"
 #include "words.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
@@ -88,7 +88,7 @@ static glcnn_status add_pair(const struct source *s, glcnn_data_part part, const
 {
     char *labels = labels_of(pictures);
     if (!labels)
-        return data_no_memory(s->place->error, pictures);
+        return fail_no_memory(s->place->error, pictures);
     const struct pairs pairs = {
         .pictures = pictures, .annotations = labels, .wanted = wanted, .passes_folders = true};
     glcnn_status status = yolo_add_pair(s->place, part, &pairs);
@@ -106,7 +106,7 @@ static glcnn_status add_below(const struct source *s, glcnn_data_part part, cons
     struct stat info;
     char *path = path_join(folder, name);
     if (!path)
-        return data_no_memory(s->place->error, folder);
+        return fail_no_memory(s->place->error, folder);
     glcnn_status status = GLCNN_SUCCESS;
     if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && strcasecmp(name, "labels") != 0)
         status = add_tree(s, part, path, depth + 1);
@@ -165,13 +165,13 @@ static glcnn_status add_group(const struct source *s, glcnn_data_part part,
     struct listing names = {0};
     const size_t length = folder_length(paths->names[first]);
     char *folder = strndup(paths->names[first], length);
-    glcnn_status status = folder ? GLCNN_SUCCESS : data_no_memory(s->place->error, s->path);
+    glcnn_status status = folder ? GLCNN_SUCCESS : fail_no_memory(s->place->error, s->path);
     for (*next = first; *next < paths->count && status == GLCNN_SUCCESS; ++*next) {
         const char *path = paths->names[*next];
         if (folder_length(path) != length || strncmp(path, folder, length) != 0)
             break;
         if (!listing_add(&names, path + length + 1))
-            status = data_no_memory(s->place->error, s->path);
+            status = fail_no_memory(s->place->error, s->path);
     }
     if (status == GLCNN_SUCCESS)
         status = add_pair(s, part, folder, &names);
@@ -195,14 +195,14 @@ static glcnn_status find_pictures(const struct source *s, const char *list,
     glcnn_status status = GLCNN_SUCCESS;
     char *folder = strndup(list, folder_length(list));
     if (!folder)
-        return data_no_memory(s->place->error, list);
+        return fail_no_memory(s->place->error, list);
     for (uint32_t i = 0; i < names->count && status == GLCNN_SUCCESS; i++) {
         char *path = find_picture(*folder ? folder : ".", names->names[i]);
         path = path ? path : find_picture(s->root, names->names[i]);
         if (!path)
             status = tell_missing(s, list, names->names[i]);
         else if (!listing_add(paths, path))
-            status = data_no_memory(s->place->error, list);
+            status = fail_no_memory(s->place->error, list);
         free(path);
     }
     free(folder);
@@ -315,7 +315,7 @@ static glcnn_status use(const struct place *p, const char *path, struct data_yam
     if (p->set)
         boxes_take_classes(p->set, &yaml->names);
     if (!find_root(&s, yaml))
-        return data_no_memory(p->error, path);
+        return fail_no_memory(p->error, path);
     *found = has_training(&s, yaml);
     glcnn_status status = *found && p->set ? add_parts(&s, yaml) : GLCNN_SUCCESS;
     free(s.root);
@@ -361,7 +361,7 @@ static glcnn_status read_darknet(const struct place *p, const char *path, struct
     glcnn_status status = bytes_read_text(&bytes, path, MAX_BYTES, &text, p->error);
     for (char *line; status == GLCNN_SUCCESS && (line = bytes_line(&text)) != NULL;)
         if (read_line(line, data, &names) != GLCNN_SUCCESS)
-            status = data_no_memory(p->error, path);
+            status = fail_no_memory(p->error, path);
     bytes_free(&bytes);
     for (int part = 0; part < GLCNN_DATA_PARTS; part++)
         for (uint32_t i = 0; i < data->parts[part].count; i++)
@@ -400,7 +400,7 @@ static glcnn_status take_keypoints(const struct place *p, const char *path, stru
     if (set->parameters.targets != GLCNN_DATA_TARGETS_NUMBERS || names == 0)
         return GLCNN_SUCCESS;
     if (names != count)
-        return data_fail(p->error, GLCNN_MALFORMED_DATA,
+        return fail_with(p->error, GLCNN_MALFORMED_DATA,
                          "%.250s: has %u kpt_names, and kpt_shape has %u points; expected a name "
                          "of each",
                          path, names, count);

@@ -9,7 +9,7 @@
 
 #include <glcnn/io.h>
 
-#include "message.h"
+#include "base/fail.h"
 
 #define CHUNK ((size_t)1 << 16)
 
@@ -20,7 +20,7 @@ static glcnn_status grow(struct bytes *bytes, const char *path, char *error)
     size_t capacity = bytes->capacity ? bytes->capacity * 2 : CHUNK;
     uint8_t *data = bytes->capacity <= SIZE_MAX / 2 ? realloc(bytes->data, capacity) : NULL;
     if (!data)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     bytes->data = data;
     bytes->capacity = capacity;
     return GLCNN_SUCCESS;
@@ -32,7 +32,7 @@ static glcnn_status check_text(const struct bytes_source *source, const uint8_t 
 {
     if (!source->is_text || !memchr(from, 0, size))
         return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.300s: is not text: it has a zero byte; expected lines of text",
                      source->path);
 }
@@ -47,7 +47,7 @@ glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, 
         long got = source->read(source->from, bytes->data + bytes->size,
                                 bytes->capacity - 1 - bytes->size);
         if (got < 0)
-            return data_fail(error, errno == EIO ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
+            return fail_with(error, errno == EIO ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
                              "%.300s: cannot be read: %s", source->path,
                              source->reason(source->from));
         status = check_text(source, bytes->data + bytes->size, (size_t)got, error);
@@ -58,7 +58,7 @@ glcnn_status bytes_read(struct bytes *bytes, const struct bytes_source *source, 
         if (got == 0)
             return GLCNN_SUCCESS;
         if (bytes->size > limit)
-            return data_fail(error, GLCNN_MALFORMED_DATA,
+            return fail_with(error, GLCNN_MALFORMED_DATA,
                              "%.300s: goes on after %zu bytes unpacked; expected no more",
                              source->path, limit);
     }
@@ -100,7 +100,7 @@ static glcnn_status open_gz(const char *path, gzFile *file, uint64_t *size, char
     if (*file)
         return GLCNN_SUCCESS;
     close(descriptor);
-    return data_no_memory(error, path);
+    return fail_no_memory(error, path);
 }
 
 static glcnn_status read_all(struct bytes *bytes, const char *path, bool is_text, size_t limit,
@@ -115,13 +115,13 @@ static glcnn_status read_all(struct bytes *bytes, const char *path, bool is_text
     const struct bytes_source source = {path, read_gz, gz_reason, file, is_text};
     if (size > limit)
         status =
-            data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has %llu bytes; expected %zu at most",
+            fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: has %llu bytes; expected %zu at most",
                       path, (unsigned long long)size, limit);
     else
         status = bytes_read(bytes, &source, limit, error);
     int closed = gzclose_r(file); /* Z_BUF_ERROR: the compressed stream lacks its end */
     if (status == GLCNN_SUCCESS && closed != Z_OK)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: is truncated: the compressed stream has no end", path);
     return status;
 }
@@ -136,7 +136,7 @@ glcnn_status bytes_read_head(struct bytes *bytes, const char *path, size_t size,
     gzFile file;
     *bytes = (struct bytes){.data = calloc(size + 1, 1)};
     if (!bytes->data)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     glcnn_status status = open_gz(path, &file, NULL, error);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -144,7 +144,7 @@ glcnn_status bytes_read_head(struct bytes *bytes, const char *path, size_t size,
     bytes->size = got > 0 ? (size_t)got : 0;
     gzclose(file);
     return got >= 0 ? GLCNN_SUCCESS
-                    : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: cannot be read", path);
+                    : fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: cannot be read", path);
 }
 
 glcnn_status bytes_read_text(struct bytes *bytes, const char *path, size_t limit, char **text,

@@ -1,10 +1,10 @@
 /* Names of classes that files list: one on each line, or the `names` of a data.yaml. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "boxes.h"
 #include "bytes.h"
 #include "data_yaml.h"
-#include "message.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
 
@@ -15,7 +15,7 @@ static glcnn_status add_name(struct names *names, const char *name, size_t lengt
     glcnn_status status = names_add(names, name, length, path, &number, error);
     return status != GLCNN_SUCCESS || number == expected
                ? status
-               : data_fail(error, GLCNN_MALFORMED_DATA,
+               : fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.250s: classes %u and %u are both \"%.100s\"; expected each name once",
                            path, number, expected, name);
 }
@@ -46,7 +46,7 @@ static glcnn_status read_lines(char *text, const char *path, struct names *names
             empty = number;
         if (*name == 0)
             continue;
-        status = empty ? data_fail(error, GLCNN_MALFORMED_DATA,
+        status = empty ? fail_with(error, GLCNN_MALFORMED_DATA,
                                    "%.300s: line %zu is empty; expected a name on each line", path,
                                    empty)
                        : add_name(names, name, strlen(name), path, error);
@@ -66,7 +66,7 @@ static glcnn_status read_list(const char *path, struct names *names, char *error
     bytes_free(&bytes);
     return status != GLCNN_SUCCESS || names->count > 0
                ? status
-               : data_fail(error, GLCNN_MALFORMED_DATA,
+               : fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.300s: lists no class; expected the name of each", path);
 }
 
@@ -79,7 +79,7 @@ static glcnn_status read_yaml(const char *path, struct names *names, char *error
     data_yaml_free(&yaml);
     return status != GLCNN_SUCCESS || names->count > 0
                ? status
-               : data_fail(error, GLCNN_MALFORMED_DATA,
+               : fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.300s: has no names; expected \"names:\" and a list of the classes",
                            path);
 }

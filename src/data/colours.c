@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "bytes.h"
-#include "message.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define SLOTS     (sizeof((struct colours *)NULL)->slots / sizeof(uint16_t))
@@ -66,11 +66,11 @@ static glcnn_status add_colour(struct colours *c, struct names *names, const cha
         return GLCNN_SUCCESS;
     }
     if (c->count == COLOURS_MAX)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has more than %d colours", path,
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: has more than %d colours", path,
                          COLOURS_MAX);
     glcnn_status status = names_add(names, name, length, path, &number, error);
     if (status == GLCNN_SUCCESS && number < c->count)
-        status = data_fail(error, GLCNN_MALFORMED_DATA,
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.250s: has \"%.100s\" twice, with two colours", path, name);
     if (status != GLCNN_SUCCESS)
         return status;
@@ -88,7 +88,7 @@ static glcnn_status read_line(struct colours *c, struct names *names, char *line
         return GLCNN_SUCCESS;
     char *end = find_colour(line, &colour);
     if (!end || end == line)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: line %zu: \"%.80s\"; expected a class and its colour, NAME:R,G,B",
                          path, number, line);
     while (end > line && (end[-1] == ' ' || end[-1] == '\t'))

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "columns.h"
 #include "csv_lines.h"
-#include "message.h"
 #include "table.h"
 
 #define LONE_LEAST 10 /* labels of which none comes twice: of few that is nothing strange */
@@ -28,7 +28,7 @@ static glcnn_status grow(struct csv *csv, size_t length)
         return GLCNN_SUCCESS;
     size_t room = csv->room ? csv->room * 2 : 64;
     if (room > UINT32_MAX || room > SIZE_MAX / sizeof(float) / length)
-        return data_no_memory(csv->reading->error, csv->reading->path);
+        return fail_no_memory(csv->reading->error, csv->reading->path);
     float *values = realloc(csv->values, room * length * sizeof *values);
     if (values)
         csv->values = values;
@@ -39,7 +39,7 @@ static glcnn_status grow(struct csv *csv, size_t length)
     if (numbers)
         csv->numbers = numbers;
     if (!values || !labels || !numbers)
-        return data_no_memory(csv->reading->error, csv->reading->path);
+        return fail_no_memory(csv->reading->error, csv->reading->path);
     csv->room = room;
     return GLCNN_SUCCESS;
 }
@@ -116,7 +116,7 @@ static glcnn_status take_first_line(struct csv *csv)
                              ": the file is empty; expected a label and numbers on each line",
                              CSV_WHERE(csv->lines));
     if (!columns_find(c, line->fields, line->count, reading_is_labelled(r)))
-        return data_no_memory(r->error, r->path);
+        return fail_no_memory(r->error, r->path);
     if (c->values == 0)
         return CSV_MALFORMED(
             csv->lines,
@@ -146,18 +146,18 @@ static glcnn_status check_guess(const struct csv *csv, uint32_t known)
     if (!csv->columns.is_guessed)
         return GLCNN_SUCCESS;
     if (r->takes_numbers)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.250s: no column is named label, target or y, so any of them may be a "
                          "value; expected such a name in the first line",
                          r->path);
     if (csv->columns.named && are_numbers(csv))
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.250s: no column is named label, class, target or y, and column %zu has "
                          "numbers, so it may be a value; expected the label's column to be named "
                          "\"label\" in the first line",
                          r->path, column);
     if (csv->rows >= LONE_LEAST && r->names->count - known == csv->rows)
-        return data_fail(
+        return fail_with(
             r->error, GLCNN_MALFORMED_DATA,
             "%.200s: in column %zu each of %zu lines has a label of its own, so it may "
             "be what numbers or names them; expected a first line of names: \"label\" "

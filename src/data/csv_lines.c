@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "message.h"
+#include "base/fail.h"
 
 #define PEEKED     65536
 #define OTHERS_MAX 64 /* columns beside the image: a label, what names the row */
@@ -46,7 +46,7 @@ static glcnn_status add_field(struct csv_lines *csv, char *field)
         return CSV_MALFORMED(csv, ": has more than %d fields", CSV_WHERE(csv), MAX_FIELDS);
     char **fields = array_grow(csv->fields, csv->count, &csv->capacity, sizeof *fields);
     if (!fields)
-        return data_no_memory(csv->reading->error, csv->reading->path);
+        return fail_no_memory(csv->reading->error, csv->reading->path);
     csv->fields = fields;
     csv->fields[csv->count++] = field;
     return GLCNN_SUCCESS;
@@ -143,7 +143,7 @@ static glcnn_status begin(struct csv_lines *csv, struct bytes *bytes)
     csv->at = (char *)bytes->data;
     csv->end = csv->at + bytes->size;
     if (memchr(csv->at, 0, bytes->size))
-        return data_fail(csv->reading->error, GLCNN_MALFORMED_DATA,
+        return fail_with(csv->reading->error, GLCNN_MALFORMED_DATA,
                          "%.300s: is not text: it has a zero byte; expected .npz, .npy, IDX or "
                          "CSV",
                          csv->reading->path);
@@ -158,7 +158,7 @@ static glcnn_status take_in_c_locale(struct csv_lines *csv, csv_taker *take, voi
 {
     locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (c == (locale_t)0)
-        return data_no_memory(csv->reading->error, csv->reading->path);
+        return fail_no_memory(csv->reading->error, csv->reading->path);
     locale_t before = uselocale(c);
     glcnn_status status = take(csv, user);
     uselocale(before);

@@ -17,7 +17,7 @@ struct csv_lines {
 
 /* Has the text that follows "PATH: line N" in front of it. */
 #define CSV_MALFORMED(csv, ...)                                                                    \
-    data_fail((csv)->reading->error, GLCNN_MALFORMED_DATA, "%.250s: line %zu" __VA_ARGS__)
+    fail_with((csv)->reading->error, GLCNN_MALFORMED_DATA, "%.250s: line %zu" __VA_ARGS__)
 #define CSV_WHERE(csv) (csv)->reading->path, (csv)->number
 
 /* The next line that is not empty; none: it has no fields. */

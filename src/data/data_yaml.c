@@ -6,8 +6,8 @@
 #include <strings.h>
 #include <yaml.h>
 
+#include "base/fail.h"
 #include "bytes.h"
-#include "message.h"
 #include "words.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
@@ -46,7 +46,7 @@ static glcnn_status refuse(const struct reading_yaml *y, const yaml_node_t *node
     static const char *const kinds[] = {
         [YAML_NO_NODE] = "nothing", [YAML_SEQUENCE_NODE] = "a list", [YAML_MAPPING_NODE] = "a map"};
     const char *text = text_of(node);
-    return data_fail(y->error, GLCNN_MALFORMED_DATA,
+    return fail_with(y->error, GLCNN_MALFORMED_DATA,
                      "%.200s: line %zu, of %.20s: %s%.40s%s; expected %s", y->path,
                      node->start_mark.line + 1, key, text ? "\"" : "",
                      text ? text : kinds[node->type], text ? "\"" : "", expected);
@@ -78,14 +78,14 @@ static glcnn_status put_name(struct reading_yaml *y, uint32_t number, const yaml
     if (number >= GLCNN_DATA_MAX_CLASSES)
         return refuse(y, node, "names", "at most 65536 classes");
     if (!make_room(y, number + 1))
-        return data_no_memory(y->error, y->path);
+        return fail_no_memory(y->error, y->path);
     if (y->names[number])
-        return data_fail(y->error, GLCNN_MALFORMED_DATA,
+        return fail_with(y->error, GLCNN_MALFORMED_DATA,
                          "%.200s: line %zu: class %u is named twice; the first is \"%.80s\"",
                          y->path, node->start_mark.line + 1, number, y->names[number]);
     y->names[number] = strdup(name);
     y->count = number >= y->count ? number + 1 : y->count;
-    return y->names[number] ? GLCNN_SUCCESS : data_no_memory(y->error, y->path);
+    return y->names[number] ? GLCNN_SUCCESS : fail_no_memory(y->error, y->path);
 }
 
 /* - cat */
@@ -120,14 +120,14 @@ static glcnn_status take_names(struct reading_yaml *y)
     for (uint32_t i = 0; i < y->count && status == GLCNN_SUCCESS; i++) {
         uint32_t number;
         if (!y->names[i])
-            return data_fail(y->error, GLCNN_MALFORMED_DATA,
+            return fail_with(y->error, GLCNN_MALFORMED_DATA,
                              "%.300s: names has class %u and none of number %u; expected all "
                              "numbers from 0 on",
                              y->path, y->count - 1, i);
         status = names_add(&y->yaml->names, y->names[i], strlen(y->names[i]), y->path, &number,
                            y->error);
         if (status == GLCNN_SUCCESS && number != i)
-            status = data_fail(y->error, GLCNN_MALFORMED_DATA,
+            status = fail_with(y->error, GLCNN_MALFORMED_DATA,
                                "%.250s: classes %u and %u are both \"%.100s\"; expected each name "
                                "once",
                                y->path, number, i, y->names[i]);
@@ -145,7 +145,7 @@ static glcnn_status read_names(struct reading_yaml *y, const yaml_node_t *value)
     else
         status = refuse(y, value, "names", "a list of the classes, or a map of them by number");
     if (status == GLCNN_SUCCESS && y->count == 0)
-        status = data_fail(y->error, GLCNN_MALFORMED_DATA,
+        status = fail_with(y->error, GLCNN_MALFORMED_DATA,
                            "%.300s: lists no class; expected the name of each", y->path);
     return status == GLCNN_SUCCESS ? take_names(y) : status;
 }
@@ -160,7 +160,7 @@ static glcnn_status add_part(struct reading_yaml *y, const yaml_node_t *node, gl
     if (*text == 0 || strcmp(text, "~") == 0 || strcasecmp(text, "null") == 0)
         return GLCNN_SUCCESS;
     return listing_add(&y->yaml->parts[part], text) ? GLCNN_SUCCESS
-                                                    : data_no_memory(y->error, y->path);
+                                                    : fail_no_memory(y->error, y->path);
 }
 
 static glcnn_status read_part(struct reading_yaml *y, const yaml_node_t *value,
@@ -235,7 +235,7 @@ static glcnn_status read_entry(struct reading_yaml *y, const char *key, const ya
         return read_keypoint_names(y, value);
     if (strcmp(key, "path") == 0 && text && *text && !y->yaml->root) {
         y->yaml->root = strdup(text);
-        return y->yaml->root ? GLCNN_SUCCESS : data_no_memory(y->error, y->path);
+        return y->yaml->root ? GLCNN_SUCCESS : fail_no_memory(y->error, y->path);
     }
     return GLCNN_SUCCESS;
 }
@@ -245,7 +245,7 @@ static glcnn_status read_document(struct reading_yaml *y)
     const yaml_node_t *root = yaml_document_get_root_node(&y->document);
     glcnn_status status = GLCNN_SUCCESS;
     if (!root || root->type != YAML_MAPPING_NODE)
-        return data_fail(y->error, GLCNN_MALFORMED_DATA,
+        return fail_with(y->error, GLCNN_MALFORMED_DATA,
                          "%.300s: is no map; expected \"names:\" and a list of the classes",
                          y->path);
     for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
@@ -262,13 +262,13 @@ static glcnn_status refuse_syntax(const struct reading_yaml *y, const yaml_parse
 {
     size_t line = parser->problem_mark.line + 1;
     if (parser->error == YAML_MEMORY_ERROR)
-        return data_no_memory(y->error, y->path);
+        return fail_no_memory(y->error, y->path);
     if (parser->error == YAML_READER_ERROR) {
         line = 1;
         for (size_t i = 0; i < parser->problem_offset; i++)
             line += text[i] == '\n';
     }
-    return data_fail(y->error, GLCNN_MALFORMED_DATA, "%.250s: line %zu: %.150s; expected YAML",
+    return fail_with(y->error, GLCNN_MALFORMED_DATA, "%.250s: line %zu: %.150s; expected YAML",
                      y->path, line, parser->problem ? parser->problem : "is not understood");
 }
 
@@ -276,7 +276,7 @@ static glcnn_status read_text(struct reading_yaml *y, const char *text)
 {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
-        return data_no_memory(y->error, y->path);
+        return fail_no_memory(y->error, y->path);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
     glcnn_status status = GLCNN_SUCCESS;

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/array.h"
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 #define NO_OBJECT 0 /* the value of a pixel of none; an object has the number of its name and 1 */
@@ -40,7 +40,7 @@ static glcnn_status add_bare(glcnn_dataset *set, const struct annotation *a,
                           outline_add_point(frame, box->left, box->bottom) &&
                           outline_end_ring(frame);
     return has_room ? boxes_tally(set, &set->boxes.bare, message, error)
-                    : data_no_memory(error, a->path);
+                    : fail_no_memory(error, a->path);
 }
 
 static glcnn_status add_object(glcnn_dataset *set, const struct picture *head,
@@ -51,7 +51,7 @@ static glcnn_status add_object(glcnn_dataset *set, const struct picture *head,
     const char *reason = NULL;
     struct outline frame = {.points = NULL};
     if (box->label >= MAX_NAMES)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: has more than %d classes; expected fewer for masks", a->path,
                          MAX_NAMES);
     glcnn_status status = is_bare ? add_bare(set, a, box, &frame, error) : GLCNN_SUCCESS;
@@ -59,9 +59,9 @@ static glcnn_status add_object(glcnn_dataset *set, const struct picture *head,
         !objects_add(&set->masks.objects, is_bare ? &frame : &box->outline, scale, head->width,
                      head->height, (uint8_t)(is_bare ? GLCNN_DATA_NO_CLASS : box->label + 1),
                      &reason))
-        status = reason ? data_fail(error, GLCNN_MALFORMED_DATA, "%.200s: %s%zu%s: %s", a->path,
+        status = reason ? fail_with(error, GLCNN_MALFORMED_DATA, "%.200s: %s%zu%s: %s", a->path,
                                     a->before, box->place, a->behind, reason)
-                        : data_no_memory(error, a->path);
+                        : fail_no_memory(error, a->path);
     outline_free(&frame);
     return status;
 }
@@ -81,7 +81,7 @@ glcnn_status masks_attach(glcnn_dataset *set, glcnn_data_part part, const struct
     if (status != GLCNN_SUCCESS)
         m->objects.count = drawing.first;
     if (status == GLCNN_OUT_OF_MEMORY || (status != GLCNN_SUCCESS && set->parameters.strict))
-        return data_fail(error, status, "%s", message);
+        return fail_with(error, status, "%s", message);
     if (status != GLCNN_SUCCESS) {
         set_remove_picture(set, part);
         return set_complain(set, 1, message, error);
@@ -93,7 +93,7 @@ glcnn_status masks_attach(glcnn_dataset *set, glcnn_data_part part, const struct
     }
     drawing.end = m->objects.count;
     item->target = m->count;
-    return add_drawing(m, &drawing) ? GLCNN_SUCCESS : data_no_memory(error, a->path);
+    return add_drawing(m, &drawing) ? GLCNN_SUCCESS : fail_no_memory(error, a->path);
 }
 
 /* ---- Classes ---- */
@@ -117,7 +117,7 @@ static glcnn_status take_names(glcnn_dataset *set, char ***from, uint32_t *count
         n = 1;
     if (!names || (!has_background && n == 0)) {
         free(names);
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     }
     memcpy(names + n, *from, *count * sizeof *names);
     free(*from);
@@ -137,7 +137,7 @@ static glcnn_status map_objects(glcnn_dataset *set, char *error)
     uint32_t *map = calloc(set->names.count + (size_t)1, sizeof *map);
     char decision[GLCNN_ERROR_LENGTH] = "";
     uint32_t n = 0;
-    glcnn_status status = classes && map ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    glcnn_status status = classes && map ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
     bool names_background = find_background(set->names.texts, set->names.count) < set->names.count;
     for (uint32_t i = 0; i < count && status == GLCNN_SUCCESS; i++)
         if (i != none || names_background)
@@ -164,7 +164,7 @@ static glcnn_status check_objects(const glcnn_dataset *set, char *error)
     for (uint32_t i = NO_OBJECT + 1; i < GLCNN_DATA_NO_CLASS; i++)
         if (set->masks.seen[GLCNN_DATA_PART_TRAINING][i])
             return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.150s: no picture of the training part has an object with an outline (%u "
                      "pictures were skipped); expected polygons or runs, or pictures with masks%s",
                      set->path, set->skipped, reason);
@@ -213,7 +213,7 @@ static glcnn_status sort_names(glcnn_dataset *set, struct names *sorted, char *e
     char decision[GLCNN_ERROR_LENGTH];
     uint32_t number;
     uint32_t *map = calloc(set->names.count + (size_t)1, sizeof *map);
-    glcnn_status status = map ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    glcnn_status status = map ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
     *sorted = (struct names){.texts = NULL};
     for (uint32_t i = 0; i < set->names.count && status == GLCNN_SUCCESS; i++)
         status = names_add(sorted, set->names.texts[i], strlen(set->names.texts[i]), set->path,
@@ -246,7 +246,7 @@ glcnn_status masks_finish_drawn(glcnn_dataset *set, char *error)
     if (status == GLCNN_SUCCESS && !is_given)
         status = find_classes(set, error);
     if (status == GLCNN_SUCCESS && set->info.class_count > GLCNN_DATA_NO_CLASS)
-        status = data_fail(error, GLCNN_MALFORMED_DATA,
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.300s: lists %u classes; expected %d at most for masks", set->path,
                            set->info.class_count, MAX_NAMES);
     if (status == GLCNN_SUCCESS)
@@ -268,7 +268,7 @@ glcnn_status masks_draw(const glcnn_dataset *set, uint32_t index, struct picture
     values->values = malloc((size_t)values->width * values->height);
     return values->values && drawing_draw(&set->masks.objects, drawing, values->values)
                ? GLCNN_SUCCESS
-               : data_no_memory(error, set->path);
+               : fail_no_memory(error, set->path);
 }
 
 uint64_t masks_drawn_digest(const glcnn_dataset *set, uint32_t index)

@@ -5,9 +5,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "bytes.h"
 #include "folder.h"
-#include "message.h"
 #include "set.h"
 #include "words.h"
 
@@ -44,7 +44,7 @@ static glcnn_status check_name(const char *path, const struct format *format, ch
     for (const struct format *f = formats; format->magic_size == 0 && f->magic_size > 0; f++) {
         size_t part = strlen(f->ending);
         if (length > part && strncasecmp(path + length - part, f->ending, part) == 0)
-            return data_fail(error, GLCNN_MALFORMED_DATA,
+            return fail_with(error, GLCNN_MALFORMED_DATA,
                              "%.300s: its name is that of format %s, its contents are not", path,
                              f->name);
     }
@@ -56,7 +56,7 @@ static glcnn_status find_format(const char *path, const struct format **format, 
     struct bytes head;
     glcnn_status status = bytes_read_head(&head, path, MAGIC_MAX, error);
     if (status == GLCNN_SUCCESS && head.size == 0)
-        status = data_fail(error, GLCNN_MALFORMED_DATA,
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.300s: is empty; expected .npz, .npy, IDX or CSV", path);
     *format = formats;
     while (status == GLCNN_SUCCESS &&
@@ -87,7 +87,7 @@ glcnn_status set_add_content(glcnn_dataset *set, glcnn_data_part part, struct co
 {
     if (set->tables[part].path) {
         content_free(content);
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: has a part twice, of which %.200s is one", set->path,
                          set->tables[part].path);
     }
@@ -97,7 +97,7 @@ glcnn_status set_add_content(glcnn_dataset *set, glcnn_data_part part, struct co
         status = set_add_numbers(set, content->numbers, content->table.count, content->number_count,
                                  content->table.path, &target, error);
     if (status == GLCNN_SUCCESS && !add_rows(&set->parts[part], content, (uint32_t)part, target))
-        status = data_no_memory(error, set->path);
+        status = fail_no_memory(error, set->path);
     set->tables[part] = content->table;
     content->table = (struct table){0};
     content_free(content);
@@ -124,7 +124,7 @@ static glcnn_status add_archive(glcnn_dataset *set, const struct reading *r, glc
     }
     if (any)
         return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.300s: none of its arrays is images; expected \"images\" and \"labels\", or "
                      "\"train_images\", \"x_train\" and so on",
                      r->path);
@@ -162,7 +162,7 @@ bool path_is_csv(const char *path)
 
 static glcnn_status refuse_list(const char *path, const struct list_look *look, char *error)
 {
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.250s: names pictures, with %s for each: %s; expected a folder of pictures "
                      "for each class, or targets that are numbers (--task regress)",
                      path, look->has_numbers ? "numbers" : "a label",
@@ -239,7 +239,7 @@ static glcnn_status look_for(const char *path, const struct listing *listing,
             continue;
         char *whole = path_join(path, name);
         if (!whole)
-            return data_no_memory(error, path);
+            return fail_no_memory(error, path);
         bool is_folder = path_is_folder(whole);
         free(whole);
         if (!is_folder && !is_table)
@@ -255,7 +255,7 @@ static glcnn_status look_for(const char *path, const struct listing *listing,
 
 static glcnn_status refuse_two(const char *path, const struct found *found, char *error)
 {
-    return data_fail(
+    return fail_with(
         error, GLCNN_MALFORMED_DATA,
         "%.250s: has %.80s and %.80s, and it is not clear which is meant; expected one, or "
         "train, val and test",
@@ -278,7 +278,7 @@ static glcnn_status add_part(glcnn_dataset *set, glcnn_data_part part, const cha
     *any = true;
     char *whole = path_join(path, found.name);
     if (!whole)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     status =
         found.folders ? add_whole(set, part, whole, error) : add_labelled(set, part, whole, error);
     free(whole);
@@ -300,14 +300,14 @@ static glcnn_status add_listed(glcnn_dataset *set, glcnn_data_part part, const c
         return set_add_classes(set, part, path, error);
     }
     if (found.tables == 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has no table of numbers; expected .npz, .npy, IDX, or a CSV with "
                          "a column of pictures' names",
                          path);
     if (found.tables > 1 || (has_classes && found.other && !is_list))
         return refuse_two(path, &found, error);
     char *table = path_join(path, found.table);
-    status = table ? add_labelled(set, part, table, error) : data_no_memory(error, path);
+    status = table ? add_labelled(set, part, table, error) : fail_no_memory(error, path);
     free(table);
     return status;
 }
@@ -369,13 +369,13 @@ glcnn_status set_add_path(glcnn_dataset *set, const char *path, char *error)
     if (is_annotated(set, path))
         return boxes_add_path(set, path, error);
     if (!is_folder && is_picture(path))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: is one picture; expected a folder with a folder of pictures for "
                          "each class, .npz, .npy, CSV or IDX",
                          path);
     if (set->parameters.targets == GLCNN_DATA_TARGETS_MASKS)
         return is_folder ? set_add_masked(set, path, error)
-                         : data_fail(error, GLCNN_MALFORMED_DATA,
+                         : fail_with(error, GLCNN_MALFORMED_DATA,
                                      "%.300s: is a file; expected a folder that has the folders "
                                      "\"images\" and \"masks\"",
                                      path);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 /* ---- Classes ---- */
@@ -13,7 +13,7 @@ static glcnn_status check_training(glcnn_dataset *set, char *error)
     const struct part *part = &set->parts[GLCNN_DATA_PART_TRAINING];
     uint8_t *seen = calloc(set->info.class_count, 1);
     if (!seen)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     for (uint32_t i = 0; i < part->count; i++)
         seen[part->items[i].label] = 1;
     glcnn_status status = GLCNN_SUCCESS;
@@ -39,7 +39,7 @@ static glcnn_status take_names(glcnn_dataset *set, char *error)
     set->names.texts = NULL;
     set->names.count = 0;
     if (set->info.class_count < 2)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has only one class, \"%.100s\"; expected two or more", set->path,
                          set->class_names[0]);
     return check_training(set, error);
@@ -50,7 +50,7 @@ glcnn_status set_order_names(glcnn_dataset *set, uint32_t **map, char *error)
     char decision[GLCNN_ERROR_LENGTH];
     *map = malloc((set->names.count + 1) * sizeof **map);
     if (!*map)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     glcnn_status status = names_order(&set->names, (const char *const *)set->class_names,
                                       set->info.class_count, set->path, *map, decision, error);
     if (*decision)
@@ -137,7 +137,7 @@ static glcnn_status split(glcnn_dataset *set, char *error)
     free(first);
     free(members);
     free(chosen);
-    return good ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return good ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
 }
 
 /* ---- Memory ---- */
@@ -149,7 +149,7 @@ static glcnn_status make_room(glcnn_dataset *set, char *error)
     size_t values = set_values(set);
     set->states = calloc(set->file_count, sizeof *set->states);
     if (!set->states)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     for (uint32_t i = 0; i < set->file_count; i++)
         if (set->files[i].head.width == 0)
             set->states[i] = PICTURE_BROKEN;
@@ -164,7 +164,7 @@ static glcnn_status match_tables(glcnn_dataset *set, const struct table *a, stru
                                  char *error)
 {
     if (a->width != b->width || a->height != b->height || a->channels != b->channels)
-        return data_fail(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.200s: its images are %u x %u of %u channels, and those of %.150s are %u x "
             "%u of %u",
@@ -239,7 +239,7 @@ static glcnn_status refuse_empty(const glcnn_dataset *set, const char *expected,
     char reason[GLCNN_ERROR_LENGTH], ignored[128];
     set_first_reason(set, reason, sizeof reason);
     describe_ignored(set, ignored, sizeof ignored);
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.120s: has no image to train on (%u pictures were skipped, %u other files "
                      "ignored%s); expected %s%s%s",
                      set->path, set->skipped, set->info.ignored, ignored, expected, advice(set),
@@ -259,7 +259,7 @@ static glcnn_status check_parts(const glcnn_dataset *set, bool labelled, char *e
     if (labelled && !set->source.is_given && set->parts[GLCNN_DATA_PART_TRAINING].count == 0)
         return refuse_empty(set, expected, error);
     if (has_table && set->file_count > 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: one part is pictures and another a table; expected one kind",
                          set->path);
     return GLCNN_SUCCESS;

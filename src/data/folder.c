@@ -12,7 +12,7 @@
 #include <glcnn/io.h>
 
 #include "base/array.h"
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 #include "words.h"
 
@@ -54,10 +54,10 @@ static glcnn_status list(DIR *folder, const char *path, struct listing *listing,
         bool is_self = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
         listing->hidden += entry->d_name[0] == '.' && !is_self;
         if (entry->d_name[0] != '.' && !listing_add(listing, entry->d_name))
-            return data_no_memory(error, path);
+            return fail_no_memory(error, path);
     }
     if (errno != 0)
-        return data_fail_errno(error, path, "cannot be listed");
+        return fail_with_errno(error, path, "cannot be listed");
     listing_sort(listing);
     return GLCNN_SUCCESS;
 }
@@ -67,7 +67,7 @@ glcnn_status listing_read(const char *path, struct listing *listing, char *error
     *listing = (struct listing){0};
     DIR *folder = opendir(path);
     if (!folder)
-        return data_fail_errno(error, path, "cannot be listed");
+        return fail_with_errno(error, path, "cannot be listed");
     glcnn_status status = list(folder, path, listing, error);
     closedir(folder);
     if (status != GLCNN_SUCCESS)
@@ -112,15 +112,15 @@ static glcnn_status look_inside(FILE *stream, const char *path, const char *unre
 {
     char reason[GLCNN_ERROR_LENGTH];
     if (file->bytes == 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is empty; expected a picture", path);
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: is empty; expected a picture", path);
     if (unread)
-        return data_fail(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: is a picture in %s format, which is not supported; expected " PICTURE_KINDS,
             path, unread);
     glcnn_status status = picture_look(stream, &file->head, reason);
     return status == GLCNN_SUCCESS ? status
-                                   : data_fail(error, status, "%.250s: %.250s", path, reason);
+                                   : fail_with(error, status, "%.250s: %.250s", path, reason);
 }
 
 /* What a look at the head gives; *ignored: it is none of our files. *unread: the format, where it is
@@ -133,8 +133,8 @@ static glcnn_status look(const char *path, struct picture_file *file, const char
     *ignored = !stream && errno == 0;
     if (!stream)
         return errno
-                   ? data_fail_errno(error, path, "cannot be opened")
-                   : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
+                   ? fail_with_errno(error, path, "cannot be opened")
+                   : fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
     *unread = picture_unread(stream, path);
     *ignored =
         !*unread && !picture_format_of(stream) && !ferror(stream) && !picture_has_ending(path);
@@ -190,7 +190,7 @@ static glcnn_status add_looked_at(glcnn_dataset *set, glcnn_data_part part,
     return picture_files_add(&set->files, &set->file_count, &set->file_capacity, file) &&
                    part_add(&set->parts[part], &item)
                ? GLCNN_SUCCESS
-               : data_no_memory(error, file->path);
+               : fail_no_memory(error, file->path);
 }
 
 glcnn_status set_add_picture(glcnn_dataset *set, glcnn_data_part part, const char *path,
@@ -202,7 +202,7 @@ glcnn_status set_add_picture(glcnn_dataset *set, glcnn_data_part part, const cha
     bool ignored;
     glcnn_status status = look(path, &file, &unread, &ignored, message);
     if (status == GLCNN_OUT_OF_MEMORY)
-        return data_fail(error, status, "%s", message);
+        return fail_with(error, status, "%s", message);
     if (ignored && !keep) {
         set_pass_over(set, path);
         return GLCNN_SUCCESS;
@@ -280,7 +280,7 @@ static glcnn_status add_entries(glcnn_dataset *set, const char *folder,
     glcnn_status status = GLCNN_SUCCESS;
     for (uint32_t i = 0; i < listing->count && status == GLCNN_SUCCESS; i++) {
         char *path = path_join(folder, listing->names[i]);
-        status = path ? add_entry(set, path, level, error) : data_no_memory(error, folder);
+        status = path ? add_entry(set, path, level, error) : fail_no_memory(error, folder);
         free(path);
     }
     return status;
@@ -293,7 +293,7 @@ static glcnn_status add_below(glcnn_dataset *set, const char *path, const struct
     struct listing listing;
     const struct unread outer = set->unread;
     if (stat(path, &info) != 0)
-        return data_fail_errno(error, path, "cannot be listed");
+        return fail_with_errno(error, path, "cannot be listed");
     const struct level level = {.up = up, .device = info.st_dev, .inode = info.st_ino};
     if (is_circle(&level)) {
         set_pass_over(set, path);
@@ -317,7 +317,7 @@ glcnn_status set_add_folder(glcnn_dataset *set, const char *path, char *error)
     glcnn_status status = add_below(set, path, NULL, error);
     if (status != GLCNN_SUCCESS || set->parts[GLCNN_DATA_PART_TEST].count > before)
         return status;
-    return data_fail(
+    return fail_with(
         error, GLCNN_MALFORMED_DATA,
         "%.200s: the folder and those below it have no picture in a supported format%s%.250s", path,
         set->notes.count > noted ? "; " : "",
@@ -333,7 +333,7 @@ static glcnn_status add_listed(glcnn_dataset *set, glcnn_data_part part, const c
     for (uint32_t i = 0; i < listing->count && status == GLCNN_SUCCESS; i++) {
         char *path = path_join(folder, listing->names[i]);
         status = path ? set_add_picture(set, part, path, label, false, error)
-                      : data_no_memory(error, folder);
+                      : fail_no_memory(error, folder);
         free(path);
     }
     return status;
@@ -386,7 +386,7 @@ static glcnn_status refuse_pairs(const glcnn_dataset *set, const char *path,
     const uint32_t targets = set_targets_in(set->path);
     const uint32_t question =
         (targets >> GLCNN_DATA_TARGETS_MASKS & 1) | (targets >> GLCNN_DATA_TARGETS_BOXES & 1) << 1;
-    return data_fail(
+    return fail_with(
         error, GLCNN_MALFORMED_DATA,
         "%.250s: %.60s and %.60s are no classes, but pictures and what is said of them; "
         "%s",
@@ -407,7 +407,7 @@ glcnn_status set_add_classes(glcnn_dataset *set, glcnn_data_part part, const cha
         char *folder = path_join(path, listing.names[i]);
         bool is_folder = folder && path_is_folder(folder);
         if (!folder)
-            status = data_no_memory(error, path);
+            status = fail_no_memory(error, path);
         else if (!is_folder)
             set_pass_over(set, folder);
         if (is_folder)

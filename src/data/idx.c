@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "table.h"
 
 #define MAX_RANK 4
@@ -21,13 +21,13 @@ static glcnn_status parse_extents(const struct reading *r, const struct bytes *b
 {
     size_t begin = 4 + 4 * (size_t)array->rank, size = 1;
     if (bytes->size < begin)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA, "%.300s: ends within its header", r->path);
+        return fail_with(r->error, GLCNN_MALFORMED_DATA, "%.300s: ends within its header", r->path);
     for (uint32_t i = 0; i < array->rank; i++) {
         const uint8_t *at = bytes->data + 4 + 4 * i;
         uint32_t extent =
             (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
         if (extent == 0 || extent > BYTES_MAX / size)
-            return data_fail(r->error, GLCNN_MALFORMED_DATA,
+            return fail_with(r->error, GLCNN_MALFORMED_DATA,
                              "%.300s: dimension %u is %u; expected 1 or more, and %zu bytes in all "
                              "at most",
                              r->path, i, extent, BYTES_MAX);
@@ -37,7 +37,7 @@ static glcnn_status parse_extents(const struct reading *r, const struct bytes *b
     array->data = bytes->data + begin;
     if (bytes->size - begin == size)
         return GLCNN_SUCCESS;
-    return data_fail(r->error, GLCNN_MALFORMED_DATA,
+    return fail_with(r->error, GLCNN_MALFORMED_DATA,
                      "%.300s: is %s: it has %zu bytes of data, and its header promises %zu",
                      r->path, bytes->size - begin < size ? "truncated" : "too long",
                      bytes->size - begin, size);
@@ -47,12 +47,12 @@ static glcnn_status parse(const struct reading *r, const struct bytes *bytes, st
 {
     const uint8_t *head = bytes->data;
     if (bytes->size < 4 || head[0] != 0 || head[1] != 0 || head[2] != 8)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: is not an IDX file of bytes: it does not begin with 0 0 8",
                          r->path);
     array->rank = head[3];
     if (array->rank < 1 || array->rank > MAX_RANK)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %u dimensions; expected 1 to %d", r->path, array->rank,
                          MAX_RANK);
     return parse_extents(r, bytes, array);
@@ -81,7 +81,7 @@ static glcnn_status name_labels(const struct reading *r, const struct array *arr
     glcnn_status status = GLCNN_SUCCESS;
     *labels = malloc(count * sizeof **labels);
     if (!*labels)
-        return data_no_memory(r->error, r->path);
+        return fail_no_memory(r->error, r->path);
     for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
         status = names_add_number(r->names, array->data[n], r->path, &(*labels)[n], r->error);
     return status;
@@ -94,7 +94,7 @@ static glcnn_status take_numbers(const struct reading *r, const struct array *ar
     content->numbers = malloc(count * sizeof *content->numbers);
     for (uint32_t n = 0; content->numbers && n < count; n++)
         content->numbers[n] = array->data[n];
-    return content->numbers ? GLCNN_SUCCESS : data_no_memory(r->error, r->path);
+    return content->numbers ? GLCNN_SUCCESS : fail_no_memory(r->error, r->path);
 }
 
 static glcnn_status take_labels(const struct reading *r, const struct bytes *bytes,
@@ -106,7 +106,7 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
     if (status != GLCNN_SUCCESS)
         return status;
     if (array.rank != 1 || array.shape[0] != count)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %u labels in %u dimensions, and there are %u images", r->path,
                          array.shape[0], array.rank, count);
     return r->names ? name_labels(r, &array, count, &content->labels)

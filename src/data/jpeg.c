@@ -9,7 +9,7 @@
 
 #include <jerror.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "picture.h"
 #include "scale.h"
 
@@ -32,7 +32,7 @@ static void leave(struct jpeg *jpeg, glcnn_status status, const char *message)
 {
     if (jpeg->status == GLCNN_SUCCESS) {
         jpeg->status = status;
-        data_fail(jpeg->error, status, "%s%.200s",
+        fail_with(jpeg->error, status, "%s%.200s",
                   status == GLCNN_MALFORMED_DATA ? "is a damaged JPEG: " : "", message);
     }
     longjmp(jpeg->back, 1);
@@ -190,7 +190,7 @@ static glcnn_status run(struct jpeg *jpeg, struct picture *picture, const struct
     jpeg->messages.emit_message = warn;
     jpeg->messages.output_message = be_silent;
     if (setjmp(jpeg->back))
-        return ferror(jpeg->file) ? data_fail(jpeg->error, GLCNN_IO_ERROR, "cannot be read")
+        return ferror(jpeg->file) ? fail_with(jpeg->error, GLCNN_IO_ERROR, "cannot be read")
                                   : jpeg->status;
     begin(jpeg);
     if (pixels)
@@ -205,7 +205,7 @@ static glcnn_status run_and_release(FILE *file, struct picture *picture, const s
 {
     struct jpeg *jpeg = calloc(1, sizeof *jpeg);
     if (!jpeg)
-        return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
     jpeg->file = file;
     jpeg->error = error;
     glcnn_status status = run(jpeg, picture, size, pixels);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/name_table.h"
-#include "message.h"
 #include "set.h"
 
 /* ---- Names ---- */
@@ -40,7 +40,7 @@ static glcnn_status order_numbers(glcnn_dataset *set, const struct names *points
     const uint32_t count = set->info.class_count;
     uint32_t *order = set->keypoints.order;
     if (count != 2 * points->count)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: has %u keypoints, and there are %u numbers of an image; expected "
                          "x and y of each",
                          path, points->count, count);
@@ -48,10 +48,10 @@ static glcnn_status order_numbers(glcnn_dataset *set, const struct names *points
     order = set->keypoints.order = calloc((size_t)count + 1, sizeof *order);
     if (!order || !names_match((const char *const *)set->class_names, count,
                                (const char *const *)names, count, order))
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     for (uint32_t i = 0; i < count; i++)
         if (order[i] == NAME_UNMATCHED)
-            return data_fail(error, GLCNN_MALFORMED_DATA,
+            return fail_with(error, GLCNN_MALFORMED_DATA,
                              "%.250s: has the keypoint \"%.60s\"; expected \"%.60s\"", path,
                              points->texts[i / 2], set->class_names[i]);
     return GLCNN_SUCCESS;
@@ -63,7 +63,7 @@ static glcnn_status take_numbers(glcnn_dataset *set, const struct names *points,
 {
     char **names = name_numbers(points);
     if (!names)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     const bool is_first = set->info.class_count == 0;
     if (is_first) {
         set->class_names = names;
@@ -90,7 +90,7 @@ glcnn_status keypoints_take_names(glcnn_dataset *set, struct names *points, cons
     glcnn_status status = GLCNN_SUCCESS;
     if (k->names.count > 0 || points->count == 0) {
         if (points->count > 0 && !are_same(&k->names, points))
-            status = data_fail(error, GLCNN_MALFORMED_DATA,
+            status = fail_with(error, GLCNN_MALFORMED_DATA,
                                "%.250s: has objects of %u and of %u keypoints, or of other names; "
                                "expected the same of all",
                                path, k->names.count, points->count);
@@ -99,7 +99,7 @@ glcnn_status keypoints_take_names(glcnn_dataset *set, struct names *points, cons
     }
     if (points->count > GLCNN_DATA_MAX_NUMBERS / 2)
         status =
-            data_fail(error, GLCNN_MALFORMED_DATA, "%.250s: has %u keypoints; expected %d at most",
+            fail_with(error, GLCNN_MALFORMED_DATA, "%.250s: has %u keypoints; expected %d at most",
                       path, points->count, GLCNN_DATA_MAX_NUMBERS / 2);
     if (status == GLCNN_SUCCESS)
         status = take_numbers(set, points, path, error);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 #define DEFAULT_BATCH   32
@@ -202,7 +202,7 @@ static glcnn_status fill_place(struct worker *w, struct batch *b, uint32_t place
         b->indices[place] = (b->indices[place] + 1) % l->part->count;
     }
     if (replaces)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: every picture of the part is damaged", l->set->path);
     leave_empty(l, b, place);
     return GLCNN_SUCCESS;
@@ -290,7 +290,7 @@ static glcnn_status start_threads(glcnn_data_loader *l, char *error)
         ;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return l->thread_count > 0 ? GLCNN_SUCCESS
-                               : data_fail(error, GLCNN_OUT_OF_MEMORY, "no thread can be started");
+                               : fail_with(error, GLCNN_OUT_OF_MEMORY, "no thread can be started");
 }
 
 /* ---- Creating ---- */
@@ -298,18 +298,18 @@ static glcnn_status start_threads(glcnn_data_loader *l, char *error)
 static glcnn_status check_ranges(const struct glcnn_data_loader_parameters *p, char *error)
 {
     if ((unsigned)p->part >= GLCNN_DATA_PARTS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "part is %u; expected 0 to 2",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "part is %u; expected 0 to 2",
                          (unsigned)p->part);
     if (p->batch > MAX_BATCH)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "batch is %u; expected %d at most",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "batch is %u; expected %d at most",
                          p->batch, MAX_BATCH);
     uint32_t batch = p->batch ? p->batch : DEFAULT_BATCH;
     if (p->share_first >= batch || p->share > batch - p->share_first)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "share is %u images from number %u on, of a batch of %u", p->share,
                          p->share_first, batch);
     if (p->threads > MAX_THREADS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "threads is %u; expected %d at most",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "threads is %u; expected %d at most",
                          p->threads, MAX_THREADS);
     return GLCNN_SUCCESS;
 }
@@ -327,7 +327,7 @@ static glcnn_status take_normalisation(glcnn_data_loader *l, char *error)
         l->shift[c] = p->mean ? p->mean[c] : 0;
         l->scale[c] = p->deviation ? p->deviation[c] : 1;
         if (!(l->scale[c] > 0) || !isfinite(l->scale[c]) || !isfinite(l->shift[c]))
-            return data_fail(
+            return fail_with(
                 error, GLCNN_INVALID_ARGUMENT,
                 "mean and deviation of channel %u are %g and %g; expected numbers, the "
                 "deviation above 0",
@@ -337,7 +337,7 @@ static glcnn_status take_normalisation(glcnn_data_loader *l, char *error)
         for (uint32_t byte = 0; byte < 256; byte++)
             l->of_byte[c][byte] = normalise(l, (float)byte / 255.0f, c);
     if (p->bytes && !l->set->info.bytes)
-        return data_fail(error, GLCNN_UNSUPPORTED,
+        return fail_with(error, GLCNN_UNSUPPORTED,
                          "%.300s: bytes are requested, but its values are other numbers",
                          l->set->path);
     return GLCNN_SUCCESS;
@@ -361,10 +361,10 @@ static glcnn_status take_parameters(glcnn_data_loader *l, char *error)
     l->pixels = l->set->masks.count > 0 ? (size_t)l->set->info.width * l->set->info.height : 0;
     l->begun = l->held = p->step;
     if (l->count == 0)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "%.300s: the part has no image",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "%.300s: the part has no image",
                          l->set->path);
     if (l->steps == 0)
-        return data_fail(
+        return fail_with(
             error, GLCNN_INVALID_ARGUMENT, "%s of %u images is more than the %u available",
             p->group > 1 ? "a group of batches" : "a batch", p->batch * p->group, l->count);
     return take_normalisation(l, error);
@@ -397,7 +397,7 @@ static glcnn_status make_batches(glcnn_data_loader *l, char *error)
     for (uint32_t i = 0; i < l->depth && good; i++)
         good = make_batch(l, &l->batches[i]);
     return good ? GLCNN_SUCCESS
-                : data_fail(error, GLCNN_OUT_OF_MEMORY,
+                : fail_with(error, GLCNN_OUT_OF_MEMORY,
                             "not enough memory for %u batches of %llu bytes", l->depth,
                             (unsigned long long)bytes);
 }
@@ -407,7 +407,7 @@ static glcnn_status make_locks(glcnn_data_loader *l, char *error)
     if (pthread_mutex_init(&l->mutex, NULL) == 0 && pthread_cond_init(&l->work, NULL) == 0 &&
         pthread_cond_init(&l->done, NULL) == 0)
         return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory for locks");
+    return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory for locks");
 }
 
 glcnn_status glcnn_data_loader_create(glcnn_dataset *data,
@@ -418,14 +418,14 @@ glcnn_status glcnn_data_loader_create(glcnn_dataset *data,
     if (loader)
         *loader = NULL;
     if (!data || !loader)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "data or loader is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "data or loader is NULL");
     const struct glcnn_data_loader_parameters *p = parameters ? parameters : &none;
     glcnn_status status = check_ranges(p, error);
     if (status != GLCNN_SUCCESS)
         return status;
     glcnn_data_loader *l = calloc(1, sizeof *l);
     if (!l)
-        return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     l->set = data;
     l->parameters = *p;
     *loader = l;
@@ -540,10 +540,10 @@ glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader, struct glcnn_data
                                     char error[GLCNN_ERROR_LENGTH])
 {
     if (!loader || !batch)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "loader or batch is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "loader or batch is NULL");
     *batch = (struct glcnn_data_batch){0};
     if (loader->failure != GLCNN_SUCCESS)
-        return data_fail(error, loader->failure, "%s", loader->error);
+        return fail_with(error, loader->failure, "%s", loader->error);
     pthread_mutex_lock(&loader->mutex);
     struct batch *b = wait_for_next(loader);
     loader->failure = b->status;
@@ -551,7 +551,7 @@ glcnn_status glcnn_data_loader_next(glcnn_data_loader *loader, struct glcnn_data
     memcpy(loader->error, b->error, sizeof loader->error);
     pthread_mutex_unlock(&loader->mutex);
     if (loader->failure != GLCNN_SUCCESS)
-        return data_fail(error, loader->failure, "%s", loader->error);
+        return fail_with(error, loader->failure, "%s", loader->error);
     describe(loader, b, batch);
     return GLCNN_SUCCESS;
 }

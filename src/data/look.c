@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "message.h"
+#include "base/fail.h"
 #include "scale.h"
 #include "set.h"
 
@@ -417,7 +417,7 @@ static glcnn_status look_at_all(struct looking *l, char *error)
     l->look->widths = series_range(&l->widths);
     l->look->heights = series_range(&l->heights);
     l->look->sides = series_range(&l->sides);
-    return l->lacks_memory ? data_no_memory(error, l->set->path) : GLCNN_SUCCESS;
+    return l->lacks_memory ? fail_no_memory(error, l->set->path) : GLCNN_SUCCESS;
 }
 
 glcnn_status glcnn_dataset_look(glcnn_dataset *data, struct glcnn_data_look **look,
@@ -437,7 +437,7 @@ glcnn_status glcnn_dataset_look(glcnn_dataset *data, struct glcnn_data_look **lo
         status = look_at_all(&l, error);
     } else {
         free(l.classes);
-        status = data_no_memory(error, data->path);
+        status = fail_no_memory(error, data->path);
     }
     free(l.has_class);
     free(l.widths.values);

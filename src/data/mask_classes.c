@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "bytes.h"
 #include "masks.h"
-#include "message.h"
 
 #define MAX_BYTES  ((size_t)1 << 20)
 #define SOFT_SHARE 100 /* one pixel of so many may lie on a soft edge */
@@ -70,7 +70,7 @@ static glcnn_status read_classes(glcnn_dataset *set, struct list *list, char *er
     (void)set;
     glcnn_status status = class_list_read(list->path, &list->names, error);
     if (status == GLCNN_SUCCESS && list->names.count > GLCNN_DATA_NO_CLASS)
-        status = data_fail(error, GLCNN_MALFORMED_DATA,
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.300s: has %u names; expected one on each line, 2 to %d of them",
                            list->path, list->names.count, GLCNN_DATA_NO_CLASS);
     count_values(list);
@@ -103,7 +103,7 @@ static glcnn_status read_pair(struct list *list, char *line, size_t number, char
     if (end == line && number == 1 && comma)
         return GLCNN_SUCCESS; /* names of the columns */
     if (end == line || !comma || end + strspn(end, blanks) != comma || value >= GLCNN_DATA_NO_CLASS)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: line %zu: \"%.80s\"; expected a value of masks, 0 to %d, a comma "
                          "and the class",
                          list->path, number, line, GLCNN_DATA_NO_CLASS - 1);
@@ -113,7 +113,7 @@ static glcnn_status read_pair(struct list *list, char *line, size_t number, char
         length--;
     glcnn_status status = names_add(&list->names, comma, length, list->path, &class, error);
     if (status == GLCNN_SUCCESS && (list->names.count == before || before == GLCNN_DATA_NO_CLASS))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: line %zu: has the class \"%.100s\" a second time", list->path,
                          number, list->names.texts[class]);
     if (status == GLCNN_SUCCESS)
@@ -180,7 +180,7 @@ static char *find_list_below(const char *folder, const struct kind **kind)
 static glcnn_status take_names(glcnn_dataset *set, struct list *list, char *error)
 {
     if (list->names.count < 2)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %u names; expected one on each line, 2 to %d of them",
                          list->path, list->names.count, GLCNN_DATA_NO_CLASS);
     map_values(set, list, NULL);
@@ -197,7 +197,7 @@ static glcnn_status match_names(glcnn_dataset *set, struct list *list, char *err
     struct names *names = &list->names;
     uint32_t *map = calloc(names->count + 1, sizeof *map);
     if (!map)
-        return data_no_memory(error, list->path);
+        return fail_no_memory(error, list->path);
     glcnn_status status = names_order(names, (const char *const *)set->class_names,
                                       set->info.class_count, list->path, map, decision, error);
     if (status == GLCNN_SUCCESS)
@@ -278,9 +278,9 @@ static glcnn_status name_values(glcnn_dataset *set, uint32_t count, char *error)
             continue;
         snprintf(text, sizeof text, "%d", value);
         if (!(names[set->info.class_count++] = strdup(text)))
-            return data_no_memory(error, set->path);
+            return fail_no_memory(error, set->path);
     }
-    return names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return names ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
 }
 
 static void tell_values(glcnn_dataset *set, bool counts_last)
@@ -318,7 +318,7 @@ static glcnn_status drop_soft(glcnn_dataset *set, bool seen[256], char *error)
         return GLCNN_SUCCESS;
     const double share = 100 * (double)soft / (double)all;
     if (soft * SOFT_SHARE > all)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.200s: %.1f %% of the pixels of masks have one of %u values between "
                          "those beside them: soft edges, as smoothing or scaling makes them; "
                          "expected a value for each class (1 %% may have others), or classes.txt",
@@ -347,7 +347,7 @@ static glcnn_status take_values(glcnn_dataset *set, char *error)
     const bool counts_last = seen[255] && count == 1 && seen[0];
     m->class_of[255] = counts_last ? (uint8_t)count++ : GLCNN_DATA_NO_CLASS;
     if (count < 2)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: its masks have %u classes; expected two or more values",
                          set->path, count);
     status = name_values(set, count, error);
@@ -365,7 +365,7 @@ static glcnn_status check_seen(const glcnn_dataset *set, char *error)
     for (int value = 0; value < 256; value++)
         if (m->seen[GLCNN_DATA_PART_TRAINING][value] && m->class_of[value] != GLCNN_DATA_NO_CLASS)
             return GLCNN_SUCCESS;
-    return data_fail(
+    return fail_with(
         error, GLCNN_MALFORMED_DATA,
         "%.300s: no pixel of the training part's masks has a class; expected values below "
         "%u",

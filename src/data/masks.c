@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "masks.h"
-#include "message.h"
 #include "scale.h"
 
 /* ---- One mask ---- */
@@ -27,7 +27,7 @@ static glcnn_status read_values(const glcnn_dataset *set, FILE *stream, const ch
     const struct colours *colours = set->masks.colours.count > 0 ? &set->masks.colours : NULL;
     glcnn_status status = picture_png_values(stream, colours, values, reason);
     return status == GLCNN_SUCCESS ? status
-                                   : data_fail(error, status, "%.250s: %.250s", path, reason);
+                                   : fail_with(error, status, "%.250s: %.250s", path, reason);
 }
 
 /* A mask that is not there may be there as JPEG, which keeps no values. */
@@ -39,11 +39,11 @@ static glcnn_status refuse_missing(const char *path, char *error)
     for (size_t i = 0; i < sizeof endings / sizeof *endings && missing == ENOENT; i++) {
         snprintf(name, sizeof name, "%.*s%s", stem, path, endings[i]);
         if (path_exists(name))
-            return data_fail(error, GLCNN_MALFORMED_DATA,
+            return fail_with(error, GLCNN_MALFORMED_DATA,
                              "%.300s: masks are PNG, and JPEG does not keep their values", name);
     }
     errno = missing;
-    return data_fail_errno(error, path, "cannot be opened");
+    return fail_with_errno(error, path, "cannot be opened");
 }
 
 static glcnn_status open_mask(const glcnn_dataset *set, const char *path, struct picture_file *file,
@@ -54,7 +54,7 @@ static glcnn_status open_mask(const glcnn_dataset *set, const char *path, struct
     if (!stream)
         return errno
                    ? refuse_missing(path, error)
-                   : data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
+                   : fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: is not a regular file", path);
     glcnn_status status = read_values(set, stream, path, values, error);
     fclose(stream);
     return status;
@@ -103,7 +103,7 @@ static glcnn_status check_values(glcnn_dataset *set, const char *path,
                 path, strange, count);
         return GLCNN_SUCCESS;
     }
-    return data_fail(error, GLCNN_MALFORMED_DATA,
+    return fail_with(error, GLCNN_MALFORMED_DATA,
                      "%.250s: has the value %u at %zu,%zu, and there are %u classes; "
                      "expected 0 to %u or a value that names one, or 255 for none%s",
                      path, v->values[first], first % v->width, first / v->width, classes,
@@ -123,7 +123,7 @@ static glcnn_status check_colours(glcnn_dataset *set, const char *path,
              v->strange, (size_t)v->width * v->height, v->strange_colour[0], v->strange_colour[1],
              v->strange_colour[2], v->strange_x, v->strange_y);
     if ((uint64_t)v->strange * SOFT_SHARE > (uint64_t)v->width * v->height)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%s; expected one in a hundred at most",
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%s; expected one in a hundred at most",
                          message);
     if (odd->count++ == 0)
         snprintf(odd->first, sizeof odd->first, "%.398s", message);
@@ -163,7 +163,7 @@ static glcnn_status check_mask(glcnn_dataset *set, const char *path, const struc
     if (v->width == picture->width && v->height == picture->height)
         status = check_colours(set, path, v, error);
     else
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.250s: is %u x %u, and its picture is %u x %u; expected the same size",
                          path, v->width, v->height, picture->width, picture->height);
     return status == GLCNN_SUCCESS ? check_values(set, path, v, error) : status;
@@ -198,7 +198,7 @@ glcnn_status masks_add_file(glcnn_dataset *set, glcnn_data_part part, const char
     if (status == GLCNN_SUCCESS)
         status = check_mask(set, path, head, &values, message);
     if (status == GLCNN_OUT_OF_MEMORY)
-        status = data_fail(error, status, "%s", message);
+        status = fail_with(error, status, "%s", message);
     else if (status != GLCNN_SUCCESS) {
         set_remove_picture(set, part);
         status = set_complain(set, 1, message, error);
@@ -208,7 +208,7 @@ glcnn_status masks_add_file(glcnn_dataset *set, glcnn_data_part part, const char
         note_values(m, part, &values);
         status = picture_files_add(&m->files, &m->count, &m->capacity, &file)
                      ? GLCNN_SUCCESS
-                     : data_no_memory(error, path);
+                     : fail_no_memory(error, path);
     }
     free(values.values);
     return status;
@@ -227,7 +227,7 @@ glcnn_status set_keep_masks(glcnn_dataset *set, char *error)
     const size_t pixels = pixels_of(set);
     m->states = calloc(m->count + 1, sizeof *m->states);
     if (!m->states)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     if (m->count > 0 && !set->source.is_given && pixels <= data_memory(&set->parameters) / m->count)
         m->kept = malloc(pixels * m->count);
     return GLCNN_SUCCESS;
@@ -290,7 +290,7 @@ static glcnn_status decode(glcnn_dataset *set, uint32_t index, uint8_t *classes,
     if (status == GLCNN_SUCCESS && places)
         sample(set, &values, places, classes);
     else if (status == GLCNN_SUCCESS)
-        status = data_no_memory(error, set->path);
+        status = fail_no_memory(error, set->path);
     free(places);
     free(values.values);
     return status;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "masks.h"
-#include "message.h"
 #include "words.h"
 
 /* After the name of a picture in that of its mask, where both lie in one folder: Roboflow. */
@@ -121,7 +121,7 @@ static glcnn_status add_named(glcnn_dataset *set, glcnn_data_part part, const st
     char *picture = path_join(pair->pictures, name),
          *mask = found ? path_join(pair->masks, found) : missing_path(pair->masks, name);
     glcnn_status status = picture && mask ? add_pair(set, part, picture, mask, used, error)
-                                          : data_no_memory(error, pair->pictures);
+                                          : fail_no_memory(error, pair->pictures);
     free(picture);
     free(mask);
     return status;
@@ -139,7 +139,7 @@ static glcnn_status add_pairs(glcnn_dataset *set, glcnn_data_part part, const st
     if (status == GLCNN_SUCCESS)
         status = listing_read(pair->masks, &masks, error);
     if (status == GLCNN_SUCCESS && !wanted_begin(&list, wanted))
-        status = data_no_memory(error, pair->pictures);
+        status = fail_no_memory(error, pair->pictures);
     set->info.ignored += status == GLCNN_SUCCESS ? pictures.hidden : 0;
     set->unread = (struct unread){.count = 0};
     for (uint32_t i = 0; i < pictures.count && status == GLCNN_SUCCESS; i++) {
@@ -226,7 +226,7 @@ static glcnn_status take_part(glcnn_dataset *set, const char *folder, const char
     char *path = path_join(folder, name), *beside = masks ? path_join(masks, name) : NULL;
     glcnn_status status = GLCNN_SUCCESS;
     if (!path || (masks && !beside))
-        status = data_no_memory(error, folder);
+        status = fail_no_memory(error, folder);
     else if (word_is_part(name, strlen(name), &part) && path_is_folder(path)) {
         *found = true;
         status = take(set, part, path, beside, error);
@@ -255,7 +255,7 @@ static glcnn_status take_folder(glcnn_dataset *set, glcnn_data_part part, const 
     struct pair pair;
     (void)masks;
     if (!find_pair(folder, &pair))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has no folders \"images\" and \"masks\" or \"labels\"", folder);
     glcnn_status status = add_pairs(set, part, &pair, NULL, error);
     pair_free(&pair);
@@ -298,7 +298,7 @@ static glcnn_status find_in_part(glcnn_dataset *set, glcnn_data_part part, const
     struct pair pair;
     (void)set, (void)part, (void)masks;
     if (!find_pair(folder, &pair))
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: has no masks", folder);
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: has no masks", folder);
     pair_free(&pair);
     return GLCNN_SUCCESS;
 }
@@ -330,7 +330,7 @@ glcnn_status masks_refuse_brush(const char *folder, char *error)
     listing_free(&listing);
     return status != GLCNN_SUCCESS || !*name
                ? status
-               : data_fail(error, GLCNN_MALFORMED_DATA,
+               : fail_with(error, GLCNN_MALFORMED_DATA,
                            "%.200s: %.150s is a mask of Label Studio's brush, whose name has the "
                            "number of its task and not the name of its picture; expected the "
                            "export \"COCO with Images\"",
@@ -355,7 +355,7 @@ glcnn_status set_add_masked(glcnn_dataset *set, const char *path, char *error)
         status = masks_refuse_brush(path, error);
     if (status != GLCNN_SUCCESS || found)
         return status;
-    return data_fail(
+    return fail_with(
         error, GLCNN_MALFORMED_DATA,
         "%.300s: has no folders \"images\" and \"masks\" or \"labels\", and no folders "
         "train, val or test that have",

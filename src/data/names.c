@@ -1,4 +1,5 @@
 /* Labels and the order of classes, which is the same in every locale. */
+#include "base/fail.h"
 #include "names.h"
 
 #include <inttypes.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #include "base/name_table.h"
-#include "message.h"
 
 #define MAX_LENGTH 255
 #define MAX_DIGITS 18 /* of a number that int64_t holds for certain */
@@ -58,22 +58,22 @@ glcnn_status names_add(struct names *names, const char *text, size_t length, con
                        uint32_t *number, char *error)
 {
     if (length == 0 || length > MAX_LENGTH || memchr(text, 0, length))
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has a label of %zu bytes; expected 1 to %d, none of them 0", path,
                          length, MAX_LENGTH);
     if (names->count == names->capacity / 2 && !grow(names))
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     uint32_t *bucket = find(names, text, length);
     *number = *bucket - 1;
     if (*bucket)
         return GLCNN_SUCCESS;
     if (names->count == GLCNN_DATA_MAX_CLASSES)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has more than %d classes; are its labels really classes?", path,
                          GLCNN_DATA_MAX_CLASSES);
     char *copy = strndup(text, length);
     if (!copy)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     *number = names->count;
     names->texts[names->count++] = copy;
     *bucket = names->count;
@@ -170,7 +170,7 @@ static glcnn_status sort(struct names *names, bool are_numbers, const char *path
     int (*compare)(const void *, const void *) = are_numbers ? by_value : by_bytes;
     char **before = malloc((count + 1) * sizeof *before);
     if (!before)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     memcpy(before, names->texts, count * sizeof *before);
     qsort(names->texts, count, sizeof *names->texts, compare);
     skip_repeats(names);
@@ -207,7 +207,7 @@ static glcnn_status add_key(struct classes *classes, const char *name, bool are_
     glcnn_status status = names_add(&classes->keys, key, strlen(key), path, &number, error);
     if (status != GLCNN_SUCCESS || number == expected)
         return status;
-    return data_fail(
+    return fail_with(
         error, GLCNN_MALFORMED_DATA,
         "%.250s: its labels are whole numbers, and the classes \"%.60s\" and \"%.60s\" "
         "are the same",
@@ -244,13 +244,13 @@ static glcnn_status match(const struct names *names, const struct classes *class
     const uint32_t last = classes->count - 1;
     if (!names_match((const char *const *)classes->keys.texts, classes->count,
                      (const char *const *)names->texts, names->count, map))
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     const char *no_name = first_unmatched(names, map);
     if (no_name)
         count_classes(names, classes, map);
     const char *no_number = first_unmatched(names, map);
     if (no_number)
-        return data_fail(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.200s: the label \"%.60s\" is not the name of one of the %u classes, "
             "\"%.40s\" to \"%.40s\", and the label \"%.60s\" is not the number of one, 0 to "

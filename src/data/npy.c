@@ -6,7 +6,7 @@
 
 #include <glcnn/io.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "stored.h"
 
 #define EXACT 16777216 /* 2^24: up to it a float has every whole number */
@@ -25,7 +25,7 @@ static glcnn_status parse(const struct reading *r, const struct bytes *bytes, st
     if (status == GLCNN_SUCCESS)
         return status;
     bool named = strncmp(reason, head, sizeof head - 1) == 0;
-    return data_fail(r->error, status, "%.250s: %.250s", r->path,
+    return fail_with(r->error, status, "%.250s: %.250s", r->path,
                      reason + (named ? sizeof head - 1 : 0));
 }
 
@@ -66,7 +66,7 @@ static glcnn_status take_label(const struct reading *r, const struct array *arra
     float value;
     glcnn_npy_convert(array->bytes, &array->header, n, 1, &value);
     if (!(fabsf(value) <= EXACT) || value != floorf(value))
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: label %u is %g; expected a whole number of at most 2^24", r->path,
                          n, (double)value);
     return names_add_number(r->names, (int64_t)value, r->path, label, r->error);
@@ -78,7 +78,7 @@ static glcnn_status name_labels(const struct reading *r, const struct array *arr
     glcnn_status status = GLCNN_SUCCESS;
     *labels = malloc(count * sizeof **labels);
     if (!*labels)
-        return data_no_memory(r->error, r->path);
+        return fail_no_memory(r->error, r->path);
     for (uint32_t n = 0; n < count && status == GLCNN_SUCCESS; n++)
         status = take_label(r, array, n, &(*labels)[n]);
     return status;
@@ -90,18 +90,18 @@ static glcnn_status take_numbers(const struct reading *r, const struct array *ar
 {
     const size_t all = array->header.count, each = all / count;
     if (all % count != 0 || array->header.shape[0] != count || each > GLCNN_DATA_MAX_NUMBERS)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %zu numbers, %u rows of them, and there are %u images; "
                          "expected a row of up to %d numbers for each image",
                          r->path, all, array->header.shape[0], count, GLCNN_DATA_MAX_NUMBERS);
     content->number_count = (uint32_t)each;
     content->numbers = malloc(all * sizeof *content->numbers);
     if (!content->numbers)
-        return data_no_memory(r->error, r->path);
+        return fail_no_memory(r->error, r->path);
     glcnn_npy_convert(array->bytes, &array->header, 0, all, content->numbers);
     for (size_t i = 0; i < all; i++)
         if (!isfinite(content->numbers[i]))
-            return data_fail(r->error, GLCNN_MALFORMED_DATA,
+            return fail_with(r->error, GLCNN_MALFORMED_DATA,
                              "%.300s: number %zu of label %zu is %g; expected a finite number",
                              r->path, i % each, i / each, (double)content->numbers[i]);
     return GLCNN_SUCCESS;
@@ -118,12 +118,12 @@ static glcnn_status take_labels(const struct reading *r, const struct bytes *byt
     if (array.header.rank > 0 && r->takes_numbers)
         return take_numbers(r, &array, count, content);
     if (array.header.rank == 0 || array.header.count != array.header.shape[0])
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: is not a list of labels: it has %u dimensions and %zu elements; "
                          "expected the shape [N]",
                          r->path, array.header.rank, array.header.count);
     if (array.header.count != count)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %zu labels, and there are %u images", r->path,
                          array.header.count, count);
     return name_labels(r, &array, count, &content->labels);

@@ -7,7 +7,7 @@
 
 #include <glcnn/io.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "table.h"
 #include "words.h"
 
@@ -85,7 +85,7 @@ static glcnn_status check_roles(const struct archive *a)
             bool counts =
                 x->role == ROLE_IMAGES || (x->role == ROLE_LABELS && reading_is_labelled(r));
             if (counts && x->role == y->role && x->part == y->part)
-                return data_fail(
+                return fail_with(
                     r->error, GLCNN_MALFORMED_DATA,
                     "%.200s: the arrays %.80s and %.80s could both be the %s; expected "
                     "one by such a name",
@@ -99,7 +99,7 @@ static glcnn_status list(struct archive *a)
     const struct reading *r = a->reading;
     zip_int64_t count = zip_get_num_entries(a->zip, 0);
     if (count < 1 || count > MAX_ENTRIES)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %lld arrays; expected 1 to %d", r->path, (long long)count,
                          MAX_ENTRIES);
     for (zip_int64_t i = 0; i < count; i++) {
@@ -134,12 +134,12 @@ static glcnn_status read_bytes(const struct archive *a, const struct entry *entr
     zip_stat_t stat;
     if (zip_stat_index(a->zip, entry->index, 0, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
         stat.size > BYTES_MAX)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: the size of an array is unknown, or above %zu bytes", r->path,
                          BYTES_MAX);
     zip_file_t *file = zip_fopen_index(a->zip, entry->index, 0);
     if (!file)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA, "%.300s: an array cannot be read: %.150s",
+        return fail_with(r->error, GLCNN_MALFORMED_DATA, "%.300s: an array cannot be read: %.150s",
                          r->path, zip_strerror(a->zip));
     glcnn_status status =
         bytes_read(bytes, &(struct bytes_source){r->path, read_entry, entry_reason, file},
@@ -173,7 +173,7 @@ static glcnn_status take_labels(const struct archive *a, const struct entry *ent
     struct bytes bytes = {0};
     const struct reading *r = a->reading;
     if (!entry)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: has images and no labels; expected an array \"labels\", "
                          "\"train_labels\" or \"y_train\" beside them",
                          r->path);
@@ -231,7 +231,7 @@ glcnn_status npz_read(const struct reading *r, uint32_t part, struct content *co
         zip_error_t reason;
         close(descriptor); /* the archive would own it */
         zip_error_init_with_code(&reason, code);
-        status = data_fail(r->error, code == ZIP_ER_OPEN ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
+        status = fail_with(r->error, code == ZIP_ER_OPEN ? GLCNN_IO_ERROR : GLCNN_MALFORMED_DATA,
                            "%.300s: cannot be read as .npz: %.150s", r->path,
                            zip_error_strerror(&reason));
         zip_error_fini(&reason);

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/name_table.h"
 #include "columns.h"
 #include "csv_lines.h"
 #include "folder.h"
-#include "message.h"
 #include "set.h"
 #include "words.h"
 
@@ -32,13 +32,13 @@ glcnn_status set_add_numbers(glcnn_dataset *set, const float *values, uint32_t r
     struct numbers *n = &set->numbers;
     const uint32_t wanted = set->info.class_count ? set->info.class_count : n->count;
     if (wanted && wanted != count)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "%.300s: has %u numbers for an image; expected %u, as %s", path, count,
                          wanted, set->info.class_count ? "the names say" : "the other part has");
     n->count = count;
     *first = n->rows;
     if (rows > UINT32_MAX / 2 - n->rows || (n->rows + rows > n->capacity && !grow(n, rows)))
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     memcpy(n->values + (size_t)n->rows * count, values, (size_t)rows * count * sizeof *values);
     n->rows += rows;
     return GLCNN_SUCCESS;
@@ -55,9 +55,9 @@ glcnn_status set_name_numbers(glcnn_dataset *set, char *error)
         char name[32];
         snprintf(name, sizeof name, count == 1 ? "number" : "number %u", set->info.class_count);
         if (!(set->class_names[set->info.class_count] = strdup(name)))
-            return data_no_memory(error, set->path);
+            return fail_no_memory(error, set->path);
     }
-    return set->class_names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return set->class_names ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
 }
 
 /* ---- Lists of pictures ---- */
@@ -128,7 +128,7 @@ static glcnn_status match_columns(struct list *l, struct csv_lines *csv, const s
     const glcnn_dataset *set = l->set;
     if (!names_match((const char *const *)set->class_names, names->count,
                      (const char *const *)names->texts, names->count, l->order))
-        return data_no_memory(csv->reading->error, l->path);
+        return fail_no_memory(csv->reading->error, l->path);
     for (uint32_t i = 0; i < names->count; i++)
         if (l->order[i] == NAME_UNMATCHED)
             return CSV_MALFORMED(csv, ": has the column \"%.60s\"; expected \"%.60s\"",
@@ -174,7 +174,7 @@ static glcnn_status take_first_line(struct list *l, struct csv_lines *csv)
     if (status != GLCNN_SUCCESS)
         return status;
     if (!find_kinds(l, csv))
-        return data_no_memory(csv->reading->error, l->path);
+        return fail_no_memory(csv->reading->error, l->path);
     if (l->numbers == 0 || l->numbers > GLCNN_DATA_MAX_NUMBERS)
         return CSV_MALFORMED(csv, ": has %u columns of numbers beside \"%.60s\"; expected 1 to %d",
                              CSV_WHERE(csv), l->numbers, csv->fields[l->picture],
@@ -280,7 +280,7 @@ static glcnn_status find_unnamed(struct list *l, const char *folder, struct unna
         uint32_t number, before = l->pictures.count;
         char *path = path_join(folder, listing.names[i]);
         if (!path)
-            status = data_no_memory(error, folder);
+            status = fail_no_memory(error, folder);
         else if (picture_has_ending(path) && !path_is_folder(path))
             status = names_add(&l->pictures, path, strlen(path), l->path, &number, error);
         if (l->pictures.count > before && unnamed->count++ == 0)
@@ -313,7 +313,7 @@ glcnn_status set_add_list(glcnn_dataset *set, glcnn_data_part part, const char *
     struct list *l = list_create(path);
     const struct reading r = {.path = path, .parameters = &set->parameters, .error = error};
     if (!l)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     l->set = set;
     l->part = part;
     set->info.format = "pictures";
@@ -365,7 +365,7 @@ static glcnn_status look(struct csv_lines *csv, void *user)
     struct list *l = looking->list;
     glcnn_status status = csv_next(csv);
     if (status == GLCNN_SUCCESS && !find_kinds(l, csv))
-        status = data_no_memory(csv->reading->error, l->path);
+        status = fail_no_memory(csv->reading->error, l->path);
     if (status != GLCNN_SUCCESS || l->picture == l->count)
         return status;
     looking->look->names_pictures = true;
@@ -382,7 +382,7 @@ glcnn_status list_look_at(const char *path, struct list_look *found, char *error
     struct looking looking = {list_create(path), found};
     *found = (struct list_look){.names_pictures = false};
     if (!looking.list)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     glcnn_status status = csv_peek(&r, look, &looking);
     list_free(looking.list);
     return status;

@@ -2,56 +2,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 static glcnn_status check_names(const struct glcnn_data_parameters *p, char *error)
 {
     if (p->class_count > GLCNN_DATA_MAX_CLASSES || (p->class_count > 0 && !p->class_names))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "class_names: %u names are given; expected %d at most, and a list of them",
                          p->class_count, GLCNN_DATA_MAX_CLASSES);
     for (uint32_t i = 0; i < p->class_count; i++)
         if (!p->class_names[i] || p->class_names[i][0] == 0)
-            return data_fail(error, GLCNN_INVALID_ARGUMENT, "class_names: number %u is empty", i);
+            return fail_with(error, GLCNN_INVALID_ARGUMENT, "class_names: number %u is empty", i);
     return GLCNN_SUCCESS;
 }
 
 static glcnn_status check_parameters(const struct glcnn_data_parameters *p, char *error)
 {
     if (p->width > GLCNN_DATA_MAX_SIDE || p->height > GLCNN_DATA_MAX_SIDE)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "width x height is %u x %u; expected %d x %d at most", p->width, p->height,
                          GLCNN_DATA_MAX_SIDE, GLCNN_DATA_MAX_SIDE);
     const uint32_t longer = p->width > p->height ? p->width : p->height;
     if (p->resize > 0 && (longer == 0 || p->resize < longer || p->resize > GLCNN_DATA_MAX_SIDE))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "resize is %u, of images of %u x %u; expected width and height, and the "
                          "longer of them to %d",
                          p->resize, p->width, p->height, GLCNN_DATA_MAX_SIDE);
     if ((unsigned)p->fit > GLCNN_DATA_FIT_STRETCH)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "fit is %u; expected 0 to %d",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "fit is %u; expected 0 to %d",
                          (unsigned)p->fit, GLCNN_DATA_FIT_STRETCH);
     if (p->resize > 0 && p->fit != GLCNN_DATA_FIT_CUT)
-        return data_fail(
+        return fail_with(
             error, GLCNN_INVALID_ARGUMENT,
             "resize is %u, which is for pictures that are cut, and fit is %u; expected "
             "one of them",
             p->resize, (unsigned)p->fit);
     if (p->channels > GLCNN_DATA_MAX_CHANNELS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "channels is %u; expected %d at most",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "channels is %u; expected %d at most",
                          p->channels, GLCNN_DATA_MAX_CHANNELS);
     if (!(p->validation >= 0 && p->validation < 1))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "validation is %g; expected a share from 0 to below 1", p->validation);
     if ((unsigned)p->values > GLCNN_DATA_VALUES_NUMBERS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "values is %u; expected 0 to 2",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "values is %u; expected 0 to 2",
                          (unsigned)p->values);
     if ((unsigned)p->targets > GLCNN_DATA_TARGETS_BOXES)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "targets is %u; expected 0 to %d",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "targets is %u; expected 0 to %d",
                          (unsigned)p->targets, GLCNN_DATA_TARGETS_BOXES);
     if (p->targets == GLCNN_DATA_TARGETS_MASKS && p->class_count > GLCNN_DATA_NO_CLASS)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "class_names: %u names are given; expected %d at most for masks",
                          p->class_count, GLCNN_DATA_NO_CLASS);
     return check_names(p, error);
@@ -68,7 +68,7 @@ static glcnn_status copy_names(glcnn_dataset *set, const struct glcnn_data_param
         status = names_add(&seen, name, strlen(name), "class_names", &number, error);
         if (status == GLCNN_SUCCESS && number != i)
             status =
-                data_fail(error, GLCNN_INVALID_ARGUMENT, "class_names has \"%.100s\" twice", name);
+                fail_with(error, GLCNN_INVALID_ARGUMENT, "class_names has \"%.100s\" twice", name);
     }
     set->class_names = seen.texts;
     set->info.class_count = seen.count;
@@ -85,7 +85,7 @@ glcnn_status set_create(const char *path, const struct glcnn_data_parameters *pa
     glcnn_dataset *set = calloc(1, sizeof *set);
     *data = set;
     if (!set || !(set->path = strdup(path)) || pthread_mutex_init(&set->mutex, NULL) != 0)
-        return data_no_memory(error, path);
+        return fail_no_memory(error, path);
     set->has_mutex = true;
     set->parameters = *parameters;
     set->parameters.class_names = NULL;
@@ -106,14 +106,14 @@ glcnn_status glcnn_dataset_open(const char *path, const struct glcnn_data_parame
                                 glcnn_dataset **data, char error[GLCNN_ERROR_LENGTH])
 {
     if (!path || !data)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "path or data is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "path or data is NULL");
     *data = NULL;
     if (!*path)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "the path is empty; expected the name of a file or folder");
     char *root = set_find_root(path);
     glcnn_status status = root ? set_create(root, parameters ? parameters : &none, data, error)
-                               : data_no_memory(error, path);
+                               : fail_no_memory(error, path);
     if (status == GLCNN_SUCCESS && strcmp(root, path) != 0)
         tell_root(*data, path);
     if (status == GLCNN_SUCCESS)
@@ -137,10 +137,10 @@ glcnn_status glcnn_dataset_open_files(const char *const *paths, uint32_t count,
     if (data)
         *data = NULL;
     if (!paths || !data || count == 0)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "paths or data is NULL, or there is none");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "paths or data is NULL, or there is none");
     for (uint32_t i = 0; i < count; i++)
         if (!paths[i] || !*paths[i])
-            return data_fail(error, GLCNN_INVALID_ARGUMENT,
+            return fail_with(error, GLCNN_INVALID_ARGUMENT,
                              "path %u of %u is %s; expected the name of a file", i + 1, count,
                              paths[i] ? "empty" : "NULL");
     glcnn_status status = set_create(paths[0], parameters ? parameters : &none, data, error);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 
 #define MAX_FILE ((size_t)256 << 20) /* that is read whole */
 
@@ -33,11 +33,11 @@ glcnn_status picture_read_file(FILE *file, struct bytes *bytes, char *error)
     rewind(file);
     glcnn_status status = bytes_read(bytes, &source, MAX_FILE, NULL);
     if (ferror(file))
-        return data_fail(error, GLCNN_IO_ERROR, "cannot be read");
+        return fail_with(error, GLCNN_IO_ERROR, "cannot be read");
     if (status == GLCNN_OUT_OF_MEMORY)
-        return data_fail(error, status, "not enough memory to decode it");
+        return fail_with(error, status, "not enough memory to decode it");
     if (status != GLCNN_SUCCESS)
-        return data_fail(error, status, "has more than %zu bytes; expected no more", MAX_FILE);
+        return fail_with(error, status, "has more than %zu bytes; expected no more", MAX_FILE);
     return GLCNN_SUCCESS;
 }
 
@@ -45,7 +45,7 @@ bool picture_check_size(uint64_t width, uint64_t height, char *error)
 {
     if (width > 0 && height > 0 && width <= GLCNN_DATA_MAX_PIXELS / height)
         return true;
-    data_fail(error, GLCNN_MALFORMED_DATA, "announces %llu x %llu pixels; expected 1 to %u in all",
+    fail_with(error, GLCNN_MALFORMED_DATA, "announces %llu x %llu pixels; expected 1 to %u in all",
               (unsigned long long)width, (unsigned long long)height, GLCNN_DATA_MAX_PIXELS);
     return false;
 }

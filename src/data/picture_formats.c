@@ -1,7 +1,7 @@
 /* The formats of pictures, in the order in which a file is tried. */
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "picture.h"
 #include "words.h"
 
@@ -31,8 +31,8 @@ bool picture_has_ending(const char *name)
 
 static glcnn_status refuse(FILE *file, char *error)
 {
-    return ferror(file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
-                        : data_fail(error, GLCNN_MALFORMED_DATA,
+    return ferror(file) ? fail_with(error, GLCNN_IO_ERROR, "cannot be read")
+                        : fail_with(error, GLCNN_MALFORMED_DATA,
                                     "is not a picture: expected the first bytes of " PICTURE_KINDS);
 }
 

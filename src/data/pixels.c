@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 /* A file that is written over while it is decoded is one that has changed, whatever it looks like:
@@ -18,7 +18,7 @@ glcnn_status picture_file_decode(const struct picture_file *file, const struct s
     if (!stream && (errno == ENOENT || errno == ENOTDIR))
         return data_tell_change(file->path, "has vanished", error);
     if (!stream && errno != 0)
-        return data_fail_errno(error, file->path, "cannot be opened");
+        return fail_with_errno(error, file->path, "cannot be opened");
     glcnn_status status = stream ? picture_decode(stream, size, pixels, reason) : GLCNN_SUCCESS;
     bool is_same = stream && picture_is_as_opened(file, stream);
     if (stream)
@@ -26,7 +26,7 @@ glcnn_status picture_file_decode(const struct picture_file *file, const struct s
     if (!is_same)
         return data_tell_change(file->path, "has changed", error);
     return status == GLCNN_SUCCESS ? status
-                                   : data_fail(error, status, "%.250s: %.250s", file->path, reason);
+                                   : fail_with(error, status, "%.250s: %.250s", file->path, reason);
 }
 
 void keep_decoded(_Atomic uint8_t *states, uint8_t *kept, uint32_t index, const uint8_t *bytes,
@@ -57,7 +57,7 @@ glcnn_status set_pixels(glcnn_dataset *set, uint32_t index, uint8_t *pixels, boo
         return GLCNN_SUCCESS;
     }
     if (state == PICTURE_BROKEN)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%.300s: is broken", file->path);
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%.300s: is broken", file->path);
     const struct size size = {set->info.width, set->info.height, set->info.channels,
                               set->parameters.resize, set->parameters.fit};
     glcnn_status status = picture_file_decode(file, &size, pixels, error);

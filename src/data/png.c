@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "picture.h"
 #include "scale.h"
 
@@ -33,7 +33,7 @@ static void say(png_structp read, png_const_charp message)
 {
     struct png *png = png_get_error_ptr(read);
     if (!png->has_said)
-        data_fail(png->error, GLCNN_MALFORMED_DATA, "is a damaged PNG: %.200s", message);
+        fail_with(png->error, GLCNN_MALFORMED_DATA, "is a damaged PNG: %.200s", message);
     png->has_said = true;
     png_longjmp(read, 1);
 }
@@ -189,7 +189,7 @@ static void check_values(struct png *png)
     const bool is_one = type == PNG_COLOR_TYPE_PALETTE || type == PNG_COLOR_TYPE_GRAY;
     if (is_one ? depth <= 8 : png->colours != NULL)
         return;
-    data_fail(png->error, GLCNN_MALFORMED_DATA,
+    fail_with(png->error, GLCNN_MALFORMED_DATA,
               "is a PNG of %s and %d bits; expected a palette or grey levels of 8 bits at most, or "
               "the colours of classes: labelmap.txt in the folder, or --mask-colours FILE, with "
               "lines NAME:R,G,B",
@@ -284,9 +284,9 @@ static void read_values(struct png *png)
 static glcnn_status outcome(const struct png *png)
 {
     if (png->memory_is_short)
-        return data_fail(png->error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+        return fail_with(png->error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
     if (ferror(png->file))
-        return data_fail(png->error, GLCNN_IO_ERROR, "cannot be read");
+        return fail_with(png->error, GLCNN_IO_ERROR, "cannot be read");
     return GLCNN_MALFORMED_DATA;
 }
 
@@ -296,7 +296,7 @@ static glcnn_status run(struct png *png, void (*take)(struct png *png))
                                          release);
     png->info = png->read ? png_create_info_struct(png->read) : NULL;
     if (!png->info)
-        return data_fail(png->error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+        return fail_with(png->error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
     if (setjmp(png_jmpbuf(png->read)))
         return outcome(png);
     take(png);
@@ -338,7 +338,7 @@ glcnn_status picture_turn_values(struct picture_values *values, uint32_t orienta
         return GLCNN_SUCCESS;
     uint8_t *turned = malloc((size_t)values->width * values->height);
     if (!turned)
-        return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
     scale_turn_values(values->width, values->height, orientation, values->values, turned);
     free(values->values);
     values->values = turned;
@@ -356,7 +356,7 @@ glcnn_status picture_png_values(FILE *file, const struct colours *colours,
     uint8_t head[PICTURE_HEAD];
     *values = (struct picture_values){.values = NULL};
     if (!png_begins(head, picture_read_head(file, head)))
-        return data_fail(error, GLCNN_MALFORMED_DATA, "is not a PNG");
+        return fail_with(error, GLCNN_MALFORMED_DATA, "is not a PNG");
     const uint32_t orientation = picture_png_orientation(file);
     glcnn_status status = run_and_release(
         (struct png){.file = file, .error = error, .values = values, .colours = colours},

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "message.h"
+#include "base/fail.h"
 
 const char *glcnn_data_part_name(glcnn_data_part part)
 {
@@ -39,10 +39,18 @@ void set_note(glcnn_dataset *set, uint32_t pictures, const char *message)
     pthread_mutex_unlock(&set->mutex);
 }
 
+glcnn_status data_tell_change(const char *path, const char *what, char *error)
+{
+    return fail_with(error, GLCNN_IO_ERROR,
+                     "%.300s: %s since the data was opened; training can go on from its checkpoint "
+                     "once the data is as it was",
+                     path, what);
+}
+
 glcnn_status set_complain(glcnn_dataset *set, uint32_t pictures, const char *message, char *error)
 {
     if (set->parameters.strict)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%s", message);
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%s", message);
     set_note(set, pictures, message);
     return GLCNN_SUCCESS;
 }

@@ -26,6 +26,9 @@ struct messages {
     size_t capacity;
 };
 
+/* Fails with "PATH: WHAT since the data was opened": `what` is that a file has changed or vanished. */
+glcnn_status data_tell_change(const char *path, const char *what, char *error);
+
 /* Pictures of a folder that are of formats that are not read. */
 struct unread {
     struct {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 #define MAX_DEFAULT_SIDE 256
@@ -174,13 +174,13 @@ glcnn_status set_size_pictures(glcnn_dataset *set, char *error)
     free(heads);
     free(numbers);
     if (!good)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     if (count == 0)
-        return data_fail(error, GLCNN_MALFORMED_DATA, "%s",
+        return fail_with(error, GLCNN_MALFORMED_DATA, "%s",
                          set->notes.count ? set->notes.texts[0] : "no picture is whole");
     if (set->info.channels == 1 || set->info.channels == 3 || set->info.channels == 4)
         return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_UNSUPPORTED,
+    return fail_with(error, GLCNN_UNSUPPORTED,
                      "%.300s: pictures have 1, 3 or 4 channels, and %u are requested", set->path,
                      asked);
 }

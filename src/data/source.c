@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 #include "stored.h"
 
@@ -30,13 +30,13 @@ static glcnn_status check_sizes(const struct glcnn_image_source *g, const char *
     if (g->width == 0 || g->width > GLCNN_DATA_MAX_SIDE || g->height == 0 ||
         g->height > GLCNN_DATA_MAX_SIDE || g->channels == 0 ||
         g->channels > GLCNN_DATA_MAX_CHANNELS)
-        return data_fail(
+        return fail_with(
             error, GLCNN_INVALID_ARGUMENT,
             "%.200s: its images are %u x %u of %u channels; expected 1 x 1 to %d x %d of 1 to %d",
             name, g->width, g->height, g->channels, GLCNN_DATA_MAX_SIDE, GLCNN_DATA_MAX_SIDE,
             GLCNN_DATA_MAX_CHANNELS);
     if ((unsigned)g->targets > GLCNN_DATA_TARGETS_BOXES || g->class_count > most)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "%.200s: it has the targets number %u and %u names of them; expected 0 to "
                          "%d, and up to %u",
                          name, (unsigned)g->targets, g->class_count, GLCNN_DATA_TARGETS_BOXES,
@@ -70,11 +70,11 @@ static glcnn_status check_parts(const struct glcnn_image_source *g, const char *
         const char *missing = part->images || g->read ? find_missing(g, part) : "images";
         count += part->count;
         if (part->count > 0 && missing)
-            return data_fail(error, GLCNN_INVALID_ARGUMENT,
+            return fail_with(error, GLCNN_INVALID_ARGUMENT,
                              "%.200s: %s of the %s part is NULL; expected an array of %u", name,
                              missing, glcnn_data_part_name((glcnn_data_part)p), part->count);
         if (part->count > 0 && !is_labelled(g) && p != GLCNN_DATA_PART_TEST)
-            return data_fail(
+            return fail_with(
                 error, GLCNN_INVALID_ARGUMENT,
                 "%.200s: its class_count is 0, and the %s part has %u images; expected "
                 "classes, or images in the test part alone",
@@ -82,7 +82,7 @@ static glcnn_status check_parts(const struct glcnn_image_source *g, const char *
     }
     return count > 0 && count < UINT32_MAX
                ? GLCNN_SUCCESS
-               : data_fail(error, GLCNN_INVALID_ARGUMENT,
+               : fail_with(error, GLCNN_INVALID_ARGUMENT,
                            "%.200s: has %llu images in all; expected 1 to %u", name,
                            (unsigned long long)count, UINT32_MAX - 1);
 }
@@ -98,13 +98,13 @@ static glcnn_status check_asked(const struct glcnn_image_source *g, const char *
     static const char *const words[] = {"classes", "numbers", "masks", "boxes"};
     if (is_labelled(g) && (unsigned)p->targets < sizeof words / sizeof *words &&
         p->targets != g->targets)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT,
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
                          "%.200s: its targets are %s, and %s are requested", name,
                          words[g->targets], words[p->targets]);
     if (is_asked_for(p->width, g->width) && is_asked_for(p->height, g->height) &&
         is_asked_for(p->channels, g->channels))
         return GLCNN_SUCCESS;
-    return data_fail(error, GLCNN_UNSUPPORTED,
+    return fail_with(error, GLCNN_UNSUPPORTED,
                      "%.200s: its images are %u x %u of %u channels, and %u x %u of %u are "
                      "requested (0: any); only pictures are scaled",
                      name, g->width, g->height, g->channels, p->width, p->height, p->channels);
@@ -118,10 +118,10 @@ static glcnn_status copy_names(glcnn_dataset *set, char *error)
     set->class_names = calloc(set->names.count + 1, sizeof *set->class_names);
     for (uint32_t i = 0; set->class_names && i < set->names.count; i++) {
         if (!(set->class_names[i] = strdup(set->names.texts[i])))
-            return data_no_memory(error, set->path);
+            return fail_no_memory(error, set->path);
         set->info.class_count++;
     }
-    return set->class_names ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return set->class_names ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
 }
 
 static glcnn_status add_name(glcnn_dataset *set, uint32_t i, char *error)
@@ -130,14 +130,14 @@ static glcnn_status add_name(glcnn_dataset *set, uint32_t i, char *error)
     uint32_t number = 0;
     const char *name = g->class_names ? g->class_names[i] : NULL;
     if (g->class_names && (!name || !*name))
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "%.200s: class_names: number %u is empty",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "%.200s: class_names: number %u is empty",
                          set->path, i);
     const glcnn_status status =
         name ? names_add(&set->names, name, strlen(name), set->path, &number, error)
              : names_add_number(&set->names, i, set->path, &number, error);
     return status != GLCNN_SUCCESS || number == i
                ? status
-               : data_fail(error, GLCNN_INVALID_ARGUMENT,
+               : fail_with(error, GLCNN_INVALID_ARGUMENT,
                            "%.200s: class_names has \"%.100s\" twice", set->path, name);
 }
 
@@ -155,13 +155,13 @@ static glcnn_status match_names(glcnn_dataset *set, uint32_t **map, char *error)
         status = set_order_names(set, map, error);
         if (status == GLCNN_SUCCESS && set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS &&
             count != set->info.class_count)
-            status = data_fail(error, GLCNN_MALFORMED_DATA,
+            status = fail_with(error, GLCNN_MALFORMED_DATA,
                                "%.200s: has %u numbers for an image; expected %u, as the names say",
                                set->path, count, set->info.class_count);
         return status;
     }
     if (!(*map = malloc((count + 1) * sizeof **map)))
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     for (uint32_t i = 0; i < count; i++)
         (*map)[i] = i;
     return copy_names(set, error);
@@ -173,7 +173,7 @@ static glcnn_status match_names(glcnn_dataset *set, uint32_t **map, char *error)
 static glcnn_status refuse_image(const glcnn_dataset *set, glcnn_data_part part, uint32_t index,
                                  glcnn_status status, const char *what, char *error)
 {
-    return data_fail(error, status, "%.200s: image %u of the %s part %.250s", set->path, index,
+    return fail_with(error, status, "%.200s: image %u of the %s part %.250s", set->path, index,
                      glcnn_data_part_name(part), what);
 }
 
@@ -245,7 +245,7 @@ static glcnn_status make_boxes(glcnn_dataset *set, uint32_t images, char *error)
         const struct glcnn_image_source_part *part = &set->source.given.parts[p];
         const uint64_t own = part->count > 0 ? count_boxes(part) : 0;
         if (own > 0 && !part->boxes)
-            return data_fail(error, GLCNN_INVALID_ARGUMENT,
+            return fail_with(error, GLCNN_INVALID_ARGUMENT,
                              "%.200s: boxes of the %s part is NULL; expected an array of %llu",
                              set->path, glcnn_data_part_name((glcnn_data_part)p),
                              (unsigned long long)own);
@@ -254,7 +254,7 @@ static glcnn_status make_boxes(glcnn_dataset *set, uint32_t images, char *error)
     boxes->capacity = (size_t)count;
     boxes->items = count < UINT32_MAX ? malloc((size_t)(count + 1) * sizeof *boxes->items) : NULL;
     set->source.first_box = calloc((size_t)images + 1, sizeof *set->source.first_box);
-    return boxes->items && set->source.first_box ? GLCNN_SUCCESS : data_no_memory(error, set->path);
+    return boxes->items && set->source.first_box ? GLCNN_SUCCESS : fail_no_memory(error, set->path);
 }
 
 static glcnn_status take_boxes(glcnn_dataset *set, glcnn_data_part part, const uint32_t *map,
@@ -412,7 +412,7 @@ glcnn_status source_read_mask(const glcnn_dataset *set, uint32_t number,
     const uint8_t *masks = g->parts[p].masks;
     *values = (struct picture_values){g->width, g->height, malloc(pixels), .are_levels = true};
     if (!values->values)
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     if (masks)
         memcpy(values->values, masks + index * pixels, pixels);
     else {
@@ -476,11 +476,11 @@ static glcnn_status add_part(glcnn_dataset *set, glcnn_data_part part, uint32_t 
     table->count = g->parts[part].count;
     set->source.first[part] = *images;
     if (!(table->path = strdup(set->path)))
-        return data_no_memory(error, set->path);
+        return fail_no_memory(error, set->path);
     for (; item.index < table->count; item.index++) {
         item.target = (*images)++;
         if (!part_add(&set->parts[part], &item))
-            return data_no_memory(error, set->path);
+            return fail_no_memory(error, set->path);
     }
     return GLCNN_SUCCESS;
 }
@@ -518,7 +518,7 @@ glcnn_status glcnn_dataset_open_source(const struct glcnn_image_source *source,
     if (data)
         *data = NULL;
     if (!source || !data)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "source or data is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "source or data is NULL");
     const char *name = glcnn_image_source_name(source);
     const struct glcnn_data_parameters own = {.targets = source->targets};
     const struct glcnn_data_parameters *p = parameters ? parameters : &own;

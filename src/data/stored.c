@@ -10,7 +10,7 @@
 
 #include <glcnn/io.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "set.h"
 
 #define HEAD_MAX ((size_t)1 << 17) /* more than what glcnn_npy_parse_header looks at */
@@ -58,7 +58,7 @@ static glcnn_status take(const struct reading *r, struct stored *found,
     table->stored = malloc(sizeof *table->stored);
     if (table->stored)
         *table->stored = *found;
-    return table->path && table->stored ? GLCNN_SUCCESS : data_no_memory(r->error, r->path);
+    return table->path && table->stored ? GLCNN_SUCCESS : fail_no_memory(r->error, r->path);
 }
 
 glcnn_status stored_open(const struct reading *r, struct table *table)
@@ -92,7 +92,7 @@ static glcnn_status read_at(const struct table *table, uint8_t *bytes, size_t si
         ssize_t part =
             pread(fileno(table->stored->stream), bytes + got, size - got, (off_t)(offset + got));
         if (part < 0 && errno != EINTR)
-            return data_fail_errno(error, table->path, "cannot be read");
+            return fail_with_errno(error, table->path, "cannot be read");
         if (part == 0)
             return data_tell_change(table->path, "has changed", error);
         got += part > 0 ? (size_t)part : 0;

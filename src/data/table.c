@@ -7,7 +7,7 @@
 
 #include <glcnn/io.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "stored.h"
 
 void table_free(struct table *table)
@@ -62,7 +62,7 @@ static glcnn_status check_head(const struct reading *r, const struct array_forma
     const size_t part = size < ARRAY_HEAD ? (size_t)size : ARRAY_HEAD;
     struct bytes head = {.data = calloc(part + 1, 1), .size = (size_t)size};
     status = head.data ? glcnn_file_read(descriptor, r->path, 0, head.data, part, r->error)
-                       : data_no_memory(r->error, r->path);
+                       : fail_no_memory(r->error, r->path);
     close(descriptor);
     if (status == GLCNN_SUCCESS && !bytes_are_gzipped(head.data, part))
         status = format->check(r, &head);
@@ -77,7 +77,7 @@ static glcnn_status read_labels(const struct reading *r, const struct array_form
     struct reading beside = *r;
     char *path = labels_path(r->path);
     if (!path)
-        return data_fail(
+        return fail_with(
             r->error, GLCNN_MALFORMED_DATA,
             "%.300s: has no labels: expected a file beside it, with \"labels\" in its name in "
             "place of \"images\"",
@@ -147,7 +147,7 @@ glcnn_status table_make_floats(struct table *table, char *error)
     uint8_t *image = malloc(2 * values);
     table->floats = count <= SIZE_MAX / sizeof(float) ? malloc(count * sizeof(float)) : NULL;
     glcnn_status status =
-        image && table->floats ? convert(table, image, error) : data_no_memory(error, table->path);
+        image && table->floats ? convert(table, image, error) : fail_no_memory(error, table->path);
     free(image);
     free(table->bytes);
     stored_close(table->stored);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "table.h"
 
 #define DEFAULT_MEMORY ((uint64_t)256 << 20)
@@ -53,7 +53,7 @@ static glcnn_status check_shape(const struct reading *r, const struct table *t)
     const struct glcnn_data_parameters *p = r->parameters;
     if (t->width > GLCNN_DATA_MAX_SIDE || t->height > GLCNN_DATA_MAX_SIDE ||
         t->channels > GLCNN_DATA_MAX_CHANNELS)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: its images are %u x %u of %u channels; expected %d x %d of %d at "
                          "most",
                          r->path, t->width, t->height, t->channels, GLCNN_DATA_MAX_SIDE,
@@ -61,7 +61,7 @@ static glcnn_status check_shape(const struct reading *r, const struct table *t)
     if (is_asked_for(p->width, t->width) && is_asked_for(p->height, t->height) &&
         is_asked_for(p->channels, t->channels))
         return GLCNN_SUCCESS;
-    return data_fail(
+    return fail_with(
         r->error, GLCNN_UNSUPPORTED,
         "%.250s: its images are %u x %u of %u channels, and %u x %u of %u are requested (0: "
         "any); only pictures are scaled",
@@ -72,7 +72,7 @@ glcnn_status table_shape(const struct reading *r, uint32_t rank, const uint32_t 
                          struct table *table, bool *is_planar)
 {
     if (rank < 2 || rank > 4)
-        return data_fail(r->error, GLCNN_MALFORMED_DATA,
+        return fail_with(r->error, GLCNN_MALFORMED_DATA,
                          "%.300s: its images have %u dimensions; expected [N][C][H][W], "
                          "[N][H][W][C], [N][H][W] or [N][F]",
                          r->path, rank);
@@ -100,7 +100,7 @@ static glcnn_status look_at_values(const struct reading *r, const struct rows *r
         rows->get(rows, n, values);
         for (size_t i = 0; i < rows->length; i++) {
             if (!isfinite(values[i]))
-                return data_fail(r->error, GLCNN_MALFORMED_DATA,
+                return fail_with(r->error, GLCNN_MALFORMED_DATA,
                                  "%.300s: value %zu of image %u is not finite", r->path, i, n);
             *are_bytes &= values[i] >= 0 && values[i] <= 255 && values[i] == floorf(values[i]);
         }
@@ -116,7 +116,7 @@ static glcnn_status choose_kind(const struct reading *r, const struct rows *rows
     if (status != GLCNN_SUCCESS)
         return status;
     if (asked == GLCNN_DATA_VALUES_BYTES && !*are_bytes)
-        return data_fail(
+        return fail_with(
             r->error, GLCNN_UNSUPPORTED,
             "%.300s: bytes are requested, but it has values that are not whole numbers in 0 .. 255",
             r->path);
@@ -158,7 +158,7 @@ static glcnn_status fill(const struct reading *r, const struct rows *rows, float
     else if (count <= SIZE_MAX / sizeof(float))
         table->floats = malloc(count * sizeof(float));
     if (!table->bytes && !table->floats)
-        return data_no_memory(r->error, r->path);
+        return fail_no_memory(r->error, r->path);
     for (uint32_t n = 0; n < rows->count; n++) {
         rows->get(rows, n, values);
         store_row(table, n, values, rows->is_planar);
@@ -171,7 +171,7 @@ glcnn_status table_fill(const struct reading *r, const struct rows *rows, struct
     float *values = malloc(rows->length * sizeof *values);
     table->path = strdup(r->path);
     glcnn_status status =
-        values && table->path ? fill(r, rows, values, table) : data_no_memory(r->error, r->path);
+        values && table->path ? fill(r, rows, values, table) : fail_no_memory(r->error, r->path);
     free(values);
     return status;
 }
@@ -193,7 +193,7 @@ glcnn_status table_fill_bytes(const struct reading *r, const uint8_t *values, bo
     table->path = strdup(r->path);
     table->bytes = malloc(count);
     if (!table->path || !table->bytes)
-        return data_no_memory(r->error, r->path);
+        return fail_no_memory(r->error, r->path);
     if (is_planar)
         copy_planes(values, table);
     else

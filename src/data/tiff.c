@@ -5,7 +5,7 @@
 #include <string.h>
 #include <tiffio.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "picture.h"
 #include "scale.h"
 
@@ -99,14 +99,14 @@ pass_over(TIFF *read, void *user, const char *module, const char *format, va_lis
 static glcnn_status refuse(const struct tiff *tiff, const char *what, const char *reason,
                            char *error)
 {
-    return ferror(tiff->file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
-                              : data_fail(error, GLCNN_MALFORMED_DATA, "is a %s: %.200s", what,
+    return ferror(tiff->file) ? fail_with(error, GLCNN_IO_ERROR, "cannot be read")
+                              : fail_with(error, GLCNN_MALFORMED_DATA, "is a %s: %.200s", what,
                                           *reason ? reason : "it cannot be decoded");
 }
 
 static glcnn_status no_memory(char *error)
 {
-    return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+    return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
 }
 
 /* libtiff closes what it opens; the file stays the caller's. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <webp/decode.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "picture.h"
 #include "scale.h"
 
@@ -23,8 +23,8 @@ static uint32_t little_endian(const uint8_t *at, size_t size)
 
 static glcnn_status refuse(FILE *file, const char *reason, char *error)
 {
-    return ferror(file) ? data_fail(error, GLCNN_IO_ERROR, "cannot be read")
-                        : data_fail(error, GLCNN_MALFORMED_DATA, "is a damaged WebP: %s", reason);
+    return ferror(file) ? fail_with(error, GLCNN_IO_ERROR, "cannot be read")
+                        : fail_with(error, GLCNN_MALFORMED_DATA, "is a damaged WebP: %s", reason);
 }
 
 /* ---- Orientation ---- */
@@ -91,7 +91,7 @@ static glcnn_status check_head(FILE *file, const uint8_t *bytes, size_t size, st
     if (!read_head(bytes, size, head))
         return refuse(file, "its head cannot be read", error);
     if (head->is_animated)
-        return data_fail(error, GLCNN_MALFORMED_DATA,
+        return fail_with(error, GLCNN_MALFORMED_DATA,
                          "is an animated WebP; expected a single picture");
     return picture_check_size(head->width, head->height, error) ? GLCNN_SUCCESS
                                                                 : GLCNN_MALFORMED_DATA;
@@ -123,7 +123,7 @@ static glcnn_status decode_all(FILE *file, const struct bytes *bytes, const stru
     const size_t row = (size_t)head->width * 4, size = row * head->height;
     *rows = malloc(size);
     if (!*rows || !WebPInitDecoderConfig(&config))
-        return data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
     config.output.colorspace = MODE_RGBA;
     config.output.is_external_memory = 1;
     config.output.u.RGBA = (WebPRGBABuffer){*rows, (int)row, size};
@@ -160,7 +160,7 @@ static glcnn_status scale(const struct head *head, const uint8_t *rows, uint32_t
     scaler_destroy(&scaler);
     free(converted);
     return good ? GLCNN_SUCCESS
-                : data_fail(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
+                : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory to decode it");
 }
 
 static glcnn_status webp_decode(FILE *file, const struct size *size, uint8_t *pixels, char *error)

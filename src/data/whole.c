@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "message.h"
+#include "base/fail.h"
 #include "scale.h"
 #include "set.h"
 
@@ -14,7 +14,7 @@ static const struct item *find_item(const glcnn_dataset *data, glcnn_data_part p
     const struct item *item = set_item(data, part, index);
     if (item && width > 0 && height > 0 && (uint64_t)width * height <= GLCNN_DATA_MAX_PIXELS)
         return item;
-    data_fail(
+    fail_with(
         error, GLCNN_INVALID_ARGUMENT,
         "%.300s: image %u is requested in %ux%u pixels; expected one of the part's images, and "
         "1 to %u pixels in all",
@@ -67,9 +67,9 @@ static glcnn_status read_image(const glcnn_dataset *set, const struct item *item
     struct image_values v;
     void *room = malloc(image_values_room(set));
     glcnn_status status =
-        room ? image_values_read(set, item, room, &v, error) : data_no_memory(error, set->path);
+        room ? image_values_read(set, item, room, &v, error) : fail_no_memory(error, set->path);
     if (status == GLCNN_SUCCESS && !scale_image(set, v.bytes, v.floats, to, pixels))
-        status = data_no_memory(error, set->path);
+        status = fail_no_memory(error, set->path);
     free(room);
     return status;
 }
@@ -108,7 +108,7 @@ glcnn_status glcnn_dataset_read_mask(glcnn_dataset *data, glcnn_data_part part, 
     if (!item)
         return GLCNN_INVALID_ARGUMENT;
     if (data->masks.count == 0)
-        return data_fail(error, GLCNN_INVALID_ARGUMENT, "%.300s: its targets are no masks",
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "%.300s: its targets are no masks",
                          data->path);
     glcnn_status status = set_mask_values(data, item->target, &values, error);
     for (uint32_t y = 0; y < height && status == GLCNN_SUCCESS; y++) {

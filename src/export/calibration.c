@@ -41,7 +41,7 @@ static const struct glcnn_export_options *options_of(const struct work *w)
 
 static glcnn_status no_memory(char error[GLCNN_ERROR_LENGTH])
 {
-    return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 /* Bytes are the kit's, or freed. */
@@ -310,19 +310,18 @@ static glcnn_status open_data(struct work *w, char error[GLCNN_ERROR_LENGTH])
     const struct pictures_options what = {
         .path = w->given->data, .task = task_of(form), .like = &w->saved};
     if (form->classes == 0)
-        return trained_refuse(
-            error, GLCNN_UNSUPPORTED,
-            "pictures for calibration are those that a task was trained on, and the "
-            "network is for none");
+        return fail_with(error, GLCNN_UNSUPPORTED,
+                         "pictures for calibration are those that a task was trained on, and the "
+                         "network is for none");
     if (!pictures_open(&what, &w->pictures, error))
         return GLCNN_MALFORMED_DATA;
     const uint32_t all = w->pictures.info->counts[GLCNN_DATA_PART_TRAINING];
     if (options_of(w)->pixels == GLCNN_EXPORT_PIXELS_BYTES && !w->pictures.info->bytes)
-        return trained_refuse(error, GLCNN_UNSUPPORTED,
-                              "the file is to take bytes, and the data are real numbers");
+        return fail_with(error, GLCNN_UNSUPPORTED,
+                         "the file is to take bytes, and the data are real numbers");
     w->count = w->given->count < all ? w->given->count : all;
     if (w->count == 0)
-        return trained_refuse(error, GLCNN_MALFORMED_DATA, "the data have no training pictures");
+        return fail_with(error, GLCNN_MALFORMED_DATA, "the data have no training pictures");
     const struct glcnn_data_loader_parameters loader = {
         .part = GLCNN_DATA_PART_TRAINING, .batch = BATCH, .limit = w->count};
     return pictures_load(&w->pictures, &loader, &w->loader, error) ? GLCNN_SUCCESS

@@ -20,7 +20,7 @@ _Static_assert(DETECTION_SCALES <= GLCNN_ONNX_GRIDS && 2 * DETECTION_SCALES <= T
 
 static glcnn_status refuse(char error[GLCNN_ERROR_LENGTH], const char *reason)
 {
-    return trained_refuse(error, GLCNN_UNSUPPORTED, reason);
+    return fail_with(error, GLCNN_UNSUPPORTED, "%s", reason);
 }
 
 /* ---- Names ---- */
@@ -85,7 +85,7 @@ static glcnn_status read_units(struct leaving *l, char error[GLCNN_ERROR_LENGTH]
         return GLCNN_SUCCESS;
     l->units = calloc(2 * (size_t)count, sizeof *l->units);
     if (!l->units)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     return model_read_units(l->model->units, count, l->units)
                ? GLCNN_SUCCESS
                : trained_refuse_device(error, l->model->device);
@@ -121,9 +121,9 @@ static glcnn_status parse_record(struct leaving *l, char error[GLCNN_ERROR_LENGT
         return GLCNN_SUCCESS;
     l->record =
         onnx_record_parse((const char *)text->bytes, text->size, skeleton->bytes, skeleton->size);
-    return l->record ? GLCNN_SUCCESS
-                     : trained_refuse(error, GLCNN_MALFORMED_DATA,
-                                      "its record of the ONNX file is damaged");
+    return l->record
+               ? GLCNN_SUCCESS
+               : fail_with(error, GLCNN_MALFORMED_DATA, "its record of the ONNX file is damaged");
 }
 
 /* ---- The file ---- */
@@ -284,7 +284,7 @@ static glcnn_status make_file(const struct leaving *l, const struct glcnn_export
     struct exported *made = calloc(1, sizeof *made);
     struct metadata *m = calloc(1, sizeof *m);
     glcnn_status status = GLCNN_OUT_OF_MEMORY;
-    trained_refuse(error, status, "not enough memory");
+    fail_with(error, status, "not enough memory");
     if (made && m && metadata_make(l, m))
         status = write_file(l, m, &made->bytes, &made->shown.size, error);
     if (status == GLCNN_SUCCESS) {
@@ -301,7 +301,7 @@ static glcnn_status make_file(const struct leaving *l, const struct glcnn_export
         for (size_t i = 0; i < made->name_count; i++)
             good = good && made->names[i];
         if (!good)
-            status = trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+            status = fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     }
     if (m)
         metadata_free(m);
@@ -404,7 +404,7 @@ glcnn_status glcnn_export_file(glcnn_device *device, const char *path,
     if (status != GLCNN_SUCCESS)
         snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
     else if (!device && (status = own_device_open(&own, NULL)) != GLCNN_SUCCESS)
-        trained_refuse(error, status, own.error);
+        fail_with(error, status, "%s", own.error);
     if (status == GLCNN_SUCCESS)
         status = leave_file(&l, device ? device : own.device, path, exported, error);
     onnx_record_free(l.record);

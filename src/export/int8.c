@@ -32,7 +32,7 @@ static glcnn_status open_bytes(const struct leaving *l, glcnn_device *device, co
     m->saved = *l->saved;
     m->values = calloc(TRAINED_BATCH * task_of(form)->values(form), sizeof *m->values);
     if (!m->values)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     glcnn_status status = glcnn_onnx_read(device, bytes, size, NULL, &network, &record, error);
     if (status == GLCNN_SUCCESS && !own_file_join(&own, record, error))
         status = GLCNN_MALFORMED_DATA;
@@ -50,7 +50,7 @@ static glcnn_status measure(const struct leaving *l, glcnn_device *device, const
     const struct glcnn_evaluation *evaluation;
     glcnn_model *m = calloc(1, sizeof *m);
     if (!m)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     glcnn_status status = open_bytes(l, device, bytes, size, m, error);
     if (status == GLCNN_SUCCESS)
         status = glcnn_model_evaluate(m, l->options->int8_data, NULL, &evaluation, error);
@@ -80,7 +80,7 @@ static glcnn_status describe_layers(const struct glcnn_onnx_quantization *q, con
     size_t count = 0;
     struct layer_error *layers = calloc(q->range_count + 1, sizeof *layers);
     if (!layers)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     for (size_t i = 0; i < q->range_count; i++)
         if (!isnan(errors[i]))
             layers[count++] = (struct layer_error){errors[i], q->ranges[i].name};
@@ -166,7 +166,7 @@ static glcnn_status judge(const struct leaving *l, glcnn_device *device,
     size_t size;
     double *errors = malloc((q->range_count + 1) * sizeof *errors);
     glcnn_status status = errors ? glcnn_onnx_quantize(q, &int8, &size, error)
-                                 : trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+                                 : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (status == GLCNN_SUCCESS)
         status = measure(l, device, q->bytes, q->size, &measured[0], error);
     if (status == GLCNN_SUCCESS)

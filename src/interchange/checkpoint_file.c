@@ -3,7 +3,6 @@
 #include "checkpoint_file.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,28 +20,16 @@ struct reader {
     char *error;
 };
 
-#define MALFORMED(r, ...) checkpoint_fail((r)->error, GLCNN_MALFORMED_DATA, "%.200s: " __VA_ARGS__)
-
-glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
-{
-    if (!error)
-        return status;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error, GLCNN_ERROR_LENGTH, format, arguments);
-    va_end(arguments);
-    return status;
-}
+#define MALFORMED(r, ...) fail_with((r)->error, GLCNN_MALFORMED_DATA, "%.200s: " __VA_ARGS__)
 
 static glcnn_status fail_io(const struct reader *r, const char *what)
 {
-    return checkpoint_fail(r->error, GLCNN_IO_ERROR, "%.300s: %s: %s", r->path, what,
-                           strerror(errno));
+    return fail_with(r->error, GLCNN_IO_ERROR, "%.300s: %s: %s", r->path, what, strerror(errno));
 }
 
 static glcnn_status no_memory(const struct reader *r)
 {
-    return checkpoint_fail(r->error, GLCNN_OUT_OF_MEMORY, "%.300s: out of memory", r->path);
+    return fail_with(r->error, GLCNN_OUT_OF_MEMORY, "%.300s: out of memory", r->path);
 }
 
 /* ---- Text ---- */

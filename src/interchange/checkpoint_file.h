@@ -12,6 +12,8 @@
 #include <glcnn/checkpoint.h>
 #include <glcnn/io.h>
 
+#include "base/fail.h"
+
 #define CHECKPOINT_MAX_HEADER (8u << 20) /* that of a network of 10,000 tensors has 2 MiB */
 #define CHECKPOINT_MAX_RANK   8
 #define CHECKPOINT_METADATA   "__metadata__"
@@ -62,10 +64,6 @@ glcnn_status checkpoint_file_read_tensor(const struct checkpoint_file *file, con
 #define CHECKPOINT_BYTES       "glcnn."
 #define CHECKPOINT_BYTES_DTYPE "U8"
 bool checkpoint_tensor_is_bytes(const struct checkpoint_tensor *tensor);
-
-/* Stores a message, if `error` is not NULL, and returns the status. */
-glcnn_status checkpoint_fail(char *error, glcnn_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 bool checkpoint_is_utf8(const char *text);
 

@@ -17,8 +17,7 @@ struct input {
     bool resumes; /* the file has state of an optimizer that the network has */
 };
 
-#define MALFORMED(in, ...)                                                                         \
-    checkpoint_fail((in)->error, GLCNN_MALFORMED_DATA, "%.200s: " __VA_ARGS__)
+#define MALFORMED(in, ...) fail_with((in)->error, GLCNN_MALFORMED_DATA, "%.200s: " __VA_ARGS__)
 
 /* The length that is not known yet is the file's; the kernel's other vectors then have it too. */
 static void learn_length(struct input *in, const struct parameter *p)
@@ -303,8 +302,8 @@ static glcnn_status read_metadata(const char *path, const struct glcnn_file_rang
     if (metadata)
         *metadata = (struct glcnn_checkpoint_metadata){0};
     if (!path || !metadata)
-        return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
-                               path ? "metadata" : "the path or the range");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
+                         path ? "metadata" : "the path or the range");
     glcnn_status status = checkpoint_file_open(path, range, &file, error);
     if (status == GLCNN_SUCCESS)
         status = copy_metadata(&file, metadata, error);
@@ -336,16 +335,16 @@ static glcnn_status read_named(const char *path, const struct glcnn_file_range *
     if (bytes)
         *bytes = NULL;
     if (!path || !name || !bytes || !size)
-        return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                               "checkpoint: path, range, name, bytes or size is NULL");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "checkpoint: path, range, name, bytes or size is NULL");
     glcnn_status status = checkpoint_file_open(path, range, &file, error);
     const struct checkpoint_tensor *t =
         status == GLCNN_SUCCESS ? checkpoint_file_find(&file, name) : NULL;
     if (t && !checkpoint_tensor_is_bytes(t))
-        status = checkpoint_fail(error, GLCNN_MALFORMED_DATA,
-                                 "%.200s: tensor \"%.100s\" is of dtype %.20s; expected bytes, "
-                                 "dtype " CHECKPOINT_BYTES_DTYPE,
-                                 path, name, t->dtype);
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
+                           "%.200s: tensor \"%.100s\" is of dtype %.20s; expected bytes, "
+                           "dtype " CHECKPOINT_BYTES_DTYPE,
+                           path, name, t->dtype);
     else if (t)
         status = checkpoint_file_read_tensor(&file, path, t, bytes, error);
     *size = status == GLCNN_SUCCESS && t ? (size_t)(t->end - t->begin) : 0;

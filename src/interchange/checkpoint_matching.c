@@ -158,8 +158,8 @@ static glcnn_status refuse_name(const struct matching *m, const char *name)
         all[i] = m->list.at[i].name;
     glcnn_suggest(name, strlen(name), all, m->list.count, text, sizeof text);
     free(all);
-    return checkpoint_fail(m->error, GLCNN_INVALID_ARGUMENT,
-                           "the network has no parameter \"%.100s\"%s", name, text);
+    return fail_with(m->error, GLCNN_INVALID_ARGUMENT, "the network has no parameter \"%.100s\"%s",
+                     name, text);
 }
 
 static glcnn_status ask_for_names(struct matching *m)
@@ -167,7 +167,7 @@ static glcnn_status ask_for_names(struct matching *m)
     for (size_t i = 0; i < m->name_count; i++) {
         const struct glcnn_checkpoint_name *n = &m->names[i];
         if (!n->tensor || !n->parameter)
-            return checkpoint_fail(m->error, GLCNN_INVALID_ARGUMENT, "name %zu is NULL", i);
+            return fail_with(m->error, GLCNN_INVALID_ARGUMENT, "name %zu is NULL", i);
         struct match *match = &m->matches[m->count++];
         match->name = n->tensor;
         match->parameter = find_parameter(m, n->parameter);
@@ -175,9 +175,8 @@ static glcnn_status ask_for_names(struct matching *m)
             return refuse_name(m, n->parameter);
         for (size_t k = 0; k < i; k++)
             if (m->matches[k].parameter == match->parameter)
-                return checkpoint_fail(m->error, GLCNN_INVALID_ARGUMENT,
-                                       "the parameter \"%.100s\" is given two tensors",
-                                       n->parameter);
+                return fail_with(m->error, GLCNN_INVALID_ARGUMENT,
+                                 "the parameter \"%.100s\" is given two tensors", n->parameter);
     }
     return GLCNN_SUCCESS;
 }
@@ -212,10 +211,10 @@ static glcnn_status find_matches(struct matching *m)
         m->fitting += !match->reason[0];
     }
     if (status == GLCNN_SUCCESS && m->fitting == 0)
-        return checkpoint_fail(m->error, GLCNN_MALFORMED_DATA,
-                               "%.200s: nothing of it fits the network: %.100s: %.200s", m->path,
-                               m->count ? m->matches[0].parameter->name : "it",
-                               m->count ? m->matches[0].reason : "no parameter is asked for");
+        return fail_with(m->error, GLCNN_MALFORMED_DATA,
+                         "%.200s: nothing of it fits the network: %.100s: %.200s", m->path,
+                         m->count ? m->matches[0].parameter->name : "it",
+                         m->count ? m->matches[0].reason : "no parameter is asked for");
     return status;
 }
 
@@ -227,9 +226,9 @@ static glcnn_status check_values(const struct matching *m, const struct match *m
     const uint64_t first = parameter_wrong_value(match->parameter, match->values, &expected);
     if (first == match->parameter->count)
         return GLCNN_SUCCESS;
-    return checkpoint_fail(m->error, GLCNN_MALFORMED_DATA,
-                           "%.200s: value %" PRIu64 " of tensor \"%.100s\" is %g; %s", m->path,
-                           first, match->name, (double)match->values[first], expected);
+    return fail_with(m->error, GLCNN_MALFORMED_DATA,
+                     "%.200s: value %" PRIu64 " of tensor \"%.100s\" is %g; %s", m->path, first,
+                     match->name, (double)match->values[first], expected);
 }
 
 static glcnn_status read_values(struct matching *m, struct match *match)

@@ -87,7 +87,7 @@ void parameter_find_shape(struct parameter *p)
 
 glcnn_status checkpoint_no_memory(char *error)
 {
-    return checkpoint_fail(error, GLCNN_OUT_OF_MEMORY, "checkpoint: out of memory");
+    return fail_with(error, GLCNN_OUT_OF_MEMORY, "checkpoint: out of memory");
 }
 
 void parameters_release(struct parameters *list)
@@ -108,9 +108,9 @@ static glcnn_status append(struct parameters *list, const struct parameter *p, c
     int length = snprintf(name, sizeof name, "%s.%s%s%s", label, p->vector,
                           moment ? ".optimizer." : "", moment ? moment : "");
     if (length < 0 || length >= MAX_NAME || !checkpoint_is_utf8(name))
-        return checkpoint_fail(list->error, GLCNN_INVALID_ARGUMENT,
-                               "the label \"%.100s\" is %s: set another, it names tensors", label,
-                               length >= MAX_NAME ? "too long" : "not UTF-8");
+        return fail_with(list->error, GLCNN_INVALID_ARGUMENT,
+                         "the label \"%.100s\" is %s: set another, it names tensors", label,
+                         length >= MAX_NAME ? "too long" : "not UTF-8");
     struct parameter *made = &list->at[list->count];
     *made = *p;
     made->name = strdup(name);
@@ -135,13 +135,13 @@ static glcnn_status no_vector(const struct parameters *list, glcnn_kernel *kerne
     glcnn_status status = glcnn_device_wait(device);
     return status == GLCNN_SUCCESS
                ? checkpoint_no_memory(list->error)
-               : checkpoint_fail(list->error, status, "checkpoint: %s", glcnn_device_error(device));
+               : fail_with(list->error, status, "checkpoint: %s", glcnn_device_error(device));
 }
 
 static glcnn_status unknown_length(const struct parameters *list, const char *label,
                                    const char *vector)
 {
-    return checkpoint_fail(
+    return fail_with(
         list->error, GLCNN_INVALID_ARGUMENT,
         "%.100s.%s: its length is not known yet; set input_feature_channels, or for a "
         "normalisation call glcnn_network_initialise, or execute a graph of the network first",
@@ -222,10 +222,10 @@ static glcnn_status check_labels(const struct parameters *list, glcnn_network *n
     free(labels);
     if (!repeated)
         return GLCNN_SUCCESS;
-    return checkpoint_fail(list->error, GLCNN_INVALID_ARGUMENT,
-                           "two filters of the network have the label \"%.200s\", which names what "
-                           "is saved; give them labels of their own",
-                           repeated);
+    return fail_with(list->error, GLCNN_INVALID_ARGUMENT,
+                     "two filters of the network have the label \"%.200s\", which names what "
+                     "is saved; give them labels of their own",
+                     repeated);
 }
 
 bool checkpoint_has(const glcnn_filter_node *node)
@@ -253,11 +253,11 @@ glcnn_status checkpoint_check_arguments(glcnn_network *network, const char *path
     if (error)
         error[0] = 0;
     if (!network || !path)
-        return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
-                               network ? "the path or the range" : "network");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "checkpoint: %s is NULL",
+                         network ? "the path or the range" : "network");
     if (glcnn_network_status(network) != GLCNN_SUCCESS)
-        return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                               "checkpoint: the network could not be made: see its device's error");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "checkpoint: the network could not be made: see its device's error");
     return GLCNN_SUCCESS;
 }
 
@@ -267,8 +267,8 @@ static glcnn_status fail_write(const struct parameter *p, glcnn_status status, c
 {
     return status == GLCNN_SUCCESS
                ? status
-               : checkpoint_fail(error, status, "%.200s cannot be written to the device: %s",
-                                 p->name, glcnn_device_error(glcnn_kernel_device(p->kernel)));
+               : fail_with(error, status, "%.200s cannot be written to the device: %s", p->name,
+                           glcnn_device_error(glcnn_kernel_device(p->kernel)));
 }
 
 glcnn_status parameter_make(const struct parameter *p, char *error)

@@ -50,17 +50,16 @@ static glcnn_status add_entries(cJSON *object, const struct glcnn_checkpoint_ent
     for (size_t i = 0; i < count; i++) {
         const char *name = entries[i].name, *text = entries[i].text;
         if (!name || !text || !checkpoint_is_utf8(name))
-            return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                                   "metadata %zu has no name or no text, or a name that is not "
-                                   "UTF-8",
-                                   i);
+            return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                             "metadata %zu has no name or no text, or a name that is not "
+                             "UTF-8",
+                             i);
         if (!checkpoint_is_utf8(text))
-            return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                                   "metadata \"%.200s\" has a text that is not UTF-8", name);
+            return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                             "metadata \"%.200s\" has a text that is not UTF-8", name);
         if (cJSON_GetObjectItemCaseSensitive(object, name))
-            return checkpoint_fail(error, GLCNN_INVALID_ARGUMENT,
-                                   "metadata \"%.200s\" is given twice, or written by the library",
-                                   name);
+            return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                             "metadata \"%.200s\" is given twice, or written by the library", name);
         if (!cJSON_AddStringToObject(object, name, text))
             return checkpoint_no_memory(error);
     }
@@ -115,20 +114,20 @@ static glcnn_status check_bytes(const struct contents *c)
                         strncmp(b->name, CHECKPOINT_BYTES, strlen(CHECKPOINT_BYTES)) == 0 &&
                         checkpoint_is_utf8(b->name);
         if (!is_named || !b->bytes || b->size == 0)
-            return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
-                                   "bytes %zu are none, or have no name that begins with "
-                                   "\"" CHECKPOINT_BYTES "\"",
-                                   i);
+            return fail_with(c->list.error, GLCNN_INVALID_ARGUMENT,
+                             "bytes %zu are none, or have no name that begins with "
+                             "\"" CHECKPOINT_BYTES "\"",
+                             i);
         bool repeats = strcmp(b->name, CHECKPOINT_DIGEST) == 0;
         for (size_t k = 0; k < i; k++)
             repeats = repeats || strcmp(c->bytes[k].name, b->name) == 0;
         for (size_t k = 0; k < c->list.count; k++)
             repeats = repeats || strcmp(c->list.at[k].name, b->name) == 0;
         if (repeats)
-            return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
-                                   "bytes \"%.200s\" are given twice, or a parameter or the digest "
-                                   "has the name",
-                                   b->name);
+            return fail_with(c->list.error, GLCNN_INVALID_ARGUMENT,
+                             "bytes \"%.200s\" are given twice, or a parameter or the digest "
+                             "has the name",
+                             b->name);
     }
     return GLCNN_SUCCESS;
 }
@@ -156,9 +155,9 @@ static glcnn_status make_header(const struct contents *c, cJSON *header, uint8_t
     *bytes = fits ? frame_header(json, size) : NULL;
     cJSON_free(json);
     if (json && !fits)
-        return checkpoint_fail(c->list.error, GLCNN_INVALID_ARGUMENT,
-                               "the header would have more than %u bytes: give fewer metadata",
-                               CHECKPOINT_MAX_HEADER);
+        return fail_with(c->list.error, GLCNN_INVALID_ARGUMENT,
+                         "the header would have more than %u bytes: give fewer metadata",
+                         CHECKPOINT_MAX_HEADER);
     return *bytes ? GLCNN_SUCCESS : checkpoint_no_memory(c->list.error);
 }
 
@@ -169,15 +168,14 @@ static glcnn_status read_values(const struct parameter *p, float *values, char *
         values[i] = p->neutral;
     glcnn_status status = p->buffer ? glcnn_buffer_read(p->buffer, 0, size, values) : GLCNN_SUCCESS;
     if (status != GLCNN_SUCCESS)
-        return checkpoint_fail(error, status, "%.200s cannot be read from the device: %s", p->name,
-                               glcnn_device_error(glcnn_kernel_device(p->kernel)));
+        return fail_with(error, status, "%.200s cannot be read from the device: %s", p->name,
+                         glcnn_device_error(glcnn_kernel_device(p->kernel)));
     const char *expected;
     uint64_t first = parameter_wrong_value(p, values, &expected);
     if (first < p->count)
-        return checkpoint_fail(error, GLCNN_INVALID_STATE,
-                               "%.200s is not saved: value %" PRIu64
-                               " is %g, %s; training has diverged",
-                               p->name, first, (double)values[first], expected);
+        return fail_with(error, GLCNN_INVALID_STATE,
+                         "%.200s is not saved: value %" PRIu64 " is %g, %s; training has diverged",
+                         p->name, first, (double)values[first], expected);
     checkpoint_swap_to_little_endian(values, p->count);
     return GLCNN_SUCCESS;
 }

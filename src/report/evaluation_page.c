@@ -11,8 +11,8 @@ static glcnn_status check(const glcnn_model *m, char error[GLCNN_ERROR_LENGTH])
 {
     return m->evaluated.is_measured
                ? GLCNN_SUCCESS
-               : trained_refuse(error, GLCNN_INVALID_STATE,
-                                "the model has no evaluation: glcnn_model_evaluate makes one");
+               : fail_with(error, GLCNN_INVALID_STATE,
+                           "the model has no evaluation: glcnn_model_evaluate makes one");
 }
 
 static bool write_page(const glcnn_model *m, struct report_picture *worst, const char *path,
@@ -53,8 +53,8 @@ glcnn_status glcnn_model_save_page(const glcnn_model *m, const char *path,
     if (check(m, error) != GLCNN_SUCCESS)
         return GLCNN_INVALID_STATE;
     if (!e->score.findings)
-        return trained_refuse(error, GLCNN_INVALID_STATE,
-                              "the evaluation kept nothing for a page: give it the option page");
+        return fail_with(error, GLCNN_INVALID_STATE,
+                         "the evaluation kept nothing for a page: give it the option page");
     const bool good = report_read_worst(&e->pictures, e->result.part, &e->findings, m->saved.names,
                                         worst, error) &&
                       write_page(m, worst, path, error);

@@ -59,7 +59,7 @@ static glcnn_status open_data(glcnn_model *m, const char *data,
                                           .mask_colours = options->mask_colours};
     struct glcnn_data_loader_parameters parameters = {.batch = TRAINED_BATCH};
     if (!(e->data = strdup(data)))
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (!pictures_open(&what, &e->pictures, error))
         return GLCNN_MALFORMED_DATA;
     pictures_describe_decisions(&e->pictures, &e->notes);
@@ -76,7 +76,7 @@ static glcnn_status begin_findings(glcnn_model *m, char error[GLCNN_ERROR_LENGTH
     struct evaluated *e = &m->evaluated;
     const struct task *task = e->score.task;
     if (!findings_begin(&e->findings, task->count_right ? m->saved.form.classes : 0))
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     e->score.findings = &e->findings;
     if (task->show)
         findings_keep_values(&e->findings, m->info.value_count);
@@ -147,7 +147,7 @@ static glcnn_status describe(glcnn_model *m, char error[GLCNN_ERROR_LENGTH])
     r->json = e->json = describe_json(m);
     return describe_parts(e) && r->text && r->json && !e->notes.failed && !e->remarks.failed
                ? GLCNN_SUCCESS
-               : trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+               : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 /* ---- The evaluation ---- */
@@ -194,8 +194,8 @@ glcnn_status glcnn_model_evaluate(glcnn_model *m, const char *data,
     *evaluation = NULL;
     trained_forget_evaluation(m);
     if (m->predictions)
-        return trained_refuse(error, GLCNN_INVALID_STATE,
-                              "the model has predictions under way: destroy them before");
+        return fail_with(error, GLCNN_INVALID_STATE,
+                         "the model has predictions under way: destroy them before");
     const glcnn_status status = evaluate(m, data, options ? options : &plain, error);
     m->evaluated.is_measured = status == GLCNN_SUCCESS;
     if (m->evaluated.is_measured)

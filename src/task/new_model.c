@@ -66,9 +66,9 @@ glcnn_status glcnn_model_create(glcnn_device *device,
     const char *wrong = m ? describe_model(parameters, &m->saved) : NULL;
     glcnn_status status = GLCNN_SUCCESS;
     if (!m)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (wrong)
-        status = trained_refuse(error, GLCNN_INVALID_ARGUMENT, wrong);
+        status = fail_with(error, GLCNN_INVALID_ARGUMENT, "%s", wrong);
     else
         status = trained_open(m, device, error);
     if (status == GLCNN_SUCCESS &&

@@ -37,9 +37,8 @@ static glcnn_status allocate_answers(glcnn_predictions *p, char error[GLCNN_ERRO
     const struct task *task = task_of(form_of(p));
     if (task->points)
         p->points = calloc(task->point_count(form_of(p)), sizeof *p->points);
-    return !task->points || p->points
-               ? GLCNN_SUCCESS
-               : trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    return !task->points || p->points ? GLCNN_SUCCESS
+                                      : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 static bool limits_are_legal(const struct glcnn_detection_limits *l)
@@ -60,9 +59,9 @@ static glcnn_status take_options(glcnn_predictions *p, const struct glcnn_model_
         return GLCNN_INVALID_ARGUMENT;
     }
     if (!limits_are_legal(&p->limits))
-        return trained_refuse(error, GLCNN_INVALID_ARGUMENT,
-                              "limits of detections are a score and an overlap in 0 .. 1, and most "
-                              "in 1 .. 300");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "limits of detections are a score and an overlap in 0 .. 1, and most "
+                         "in 1 .. 300");
     if (!options->limits || task->limits != TASK_LIMITS_NONE)
         return GLCNN_SUCCESS;
     snprintf(error, GLCNN_ERROR_LENGTH, "limits are of detect and keypoints; the task is %s",
@@ -98,11 +97,11 @@ glcnn_status glcnn_model_predict(glcnn_model *model, const char *const *paths, u
     static const struct glcnn_model_options plain = {.flip = false};
     *predictions = NULL;
     if (model->predictions)
-        return trained_refuse(error, GLCNN_INVALID_STATE,
-                              "the model has predictions under way: destroy them before");
+        return fail_with(error, GLCNN_INVALID_STATE,
+                         "the model has predictions under way: destroy them before");
     glcnn_predictions *p = calloc(1, sizeof *p);
     if (!p)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     p->model = model;
     model->predictions = *predictions = p;
     const glcnn_status status =
@@ -194,7 +193,7 @@ glcnn_status glcnn_predictions_draw(glcnn_predictions *p, uint8_t *pixels,
         return GLCNN_UNSUPPORTED;
     }
     if (!a->values)
-        return trained_refuse(error, GLCNN_INVALID_STATE, "there is no finite answer under way");
+        return fail_with(error, GLCNN_INVALID_STATE, "there is no finite answer under way");
     const glcnn_status status =
         glcnn_dataset_read_picture(p->pictures.set, GLCNN_DATA_PART_TEST, p->prediction.index,
                                    a->width, a->height, pixels, error);
@@ -264,7 +263,7 @@ static glcnn_status run_batch(glcnn_predictions *p, char error[GLCNN_ERROR_LENGT
     p->next = 0;
     if (status == GLCNN_SUCCESS && !flip_run(&m->flip, &m->runner, &p->batch, m->values)) {
         status = glcnn_device_is_lost(m->model.device) ? GLCNN_DEVICE_LOST : GLCNN_OUT_OF_MEMORY;
-        trained_refuse(error, status, runner_error(&m->runner));
+        fail_with(error, status, "%s", runner_error(&m->runner));
     }
     if (status != GLCNN_SUCCESS)
         p->left = p->batch.count = 0;

@@ -6,19 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-glcnn_status trained_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
-                            const char *message)
-{
-    if (error != message)
-        snprintf(error, GLCNN_ERROR_LENGTH, "%s", message);
-    return status;
-}
-
 glcnn_status trained_refuse_device(char error[GLCNN_ERROR_LENGTH], const glcnn_device *device)
 {
-    return trained_refuse(error,
-                          glcnn_device_is_lost(device) ? GLCNN_DEVICE_LOST : GLCNN_OUT_OF_MEMORY,
-                          model_failure(device));
+    return fail_with(error, glcnn_device_is_lost(device) ? GLCNN_DEVICE_LOST : GLCNN_OUT_OF_MEMORY,
+                     "%s", model_failure(device));
 }
 
 const char *trained_text(const struct text *text)
@@ -47,11 +38,11 @@ glcnn_status trained_open(glcnn_model *m, glcnn_device *device, char error[GLCNN
     glcnn_status status = device ? GLCNN_SUCCESS : own_device_open(&m->own, NULL);
     const size_t each = task_of(&m->saved.form)->values(&m->saved.form);
     if (status != GLCNN_SUCCESS)
-        return trained_refuse(error, status, m->own.error);
+        return fail_with(error, status, "%s", m->own.error);
     device = device ? device : m->own.device;
     m->values = calloc(TRAINED_BATCH * each, sizeof *m->values);
     if (!m->values)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     m->info = (struct glcnn_model_description){.title = m->saved.title,
                                                .task = &task_of(&m->saved.form)->info,
                                                .width = m->saved.form.width,
@@ -84,7 +75,7 @@ static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *
     char reason[GLCNN_ERROR_LENGTH];
     m->path = strdup(path);
     if (!m->path)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (!saved_read(path, &m->saved, error))
         return GLCNN_MALFORMED_DATA;
     glcnn_status status = take_size(m, size[0], size[1], error);
@@ -94,7 +85,7 @@ static glcnn_status open_file(glcnn_model *m, glcnn_device *device, const char *
     if (status == GLCNN_SUCCESS)
         return glcnn_checkpoint_load(m->model.network, path, NULL, error);
     if (status == GLCNN_NO_DEVICE)
-        return trained_refuse(error, status, reason);
+        return fail_with(error, status, "%s", reason);
     snprintf(error, GLCNN_ERROR_LENGTH, "%.200s: %.300s", path, reason);
     return status;
 }
@@ -114,7 +105,7 @@ glcnn_status glcnn_model_load_sized(glcnn_device *device, const char *path, uint
     }
     glcnn_model *m = *model = calloc(1, sizeof *m);
     if (!m)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     const glcnn_status status = open_file(m, device, path, size, error);
     if (status != GLCNN_SUCCESS)
         glcnn_model_destroy(model);

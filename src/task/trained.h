@@ -2,6 +2,7 @@
 #ifndef GLCNN_TASK_TRAINED_H
 #define GLCNN_TASK_TRAINED_H
 
+#include "base/fail.h"
 #include "flip.h"
 #include "model.h"
 #include "own_device.h"
@@ -49,10 +50,7 @@ glcnn_status trained_begin(glcnn_model *model, const struct pictures *pictures, 
 /* Closes what the last evaluation opened. */
 void trained_forget_evaluation(glcnn_model *model);
 
-/* Writes the message. Returns the status. */
-glcnn_status trained_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status,
-                            const char *message);
-/* The same of what the device says, or that there is no memory. */
+/* Writes what the device says, or that there is no memory. */
 glcnn_status trained_refuse_device(char error[GLCNN_ERROR_LENGTH], const glcnn_device *device);
 /* A text that may not have been added to; NULL: not enough memory. */
 const char *trained_text(const struct text *text);

@@ -9,10 +9,10 @@ glcnn_status anomaly_create(glcnn_device *device, glcnn_anomaly **anomaly,
 {
     glcnn_anomaly *a = *anomaly = calloc(1, sizeof *a);
     if (!a)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     const glcnn_status status = device ? GLCNN_SUCCESS : own_device_open(&a->own, NULL);
     a->device = device ? device : a->own.device;
-    return status == GLCNN_SUCCESS ? status : trained_refuse(error, status, a->own.error);
+    return status == GLCNN_SUCCESS ? status : fail_with(error, status, "%s", a->own.error);
 }
 
 void glcnn_anomaly_destroy(glcnn_anomaly **anomaly)

@@ -32,7 +32,7 @@ struct fit {
 
 static glcnn_status no_memory(char error[GLCNN_ERROR_LENGTH])
 {
-    return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+    return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 static glcnn_status complain_of_broken(const struct fit *f, char error[GLCNN_ERROR_LENGTH])
@@ -146,7 +146,7 @@ static glcnn_status open_pictures(glcnn_anomaly *a, const char *folder,
     if (good)
         status = anomaly_open_pictures(a, (const char *const *)paths.items, paths.count, error);
     else
-        trained_refuse(error, status, "not enough memory");
+        fail_with(error, status, "not enough memory");
     anomaly_free_paths(&paths);
     return status;
 }
@@ -238,8 +238,8 @@ static glcnn_status collect_points(struct fit *f, char error[GLCNN_ERROR_LENGTH]
     if (status == GLCNN_SUCCESS)
         status = complain_of_broken(f, error);
     if (status == GLCNN_SUCCESS && f->blocks == 0)
-        status = trained_refuse(error, GLCNN_MALFORMED_DATA,
-                                "none of the pictures for the bank can be read");
+        status =
+            fail_with(error, GLCNN_MALFORMED_DATA, "none of the pictures for the bank can be read");
     return status;
 }
 
@@ -325,8 +325,8 @@ static glcnn_status rate_held_out(struct fit *f, char error[GLCNN_ERROR_LENGTH])
     if (status == GLCNN_SUCCESS)
         status = complain_of_broken(f, error);
     if (status == GLCNN_SUCCESS && f->score_count == 0)
-        status = trained_refuse(error, GLCNN_MALFORMED_DATA,
-                                "none of the pictures for the threshold can be read");
+        status = fail_with(error, GLCNN_MALFORMED_DATA,
+                           "none of the pictures for the threshold can be read");
     return status;
 }
 
@@ -431,9 +431,8 @@ glcnn_status glcnn_anomaly_save(const glcnn_anomaly *a, const char *path,
                                 char error[GLCNN_ERROR_LENGTH])
 {
     if (a->info.fitted == 0)
-        return trained_refuse(
-            error, GLCNN_INVALID_STATE,
-            "the object is of a file, which has all that would be written: copy that");
+        return fail_with(error, GLCNN_INVALID_STATE,
+                         "the object is of a file, which has all that would be written: copy that");
     return anomaly_file_write(path, &a->saved, &a->patches, &a->bank, &a->record, error)
                ? GLCNN_SUCCESS
                : GLCNN_IO_ERROR;

@@ -71,7 +71,7 @@ static glcnn_status begin_scores(glcnn_anomaly *a, char error[GLCNN_ERROR_LENGTH
     s->scores = calloc(pictures + 1, sizeof *s->scores);
     s->are_defects = calloc(pictures + 1, sizeof *s->are_defects);
     if (!s->scores || !s->are_defects)
-        return trained_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+        return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     if (!anomaly_load_pictures(a, &s->loader, error))
         return GLCNN_MALFORMED_DATA;
     s->left = glcnn_data_loader_steps(s->loader);
@@ -85,7 +85,7 @@ glcnn_status glcnn_anomaly_begin(glcnn_anomaly *a, const char *const *given, uin
     anomaly_close_pictures(a);
     glcnn_status status = GLCNN_OUT_OF_MEMORY;
     if (!find_paths(given, count, &paths, &a->remarks))
-        trained_refuse(error, status, "not enough memory");
+        fail_with(error, status, "not enough memory");
     else
         status = anomaly_open_pictures(a, (const char *const *)paths.items, paths.count, error);
     anomaly_free_paths(&paths);
@@ -155,8 +155,8 @@ glcnn_status glcnn_anomaly_next(glcnn_anomaly *a, const struct glcnn_anomaly_sco
     *score = NULL;
     s->has_score = false;
     if (!s->loader)
-        return trained_refuse(error, GLCNN_INVALID_STATE,
-                              "no pictures are under way: glcnn_anomaly_begin opens them");
+        return fail_with(error, GLCNN_INVALID_STATE,
+                         "no pictures are under way: glcnn_anomaly_begin opens them");
     for (;;) {
         while (s->next < s->batch.count) {
             const uint32_t n = s->next++;
@@ -190,7 +190,7 @@ glcnn_status glcnn_anomaly_save_map(const glcnn_anomaly *a, const char *path,
                                  .distances = s->score.distances,
                                  .threshold = a->record.threshold};
     if (!s->has_score)
-        return trained_refuse(error, GLCNN_INVALID_STATE, "there is no finite score under way");
+        return fail_with(error, GLCNN_INVALID_STATE, "there is no finite score under way");
     return heat_map_write(path, &map, error) ? GLCNN_SUCCESS : GLCNN_IO_ERROR;
 }
 

@@ -4,7 +4,6 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,16 +164,6 @@ const char *glcnn_train_setting_choice(const struct glcnn_train_setting *row, si
     return row->list ? row->list->at(number) : NULL;
 }
 
-glcnn_status setting_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *format,
-                            ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error, GLCNN_ERROR_LENGTH, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
 void *setting_place(glcnn_train_settings *s, const struct glcnn_train_setting *row)
 {
     return (char *)s + row->offset;
@@ -307,8 +296,8 @@ static glcnn_status set_number(glcnn_train_settings *s, const struct glcnn_train
     char range[96];
     if (setting_read_number(s, row, value, row->least) && !is_excluded(s, row))
         return GLCNN_SUCCESS;
-    return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s is \"%s\"; it must be %s", row->name,
-                          value, describe_given_range(row, range));
+    return fail_with(error, GLCNN_INVALID_ARGUMENT, "--%s is \"%s\"; it must be %s", row->name,
+                     value, describe_given_range(row, range));
 }
 
 /* ---- Names and texts ---- */
@@ -318,8 +307,7 @@ glcnn_status setting_refuse_name(const char *what, const char *word, const char 
 {
     char text[GLCNN_ERROR_LENGTH - 128];
     glcnn_suggest(word, strlen(word), names, count, text, sizeof text);
-    return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "there is no %s \"%.80s\"%s", what, word,
-                          text);
+    return fail_with(error, GLCNN_INVALID_ARGUMENT, "there is no %s \"%.80s\"%s", what, word, text);
 }
 
 static glcnn_status set_name(glcnn_train_settings *s, const struct glcnn_train_setting *row,
@@ -362,17 +350,16 @@ static glcnn_status set_text(glcnn_train_settings *s, const struct glcnn_train_s
                              const char *value, char error[GLCNN_ERROR_LENGTH])
 {
     if (!has_ending(value, row->ending, row->other))
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT,
-                              "--%s is \"%.300s\"; expected a %s%s%s file", row->name, value,
-                              row->ending, row->other ? " or " : "", row->other ? row->other : "");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--%s is \"%.300s\"; expected a %s%s%s file", row->name, value,
+                         row->ending, row->other ? " or " : "", row->other ? row->other : "");
     if (row->most > 0 && strlen(value) > row->most)
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT,
-                              "--%s has %zu letters, more than the %" PRIu64
-                              " that a checkpoint keeps",
-                              row->name, strlen(value), row->most);
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--%s has %zu letters, more than the %" PRIu64 " that a checkpoint keeps",
+                         row->name, strlen(value), row->most);
     return setting_copy_text(s, row, value)
                ? GLCNN_SUCCESS
-               : setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+               : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 /* ---- What is of a kind of its own ---- */
@@ -384,8 +371,8 @@ static glcnn_status set_flag(glcnn_train_settings *s, const struct glcnn_train_s
     *(bool *)setting_place(s, row) = is_set;
     if (is_set || strcmp(value, "0") == 0)
         return GLCNN_SUCCESS;
-    return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s is \"%.300s\"; it must be 0 or 1",
-                          row->name, value);
+    return fail_with(error, GLCNN_INVALID_ARGUMENT, "--%s is \"%.300s\"; it must be 0 or 1",
+                     row->name, value);
 }
 
 bool setting_set_augment(glcnn_train_settings *s, const char *words, char error[GLCNN_ERROR_LENGTH])
@@ -407,7 +394,7 @@ static glcnn_status set_words(glcnn_train_settings *s, const struct glcnn_train_
     char why[GLCNN_ERROR_LENGTH];
     if (setting_set_augment(s, value, why))
         return GLCNN_SUCCESS;
-    return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s: %.480s", row->name, why);
+    return fail_with(error, GLCNN_INVALID_ARGUMENT, "--%s: %.480s", row->name, why);
 }
 
 static glcnn_status set_size(glcnn_train_settings *s, const struct glcnn_train_setting *row,
@@ -416,8 +403,8 @@ static glcnn_status set_size(glcnn_train_settings *s, const struct glcnn_train_s
     struct setting_extent *size = setting_place(s, row);
     if (option_extent(value, (uint32_t)row->most, &size->width, &size->height))
         return GLCNN_SUCCESS;
-    return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s is \"%.300s\"; " OPTION_EXTENT,
-                          row->name, value, (unsigned)row->most);
+    return fail_with(error, GLCNN_INVALID_ARGUMENT, "--%s is \"%.300s\"; " OPTION_EXTENT, row->name,
+                     value, (unsigned)row->most);
 }
 
 /* ---- All ---- */
@@ -444,8 +431,8 @@ glcnn_status glcnn_train_settings_set(glcnn_train_settings *s, const char *name,
         return setting_refuse_name("setting", name, names, SETTING_COUNT, error);
     }
     if (!value && row->kind != GLCNN_TRAIN_SETTING_FLAG)
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--%s needs a value, %s", row->name,
-                              row->value);
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "--%s needs a value, %s", row->name,
+                         row->value);
     setting_note_given(s, row);
     if (row->kind == GLCNN_TRAIN_SETTING_DATA)
         s->source = NULL;
@@ -482,7 +469,7 @@ glcnn_status settings_copy(const glcnn_train_settings *settings, glcnn_train_set
     memset(copy->owned, 0, sizeof copy->owned);
     for (size_t i = 0; i < SETTING_COUNT; i++)
         if (settings->owned[i] && !setting_copy_text(copy, &settings_table[i], settings->owned[i]))
-            return setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+            return fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
     return GLCNN_SUCCESS;
 }
 

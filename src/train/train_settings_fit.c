@@ -91,31 +91,29 @@ static glcnn_status check_origin(const glcnn_train_settings *s, char error[GLCNN
 {
     bool sets_input = s->size.width || s->channels || s->mean || s->deviation;
     if (s->names && !s->matching)
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--names needs --load-matching");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "--names needs --load-matching");
     if (settings_keep_classes(s) && !s->model)
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT, "--classes model needs --model");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT, "--classes model needs --model");
     if (s->resume && (s->model || s->matching))
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT,
-                              "--model and --load-matching cannot be given with --resume");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--model and --load-matching cannot be given with --resume");
     if (s->model && s->net)
-        return setting_refuse(error, GLCNN_INVALID_ARGUMENT,
-                              "--net and --model cannot be given together");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--net and --model cannot be given together");
     if (s->is_backbone_rate_set && !s->model && !s->matching && !s->resume)
-        return setting_refuse(
-            error, GLCNN_INVALID_ARGUMENT,
-            "--backbone-lr needs --model or --load-matching: a new network has no "
-            "layers that have learned anything, and --lr is the rate of all");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--backbone-lr needs --model or --load-matching: a new network has no "
+                         "layers that have learned anything, and --lr is the rate of all");
     if (s->time > 0 && settings_are_given(s, SETTING_epochs))
-        return setting_refuse(
-            error, GLCNN_INVALID_ARGUMENT,
-            "--time and --epochs cannot be given together: --time chooses the epochs");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--time and --epochs cannot be given together: --time chooses the epochs");
     if (s->syncs_statistics && s->average_every)
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_INVALID_ARGUMENT,
             "--sync-batch-norm needs ranks that step together; with --average-every each steps "
             "by itself");
     if (sets_input && (s->resume || s->model))
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_INVALID_ARGUMENT,
             "--size, --channels, --mean and --deviation cannot be given: they are those of the %s",
             s->model ? "model" : "checkpoint that is resumed");
@@ -131,35 +129,32 @@ static glcnn_status choose_schedule(glcnn_train_settings *s, bool decays,
         s->schedule = decays ? names->find("exponential") : &schedules[0];
     if (!decays || s->schedule->decays)
         return GLCNN_SUCCESS;
-    return setting_refuse(error, GLCNN_INVALID_ARGUMENT,
-                          "--decay needs --schedule exponential or step; this run has %s",
-                          s->schedule->name);
+    return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                     "--decay needs --schedule exponential or step; this run has %s",
+                     s->schedule->name);
 }
 
 /* What fits together only once the task is known. */
 static glcnn_status check_settings(const glcnn_train_settings *s, char error[GLCNN_ERROR_LENGTH])
 {
     if (s->nesterov && s->optimizer->momentum == 0)
-        return setting_refuse(
-            error, GLCNN_INVALID_ARGUMENT,
-            "--nesterov needs --optimizer sgd, and this run has %s: leave --nesterov "
-            "out, or add --optimizer sgd --lr 0.05",
-            s->optimizer->name);
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--nesterov needs --optimizer sgd, and this run has %s: leave --nesterov "
+                         "out, or add --optimizer sgd --lr 0.05",
+                         s->optimizer->name);
     if (s->unfreeze_after > 0 && (strcmp(s->train, "all") == 0 || s->ema > 0))
-        return setting_refuse(
-            error, GLCNN_INVALID_ARGUMENT,
-            "--unfreeze-after needs layers that are frozen, by --train, and no --ema");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--unfreeze-after needs layers that are frozen, by --train, and no --ema");
     if (s->weight_decay * s->rate >= 1)
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_INVALID_ARGUMENT,
             "--weight-decay %g times the learning rate of %g is %g: a step would take all of "
             "each weight away; their product must be below 1",
             s->weight_decay, s->rate, s->weight_decay * s->rate);
     if (s->ema > 0 && s->average_every)
-        return setting_refuse(
-            error, GLCNN_INVALID_ARGUMENT,
-            "--ema needs ranks that step together; with --average-every each steps by "
-            "itself");
+        return fail_with(error, GLCNN_INVALID_ARGUMENT,
+                         "--ema needs ranks that step together; with --average-every each steps by "
+                         "itself");
     return GLCNN_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 #ifndef GLCNN_TRAIN_TRAIN_SETTINGS_KINDS_H
 #define GLCNN_TRAIN_TRAIN_SETTINGS_KINDS_H
 
+#include "base/fail.h"
 #include "train_settings.h"
 
 /* Where the value of a setting is. */
@@ -38,9 +39,6 @@ const char *setting_write(const glcnn_train_settings *settings,
 /* What settings_finish reads of the checkpoint of `resume` (train_settings_resume.c). */
 glcnn_status settings_resume(glcnn_train_settings *settings, char error[GLCNN_ERROR_LENGTH]);
 
-/* Writes the message, as printf formats it. Returns the status. */
-glcnn_status setting_refuse(char error[GLCNN_ERROR_LENGTH], glcnn_status status, const char *format,
-                            ...) __attribute__((format(printf, 3, 4)));
 /* The same of a word that is none of `count` names. */
 glcnn_status setting_refuse_name(const char *what, const char *word, const char *const *names,
                                  size_t count, char error[GLCNN_ERROR_LENGTH]);

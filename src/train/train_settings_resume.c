@@ -15,9 +15,9 @@ static glcnn_status refuse_other(const glcnn_train_settings *s,
                                  const struct glcnn_train_setting *row, const char *text,
                                  char error[GLCNN_ERROR_LENGTH])
 {
-    return setting_refuse(error, GLCNN_INVALID_STATE,
-                          "%.300s: cannot be resumed: --%s differs; the run began with \"%.60s\"",
-                          s->resume, row->name, text);
+    return fail_with(error, GLCNN_INVALID_STATE,
+                     "%.300s: cannot be resumed: --%s differs; the run began with \"%.60s\"",
+                     s->resume, row->name, text);
 }
 
 static glcnn_status resume_number(glcnn_train_settings *s, const struct glcnn_train_setting *row,
@@ -32,13 +32,13 @@ static glcnn_status resume_number(glcnn_train_settings *s, const struct glcnn_tr
         return GLCNN_SUCCESS;
     }
     if (!text)
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.200s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
             "metadata have no \"%s\"; expected %s",
             s->resume, row->name, setting_describe_range(row, least, range));
     if (!setting_read_number(&kept, row, text, least))
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.200s: cannot be resumed: \"%s\" in its metadata is \"%.40s\"; expected %s",
             s->resume, row->name, text, setting_describe_range(row, least, range));
@@ -73,10 +73,9 @@ static glcnn_status resume_name(glcnn_train_settings *s, const struct glcnn_trai
     if (text && !known && !*at && row == &settings_table[SETTING_net])
         return GLCNN_SUCCESS; /* the file has it */
     if (!known)
-        return setting_refuse(
-            error, GLCNN_MALFORMED_DATA,
-            "%.300s: is not a checkpoint of \"glcnn train\": its metadata name no %s", s->resume,
-            row->list->what);
+        return fail_with(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: is not a checkpoint of \"glcnn train\": its metadata name no %s",
+                         s->resume, row->list->what);
     if (*at && *at != known && row->on_resume == GLCNN_TRAIN_RESUME_FIXED)
         return refuse_other(s, row, text, error);
     if (!*at)
@@ -95,13 +94,13 @@ static glcnn_status resume_text(glcnn_train_settings *s, const struct glcnn_trai
     if (*place && strcmp(*place, text) != 0)
         return refuse_other(s, row, text, error);
     if (row->most > 0 && strlen(text) > row->most)
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: cannot be resumed: \"%s\" in its metadata has %zu letters, more than %d",
             s->resume, row->name, strlen(text), (int)row->most);
     return setting_copy_text(s, row, text)
                ? GLCNN_SUCCESS
-               : setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+               : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 /* Data that is named is compared once it is open. */
@@ -112,14 +111,14 @@ static glcnn_status resume_data(glcnn_train_settings *s, const struct glcnn_trai
     if (s->data || !text)
         return GLCNN_SUCCESS;
     if (!data_path_read(text, path) || !*path)
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: cannot be resumed: \"data\" in its metadata is not a path; give it with --data",
             s->resume);
     s->is_data_resumed = true;
     return setting_copy_text(s, row, path)
                ? GLCNN_SUCCESS
-               : setting_refuse(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
+               : fail_with(error, GLCNN_OUT_OF_MEMORY, "not enough memory");
 }
 
 /* The order of the words counts too: it is not worth a comparison of its own. */
@@ -128,7 +127,7 @@ static glcnn_status resume_words(glcnn_train_settings *s, const struct glcnn_tra
 {
     char why[GLCNN_ERROR_LENGTH];
     if (!text)
-        return setting_refuse(
+        return fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: cannot be resumed: it is not a checkpoint of \"glcnn train\": its "
             "metadata have no \"%s\"",
@@ -140,9 +139,9 @@ static glcnn_status resume_words(glcnn_train_settings *s, const struct glcnn_tra
     setting_note_given(s, row);
     if (setting_set_augment(s, text, why))
         return GLCNN_SUCCESS;
-    return setting_refuse(error, GLCNN_MALFORMED_DATA,
-                          "%.200s: cannot be resumed: \"%s\" in its metadata: %.200s", s->resume,
-                          row->name, why);
+    return fail_with(error, GLCNN_MALFORMED_DATA,
+                     "%.200s: cannot be resumed: \"%s\" in its metadata: %.200s", s->resume,
+                     row->name, why);
 }
 
 typedef glcnn_status resumer(glcnn_train_settings *settings, const struct glcnn_train_setting *row,
@@ -177,7 +176,7 @@ glcnn_status settings_resume(glcnn_train_settings *s, char error[GLCNN_ERROR_LEN
     if (status != GLCNN_SUCCESS)
         return status;
     if (saved_text(&m, "model", "net") && !saved_text(&m, "run", "step"))
-        status = setting_refuse(
+        status = fail_with(
             error, GLCNN_MALFORMED_DATA,
             "%.300s: cannot be resumed: it has a network and no run that could go on, as files of the best epoch; "
             "resume the checkpoint beside it, or begin another run with --model",
