@@ -130,7 +130,6 @@ OPERATORS = {
     "Flatten": lambda a, x: x.flatten(1),
     "MaxPool": lambda a, x: F.max_pool2d(x, *window(a)),
     "Relu": lambda a, x: F.relu(x),
-    "Softplus": lambda a, x: F.softplus(x, threshold=700),
 }
 
 
@@ -211,7 +210,8 @@ def targets(objects):
 
 def of_boxes(_piece, net, images, objects):
     """Quality focal loss (Li et al. 2020) and CIoU (Zheng et al. 2020), each by objects."""
-    scores, found = net(images, "detection_scores_0", "detection_distances_0")
+    scores, found = net(images, f"scores_{STRIDE}", f"boxes_{STRIDE}")
+    found = F.softplus(found, threshold=700)
     kinds, wanted = (torch.tensor(np.stack(a)) for a in zip(*map(targets, objects)))
     wanted, is_object = wanted.to(images.dtype), kinds >= 0
     count = is_object.sum()
