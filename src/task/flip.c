@@ -13,7 +13,7 @@ static size_t values_of(const struct runner *runner)
 /* Of other tasks the answer would have to be mirrored too. */
 bool flip_begin(const struct runner *runner, struct flip *flip, char error[GLCNN_ERROR_LENGTH])
 {
-    if (runner->task != &task_classify) {
+    if (!runner->task->is_one_class) {
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "--flip needs a network that classifies; this one is to %s", runner->task->name);
         return false;

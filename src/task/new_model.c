@@ -10,7 +10,7 @@
 /* The whole form. NULL: the parameters are good. */
 static const char *read_form(const struct glcnn_model_parameters *p, struct form *form)
 {
-    const struct task *task = p->task ? task_find(p->task) : &task_classify;
+    const struct task *task = task_find(p->task ? p->task : "classify");
     *form = (struct form){
         .width = p->width, .height = p->height, .channels = p->channels, .classes = p->class_count};
     if (!task)

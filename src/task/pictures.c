@@ -72,7 +72,7 @@ static void write_advice(const char *path, const struct task *task, char *text, 
     if (strcmp(path, PICTURES_DEFAULT) == 0)
         snprintf(text, size,
                  "; it is in Debian's package dataset-fashion-mnist; --data selects other data");
-    else if (other->targets != task->targets && other != &task_classify)
+    else if (other->targets != task->targets && other != task_at(0))
         snprintf(text, size, "; the data look like those of the task %s", other->name);
 }
 

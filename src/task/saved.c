@@ -148,7 +148,7 @@ bool saved_take(const struct glcnn_checkpoint_metadata *m, bool has_own, struct 
                *task = saved_text(m, MODEL, "task"),        /* older files classify */
                    *fit_name = saved_text(m, MODEL, "fit"); /* older files cut */
     const struct fit *fit = fit_find(fit_name ? fit_name : "cut");
-    const struct task *known = task ? task_find(task) : &task_classify;
+    const struct task *known = task_find(task ? task : "classify");
     saved->form.task = known ? task_number(known) : 0;
     saved->form.fit = fit ? fit->fit : GLCNN_DATA_FIT_CUT;
     saved->net = net && !has_own ? net_find(net) : NULL;
@@ -221,18 +221,19 @@ static bool replace_head(glcnn_network *network, const struct form *form,
     return false;
 }
 
-/* A classifier's network does for numbers too, with another head; what is no backbone does for one task. */
+/* What is no backbone does for its own task, and for those that begin with a network of it. */
 static bool check_task(const struct form *own, const struct form *form,
                        char error[GLCNN_ERROR_LENGTH])
 {
     const struct task *has = task_of(own), *wanted = task_of(form);
-    if (has != wanted && !(has == &task_classify && wanted == &task_regress))
+    const bool begins = wanted->begins_with && strcmp(wanted->begins_with, has->name) == 0;
+    if (has != wanted && !begins)
         snprintf(
             error, GLCNN_ERROR_LENGTH,
             "the network is for the task %s, and cannot be trained for %s: begin with --net, or "
             "with a network for that task",
             has->name, wanted->name);
-    else if (has == &task_regress && own->classes != form->classes)
+    else if (has->keeps_count && own->classes != form->classes)
         snprintf(error, GLCNN_ERROR_LENGTH,
                  "the network answers %u numbers, and the data have %u for a picture", own->classes,
                  form->classes);

@@ -117,6 +117,14 @@ struct task {
     bool labels_turn;
     /* Labels are keypoints, of which those called left and right change places in a mirrored picture. */
     bool has_sides;
+    /* A label is one class and an answer the probabilities of all: labels can be weighted, smoothed and mixed, and
+     * answers to a picture and its mirror image have a mean. */
+    bool is_one_class;
+    bool joins_pictures; /* labels can follow four pictures into one, a mosaic */
+    /* A network that was trained for the task of that name can be trained on for this one, with another head; NULL:
+     * there is no such task. */
+    const char *begins_with;
+    bool keeps_count;   /* a network of it is trained on with as many classes as it has */
     glcnn_data_fit fit; /* how pictures come to the network's size, unless that is asked for */
 
     /* ---- The network ---- */
@@ -241,7 +249,6 @@ struct task {
 
 /* All tasks, in the order of their names, and NULL: the build finds them (build/tasks.c). */
 extern const struct task *const task_registry[];
-extern const struct task task_classify, task_regress, task_detect, task_keypoints, task_segment;
 
 /* For tasks whose labels and answers are a row of form.classes numbers for each picture. */
 struct glcnn_image_descriptor task_row_labels(const struct form *form, uint32_t index,

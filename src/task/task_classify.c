@@ -217,6 +217,7 @@ const struct task task_classify = {
     .output = "scores",
     .gives = "a score for each class; their soft max is the probabilities",
     .targets = GLCNN_DATA_TARGETS_CLASSES,
+    .is_one_class = true,
     .build = net_classify,
     .finish = model_take_soft_max,
     .answer = model_soft_max,

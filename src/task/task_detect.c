@@ -820,6 +820,7 @@ const struct task task_detect = {
     .join_ends = join_ends,
     .layout = layout_of,
     .targets = GLCNN_DATA_TARGETS_BOXES,
+    .joins_pictures = true,
     .labels_turn = true,
     .fit = GLCNN_DATA_FIT_LETTERBOX,
     .build = build,

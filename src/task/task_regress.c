@@ -59,7 +59,7 @@ static uint32_t find_ends(const struct model *model, struct task_end ends[TASK_E
     (void)error;
     ends[0] = (struct task_end){.node = model->probabilities};
     ends[1] = (struct task_end){.node = model->scores, .is_inner = true};
-    snprintf(ends[0].name, sizeof ends[0].name, "%s", task_regress.output);
+    snprintf(ends[0].name, sizeof ends[0].name, "%s", task_of(&model->form)->output);
     snprintf(ends[1].name, sizeof ends[1].name, "scores");
     return 2;
 }
@@ -356,6 +356,8 @@ const struct task task_regress = {
     .output = "numbers",
     .gives = "the numbers, in units of the data",
     .targets = GLCNN_DATA_TARGETS_NUMBERS,
+    .begins_with = "classify",
+    .keeps_count = true,
     .build = net_classify,
     .finish = finish,
     .find_ends = find_ends,

@@ -140,7 +140,7 @@ static glcnn_status describe(glcnn_trainer *s)
     if (s->pictures.test != s->pictures.validation)
         events_note(s->events, "%u to test with, ", session_images(s, s->pictures.test));
     events_note(s->events, "%u %s\n", form->classes, s->settings.task->classes);
-    if (s->settings.task != &task_classify)
+    if (s->settings.task != task_at(0))
         events_note(s->events, "task: %s, %s\n", s->settings.task->name, s->settings.task->text);
     events_note(s->events, "network: %s, %zu steps of %u images an epoch", s->described.title,
                 s->steps, (uint32_t)settings_step_images(&s->settings));

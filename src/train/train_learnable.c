@@ -151,15 +151,17 @@ static glcnn_status check_boxes(const glcnn_trainer *s)
 
 glcnn_status session_check_learnable(glcnn_trainer *s)
 {
-    static const struct {
-        const struct task *task;
-        glcnn_status (*check)(const glcnn_trainer *s);
-    } checks[] = {{&task_classify, check_classes},
-                  {&task_regress, check_numbers},
-                  {&task_keypoints, check_keypoints},
-                  {&task_detect, check_boxes}};
-    for (size_t i = 0; i < sizeof checks / sizeof *checks && count_pictures(s) > 0; i++)
-        if (checks[i].task == s->settings.task)
-            return checks[i].check(s);
-    return GLCNN_SUCCESS; /* masks without a class are refused when the data is opened */
+    const struct task *task = s->settings.task;
+    if (count_pictures(s) == 0)
+        return GLCNN_SUCCESS;
+    switch (task->targets) {
+    case GLCNN_DATA_TARGETS_CLASSES:
+        return check_classes(s);
+    case GLCNN_DATA_TARGETS_NUMBERS:
+        return task->points ? check_keypoints(s) : check_numbers(s);
+    case GLCNN_DATA_TARGETS_BOXES:
+        return check_boxes(s);
+    default:
+        return GLCNN_SUCCESS; /* masks without a class are refused when the data is opened */
+    }
 }

@@ -50,13 +50,13 @@ glcnn_status session_open_targets(glcnn_trainer *s)
         (struct targets){.classes = s->pictures.form.classes, .smoothing = t->label_smoothing};
     if ((t->label_smoothing > 0 || strcmp(t->class_weights, "none") != 0 ||
          augment_mixes(&t->augment)) &&
-        t->task != &task_classify)
+        !t->task->is_one_class)
         return events_complain(
             s->events, GLCNN_INVALID_ARGUMENT,
             "--label-smoothing, --class-weights, mixup and cutmix need --task classify; "
             "this run has %s",
             t->task->name);
-    if (t->augment.mosaic && t->task != &task_detect)
+    if (t->augment.mosaic && !t->task->joins_pictures)
         return events_complain(s->events, GLCNN_INVALID_ARGUMENT,
                                "--augment mosaic needs --task detect; this run has %s",
                                t->task->name);

@@ -409,7 +409,7 @@ static double measure_boxes(glcnn_data_fit fit)
     for (int i = 0; i < 2; i++) {
         double edges[4];
         const struct glcnn_data_batch batch = data_next(loader);
-        float *values = calloc(task_detect.values(&model.form), sizeof *values);
+        float *values = calloc(task_find("detect")->values(&model.form), sizeof *values);
         if (look(&model.form, batch.bytes, edges)) {
             free(values);
             values = predict_box(&model.form, edges);
@@ -547,7 +547,7 @@ static void masks_are_measured_in_pixels_of_pictures(void)
     }
     for (size_t f = 0; f < sizeof fits / sizeof *fits; f++) {
         const struct model model = {.form = form_of("segment", 1, fits[f])};
-        const size_t count = task_segment.values(&model.form);
+        const size_t count = task_find("segment")->values(&model.form);
         double both[CLASSES] = {0}, either[CLASSES] = {0}, measures[CLASSES], counts[CLASSES];
         float *values = calloc(count, sizeof *values);
         struct score score;
@@ -568,7 +568,7 @@ static void masks_are_measured_in_pixels_of_pictures(void)
             count_pixels(&model.form, values, sizes[batch.indices[0]], both, either);
         }
         CU_ASSERT_STRING_EQUAL(score.failure, "");
-        CU_ASSERT_TRUE(task_segment.parts->measured(&score, measures, counts));
+        CU_ASSERT_TRUE(task_find("segment")->parts->measured(&score, measures, counts));
         for (int k = 0; k < CLASSES; k++)
             CU_ASSERT_DOUBLE_EQUAL(measures[k], both[k] / either[k], 1e-4);
         CU_ASSERT_DOUBLE_EQUAL(score_measure(&score), (measures[0] + measures[1]) / 2, 1e-12);

@@ -101,7 +101,7 @@ static void check_batch(const uint32_t *partners, const uint32_t *expected)
     static const double columns[POINTS] = {4.5, 15.5, 26.5};
     const struct keypoint_map map = keypoint_map(&form);
     struct runner runner = {
-        .task = &task_keypoints, .form = form, .batch = PICTURES, .partners = partners};
+        .task = task_find("keypoints"), .form = form, .batch = PICTURES, .partners = partners};
     uint32_t sizes[PICTURES], indices[PICTURES], mirrored = 0;
     float places[PICTURES * 2 * POINTS];
     runner.input.augment.geometry.flip_horizontal = true;
@@ -122,7 +122,7 @@ static void check_batch(const uint32_t *partners, const uint32_t *expected)
                                            .widths = sizes,
                                            .heights = sizes,
                                            .indices = indices};
-    CU_ASSERT_TRUE_FATAL(task_keypoints.write_labels(&runner, &batch));
+    CU_ASSERT_TRUE_FATAL(task_find("keypoints")->write_labels(&runner, &batch));
     const size_t size = (size_t)map.width * map.height * POINTS * PICTURES;
     uint8_t *heat = malloc(size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(heat);

@@ -158,7 +158,7 @@ static void a_score_has_the_interval_of_its_measure(void)
     struct tallies tallies = {.items = NULL};
     double sums[4 + METRICS_SUMS] = {0};
     struct interval interval;
-    struct score score = {.task = &task_classify,
+    struct score score = {.task = task_find("classify"),
                           .form = {.classes = 2},
                           .sums = sums,
                           .sum_count = sizeof sums / sizeof *sums,
@@ -176,7 +176,7 @@ static void a_score_has_the_interval_of_its_measure(void)
     CU_ASSERT_EQUAL(interval.low, expected.low);
     CU_ASSERT_EQUAL(interval.high, expected.high);
     CU_ASSERT_EQUAL(score_measure(&score), 0.75);
-    CU_ASSERT_EQUAL(task_classify.chance(&score), 1);
+    CU_ASSERT_EQUAL(task_find("classify")->chance(&score), 1);
     tallies.lacks_memory = true;
     CU_ASSERT_TRUE(score_interval(&score, 11, &interval));
     CU_ASSERT_EQUAL(interval.draws, 0);
