@@ -56,7 +56,8 @@ $(COUNTING_TESTS): $(FAULT_OBJECTS) $(O)/fault-files
 $(COUNTING_TESTS): faults = $(FAULT_OBJECTS) $(FAULT_WRAPS:%=-Wl,--wrap=%)
 
 # What test_library_models counts.
-$(O)/tests/task/test_library_models: faults = -Wl,--wrap=glcnn_graph_create -Wl,--wrap=detection_decode
+$(O)/tests/task/test_library_models: faults = -Wl,--wrap=glcnn_graph_create -Wl,--wrap=detection_decode \
+    -Wl,--wrap=glcnn_network_serialize
 
 $(UNIT_TESTS): %: %.o $(HELPER_OBJECTS) $(TOOL_ARCHIVE) $(SUPPORT_OBJECTS) $(STATIC) \
     $(O)/helpers $(O)/support

@@ -165,6 +165,13 @@ GLCNN_API glcnn_image_node *glcnn_network_image(const glcnn_network *network, si
 /* The filter nodes of a network in the order of their making; NULL beyond the last. */
 GLCNN_API glcnn_filter_node *glcnn_network_filter(const glcnn_network *network, size_t index);
 
+/* A number that stays the same as long as nothing is changed of which graphs are made: nodes, their formats, marks and
+ * training styles, and their kernels' properties, parameters and data sources. Weights and other vectors do not count,
+ * which a graph reads when it runs, nor do labels; a gradient node's kernel, which takes over what its forward kernel
+ * has whenever it is encoded, counts as a node alone. Whoever keeps a graph makes it anew where the number differs. It
+ * is of this process alone. NULL is a network without nodes. Not in MPS. */
+GLCNN_API uint64_t glcnn_network_digest(const glcnn_network *network);
+
 /* The inputs of a network are the images that no filter makes and one reads. Its outputs are the results that no
  * filter reads, and those that are marked by glcnn_image_node_set_export_from_graph. Both are in the order of
  * their making; losses, what they alone read, and gradients do not count. Writes at most `capacity`

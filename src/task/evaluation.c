@@ -156,7 +156,8 @@ static glcnn_status measure(glcnn_model *m, glcnn_data_loader *loader,
                             char error[GLCNN_ERROR_LENGTH])
 {
     struct evaluated *e = &m->evaluated;
-    const bool is_run = evaluate_epoch(&m->runner, &m->flip, loader, m->values, &e->score, error);
+    const bool is_run =
+        evaluate_epoch(&m->run->runner, &m->flip, loader, m->values, &e->score, error);
     pictures_describe_skipped(&e->pictures, &e->remarks);
     if (!is_run)
         return glcnn_device_is_lost(m->model.device) ? GLCNN_DEVICE_LOST : GLCNN_IO_ERROR;
@@ -178,7 +179,7 @@ static glcnn_status evaluate(glcnn_model *m, const char *data,
     if (status == GLCNN_SUCCESS && options->page)
         status = begin_findings(m, error);
     if (status == GLCNN_SUCCESS)
-        status = trained_begin(m, &m->evaluated.pictures, options->flip, error);
+        status = trained_begin(m, &m->evaluated.pictures, TRAINED_BATCH, options->flip, error);
     if (status == GLCNN_SUCCESS)
         status = measure(m, loader, error);
     glcnn_data_loader_destroy(&loader);

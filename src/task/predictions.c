@@ -73,20 +73,21 @@ static glcnn_status open_predictions(glcnn_predictions *p, const char *const *pa
                                      const struct glcnn_model_options *options,
                                      char error[GLCNN_ERROR_LENGTH])
 {
-    const struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST,
-                                                        .batch = TRAINED_BATCH};
+    struct glcnn_data_loader_parameters loader = {.part = GLCNN_DATA_PART_TEST};
     glcnn_status status = take_options(p, options, error);
     if (status != GLCNN_SUCCESS)
         return status;
     const struct saved *like = &p->model->saved;
     if (!(options->source ? pictures_open_source(options->source, like, &p->pictures, error)
-                          : pictures_open_files(paths, count, like, &p->pictures, error)) ||
-        !pictures_load(&p->pictures, &loader, &p->loader, error))
+                          : pictures_open_files(paths, count, like, &p->pictures, error)))
+        return GLCNN_MALFORMED_DATA;
+    loader.batch = trained_batch(p->pictures.info->counts[GLCNN_DATA_PART_TEST]);
+    if (!pictures_load(&p->pictures, &loader, &p->loader, error))
         return GLCNN_MALFORMED_DATA;
     pictures_describe_decisions(&p->pictures, &p->notes);
     pictures_describe_middle(&p->pictures, GLCNN_DATA_PART_TEST, &p->remarks);
     p->left = glcnn_data_loader_steps(p->loader);
-    status = trained_begin(p->model, &p->pictures, options->flip, error);
+    status = trained_begin(p->model, &p->pictures, loader.batch, options->flip, error);
     return status == GLCNN_SUCCESS ? allocate_answers(p, error) : status;
 }
 
@@ -261,9 +262,9 @@ static glcnn_status run_batch(glcnn_predictions *p, char error[GLCNN_ERROR_LENGT
     glcnn_status status = glcnn_data_loader_next(p->loader, &p->batch, error);
     p->left--;
     p->next = 0;
-    if (status == GLCNN_SUCCESS && !flip_run(&m->flip, &m->runner, &p->batch, m->values)) {
+    if (status == GLCNN_SUCCESS && !flip_run(&m->flip, &m->run->runner, &p->batch, m->values)) {
         status = glcnn_device_is_lost(m->model.device) ? GLCNN_DEVICE_LOST : GLCNN_OUT_OF_MEMORY;
-        fail_with(error, status, "%s", runner_error(&m->runner));
+        fail_with(error, status, "%s", runner_error(&m->run->runner));
     }
     if (status != GLCNN_SUCCESS)
         p->left = p->batch.count = 0;

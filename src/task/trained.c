@@ -1,7 +1,6 @@
 /* A trained model from its file, and what runs it. */
 #include "trained.h"
 
-#include <glcnn/serialize.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,14 +117,10 @@ glcnn_status glcnn_model_load(glcnn_device *device, const char *path, glcnn_mode
     return glcnn_model_load_sized(device, path, 0, 0, model, error);
 }
 
-static void forget_runner(glcnn_model *m)
+static void forget_run(struct run *run)
 {
-    flip_end(&m->flip);
-    runner_destroy(&m->runner);
-    m->runner = (struct runner){.graph = NULL};
-    free(m->runs);
-    m->runs = NULL;
-    m->has_input = false;
+    runner_destroy(&run->runner);
+    *run = (struct run){.has_input = false};
 }
 
 void glcnn_model_destroy(glcnn_model **model)
@@ -134,7 +129,9 @@ void glcnn_model_destroy(glcnn_model **model)
     if (!m)
         return;
     trained_forget_evaluation(m);
-    forget_runner(m);
+    flip_end(&m->flip);
+    forget_run(&m->one);
+    forget_run(&m->many);
     model_destroy(&m->model);
     own_device_close(&m->own);
     saved_free(&m->saved);
@@ -156,56 +153,43 @@ glcnn_network *glcnn_model_network(const glcnn_model *model)
 
 /* ---- What runs it ---- */
 
-/* A graph reads weights whenever it runs; settings of kernels, and what they are joined to, it has as they were when it
- * was made. So it is kept while the network without its weights serialises to the same bytes. */
-static bool is_current(glcnn_model *m, const uint8_t *now, size_t size)
+uint32_t trained_batch(uint32_t count)
 {
-    return m->runs && m->runs_size == size && memcmp(m->runs, now, size) == 0;
+    return count == 1 ? 1 : TRAINED_BATCH;
 }
 
-static glcnn_status make_runner(glcnn_model *m, char error[GLCNN_ERROR_LENGTH])
+/* A graph reads weights whenever it runs; settings of kernels, and what they are joined to, it has as they were when it
+ * was made. */
+static bool make_runner(glcnn_model *m, struct run *run, uint32_t batch)
 {
-    uint8_t *now = NULL;
-    size_t size = 0;
-    glcnn_status status = glcnn_network_serialize(m->model.network, false, &now, &size, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
-    if (is_current(m, now, size)) {
-        free(now);
-        return GLCNN_SUCCESS;
-    }
-    forget_runner(m);
-    if (!runner_create_inference(&m->model, TRAINED_BATCH, 0, &m->runner)) {
-        free(now);
-        return trained_refuse_device(error, m->model.device);
-    }
-    m->runs = now;
-    m->runs_size = size;
-    return GLCNN_SUCCESS;
+    const uint64_t now = glcnn_network_digest(m->model.network);
+    if (run->runner.graph && run->digest == now)
+        return true;
+    forget_run(run);
+    run->digest = now;
+    return runner_create_inference(&m->model, batch, 0, &run->runner);
 }
 
 /* Pictures of bytes and of numbers are normalised by graphs of their own. */
-static bool take_pictures(glcnn_model *m, const struct pictures *pictures)
+static bool take_pictures(glcnn_model *m, struct run *run, const struct pictures *pictures)
 {
-    const bool is_kept = m->has_input && m->takes_bytes == pictures->info->bytes;
+    const bool is_kept = run->has_input && run->takes_bytes == pictures->info->bytes;
     if (is_kept)
         return true;
-    m->has_input = pictures_take(pictures, &m->saved, NULL, 0, &m->runner);
-    m->takes_bytes = pictures->info->bytes;
-    return m->has_input;
+    run->has_input = pictures_take(pictures, &m->saved, NULL, 0, &run->runner);
+    run->takes_bytes = pictures->info->bytes;
+    return run->has_input;
 }
 
-glcnn_status trained_begin(glcnn_model *m, const struct pictures *pictures, bool flips,
-                           char error[GLCNN_ERROR_LENGTH])
+glcnn_status trained_begin(glcnn_model *m, const struct pictures *pictures, uint32_t batch,
+                           bool flips, char error[GLCNN_ERROR_LENGTH])
 {
-    glcnn_status status = make_runner(m, error);
-    if (status != GLCNN_SUCCESS)
-        return status;
+    struct run *run = m->run = batch == 1 ? &m->one : &m->many;
     flip_end(&m->flip);
-    if (!take_pictures(m, pictures)) {
-        status = trained_refuse_device(error, m->model.device);
-        forget_runner(m);
+    if (!make_runner(m, run, batch) || !take_pictures(m, run, pictures)) {
+        const glcnn_status status = trained_refuse_device(error, m->model.device);
+        forget_run(run);
         return status;
     }
-    return !flips || flip_begin(&m->runner, &m->flip, error) ? GLCNN_SUCCESS : GLCNN_UNSUPPORTED;
+    return !flips || flip_begin(&run->runner, &m->flip, error) ? GLCNN_SUCCESS : GLCNN_UNSUPPORTED;
 }

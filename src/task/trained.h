@@ -10,7 +10,7 @@
 #include "saved.h"
 #include "score.h"
 
-#define TRAINED_BATCH 32 /* pictures that run at once */
+#define TRAINED_BATCH 32 /* pictures that run at once, unless there is but one */
 
 /* The last evaluation keeps what it opened and counted, since a page may be drawn of it. */
 struct evaluated {
@@ -25,16 +25,20 @@ struct evaluated {
     char *json;
 };
 
+/* Runs the network on batches of one size. */
+struct run {
+    struct runner runner;
+    uint64_t digest;             /* of the network as the runner was made of it */
+    bool has_input, takes_bytes; /* what normalises pictures is made; those of bytes */
+};
+
 struct glcnn_model {
     struct own_device own; /* where the user gives none */
     char *path;            /* of its file; NULL: it was made */
     struct saved saved;
     struct model model;
-    struct runner runner; /* kept from one call to the next */
-    uint8_t *
-        runs; /* the network as the runner was made of it, serialised without weights; NULL: none is */
-    size_t runs_size;
-    bool has_input, takes_bytes; /* what normalises pictures is made; those of bytes */
+    struct run one, many; /* of a picture, and of batches; kept from one call to the next */
+    struct run *run;      /* of the last trained_begin */
     struct flip flip;
     float *values; /* of a batch's answers */
     struct glcnn_model_description info;
@@ -44,9 +48,11 @@ struct glcnn_model {
 
 /* Makes the network that `saved` describes, without its weights. device NULL: the model opens one. */
 glcnn_status trained_open(glcnn_model *model, glcnn_device *device, char error[GLCNN_ERROR_LENGTH]);
-/* Has the model run batches of pictures, which are open. Errors: as glcnn_model_evaluate. */
-glcnn_status trained_begin(glcnn_model *model, const struct pictures *pictures, bool flips,
-                           char error[GLCNN_ERROR_LENGTH]);
+/* Pictures of a batch where there are so many in all: what is computed and kept for others is lost. */
+uint32_t trained_batch(uint32_t count);
+/* Has the model run such batches of pictures, which are open. Errors: as glcnn_model_evaluate. */
+glcnn_status trained_begin(glcnn_model *model, const struct pictures *pictures, uint32_t batch,
+                           bool flips, char error[GLCNN_ERROR_LENGTH]);
 /* Closes what the last evaluation opened. */
 void trained_forget_evaluation(glcnn_model *model);
 

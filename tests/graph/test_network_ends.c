@@ -122,11 +122,61 @@ static void test_what_cannot_come_before_is_refused(void)
     glcnn_network_destroy(&net);
 }
 
+/* ---- What graphs are made of ---- */
+
+/* All that a graph has as it was when it was made changes the digest, by whatever way it is changed; what the graph reads when it
+ * runs does not. */
+static void test_a_digest_follows_what_graphs_are_made_of(void)
+{
+    glcnn_network *net = make_network();
+    glcnn_image_node *image = make_input(net, "image");
+    glcnn_image_node *layer =
+        glcnn_node(image, "fully_connected", "input_feature_channels=2 output_feature_channels=2");
+    glcnn_image_node *last = glcnn_neuron_linear_node(layer, 3, 0);
+    uint64_t digest = glcnn_network_digest(net);
+    CU_ASSERT_NOT_EQUAL(digest, glcnn_network_digest(NULL));
+    GOOD(glcnn_network_initialise(net, 1));
+    GOOD(glcnn_filter_node_set_label(glcnn_image_node_filter(layer), "first"));
+    GOOD(glcnn_image_node_set_handle(last, "scores"));
+    CU_ASSERT_EQUAL(glcnn_network_digest(net), digest);
+    for (int change = 0; change < 7; change++) {
+        switch (change) {
+        case 0:
+            glcnn_neuron(kernel_of(last))->neuron.a = 4;
+            break;
+        case 1:
+            GOOD(glcnn_kernel_set(kernel_of(last), "neuron_a", 5));
+            break;
+        case 2:
+            glcnn_kernel_properties(kernel_of(last))->padding = GLCNN_PADDING_SIZE_VALID_ONLY;
+            break;
+        case 3:
+            glcnn_image_node_set_format(layer, GLCNN_CHANNEL_FORMAT_FLOAT16);
+            break;
+        case 4:
+            glcnn_image_node_set_export_from_graph(layer, true);
+            break;
+        case 5:
+            train_network(net, false);
+            break;
+        default:
+            glcnn_neuron_linear_node(last, 1, 0);
+        }
+        CU_ASSERT_NOT_EQUAL(glcnn_network_digest(net), digest);
+        digest = glcnn_network_digest(net);
+    }
+    glcnn_graph *graph = graph_of(last);
+    CU_ASSERT_EQUAL(glcnn_network_digest(net), digest);
+    glcnn_graph_destroy(&graph);
+    glcnn_network_destroy(&net);
+}
+
 int main(int argc, char *argv[])
 {
     const CU_TestInfo tests[] = {UNIT_TEST(test_a_network_says_its_inputs_and_outputs),
                                  UNIT_TEST(test_nodes_come_before_a_network),
                                  UNIT_TEST(test_what_cannot_come_before_is_refused),
+                                 UNIT_TEST(test_a_digest_follows_what_graphs_are_made_of),
                                  CU_TEST_INFO_NULL};
     return fixture_run("network ends", tests, argc, argv);
 }

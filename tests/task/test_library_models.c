@@ -18,12 +18,13 @@
 static char folder[64], file[128], images[128];
 
 static uint32_t shown[2] = {SIDE, SIDE}; /* width and height of the pictures */
+static uint32_t shown_count = PICTURES;
 
-/* Three pictures as one .npy file of bytes, [N][H][W]. */
+/* Pictures as one .npy file of bytes, [N][H][W]. */
 static bool write_images(uint32_t width, uint32_t height)
 {
     static uint8_t values[PICTURES * LONGEST * LONGEST];
-    const size_t shape[] = {PICTURES, height, width};
+    const size_t shape[] = {shown_count, height, width};
     shown[0] = width;
     shown[1] = height;
     FILE *out = fopen(images, "wb");
@@ -37,7 +38,7 @@ static bool write_images(uint32_t width, uint32_t height)
     if (!out)
         return false;
     fprintf(out, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
-    fwrite(values, 1, (size_t)PICTURES * width * height, out);
+    fwrite(values, 1, (size_t)shown_count * width * height, out);
     return fclose(out) == 0 && length > 0 && length < 117;
 }
 
@@ -311,7 +312,18 @@ uint32_t __wrap_detection_decode(const struct detection_layout *layout,
                                  const float *const predictions[],
                                  const struct glcnn_detection_limits *limits,
                                  struct glcnn_detection *found);
-static unsigned graphs_made, boxes_decoded;
+glcnn_status __real_glcnn_network_serialize(glcnn_network *network, bool weights, uint8_t **bytes,
+                                            size_t *size, char error[GLCNN_ERROR_LENGTH]);
+glcnn_status __wrap_glcnn_network_serialize(glcnn_network *network, bool weights, uint8_t **bytes,
+                                            size_t *size, char error[GLCNN_ERROR_LENGTH]);
+static unsigned graphs_made, boxes_decoded, networks_serialised;
+
+glcnn_status __wrap_glcnn_network_serialize(glcnn_network *network, bool weights, uint8_t **bytes,
+                                            size_t *size, char error[GLCNN_ERROR_LENGTH])
+{
+    networks_serialised++;
+    return __real_glcnn_network_serialize(network, weights, bytes, size, error);
+}
 
 glcnn_status __wrap_glcnn_graph_create(glcnn_network *network,
                                        const struct glcnn_graph_descriptor *descriptor,
@@ -348,9 +360,10 @@ static void check_answers(glcnn_model *model, unsigned graphs, float found[PICTU
     char error[GLCNN_ERROR_LENGTH] = "";
     glcnn_model *anew = NULL;
     float expected[PICTURES * 2];
-    graphs_made = 0;
+    graphs_made = networks_serialised = 0;
     CU_ASSERT_EQUAL(answer(model, found, has_class), PICTURES);
     CU_ASSERT_EQUAL(graphs_made, graphs);
+    CU_ASSERT_EQUAL(networks_serialised, 0);
     CU_ASSERT_EQUAL(glcnn_model_save(model, file, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL_FATAL(glcnn_model_load(device, file, &anew, error), GLCNN_SUCCESS);
     CU_ASSERT_EQUAL(answer(anew, expected, has_class), PICTURES);
@@ -387,8 +400,43 @@ static void graphs_are_kept_until_the_network_changes(void)
     CU_ASSERT_EQUAL(answer(model, before, has_class), PICTURES);
     CU_ASSERT_EQUAL(graphs_made, 1);
     CU_ASSERT_NOT_EQUAL(memcmp(before, after, sizeof before), 0);
+    glcnn_batch_normalization(kernel)->epsilon = 0.5f; /* no function of the library sees this */
+    CU_ASSERT_EQUAL(answer(model, after, has_class), PICTURES);
+    CU_ASSERT_EQUAL(answer(model, after, has_class), PICTURES);
+    CU_ASSERT_EQUAL(graphs_made, 2);
+    CU_ASSERT_NOT_EQUAL(memcmp(before, after, sizeof before), 0);
     runner_destroy(&trainer);
     glcnn_model_destroy(&model);
+}
+
+/* One picture is not computed with 31 others, and has the bits that it has among them. */
+static void one_picture_is_a_batch(void)
+{
+    static const char *const all[][2] = {{"classify", "small"}, {"segment", "small"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        glcnn_model *model = make(all[i][0], all[i][1]);
+        const size_t size = glcnn_model_info(model)->value_count * sizeof(float);
+        float *many = calloc(PICTURES, size), *one = calloc(PICTURES, size);
+        shown_count = PICTURES;
+        CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
+        CU_ASSERT_EQUAL(answer(model, many, is_any), PICTURES);
+        CU_ASSERT_EQUAL(model->run->runner.batch, TRAINED_BATCH);
+        shown_count = 1;
+        CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
+        CU_ASSERT_EQUAL(answer(model, one, is_any), 1);
+        CU_ASSERT_EQUAL(model->run->runner.batch, 1);
+        CU_ASSERT_EQUAL(memcmp(one, many, size), 0);
+        graphs_made = 0;
+        CU_ASSERT_EQUAL(answer(model, one, is_any), 1);
+        shown_count = PICTURES;
+        CU_ASSERT_TRUE_FATAL(write_images(SIDE, SIDE));
+        CU_ASSERT_EQUAL(answer(model, one, is_any), PICTURES);
+        CU_ASSERT_EQUAL(memcmp(one, many, PICTURES * size), 0);
+        CU_ASSERT_EQUAL(graphs_made, 0);
+        free(many);
+        free(one);
+        glcnn_model_destroy(&model);
+    }
 }
 
 static void boxes_are_decoded_once(void)
@@ -496,6 +544,7 @@ int main(int argc, char *argv[])
                                         UNIT_TEST(networks_take_other_sizes),
                                         UNIT_TEST(sizes_that_do_not_suit_are_refused),
                                         UNIT_TEST(graphs_are_kept_until_the_network_changes),
+                                        UNIT_TEST(one_picture_is_a_batch),
                                         UNIT_TEST(boxes_are_decoded_once),
                                         UNIT_TEST(options_are_heeded),
                                         UNIT_TEST(nonsense_is_refused),
