@@ -1,8 +1,8 @@
 /* Models for other programs: a trained network as a file that ONNX Runtime, OpenVINO, TensorRT, ncnn, an NPU's
  * converter or a program of its user's runs, and that says what it is for.
  *
- * Part of libglcnn_train, not of libglcnn, and not included by glcnn/glcnn.h. "glcnn export" prints what is returned
- * here.
+ * Part of libglcnn_train, not of libglcnn, and not included by glcnn/glcnn.h. "glcnn export" and "glcnn import" print what is
+ * returned here.
  *
  * A file is an ONNX model of opset 14, but that of a model which was imported is its own file, with the weights that
  * it has now, and its names. Its one input, "images", is N,C,H,W; N is of any size unless `batch` says otherwise. Its
@@ -149,6 +149,45 @@ GLCNN_API glcnn_status glcnn_export_calibration(
     const struct glcnn_calibration **calibration, char error[GLCNN_ERROR_LENGTH]);
 /* *calibration becomes NULL. NULL does nothing. */
 GLCNN_API void glcnn_calibration_destroy(const struct glcnn_calibration **calibration);
+
+/* ---- Imports ---- */
+
+/* What a file of another program does not say. All zero: nothing more is known. */
+struct glcnn_import_parameters {
+    /* The ONNX model itself, as glcnn_tflite_to_onnx has it: the path only names it. NULL: the file is read. A file of
+     * glcnn_export_file says what it is for, and becomes the model that it was, unless it is given here, or `output`
+     * or `head_classes` are. */
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t width, height, channels; /* of its images, where it leaves them open */
+    uint32_t
+        resize; /* scale pictures' shorter side to it, then cut the middle out; 0: until they cover the images */
+    /* Of values in 0 .. 1: one number, or one for each channel, with commas between; NULL: 0 and 1. */
+    const char *mean, *deviation;
+    const char *output;      /* end the network at this value of the file; NULL: at its outputs */
+    uint32_t head_classes;   /* add a layer of so many classes behind the mean of the last output */
+    const char *class_names; /* path of a text, a name on each line; NULL: numbers from 0 */
+    bool external_links;     /* read data that lie outside of the file's folder */
+    bool lists_all;          /* the text lists all parameters, not only the first */
+};
+
+struct glcnn_imported {
+    const char *
+        text; /* what the model takes and gives, and what of it trains, lines; what others named is escaped */
+};
+
+/* Makes a model file of an ONNX file, whole or not at all. A network that gives a score or a probability for each class
+ * is a classifier, as glcnn_model_load reads it; any other is kept for the setting "model" of glcnn/train.h, which puts
+ * a head on it, and for glcnn_export_file. parameters NULL: all zero. *imported is the caller's, NULL after a failure.
+ * device NULL: the library's default. Errors: GLCNN_INVALID_ARGUMENT for a resize that is smaller than the images, and for
+ * numbers that are not as many as channels; GLCNN_UNSUPPORTED for a network of several inputs; GLCNN_MALFORMED_DATA for
+ * names that are not those of as many classes; those of glcnn_onnx_load and glcnn_checkpoint_save. */
+GLCNN_API glcnn_status glcnn_import_file(glcnn_device *device, const char *path,
+                                         const struct glcnn_import_parameters *parameters,
+                                         const char *out, const struct glcnn_imported **imported,
+                                         char error[GLCNN_ERROR_LENGTH]);
+/* *imported becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_imported_destroy(const struct glcnn_imported **imported);
 
 #ifdef __cplusplus
 }
