@@ -48,6 +48,27 @@ GLCNN_API glcnn_status glcnn_model_save_page(const glcnn_model *model, const cha
 GLCNN_API glcnn_status glcnn_model_save_matrix(const glcnn_model *model, const char *path,
                                                char error[GLCNN_ERROR_LENGTH]);
 
+/* ---- Data ---- */
+
+/* What data are before anything is trained on them. */
+struct glcnn_look {
+    const struct glcnn_task_info *task;
+    const glcnn_dataset *data;
+    const struct glcnn_data_look *look;
+    const char *text; /* what glcnn look prints of them, lines; what others named is escaped */
+    const char *json; /* the same as glcnn look --json prints it, UTF-8 */
+};
+
+/* Looks at labelled pictures (glcnn/data.h) as those of a task; NULL: of the one that they suggest. page: the path of a
+ * page of HTML, which shows pictures with their labels, or says why the data are refused; NULL: none is written. *look is the
+ * caller's, NULL after a failure. Errors: those of glcnn_dataset_open; GLCNN_MALFORMED_DATA for data that are not the task's,
+ * GLCNN_INVALID_ARGUMENT where there is no such task; GLCNN_IO_ERROR, GLCNN_OUT_OF_MEMORY. */
+GLCNN_API glcnn_status glcnn_look_at(const char *data, const char *task, const char *page,
+                                     const struct glcnn_look **look,
+                                     char error[GLCNN_ERROR_LENGTH]);
+/* *look becomes NULL. NULL does nothing. */
+GLCNN_API void glcnn_look_destroy(const struct glcnn_look **look);
+
 #ifdef __cplusplus
 }
 #endif

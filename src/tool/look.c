@@ -2,16 +2,12 @@
 #include "tool.h"
 
 #include <getopt.h>
-#include <inttypes.h>
+#include <glcnn/report.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-#include "report/look_page.h"
 #include "report/report.h"
-#include "task/pictures.h"
 #include "train/claim.h"
-
-#define SHOWN_MAX 40 /* classes that are printed */
 
 enum { OPTION_TASK = 256, OPTION_REPORT, OPTION_FORCE };
 
@@ -36,137 +32,12 @@ static const char details[] =
 
 struct looker {
     const struct tool_command *command;
-    const char *data;
-    const struct task *task; /* NULL: what the data suggest */
+    const char *data, *task; /* task NULL: what the data suggest */
     bool json, force;
     const char *report; /* a folder; NULL: none is written */
     char page[4096];    /* in it */
     struct claims claims;
-    struct pictures pictures;
-    struct glcnn_data_look *look;
 };
-
-/* ---- Text ---- */
-
-static void print_range(const char *what, const struct glcnn_data_range *r)
-{
-    if (r->most > 0)
-        output("%s %.4g to %.4g pixels, the median %.4g\n", what, r->least, r->most, r->median);
-}
-
-static void print_classes(const struct looker *l)
-{
-    const struct glcnn_data_look *look = l->look;
-    output("\n%-24s %9s %10s %9s %12s\n", "", glcnn_data_part_name(GLCNN_DATA_PART_TRAINING),
-           glcnn_data_part_name(GLCNN_DATA_PART_VALIDATION),
-           glcnn_data_part_name(GLCNN_DATA_PART_TEST), look_page_objects(l->task));
-    for (uint32_t k = 0; k < look->class_count && k < SHOWN_MAX; k++) {
-        const struct glcnn_data_class_look *c = &look->classes[k];
-        output("%-24.24s %9u %10u %9u %12" PRIu64 "\n", c->name, c->images[0], c->images[1],
-               c->images[2], c->objects[0] + c->objects[1] + c->objects[2]);
-    }
-    if (look->class_count > SHOWN_MAX)
-        output("and %u more; --json has all\n", look->class_count - SHOWN_MAX);
-    output("\n");
-}
-
-static int print_text(struct looker *l)
-{
-    struct text text = {0};
-    const struct glcnn_data_info *info = l->pictures.info;
-    output("%s: for the task %s (%s), read as %s\n", l->data, l->task->name, l->task->text,
-           info->format);
-    pictures_describe_decisions(&l->pictures, &text);
-    if (!output_shown(&text))
-        return complain(l->command, EXIT_FAILED, "not enough memory");
-    output("images: %u for training, %u for validation%s, %u for test; %u %s\n", info->counts[0],
-           info->counts[1], info->is_split ? " (set aside of the training part)" : "",
-           info->counts[2], info->class_count, l->task->classes);
-    print_classes(l);
-    print_range("pictures are wide", &l->look->widths);
-    print_range("pictures are high", &l->look->heights);
-    print_range("boxes are across", &l->look->sides);
-    for (uint32_t i = 0; i < l->look->suspicion_count; i++)
-        output("suspicious: %s\n", l->look->suspicions[i].text);
-    if (l->look->suspicion_count == 0)
-        output("nothing suspicious was found\n");
-    pictures_describe_skipped(&l->pictures, &text);
-    return output_shown(&text) ? EXIT_GOOD : complain(l->command, EXIT_FAILED, "not enough memory");
-}
-
-/* ---- JSON ---- */
-
-static void add_parts(cJSON *object, const char *name, const uint32_t counts[GLCNN_DATA_PARTS])
-{
-    cJSON *parts = cJSON_AddObjectToObject(object, name);
-    for (int p = 0; p < GLCNN_DATA_PARTS; p++)
-        cJSON_AddNumberToObject(parts, glcnn_data_part_name((glcnn_data_part)p), counts[p]);
-}
-
-static void add_class(cJSON *classes, const struct glcnn_data_class_look *c)
-{
-    cJSON *entry = cJSON_CreateObject(), *objects;
-    cJSON_AddStringToObject(entry, "name", c->name);
-    add_parts(entry, "images", c->images);
-    objects = cJSON_AddObjectToObject(entry, "objects");
-    for (int p = 0; p < GLCNN_DATA_PARTS; p++)
-        cJSON_AddNumberToObject(objects, glcnn_data_part_name((glcnn_data_part)p),
-                                (double)c->objects[p]);
-    cJSON_AddItemToArray(classes, entry);
-}
-
-static void add_range(cJSON *object, const char *name, const struct glcnn_data_range *r)
-{
-    cJSON *range = cJSON_AddObjectToObject(object, name);
-    cJSON_AddNumberToObject(range, "least", r->least);
-    cJSON_AddNumberToObject(range, "median", r->median);
-    cJSON_AddNumberToObject(range, "most", r->most);
-}
-
-static void add_messages(const struct looker *l, cJSON *object, const char *name,
-                         const char *(*message)(const glcnn_dataset *, uint32_t))
-{
-    const char *text;
-    cJSON *messages = cJSON_AddArrayToObject(object, name);
-    for (uint32_t i = 0; (text = message(l->pictures.set, i)) != NULL; i++)
-        cJSON_AddItemToArray(messages, cJSON_CreateString(text));
-}
-
-static void add_suspicions(const struct looker *l, cJSON *object)
-{
-    cJSON *suspicions = cJSON_AddArrayToObject(object, "suspicious");
-    for (uint32_t i = 0; i < l->look->suspicion_count; i++) {
-        const struct glcnn_data_suspicion *s = &l->look->suspicions[i];
-        cJSON *entry = cJSON_CreateObject();
-        cJSON_AddStringToObject(entry, "text", s->text);
-        cJSON_AddNumberToObject(entry, "count", s->count);
-        cJSON_AddItemToArray(suspicions, entry);
-    }
-}
-
-static cJSON *describe(const struct looker *l)
-{
-    const struct glcnn_data_info *info = l->pictures.info;
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "data", l->data);
-    cJSON_AddStringToObject(object, "task", l->task->name);
-    cJSON_AddStringToObject(object, "format", info->format);
-    add_parts(object, "images", info->counts);
-    cJSON_AddBoolToObject(object, "validation_is_set_aside", info->is_split);
-    cJSON *classes = cJSON_AddArrayToObject(object, "classes");
-    for (uint32_t k = 0; k < l->look->class_count; k++)
-        add_class(classes, &l->look->classes[k]);
-    add_parts(object, "unlabelled", l->look->unlabelled);
-    add_range(object, "widths", &l->look->widths);
-    add_range(object, "heights", &l->look->heights);
-    add_range(object, "sides", &l->look->sides);
-    add_suspicions(l, object);
-    add_messages(l, object, "decisions", glcnn_dataset_decision);
-    add_messages(l, object, "left_out", glcnn_dataset_note);
-    return object;
-}
-
-/* ---- The command ---- */
 
 static int claim_files(struct looker *l)
 {
@@ -182,45 +53,31 @@ static int claim_files(struct looker *l)
                                           : complain(l->command, EXIT_FAILED, "%s", error);
 }
 
-static int write_page(const struct looker *l, const char *refused)
+static int look_at(const struct looker *l)
 {
     char error[GLCNN_ERROR_LENGTH];
-    const struct look_page page = {.data = l->data,
-                                   .refused = refused,
-                                   .task = l->task,
-                                   .pictures = refused ? NULL : &l->pictures,
-                                   .look = l->look};
-    return !l->report || look_page_write(&page, l->page, error)
-               ? EXIT_GOOD
-               : complain(l->command, EXIT_FAILED, "%s", error);
-}
-
-static int look_at(struct looker *l)
-{
-    char error[GLCNN_ERROR_LENGTH];
-    int status = claim_files(l);
-    if (status != EXIT_GOOD)
-        return status;
-    l->task = l->task ? l->task : pictures_task(l->data);
-    const struct pictures_options what = {.path = l->data, .task = l->task, .validation = -1};
-    if (!pictures_open(&what, &l->pictures, error) ||
-        glcnn_dataset_look(l->pictures.set, &l->look, error) != GLCNN_SUCCESS) {
-        write_page(l, error);
+    const struct glcnn_look *look;
+    if (glcnn_look_at(l->data, l->task, l->report ? l->page : NULL, &look, error) != GLCNN_SUCCESS)
         return complain(l->command, EXIT_FAILED, "%s", error);
-    }
-    status = write_page(l, NULL);
-    if (status != EXIT_GOOD)
-        return status;
-    return l->json ? json_print(l->command, describe(l)) : print_text(l);
+    if (l->json)
+        output_text(look->json);
+    else
+        output_lines(look->text);
+    output_text(l->json ? "\n" : "");
+    glcnn_look_destroy(&look);
+    return EXIT_GOOD;
 }
 
 static int read_task(struct looker *l)
 {
     const char *names[8];
     size_t count = 0;
-    l->task = task_find(optarg);
-    for (; count < 8 && task_at(count); count++)
-        names[count] = task_at(count)->name;
+    l->task = NULL;
+    for (; count < 8 && glcnn_task_at(count); count++) {
+        names[count] = glcnn_task_at(count)->name;
+        if (strcmp(names[count], optarg) == 0)
+            l->task = optarg;
+    }
     return l->task ? EXIT_GOOD : complain_of_name(l->command, "task", optarg, names, count);
 }
 
@@ -258,9 +115,9 @@ static int run(const struct tool_command *command, int argc, char *argv[])
         return complain(command, EXIT_USAGE, "%s",
                         argc == optind ? "no data given" : "expected one folder or file of data");
     l.data = argv[optind];
-    int status = look_at(&l);
-    glcnn_data_look_destroy(&l.look);
-    pictures_close(&l.pictures);
+    int status = claim_files(&l);
+    if (status == EXIT_GOOD)
+        status = look_at(&l);
     claims_release(&l.claims);
     return status;
 }
