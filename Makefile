@@ -98,7 +98,7 @@ HEADERS        := $(filter-out $(foreach part,$(filter-out $(parts),$(ALL_PARTS)
 KERNEL_HEADERS := $(sort $(wildcard include/glcnn/kernels/*.h))
 BASE_SOURCES   := $(sort $(wildcard src/base/*.c))
 # Rooms that share what is no user's are one library.
-TRAIN_ROOMS    := $(addprefix src/,task train export report)
+TRAIN_ROOMS    := $(addprefix src/,task train export report bench)
 TRAIN_SOURCES  := $(sort $(wildcard $(TRAIN_ROOMS:%=%/*.c)))
 TASK_SOURCES   := $(sort $(wildcard src/task/task_*.c))
 TOOL_SOURCES   := $(sort $(wildcard src/tool/*.c))

@@ -46,5 +46,5 @@ HEADERS_onnx := onnx
 HEADERS_data := data
 HEADERS_tflite := tflite
 HEADERS_mpi := mpi
-HEADERS_train := $(patsubst include/glcnn/%.h,%,$(wildcard $(foreach header,task detection metrics anomaly train report export,\
+HEADERS_train := $(patsubst include/glcnn/%.h,%,$(wildcard $(foreach header,task detection metrics anomaly train report export bench,\
                      include/glcnn/$(header).h)))

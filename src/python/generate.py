@@ -16,7 +16,7 @@ LIBRARIES = {"checkpoint.h": "glcnn_interchange", "serialize.h": "glcnn_intercha
              "data.h": "glcnn_data", "onnx.h": "glcnn_onnx", "tflite.h": "glcnn_tflite",
              "mpi.h": "glcnn_mpi", "train.h": "glcnn_train", "task.h": "glcnn_train", "detection.h": "glcnn_train",
              "metrics.h": "glcnn_train", "report.h": "glcnn_train",
-             "anomaly.h": "glcnn_train", "export.h": "glcnn_train"}
+             "anomaly.h": "glcnn_train", "export.h": "glcnn_train", "bench.h": "glcnn_train"}
 
 SCALARS = {"bool": "c_bool", "char": "c_char", "int": "c_int", "unsigned": "c_uint",
            "uint8_t": "c_uint8", "int32_t": "c_int32", "uint16_t": "c_uint16",

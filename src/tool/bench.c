@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "train/claim.h"
-#include "task/nets.h"
-
-#define ROWS 400 /* at most */
 
 enum { OPTION_JSON = 256, OPTION_SHAPE, OPTION_COMPARE, OPTION_TRACE, OPTION_DATA, OPTION_FORCE };
 
@@ -53,80 +50,14 @@ static const char details[] =
     "there is no device. Rows that need more memory or higher limits than the device has are left "
     "out.\n";
 
-/* ---- Rows ---- */
+/* ---- Running ---- */
 
-static bool has_parts(const char *gradient)
+static void print_rows(const glcnn_bench *bench)
 {
-    const struct glcnn_kernel_info *info = glcnn_kernel_info_by_name(gradient);
-    for (size_t i = 0; i < info->parameter_count; i++)
-        if (strcmp(info->parameters[i].name, "gradient_option") == 0)
-            return true;
-    return false;
-}
-
-static size_t add_shape(const struct bench_shape *shape, struct bench_row *rows)
-{
-    static const char *const parts[BENCH_PARTS] = {"forward", "gradient", "data", "weights"};
-    const char *gradient =
-        shape->gradient ? shape->gradient : glcnn_kernel_info_by_name(shape->kernel)->gradient;
-    bool split = gradient && has_parts(gradient);
-    size_t count = 0;
-    for (int part = 0; part < BENCH_PARTS; part++) {
-        bool is_forward = part == BENCH_FORWARD;
-        if (!is_forward && (!gradient || split != (part != BENCH_GRADIENT)))
-            continue;
-        struct bench_row *row = &rows[count++];
-        *row = (struct bench_row){.shape = shape, .part = (enum bench_part)part};
-        row->kernels[0] = shape->statistics[!is_forward];
-        row->kernels[1] = is_forward ? shape->kernel : gradient;
-        snprintf(row->name, sizeof row->name, gradient ? "%s, %s" : "%s", shape->name, parts[part]);
-    }
-    return count;
-}
-
-static size_t list_rows(const struct bench_request *request, struct bench_row rows[ROWS])
-{
-    static const uint32_t batches[] = {64, 512, 4096};
-    size_t count = 0;
-    for (const struct bench_shape *shape = bench_shapes; shape->name; shape++)
-        count += add_shape(shape, &rows[count]);
-    for (size_t b = 0; request->data && b < sizeof batches / sizeof *batches; b++) {
-        struct bench_row *row = &rows[count++];
-        *row = (struct bench_row){.batch = batches[b]};
-        snprintf(row->name, sizeof row->name, "loader, batch %u", row->batch);
-    }
-    for (size_t n = 0; net_at(n); n++)
-        for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
-            struct bench_row *row = &rows[count++];
-            *row = (struct bench_row){.net = net_at(n)->name, .batch = batches[b]};
-            snprintf(row->name, sizeof row->name, "step of %s, batch %u", row->net, row->batch);
-        }
-    return count;
-}
-
-static bool is_kernel(const char *kernel, const char *name)
-{
-    return kernel && strcmp(kernel, name) == 0;
-}
-
-/* Keeps the rows that are asked for; how many there are. */
-static size_t choose_rows(const struct bench_request *request, struct bench_row *rows, size_t count)
-{
-    size_t chosen = 0;
-    for (size_t i = 0; i < count; i++)
-        if ((!request->kernel || is_kernel(rows[i].kernels[0], request->kernel) ||
-             is_kernel(rows[i].kernels[1], request->kernel)) &&
-            (!request->shape || strstr(rows[i].name, request->shape)))
-            rows[chosen++] = rows[i];
-    return chosen;
-}
-
-static void print_rows(const struct bench_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct bench_row *row = &rows[i];
-        const uint32_t *n = row->shape ? row->shape->source : NULL;
-        if (n)
+    const struct glcnn_bench_row *row;
+    for (size_t i = 0; (row = glcnn_bench_row_at(bench, i)) != NULL; i++) {
+        const uint32_t *n = row->source;
+        if (row->kernels[1])
             output_indented(4, "%-48s %4ux%ux%ux%u  %s%s%s\n", row->name, n[0], n[1], n[2], n[3],
                             row->kernels[0] ? row->kernels[0] : "", row->kernels[0] ? " " : "",
                             row->kernels[1]);
@@ -135,140 +66,87 @@ static void print_rows(const struct bench_row *rows, size_t count)
     }
 }
 
-/* ---- Running them ---- */
-
-/* The rate of memory is the best of several kernels that do little else: one that is slow by itself
- * would make all others look near the floor. */
-static void measure_rate(struct bench_report *report)
-{
-    cJSON *events = report->events;
-    report->events = NULL;
-    for (const struct bench_shape *shape = bench_shapes; shape->name; shape++) {
-        struct bench_row rows[BENCH_PARTS];
-        struct bench_result result = {.seconds = 0};
-        if (!(shape->flags & BENCH_SETS_RATE))
-            continue;
-        add_shape(shape, rows);
-        bench_run_kernel(report, &rows[BENCH_FORWARD], &result);
-        if (!result.error[0] && result.bytes > report->copy_rate * result.seconds)
-            report->copy_rate = result.bytes / result.seconds;
-    }
-    report->events = events;
-    report->trace_time = 0;
-}
-
-static void run_rows(struct bench_report *report, const struct bench_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct bench_result result = {.seconds = 0};
-        if (rows[i].shape)
-            bench_run_kernel(report, &rows[i], &result);
-        else if (report->small && rows[i].batch > 64)
-            continue;
-        else if (rows[i].net)
-            bench_run_step(report, &rows[i], &result);
-        else
-            bench_run_loading(report, &rows[i], &result);
-        bench_add_result(report, &rows[i], &result);
-    }
-}
-
-static int finish(const struct tool_command *command, struct bench_report *report,
-                  const cJSON *old_report)
+static int finish(struct bench_report *report, const cJSON *old_report)
 {
     cJSON *json = bench_json(report);
     int status = EXIT_GOOD;
     if (report->failed > 0)
-        status = complain(command, EXIT_FAILED, "%zu rows failed", report->failed);
-    if (old_report && bench_compare(command, old_report, json) != EXIT_GOOD)
+        status = complain(report->command, EXIT_FAILED, "%zu rows failed", report->failed);
+    if (old_report && bench_compare(report->command, old_report, json) != EXIT_GOOD)
         status = EXIT_FAILED;
     if (!report->request->json)
         cJSON_Delete(json);
-    else if (json_print(command, json) != EXIT_GOOD)
+    else if (json_print(report->command, json) != EXIT_GOOD)
         status = EXIT_FAILED;
     return status;
 }
 
-static int run_on(const struct tool_command *command, struct bench_request *request,
-                  const struct pictures *pictures, const struct bench_row *rows, size_t count)
+static int run_rows(struct bench_report *report, const cJSON *old_report)
 {
-    cJSON *old_report = request->compare ? bench_read(command, request->compare) : NULL;
-    if (request->compare && !old_report)
-        return EXIT_FAILED;
-    int status = device_open(&request->tool);
-    if (status != EXIT_GOOD) {
-        cJSON_Delete(old_report);
-        return complain(command, status, "%s", request->tool.error);
-    }
-    struct bench_report report = {.request = request,
-                                  .device = glcnn_device_info(request->tool.device),
-                                  .form = pictures ? bench_form_of(pictures) : bench_form,
-                                  .pictures = pictures,
-                                  .rows = cJSON_CreateArray(),
-                                  .events = request->trace ? cJSON_CreateArray() : NULL};
-    report.small = request->quick || report.device->software;
-    measure_rate(&report);
-    bench_print_head(&report);
-    run_rows(&report, rows, count);
-    int written = request->trace ? bench_trace_write(command, &report) : EXIT_GOOD;
-    status = finish(command, &report, old_report);
-    cJSON_Delete(old_report);
-    glcnn_device_destroy(&request->tool.device);
+    char error[GLCNN_ERROR_LENGTH];
+    const struct glcnn_bench_result *result;
+    if (glcnn_bench_begin(report->bench, report->request->tool.device, error) != GLCNN_SUCCESS)
+        return complain(report->command, EXIT_FAILED, "%s", error);
+    report->device = glcnn_device_info(report->request->tool.device);
+    report->rows = cJSON_CreateArray();
+    report->events = report->request->trace ? cJSON_CreateArray() : NULL;
+    bench_print_head(report);
+    while ((result = glcnn_bench_next(report->bench)) != NULL)
+        bench_add_result(report, result);
+    const int written = report->request->trace ? bench_trace_write(report) : EXIT_GOOD;
+    const int status = finish(report, old_report);
     return status == EXIT_GOOD ? written : status;
 }
 
-/* Times all rows; the loader reads the pictures of --data. */
-static int run_all(const struct tool_command *command, struct bench_request *request,
-                   const struct bench_row *rows, size_t count)
+static int run_on(struct bench_report *report)
 {
-    char error[GLCNN_ERROR_LENGTH];
-    struct pictures pictures = {.set = NULL};
-    if (!request->data)
-        return run_on(command, request, NULL, rows, count);
-    int status = bench_open_data(request->data, &pictures, error)
-                     ? run_on(command, request, &pictures, rows, count)
-                     : complain(command, EXIT_FAILED, "%s", error);
-    pictures_close(&pictures);
+    struct bench_request *request = report->request;
+    cJSON *old_report = request->compare ? bench_read(report->command, request->compare) : NULL;
+    if (request->compare && !old_report)
+        return EXIT_FAILED;
+    int status = device_open(&request->tool);
+    status = status == EXIT_GOOD ? run_rows(report, old_report)
+                                 : complain(report->command, status, "%s", request->tool.error);
+    cJSON_Delete(old_report);
     return status;
 }
 
 /* With the file of the trace claimed. */
-static int run_claimed(const struct tool_command *command, struct bench_request *request,
-                       const struct bench_row *rows, size_t count)
+static int run_claimed(struct bench_report *report)
 {
     char error[GLCNN_ERROR_LENGTH];
+    const struct bench_request *request = report->request;
     struct claims claims = {.force = request->force};
     claims_read(&claims, request->compare);
-    claims_read(&claims, request->data);
+    claims_read(&claims, request->parameters.data);
     claims_write(&claims, &(struct claim_output){.option = "--trace",
                                                  .path = request->trace,
                                                  .mark = &claim_trace,
                                                  .in_place = true});
-    int status = claims_take(&claims, error) ? run_all(command, request, rows, count)
-                                             : complain(command, EXIT_FAILED, "%s", error);
+    int status = claims_take(&claims, error) ? run_on(report)
+                                             : complain(report->command, EXIT_FAILED, "%s", error);
     claims_release(&claims);
     return status;
 }
 
 static int bench(const struct tool_command *command, struct bench_request *request)
 {
-    if (request->kernel && !glcnn_kernel_info_by_name(request->kernel))
-        return complain_of_kernel(command, request->kernel);
-    struct bench_row *rows = calloc(ROWS, sizeof *rows);
-    if (!rows)
-        return complain(command, EXIT_FAILED, "not enough memory");
+    char error[GLCNN_ERROR_LENGTH];
+    struct bench_report report = {.command = command, .request = request};
+    const char *kernel = request->parameters.kernel;
+    if (kernel && !glcnn_kernel_info_by_name(kernel))
+        return complain_of_kernel(command, kernel);
+    const glcnn_status made = glcnn_bench_create(&request->parameters, &report.bench, error);
+    if (made != GLCNN_SUCCESS)
+        return complain(command, made == GLCNN_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED,
+                        "%s; \"glcnn bench --list\" lists the rows", error);
     int status = EXIT_GOOD;
-    size_t count = choose_rows(request, rows, list_rows(request, rows));
-    if (count == 0)
-        status =
-            complain(command, EXIT_USAGE,
-                     "no row has this kernel and this text in its name; \"glcnn bench --list\" "
-                     "lists the rows");
-    else if (request->list)
-        print_rows(rows, count);
+    if (request->list)
+        print_rows(report.bench);
     else
-        status = run_claimed(command, request, rows, count);
-    free(rows);
+        status = run_claimed(&report);
+    glcnn_bench_destroy(&report.bench);
+    glcnn_device_destroy(&request->tool.device);
     return status;
 }
 
@@ -289,21 +167,21 @@ static bool read_option(struct bench_request *r, int letter)
 {
     switch (letter) {
     case 'k':
-        return (r->kernel = optarg) != NULL;
+        return (r->parameters.kernel = optarg) != NULL;
     case 'q':
-        return r->quick = true;
+        return r->parameters.quick = true;
     case 'l':
         return r->list = true;
     case 'f':
-        return (r->format = GLCNN_CHANNEL_FORMAT_FLOAT16);
+        return (r->parameters.format = GLCNN_CHANNEL_FORMAT_FLOAT16);
     case OPTION_JSON:
         return r->json = true;
     case OPTION_FORCE:
         return r->force = true;
     case OPTION_SHAPE:
-        return (r->shape = optarg) != NULL;
+        return (r->parameters.shape = optarg) != NULL;
     case OPTION_DATA:
-        return (r->data = optarg) != NULL;
+        return (r->parameters.data = optarg) != NULL;
     case OPTION_COMPARE:
         return (r->compare = optarg) != NULL;
     case OPTION_TRACE:
@@ -315,7 +193,7 @@ static bool read_option(struct bench_request *r, int letter)
 
 static int run(const struct tool_command *command, int argc, char *argv[])
 {
-    struct bench_request request = {.format = GLCNN_CHANNEL_FORMAT_FLOAT32};
+    struct bench_request request = {.list = false};
     for (int letter; (letter = next_option(command, argc, argv)) != OPTIONS_DONE;) {
         if (letter == 'h') {
             print_help(command);

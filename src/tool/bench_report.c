@@ -4,30 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void bench_set_times(struct bench_result *result, double *samples, size_t count)
-{
-    qsort(samples, count, sizeof *samples, ascending);
-    double median = samples[count / 2];
-    result->seconds = median;
-    result->spread =
-        median > 0 ? (samples[count - 1 - count / 4] - samples[count / 4]) / median : 0;
-}
-
-void bench_fail(struct bench_result *result, const glcnn_device *device, glcnn_status status)
-{
-    result->left_out = status == GLCNN_OUT_OF_MEMORY || status == GLCNN_LIMIT_EXCEEDED;
-    if (!result->error[0])
-        snprintf(result->error, sizeof result->error, "%.500s", glcnn_device_error(device));
-    if (!result->error[0])
-        snprintf(result->error, sizeof result->error, "%s", glcnn_status_text(status));
-}
-
 /* ---- As text ---- */
 
 void bench_print_head(const struct bench_report *report)
@@ -36,7 +12,7 @@ void bench_print_head(const struct bench_report *report)
         return;
     output("glcnn %s on %s\n%s\n", glcnn_version(), report->device->renderer,
            report->device->gl_version);
-    if (report->small)
+    if (glcnn_bench_is_small(report->bench))
         output("Batches are small, for a quick look: rates are those of caches.\n");
     output("\n%-48s %18s\n%12s %6s %8s %8s %7s %6s %6s %8s %9s\n", "row", "shape", "ms", "+-%",
            "GB/s", "GFLOP/s", "x floor", "passes", "calls", "CPU us", "images/s");
@@ -50,37 +26,30 @@ static void format_number(const char *format, double value, char text[16])
         snprintf(text, 16, "-");
 }
 
-/* How many times as long as the bytes take at the rate of the copy; 0: not known. */
-static double times_floor(const struct bench_report *report, const struct bench_result *result)
-{
-    return result->bytes > 0 ? result->seconds * report->copy_rate / result->bytes : 0;
-}
-
-static double per_second(double amount, const struct bench_result *result)
+static double per_second(double amount, const struct glcnn_bench_result *result)
 {
     return result->seconds > 0 ? 1e-9 * amount / result->seconds : 0;
 }
 
 /* 0: of a kernel. */
-static double images_per_second(const struct bench_row *row, const struct bench_result *result)
+static double images_per_second(const struct glcnn_bench_result *result)
 {
-    return row->shape ? 0 : 1e9 * per_second(row->batch, result);
+    return 1e9 * per_second(result->row->batch, result);
 }
 
-static void print_result(const struct bench_report *report, const struct bench_row *row,
-                         const struct bench_result *r)
+static void print_result(const struct glcnn_bench_result *r)
 {
     char bytes[16], operations[16], ratio[16], cpu[16], images[16], shape[48];
     format_number("%.1f", per_second(r->bytes, r), bytes);
     format_number("%.1f", per_second(r->operations, r), operations);
-    format_number("%.2f", times_floor(report, r), ratio);
+    format_number("%.2f", r->times_floor, ratio);
     format_number("%.1f", 1e6 * r->commit_cpu, cpu);
-    format_number("%.0f", images_per_second(row, r), images);
+    format_number("%.0f", images_per_second(r), images);
     snprintf(shape, sizeof shape, "%ux%ux%ux%u", r->size[0], r->size[1], r->size[2], r->size[3]);
-    output("%-48s %18s\n", row->name, shape);
+    output("%-48s %18s\n", r->row->name, shape);
     if (r->seconds > 0)
         output("%12.4f %6.1f %8s %8s %7s %6u %6u %8s %9s\n", 1e3 * r->seconds, 50 * r->spread,
-               bytes, operations, ratio, r->passes, r->dispatches, cpu, images);
+               bytes, operations, ratio, r->pass_count, r->dispatches, cpu, images);
     if (r->error[0])
         output("  %s: %s\n", r->left_out ? "left out" : "FAILED", r->error);
     fflush(stdout); /* it takes a while: rows are seen as they come */
@@ -97,15 +66,14 @@ static void add_known(cJSON *object, const char *name, double value)
         cJSON_AddNullToObject(object, name);
 }
 
-static cJSON *json_of_result(const struct bench_report *report, const struct bench_row *row,
-                             const struct bench_result *r)
+static cJSON *json_of_result(const struct glcnn_bench_result *r)
 {
     cJSON *object = cJSON_CreateObject();
-    json_add_text(object, "name", row->name);
+    json_add_text(object, "name", r->row->name);
     cJSON *kernels = cJSON_AddArrayToObject(object, "kernels");
     for (size_t i = 0; i < 2; i++)
-        if (row->kernels[i])
-            cJSON_AddItemToArray(kernels, cJSON_CreateString(row->kernels[i]));
+        if (r->row->kernels[i])
+            cJSON_AddItemToArray(kernels, cJSON_CreateString(r->row->kernels[i]));
     cJSON *shape = cJSON_AddArrayToObject(object, "shape");
     for (size_t i = 0; i < 4; i++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber(r->size[i]));
@@ -115,34 +83,34 @@ static cJSON *json_of_result(const struct bench_report *report, const struct ben
     add_known(object, "operations", r->operations);
     add_known(object, "gigabytes_per_second", per_second(r->bytes, r));
     add_known(object, "gigaflops", per_second(r->operations, r));
-    add_known(object, "times_floor", times_floor(report, r));
-    cJSON_AddNumberToObject(object, "passes", r->passes);
+    add_known(object, "times_floor", r->times_floor);
+    cJSON_AddNumberToObject(object, "passes", r->pass_count);
     cJSON_AddNumberToObject(object, "dispatches", r->dispatches);
     add_known(object, "commit_cpu_microseconds", 1e6 * r->commit_cpu);
-    add_known(object, "images_per_second", images_per_second(row, r));
+    add_known(object, "images_per_second", images_per_second(r));
     cJSON_AddBoolToObject(object, "left_out", r->left_out);
     json_add_text(object, "error", r->error[0] ? r->error : NULL);
     return object;
 }
 
-void bench_add_result(struct bench_report *report, const struct bench_row *row,
-                      const struct bench_result *result)
+void bench_add_result(struct bench_report *report, const struct glcnn_bench_result *result)
 {
     report->failed += result->error[0] && !result->left_out;
     if (!report->request->json)
-        print_result(report, row, result);
-    cJSON_AddItemToArray(report->rows, json_of_result(report, row, result));
+        print_result(result);
+    bench_trace_add(report, result);
+    cJSON_AddItemToArray(report->rows, json_of_result(result));
 }
 
 cJSON *bench_json(struct bench_report *report)
 {
-    bool half = report->request->format == GLCNN_CHANNEL_FORMAT_FLOAT16;
+    bool half = report->request->parameters.format == GLCNN_CHANNEL_FORMAT_FLOAT16;
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "version", glcnn_version());
     cJSON_AddItemToObject(json, "device", json_of_device(report->device));
     json_add_text(json, "format", half ? "float16" : "float32");
-    cJSON_AddBoolToObject(json, "small", report->small);
-    add_known(json, "copy_bytes_per_second", report->copy_rate);
+    cJSON_AddBoolToObject(json, "small", glcnn_bench_is_small(report->bench));
+    add_known(json, "copy_bytes_per_second", glcnn_bench_rate(report->bench));
     cJSON_AddNumberToObject(json, "failed", (double)report->failed);
     cJSON_AddItemToObject(json, "rows", report->rows);
     report->rows = NULL;

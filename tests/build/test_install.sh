@@ -153,7 +153,7 @@ for file in bin/glcnn lib/foo/libglcnn.a lib/foo/libglcnn.so lib/foo/pkgconfig/g
     include/glcnn/tflite.h \
     lib/foo/libglcnn_train.a lib/foo/libglcnn_train.so lib/foo/pkgconfig/glcnn_train.pc \
     include/glcnn/task.h include/glcnn/detection.h include/glcnn/metrics.h include/glcnn/train.h \
-    include/glcnn/report.h include/glcnn/export.h include/glcnn/anomaly.h \
+    include/glcnn/report.h include/glcnn/export.h include/glcnn/anomaly.h include/glcnn/bench.h \
     ${mpi:+lib/foo/libglcnn_mpi.a lib/foo/libglcnn_mpi.so lib/foo/pkgconfig/glcnn_mpi.pc} \
     ${mpi:+include/glcnn/mpi.h} \
     include/glcnn/glcnn.h include/glcnn/kernels.h \
@@ -308,7 +308,7 @@ declared status.h >"$work/status"
 declared data.h >"$work/all of data"
 declared glcnn.h mpi.h >"$work/all of mpi"
 declared glcnn.h data.h >"$work/core and data"
-declared glcnn.h task.h detection.h metrics.h anomaly.h train.h report.h export.h >"$work/all of train"
+declared glcnn.h task.h detection.h metrics.h anomaly.h train.h report.h export.h bench.h >"$work/all of train"
 cd "$work/tree"
 comm -13 "$work/core" "$work/all" >"$work/interchange"
 comm -13 "$work/core" "$work/all of onnx" >"$work/onnx"

@@ -9,14 +9,14 @@
 cd "${1:-$(dirname "$0")/../..}" || exit 1
 
 # From the lowest. A public header belongs to the room that implements it.
-ladder='platform base device record image encode kernels desktop reference run graph io data interchange onnx tflite mpi task train export report tool python examples'
+ladder='platform base device record image encode kernels desktop reference run graph io data interchange onnx tflite mpi task train export report bench tool python examples'
 public='status:platform device:device channel_format:device buffer:device command_buffer:record image:image
 dmabuf:image hardware_buffer:image texture:image padding:encode state:encode kernel:encode data_source:encode kernels:kernels run:run node:graph
 graph:graph training:graph checkpoint:interchange serialize:interchange io:io data:data
-onnx:onnx tflite:tflite mpi:mpi task:task detection:task metrics:task anomaly:train train:train export:export report:report glcnn:io'
+onnx:onnx tflite:tflite mpi:mpi task:task detection:task metrics:task anomaly:train train:train export:export report:report bench:bench glcnn:io'
 
 # These see of the library what a user sees, its public headers, and of other rooms those named here.
-clients='data:base interchange:base onnx:base tflite: mpi:base task:base train:base,task export:base,task,train report:base,task,train
+clients='data:base interchange:base onnx:base tflite: mpi:base task:base train:base,task export:base,task,train report:base,task,train bench:base,task
 tool:base,task,train,export,report'
 
 # FOLDER:FILES, or FOLDER/PREFIX:FILES for the files whose names begin with PREFIX.

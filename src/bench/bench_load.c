@@ -17,24 +17,21 @@ static double seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-bool bench_open_data(const char *path, struct pictures *pictures, char error[GLCNN_ERROR_LENGTH])
+bool bench_open_data(glcnn_bench *bench, char error[GLCNN_ERROR_LENGTH])
 {
+    const char *path = bench->asked.data;
     const struct pictures_options options = {.path = path, .task = pictures_task(path)};
-    if (!pictures_open(&options, pictures, error))
+    const struct form *form = &bench->pictures.form;
+    if (!pictures_open(&options, &bench->pictures, error))
         return false;
-    if (pictures->info->counts[GLCNN_DATA_PART_TRAINING] > 0)
+    bench->form = (struct form){.width = form->width,
+                                .height = form->height,
+                                .channels = form->channels,
+                                .classes = form->classes > 0 ? form->classes : 1};
+    if (bench->pictures.info->counts[GLCNN_DATA_PART_TRAINING] > 0)
         return true;
     snprintf(error, GLCNN_ERROR_LENGTH, "%.300s has no pictures to train with", path);
     return false;
-}
-
-struct form bench_form_of(const struct pictures *pictures)
-{
-    const struct form *form = &pictures->form;
-    return (struct form){.width = form->width,
-                         .height = form->height,
-                         .channels = form->channels,
-                         .classes = form->classes > 0 ? form->classes : 1};
 }
 
 /* Seconds of each of so many batches; less than 0: a message in `error`. */
@@ -63,10 +60,10 @@ static uint32_t count_batches(glcnn_data_loader *loader, double sample,
     return count;
 }
 
-static bool time_loader(const struct bench_report *report, glcnn_data_loader *loader,
-                        struct bench_result *result)
+static bool time_loader(const glcnn_bench *bench, glcnn_data_loader *loader,
+                        struct glcnn_bench_result *result)
 {
-    const double all = report->small ? 0.3 : 2;
+    const double all = bench->small ? 0.3 : 2;
     const uint32_t count = count_batches(loader, all / SAMPLES, result->error);
     double samples[SAMPLES], begin = seconds();
     size_t taken = 0;
@@ -78,22 +75,22 @@ static bool time_loader(const struct bench_report *report, glcnn_data_loader *lo
     return count > 0;
 }
 
-void bench_run_loading(struct bench_report *report, const struct bench_row *row,
-                       struct bench_result *result)
+void bench_run_loading(glcnn_bench *bench, const struct bench_row *row,
+                       struct glcnn_bench_result *result)
 {
-    const struct pictures *p = report->pictures;
+    const struct pictures *p = &bench->pictures;
     const struct glcnn_data_loader_parameters parameters = {
-        .part = GLCNN_DATA_PART_TRAINING, .batch = row->batch, .shuffle = true, .seed = SEED};
-    const uint32_t size[4] = {row->batch, p->form.channels, p->form.height, p->form.width};
+        .part = GLCNN_DATA_PART_TRAINING, .batch = row->shown.batch, .shuffle = true, .seed = SEED};
+    const uint32_t size[4] = {row->shown.batch, p->form.channels, p->form.height, p->form.width};
     glcnn_data_loader *loader = NULL;
     memcpy(result->size, size, sizeof size);
-    if (p->info->counts[GLCNN_DATA_PART_TRAINING] < row->batch) {
+    if (p->info->counts[GLCNN_DATA_PART_TRAINING] < row->shown.batch) {
         result->left_out = true;
         snprintf(result->error, sizeof result->error, "there are %u pictures to train with",
                  p->info->counts[GLCNN_DATA_PART_TRAINING]);
         return;
     }
     if (pictures_load(p, &parameters, &loader, result->error))
-        time_loader(report, loader, result);
+        time_loader(bench, loader, result);
     glcnn_data_loader_destroy(&loader);
 }

@@ -23,9 +23,6 @@ struct effort {
 };
 static const struct effort thorough = {0.5, 0.03, 1}, quick = {0, 0.01, 0.3};
 
-/* The form of Fashion-MNIST. */
-const struct form bench_form = {28, 28, 1, 10, 0, 0};
-
 struct step {
     struct form form;
     struct model model;
@@ -66,7 +63,7 @@ static bool set_training(const struct step *s, glcnn_device *device)
 }
 
 /* A step that writes the batch and reads its losses, which must be finite. */
-static bool check_step(struct step *s, uint32_t batch, struct bench_result *result)
+static bool check_step(struct step *s, uint32_t batch, struct glcnn_bench_result *result)
 {
     const struct glcnn_data_batch labels = {.count = batch, .labels = s->labels};
     if (!runner_run(&s->runner, s->images, &labels, s->losses))
@@ -79,14 +76,14 @@ static bool check_step(struct step *s, uint32_t batch, struct bench_result *resu
 
 /* The first step compiles the shaders. */
 static bool prepare(struct step *s, glcnn_device *device, const struct bench_row *row,
-                    struct bench_result *result)
+                    struct glcnn_bench_result *result)
 {
-    return make_batch(s, row->batch) &&
-           model_create(device, net_find(row->net), &s->form, row->batch, &s->model) &&
+    return make_batch(s, row->shown.batch) &&
+           model_create(device, net_find(row->net), &s->form, row->shown.batch, &s->model) &&
            glcnn_network_initialise(s->model.network, SEED) == GLCNN_SUCCESS &&
            set_training(s, device) &&
-           runner_create_training(&s->model, row->batch, NULL, &s->runner) &&
-           check_step(s, row->batch, result);
+           runner_create_training(&s->model, row->shown.batch, NULL, &s->runner) &&
+           check_step(s, row->shown.batch, result);
 }
 
 /* ---- Time ---- */
@@ -127,10 +124,10 @@ static int within(double value, int least, int most)
     return value < least ? least : value > most ? most : (int)value;
 }
 
-static bool time_step(const struct bench_report *report, struct runner *runner,
-                      struct bench_result *result)
+static bool time_step(const glcnn_bench *bench, struct runner *runner,
+                      struct glcnn_bench_result *result)
 {
-    const struct effort *effort = report->small ? &quick : &thorough;
+    const struct effort *effort = bench->small ? &quick : &thorough;
     double samples[SAMPLES], cpu = 0, one = warm_up(runner, effort->warm);
     if (one <= 0)
         return false;
@@ -145,27 +142,26 @@ static bool time_step(const struct bench_report *report, struct runner *runner,
     return true;
 }
 
-static bool record_step(struct bench_report *report, struct runner *runner,
-                        const struct bench_row *row, struct bench_result *result)
+static bool record_step(glcnn_bench *bench, struct runner *runner,
+                        struct glcnn_bench_result *result)
 {
     double cpu;
     struct bench_passes passes = {.items = NULL};
-    glcnn_device *device = report->request->tool.device;
-    bool good = bench_record(device, &passes) == GLCNN_SUCCESS && run(runner, 1, &cpu) > 0 &&
+    bool good = bench_record(bench->device, &passes) == GLCNN_SUCCESS && run(runner, 1, &cpu) > 0 &&
                 !passes.failed;
-    bench_record(device, NULL);
-    bench_add_passes(report, row, &passes, result);
+    bench_record(bench->device, NULL);
+    bench_take_passes(bench, &passes, result);
     bench_passes_free(&passes);
     return good;
 }
 
-void bench_run_step(struct bench_report *report, const struct bench_row *row,
-                    struct bench_result *result)
+void bench_run_step(glcnn_bench *bench, const struct bench_row *row,
+                    struct glcnn_bench_result *result)
 {
-    struct step s = {.form = report->form};
+    struct step s = {.form = bench->form};
     const struct form *form = &s.form;
-    glcnn_device *device = report->request->tool.device;
-    const uint32_t size[4] = {row->batch, form->channels, form->height, form->width};
+    glcnn_device *device = bench->device;
+    const uint32_t size[4] = {row->shown.batch, form->channels, form->height, form->width};
     memcpy(result->size, size, sizeof size);
     if (!net_fits(net_find(row->net), form)) {
         result->left_out = true;
@@ -173,8 +169,8 @@ void bench_run_step(struct bench_report *report, const struct bench_row *row,
                  form->width, form->height);
         return;
     }
-    if (!prepare(&s, device, row, result) || !time_step(report, &s.runner, result) ||
-        !record_step(report, &s.runner, row, result) || !check_step(&s, row->batch, result))
+    if (!prepare(&s, device, row, result) || !time_step(bench, &s.runner, result) ||
+        !record_step(bench, &s.runner, result) || !check_step(&s, row->shown.batch, result))
         bench_fail(result, device, GLCNN_INVALID_STATE);
     runner_destroy(&s.runner);
     model_destroy(&s.model);

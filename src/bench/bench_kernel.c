@@ -23,10 +23,10 @@ struct call {
 };
 
 struct job {
-    const struct bench_report *report;
+    glcnn_bench *bench;
     const struct bench_row *row;
     const struct bench_shape *shape;
-    struct bench_result *result;
+    struct glcnn_bench_result *result;
     uint64_t seed;
     struct call forward, gradient;
     float *source_gradient; /* of the gradient's inputs the only one that is not the forward's */
@@ -141,7 +141,7 @@ static void set_size(const struct job *j)
 {
     uint32_t *size = j->result->size;
     memcpy(size, j->shape->source, sizeof j->shape->source);
-    if (j->report->small)
+    if (j->bench->small)
         size[0] = size[0] > SMALLER ? size[0] / SMALLER : 1;
     size[0] = images_that_fit(size);
 }
@@ -183,14 +183,13 @@ static size_t list_settings(const struct job *j, const struct call *call,
 static bool run(struct job *j, struct call *call, uint32_t commits)
 {
     struct glcnn_setting settings[SETTINGS];
-    const struct bench_request *request = j->report->request;
-    const struct glcnn_run_options options = {.format = request->format, .commits = commits};
+    const struct glcnn_run_options options = {.format = j->bench->asked.format, .commits = commits};
     size_t count = list_settings(j, call, settings);
-    glcnn_status status = glcnn_run(request->tool.device, call->kernel, settings, count,
-                                    call->inputs, call->input_count, &options, &call->outputs,
-                                    &call->output_count, j->result->error);
+    glcnn_status status =
+        glcnn_run(j->bench->device, call->kernel, settings, count, call->inputs, call->input_count,
+                  &options, &call->outputs, &call->output_count, j->result->error);
     if (status != GLCNN_SUCCESS)
-        bench_fail(j->result, request->tool.device, status);
+        bench_fail(j->result, j->bench->device, status);
     return status == GLCNN_SUCCESS;
 }
 
@@ -252,7 +251,7 @@ static bool add_kernel(const struct bench_passes *all, const char *kernel, size_
         count += strcmp(all->items[i].kernel, kernel) == 0;
     size_t passes = count / commits;
     for (size_t i = 0; i < all->count; i++) {
-        const struct bench_pass *pass = &all->items[i];
+        const struct glcnn_bench_pass *pass = &all->items[i];
         if (strcmp(pass->kernel, kernel) != 0)
             continue;
         size_t commit = at++ / passes;
@@ -300,8 +299,8 @@ static bool counts(const struct job *j, const struct call *call, const char *out
 static void count_work(struct job *j, const struct call *call)
 {
     const struct call *f = &j->forward;
-    struct bench_result *result = j->result;
-    double element = j->report->request->format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
+    struct glcnn_bench_result *result = j->result;
+    double element = j->bench->asked.format == GLCNN_CHANNEL_FORMAT_FLOAT16 ? 2 : 4;
     const struct glcnn_array *weights = find(f->inputs, f->input_count, "weights"),
                              *source = find(f->inputs, f->input_count, "source_image");
     for (size_t i = 0; i < call->input_count; i++)
@@ -318,7 +317,7 @@ static void count_work(struct job *j, const struct call *call)
 }
 
 /* Masks are bits and no numbers. */
-static void check_outputs(const struct call *call, struct bench_result *result)
+static void check_outputs(const struct call *call, struct glcnn_bench_result *result)
 {
     for (size_t k = 0; k < call->output_count; k++) {
         const struct glcnn_array *array = &call->outputs[k];
@@ -330,23 +329,23 @@ static void check_outputs(const struct call *call, struct bench_result *result)
     }
 }
 
-static void measure(struct bench_report *report, struct job *j, struct call *call)
+static void measure(struct job *j, struct call *call)
 {
     double samples[SAMPLES] = {0};
-    size_t count = report->small ? FEW_SAMPLES : SAMPLES;
+    size_t count = j->bench->small ? FEW_SAMPLES : SAMPLES;
     struct bench_passes all = {.items = NULL}, last;
-    glcnn_device *device = report->request->tool.device;
+    glcnn_device *device = j->bench->device;
     bool good = bench_record(device, &all) == GLCNN_SUCCESS && run(j, call, (uint32_t)count + 1);
     bench_record(device, NULL);
     last = (struct bench_passes){.items = calloc(all.count + 1, sizeof *last.items),
                                  .gpu_clock = all.gpu_clock};
     good = good && !all.failed && last.items;
     for (size_t i = 0; i < 2 && good; i++)
-        good =
-            !j->row->kernels[i] || add_kernel(&all, j->row->kernels[i], count + 1, samples, &last);
+        good = !j->row->shown.kernels[i] ||
+               add_kernel(&all, j->row->shown.kernels[i], count + 1, samples, &last);
     if (good) {
         bench_set_times(j->result, samples, count);
-        bench_add_passes(report, j->row, &last, j->result);
+        bench_take_passes(j->bench, &last, j->result);
         count_work(j, call);
         check_outputs(call, j->result);
     } else
@@ -364,21 +363,21 @@ static void release(struct job *j)
     free(j->source_gradient);
 }
 
-void bench_run_kernel(struct bench_report *report, const struct bench_row *row,
-                      struct bench_result *result)
+void bench_run_kernel(glcnn_bench *bench, const struct bench_row *row,
+                      struct glcnn_bench_result *result)
 {
-    struct job j = {.report = report,
+    struct job j = {.bench = bench,
                     .row = row,
                     .shape = row->shape,
                     .result = result,
                     .seed = SEED,
                     .forward = {.kernel = row->shape->kernel}};
     bool gradient = row->part != BENCH_FORWARD;
-    j.gradient.kernel = row->kernels[1];
+    j.gradient.kernel = row->shown.kernels[1];
     set_size(&j);
     if (!make_inputs(&j))
-        bench_fail(result, report->request->tool.device, GLCNN_OUT_OF_MEMORY);
+        bench_fail(result, bench->device, GLCNN_OUT_OF_MEMORY);
     else if (!gradient || make_gradient(&j))
-        measure(report, &j, gradient ? &j.gradient : &j.forward);
+        measure(&j, gradient ? &j.gradient : &j.forward);
     release(&j);
 }
