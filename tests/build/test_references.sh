@@ -53,6 +53,17 @@ resolve <"$work/own"
 grep -niE 'sections? [0-9]|spec$' \
     $(cat "$work/files") && fail 'cite it as "spec 7.1", word and number on one line'
 
+# A page that says "`NAME` of [FILE](PATH)" sends its reader there: the name is in the file, or in one that the
+# sentence names beside it.
+for page in $(find include src glsl tests platform examples README.md -name '*.md' -type f); do
+    tr '\n' ' ' <"$page" | grep -oE '`[A-Za-z_0-9]+` +(of|in) +\[[^]]*\]\([^)#]+\)( +and +\[[^]]*\]\([^)#]+\))?' |
+        sed 's/^`\([^`]*\)`/\1/; s/ \(of\|in\|and\) / /g; s/ *\[[^]]*\](\([^)]*\))/ \1/g' >"$work/sent"
+    while read -r name file other; do
+        (cd "$(dirname "$page")" && grep -qw -- "$name" "$file" $other) ||
+            fail "$page: there is no $name in $file"
+    done <"$work/sent"
+done
+
 # Links, by the anchors that headings get: lower case, spaces as hyphens, no other signs.
 sed -n 's/^##* //p' "$specification" | tr 'A-Z ' 'a-z-' | sed 's/[^a-z0-9_-]//g' >"$work/anchors"
 grep -oE '\]\(#[^)]*\)' "$specification" | sed 's/^](#//; s/)$//' >"$work/links"
