@@ -42,6 +42,7 @@
 ##   DRM             no: without GBM, for systems whose drivers have only EGL and OpenGL ES
 ##   O               where everything is built: build
 ##   FUZZ            boxes, deserialize, onnx, pictures, tables, targets and tflite, or some of them
+##   READERS         letters of fuzz's boxes or targets, each of which is run by itself: all at once
 ##   FUZZ_SECONDS    how long fuzz runs each: 600
 ##   V               1 shows the commands
 

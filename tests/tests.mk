@@ -149,9 +149,11 @@ check-drm:
 
 # Readers under libFuzzer. Inputs that reach further stay in $(O)/fuzz/corpus/TARGET for the next
 # run; what fails is left in $(O)/fuzz/findings. One allocation that is far above the longest input
-# is a failure too; a picture's decoder, and what unpacks, may take more.
+# is a failure too; a picture's decoder, and what unpacks, may take more. READERS are letters of boxes
+# and targets, in whose files they are explained: each is run by itself, on what begins with it.
 FUZZ         ?= boxes deserialize onnx pictures tables targets tflite
 FUZZ_SECONDS ?= 600
+READERS      ?=
 FUZZ_FLAGS    = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,$(undefined) \
                 -fno-sanitize-recover=$(undefined) -DFILLED_MOST=33554432
 
@@ -168,17 +170,24 @@ $(FUZZERS): %: %.o $(STATIC)
 fuzz: packages
 	@command -v clang >/dev/null || { echo 'fuzz needs clang and its sanitizers' >&2; exit 1; }
 	+@$(again) O=$(O)/fuzz CC=clang CFLAGS='$(FUZZ_FLAGS)' FUZZ_SECONDS=$(FUZZ_SECONDS) \
-	    FUZZ='$(FUZZ)' fuzz-run
+	    FUZZ='$(FUZZ)' READERS='$(READERS)' fuzz-run
 
 fuzz-run: $(FUZZ:%=$(O)/tests/fuzz/%)
 	@mkdir -p $(FUZZ:%=$(O)/corpus/%) $(O)/findings
-	@set -e; for target in $(FUZZ); do \
+	@set -e; for target in $(FUZZ); do for reader in $(or $(READERS),all); do \
 	    limit=256; [ $$target != deserialize ] || limit=64; \
-	    more=; [ $$target != onnx ] || [ ! -d $(ONNX_DATA) ] || more=$(ONNX_DATA); \
+	    more=tests/fuzz/corpus/$$target; corpus=$(O)/corpus/$$target; \
+	    [ $$target != onnx ] || [ ! -d $(ONNX_DATA) ] || more="$$more $(ONNX_DATA)"; \
+	    if [ $$reader != all ]; then \
+	        corpus=$$corpus-$$reader; mkdir -p $$corpus; \
+	        for seed in $$more/*; do \
+	            [ "$$(head -c 1 $$seed)" != $$reader ] || cp $$seed $$corpus; \
+	        done; more=; \
+	    fi; \
 	    $(O)/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=65536 -timeout=20 \
 	        -malloc_limit_mb=$$limit -print_final_stats=1 -artifact_prefix=$(O)/findings/ \
-	        $(O)/corpus/$$target tests/fuzz/corpus/$$target $$more; \
-	done
+	        $$corpus $$more; \
+	done; done
 
 fuzz-seeds: packages
 	@mkdir -p tests/fuzz/corpus/deserialize tests/fuzz/corpus/onnx

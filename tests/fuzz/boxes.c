@@ -7,6 +7,7 @@
 #include <glcnn/data.h>
 
 #include "tests/fuzz/folder.h"
+#include "tests/fuzz/letter.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
