@@ -177,6 +177,11 @@
  *   labelme       a.json beside a.jpg, or in labels, annotations or json beside "images". Polygons, rectangles, circles and
  *                 masks are objects; those of one label and group_id are one. Lines and points are left out, with a
  *                 note, and so is what is labelled __ignore__, without one.
+ *   brush         Label Studio's brush: task-1-annotation-2-by-3-TAG-NAME-0.png beside the pictures, or beside or in a folder
+ *                 that says masks or labels beside "images". Each is an object of the class NAME, of values from 128; pixels of one class
+ *                 are united in masks, which such a folder is read as where nothing else is asked for. Of several annotations of a task the
+ *                 last is read; a message says so. Its picture is called 1.jpg or task-1.jpg, or Label Studio's JSON
+ *                 beside, which has `id` and the picture's path of each task, says which it is.
  *   CSV           in the folder of the pictures, or of their folder "images", a line of each box: Make Sense's, which are label, x, y, width,
  *                 height, picture and its size, or with names of columns, class, xmin, ymin, xmax, ymax and
  *                 filename among them. Pixels count from 0.
@@ -335,8 +340,8 @@ struct glcnn_data_parameters {
 
 /* What there is. `bytes` says that 255 stands for 1.0. */
 struct glcnn_data_info {
-    /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo", "voc", "coco", "labelme" or
-     * "csv"; "source" of a program's own. */
+    /* "pictures", "npz", "npy", "csv" or "idx"; of boxes "yolo", "voc", "coco", "labelme",
+     * "brush" or "csv"; "source" of a program's own. */
     const char *format;
     uint32_t width, height, channels;
     bool bytes;

@@ -145,6 +145,8 @@ glcnn_status class_list_read(const char *path, struct names *names, char *error)
 bool boxes_is_file(const char *path);
 /* True if a folder has boxes: it is looked at as it is read, up to the first picture. */
 bool boxes_are_in(const char *path);
+/* True if a folder, or that of a part, has masks of Label Studio's brush. */
+bool brush_is_in(const char *path);
 /* Finds what a path has, and adds it. */
 glcnn_status boxes_add_path(struct glcnn_dataset *set, const char *path, char *error);
 /* A note on what was left out, or else a decision, where something was counted. */

@@ -10,8 +10,13 @@
 #include "words.h"
 
 /* The first of these that a folder has is what it is. */
-static place_layout *const whole[] = {yolo_add_lists,  labelme_add_folders, yolo_add_folders,
-                                      voc_add_folders, coco_add_files,      NULL},
+static place_layout *const whole[] = {brush_add,
+                                      yolo_add_lists,
+                                      labelme_add_folders,
+                                      yolo_add_folders,
+                                      voc_add_folders,
+                                      coco_add_files,
+                                      NULL},
                            *const beside[] = {voc_add_beside, yolo_add_beside,  labelme_add_beside,
                                               csv_add_beside, coco_add_damaged, NULL};
 

@@ -105,27 +105,6 @@ static size_t read_letters(char *text)
     return length;
 }
 
-/* Runs down the columns of the picture, of values that are not 0 from column `left` and row `top` on. */
-static bool add_runs(const struct picture_values *v, int64_t left, int64_t top, struct outline *o)
-{
-    uint32_t length = 0;
-    bool was_in = false;
-    for (int64_t x = 0; x < o->width; x++)
-        for (int64_t y = 0; y < o->height; y++) {
-            const int64_t i = x - left, j = y - top;
-            const bool is_in = i >= 0 && j >= 0 && i < v->width && j < v->height &&
-                               v->values[(size_t)j * v->width + (size_t)i] != 0;
-            if (is_in != was_in) {
-                if (!outline_add_run(o, length))
-                    return false;
-                length = 0;
-            }
-            was_in = is_in;
-            length++;
-        }
-    return outline_add_run(o, length);
-}
-
 /* A PNG in letters, of the rectangle of the points. */
 static glcnn_status read_mask(const struct labelme *l, const cJSON *shape, struct outline *o)
 {
@@ -145,8 +124,12 @@ static glcnn_status read_mask(const struct labelme *l, const cJSON *shape, struc
                 picture_png_values(stream, NULL, &values, message) == GLCNN_SUCCESS;
     o->width = a->width;
     o->height = a->height;
-    if (good && !add_runs(&values, (int64_t)corner[0], (int64_t)corner[1], o))
-        good = false;
+    if (good)
+        good = outline_add_values(o, &(struct outline_values){.values = values.values,
+                                                              .width = values.width,
+                                                              .height = values.height,
+                                                              .left = (int64_t)corner[0],
+                                                              .top = (int64_t)corner[1]});
     if (stream)
         fclose(stream);
     free(copy);

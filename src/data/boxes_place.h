@@ -57,6 +57,8 @@ typedef glcnn_status place_layout(const struct place *p, bool *found);
 place_layout yolo_add_lists;
 /* images and labels, Annotations and JPEGImages, .json; below a root of parts. */
 place_layout yolo_add_folders, voc_add_folders, coco_add_files;
+/* Masks of Label Studio's brush, and pictures beside them or in images. */
+place_layout brush_add;
 /* images, and labels or annotations with a .json for each picture. */
 place_layout labelme_add_folders;
 /* Annotations beside their pictures, or a CSV of all. */

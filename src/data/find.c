@@ -354,7 +354,8 @@ static bool is_annotated(const glcnn_dataset *set, const char *path)
     case GLCNN_DATA_TARGETS_BOXES:
         return true;
     case GLCNN_DATA_TARGETS_MASKS:
-        return boxes_is_file(path) || (!masks_are_in(path) && boxes_are_in(path));
+        return boxes_is_file(path) || brush_is_in(path) ||
+               (!masks_are_in(path) && boxes_are_in(path));
     case GLCNN_DATA_TARGETS_NUMBERS:
         return boxes_is_file(path) || (!set_has_list(path) && boxes_are_in(path));
     default:

@@ -375,6 +375,10 @@ static glcnn_status refuse_pairs(const glcnn_dataset *set, const char *path,
         ("it has masks and boxes, and it is not clear which are meant: --task segment reads masks, "
          "--task detect boxes")};
     const char *pictures = NULL, *other = NULL;
+    if (brush_is_in(path))
+        return fail_with(error, GLCNN_MALFORMED_DATA,
+                         "%.300s: has masks of Label Studio's brush, which are no classes; %s",
+                         path, questions[1]);
     for (uint32_t i = 0; i < listing->count; i++) {
         if (word_is_picture_folder(listing->names[i]))
             pictures = listing->names[i];
@@ -400,8 +404,6 @@ glcnn_status set_add_classes(glcnn_dataset *set, glcnn_data_part part, const cha
     glcnn_status status = listing_read(path, &listing, error);
     if (status == GLCNN_SUCCESS)
         status = refuse_pairs(set, path, &listing, error);
-    if (status == GLCNN_SUCCESS)
-        status = masks_refuse_brush(path, error);
     set->info.ignored += listing.hidden;
     for (uint32_t i = 0; i < listing.count && status == GLCNN_SUCCESS; i++) {
         char *folder = path_join(path, listing.names[i]);

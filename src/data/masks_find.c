@@ -316,27 +316,6 @@ bool masks_are_in(const char *path)
            take_parts(NULL, path, NULL, find_in_part, &found, error) == GLCNN_SUCCESS && found;
 }
 
-glcnn_status masks_refuse_brush(const char *folder, char *error)
-{
-    struct listing listing;
-    char name[256] = "";
-    glcnn_status status = listing_read(folder, &listing, error);
-    for (uint32_t i = 0; i < listing.count && !*name; i++) {
-        const char *at = listing.names[i];
-        if (strncmp(at, "task-", 5) == 0 && strstr(at, "-annotation-") &&
-            word_has_ending(at, ".png"))
-            snprintf(name, sizeof name, "%s", at);
-    }
-    listing_free(&listing);
-    return status != GLCNN_SUCCESS || !*name
-               ? status
-               : fail_with(error, GLCNN_MALFORMED_DATA,
-                           "%.200s: %.150s is a mask of Label Studio's brush, whose name has the "
-                           "number of its task and not the name of its picture; expected the "
-                           "export \"COCO with Images\"",
-                           folder, name);
-}
-
 glcnn_status set_add_masked(glcnn_dataset *set, const char *path, char *error)
 {
     struct pair pair;
@@ -351,8 +330,6 @@ glcnn_status set_add_masked(glcnn_dataset *set, const char *path, char *error)
         return status;
     }
     status = take_parts(set, path, NULL, take_folder, &found, error);
-    if (status == GLCNN_SUCCESS && !found)
-        status = masks_refuse_brush(path, error);
     if (status != GLCNN_SUCCESS || found)
         return status;
     return fail_with(

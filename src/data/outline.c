@@ -53,6 +53,25 @@ bool outline_add_run(struct outline *o, double length)
     return true;
 }
 
+bool outline_add_values(struct outline *o, const struct outline_values *v)
+{
+    uint32_t length = 0;
+    bool was_in = false;
+    for (int64_t x = -v->left; x < o->width - v->left; x++)
+        for (int64_t y = -v->top; y < o->height - v->top; y++) {
+            const bool is_in = x >= 0 && y >= 0 && x < v->width && y < v->height &&
+                               v->values[(size_t)y * v->width + (size_t)x] != 0;
+            if (is_in != was_in) {
+                if (!outline_add_run(o, length))
+                    return false;
+                length = 0;
+            }
+            was_in = is_in;
+            length++;
+        }
+    return outline_add_run(o, length);
+}
+
 bool outline_unite(struct outline *to, const struct outline *from)
 {
     for (size_t i = 0, at = 0; i < from->ring_count; i++) {

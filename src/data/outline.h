@@ -28,6 +28,13 @@ bool outline_add_point(struct outline *outline, double x, double y);
 bool outline_end_ring(struct outline *outline);
 /* Adds a run of pixels, whose length is to be a whole number. */
 bool outline_add_run(struct outline *outline, double length);
+/* Adds runs down the columns of the outline's picture, of those of these values that are not 0. */
+struct outline_values {
+    const uint8_t *values; /* [height][width] */
+    uint32_t width, height;
+    int64_t left, top; /* where their first lies in the picture */
+};
+bool outline_add_values(struct outline *outline, const struct outline_values *values);
 /* Adds the rings of another. */
 bool outline_unite(struct outline *to, const struct outline *from);
 /* left, top, right, bottom in pixels; false: it has no pixel. */

@@ -265,8 +265,6 @@ uint64_t masks_read_digest(const glcnn_dataset *set, uint32_t index);
 
 /* True if a folder has masks: it is looked at as it is read. */
 bool masks_are_in(const char *path);
-/* Refuses masks of Label Studio's brush, whose names do not say which picture they are of. */
-glcnn_status masks_refuse_brush(const char *folder, char *error);
 /* Adds pictures with masks from what a folder has. */
 glcnn_status set_add_masked(glcnn_dataset *set, const char *path, char *error);
 /* Classes of pixels, once all masks are known. */

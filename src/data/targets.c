@@ -62,7 +62,8 @@ bool set_has_list(const char *path)
 
 uint32_t set_targets_in(const char *path)
 {
-    const bool has_masks = masks_are_in(path), has_boxes = boxes_are_in(path);
+    const bool is_brush = brush_is_in(path), has_masks = is_brush || masks_are_in(path),
+               has_boxes = !is_brush && boxes_are_in(path);
     return (has_masks ? 1u << GLCNN_DATA_TARGETS_MASKS : 0) |
            (has_boxes ? 1u << GLCNN_DATA_TARGETS_BOXES : 0);
 }

@@ -979,13 +979,6 @@ static void folders_as_people_have_them(void)
     glcnn_dataset *data = data_open("deep_classes", NULL);
     CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "apple pear");
     glcnn_dataset_destroy(&data);
-    /* Label Studio's brush has masks without pictures, and names that no picture has. */
-    write_folder("brush", (const struct file[]){{"task-1-annotation-2-by-1-tag-cat-0.png", NULL},
-                                                {NULL, NULL}});
-    data_refuses("brush", NULL, GLCNN_MALFORMED_DATA,
-                 "not the name of its picture; expected the export");
-    data_refuses("brush", &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_MASKS},
-                 GLCNN_MALFORMED_DATA, "is a mask of Label Studio's brush");
 }
 
 /* Whoever has 120 files that are not read is to hear what they are, and why. */

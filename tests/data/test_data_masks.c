@@ -91,6 +91,25 @@ static uint32_t all_soft(uint32_t x, uint32_t y, uint32_t c)
     return soft(x, y, HEIGHT);
 }
 
+/* Strokes of a brush: its pixels are 255, and those of a soft edge less. */
+static uint32_t left_stroke(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return x < 5 && y < 4 ? 255 : 0;
+}
+
+static uint32_t right_stroke(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c;
+    return y < 5 ? (x >= 15 ? 255 : x == 14 ? 128 : x == 13 ? 127 : 0) : 0;
+}
+
+static uint32_t lower_stroke(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)c, (void)x;
+    return y == 9 ? 255 : 0;
+}
+
 /* ---- What is expected ---- */
 
 /* "background 100 cat 90 none 10": of each class the pixels of the first mask of a part. */
@@ -353,12 +372,93 @@ static void turned_pictures(void)
     glcnn_dataset_destroy(&data);
 }
 
+/* https://labelstud.io/guide/export ("Brush labels to NumPy and PNG") and save_brush_images_from_annotation of
+ * label_studio_converter/brush.py: a file for each stroke, and no picture. */
+static void label_studio_brush(void)
+{
+    write_picture("brush/images/1.png");
+    write_picture("brush/images/task-12.png");
+    write_mask("brush/task-1-annotation-2-by-1-tag-cat-0.png", PNG_COLOR_TYPE_GRAY, left_stroke);
+    write_mask("brush/task-1-annotation-2-by-1-tag-cat-1.png", PNG_COLOR_TYPE_GRAY, right_stroke);
+    write_mask("brush/task-1-annotation-2-by-1-tag-wet-dog-0.png", PNG_COLOR_TYPE_GRAY,
+               lower_stroke);
+    write_mask("brush/task-12-annotation-9-by-me@a.b-tag-cat-0.png", PNG_COLOR_TYPE_GRAY,
+               left_stroke);
+    glcnn_dataset *data = open_parts("brush", 2, 0, 0);
+    CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "brush");
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat wet-dog");
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "background 130 cat 50 wet-dog 20");
+    CU_ASSERT_PTR_NULL(glcnn_dataset_note(data, 0));
+    glcnn_dataset_destroy(&data);
+    data = data_open("brush", &(struct glcnn_data_parameters){.targets = GLCNN_DATA_TARGETS_BOXES});
+    CU_ASSERT_STRING_EQUAL(data_describe_boxes(data, GLCNN_DATA_PART_TRAINING),
+                           "1.png: cat 0 0 0.25 0.4, cat 0.7 0 1 0.5, wet-dog 0 0.9 1 1; "
+                           "task-12.png: cat 0 0 0.25 0.4");
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "objects have outlines, of which the boxes"));
+    glcnn_dataset_destroy(&data);
+    data_refuses(
+        "brush", NULL, GLCNN_MALFORMED_DATA,
+        "has masks of Label Studio's brush, which are no classes; masks are read as targets");
+}
+
+static void brush_beside_the_list_of_tasks(void)
+{
+    static const char json[] =
+        "[{\"id\": 7, \"data\": {\"image\": \"/data/upload/1/0a1b2c3d-a.png\"}, \"annotations\": []},"
+        "{\"id\": 8, \"image\": \"/data/local-files/?d=set/b.png\"}, {\"id\": \"9\"}, 5]";
+    data_write_text("tasks/train/export.json", json);
+    write_picture("tasks/train/7.png");
+    write_picture("tasks/train/a.png");
+    write_mask("tasks/train/task-7-annotation-2-by-1-tag-cat-0.png", PNG_COLOR_TYPE_GRAY,
+               left_stroke);
+    write_mask("tasks/train/task-7-annotation-10-by-2-tag-cat-0.png", PNG_COLOR_TYPE_GRAY,
+               lower_stroke);
+    data_write_text("tasks/val/export.json", json);
+    write_picture("tasks/val/images/b.png");
+    write_mask("tasks/val/masks/task-8-annotation-3-by-1-tag-cat-0.png", PNG_COLOR_TYPE_GRAY,
+               right_stroke);
+    write_mask("tasks/val/masks/task-9-annotation-4-by-1-tag-dog-0.png", PNG_COLOR_TYPE_GRAY,
+               right_stroke);
+    glcnn_dataset *data = open_parts("tasks", 2, 1, 0);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "background cat");
+    expect_pixels(data, GLCNN_DATA_PART_TRAINING, "background 200");
+    expect_pixels(data, GLCNN_DATA_PART_VALIDATION, "background 170 cat 30");
+    CU_ASSERT(
+        data_says(data, glcnn_dataset_decision,
+                  "train: task 7 has masks of several annotations, of which the last, 10, is"));
+    CU_ASSERT(data_says(data, glcnn_dataset_decision, "7.png: no mask is of its task"));
+    CU_ASSERT(data_says(data, glcnn_dataset_note, "task-9-annotation-4-by-1-tag-dog-0.png: "));
+    glcnn_dataset_destroy(&data);
+}
+
+static void brush_is_refused(void)
+{
+    write_mask("unknown/task-1-annotation-2-by-1-tag-cat-0.png", PNG_COLOR_TYPE_GRAY, left_stroke);
+    write_picture("unknown/images/a.png");
+    data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "no picture of ");
+    data_refuses(
+        "unknown", &masks, GLCNN_MALFORMED_DATA,
+        "is known to be of a task; expected pictures called 1, 2 or task-1, task-2 as their");
+    write_picture("unknown/images/1.png");
+    data_write_png("unknown/task-1-annotation-2-by-1-tag-cat-1.png",
+                   &(struct data_png){.width = 10, .height = 10, .value = grey});
+    data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA,
+                 "cat-1.png: is 10x10, and another mask of its task 20x10; expected one size");
+    data_write_text("unknown/task-1-annotation-2-by-1-tag-cat-1.png", "no picture");
+    data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "cat-1.png: ");
+    data_write_text("unknown/export.json", "[{");
+    data_refuses("unknown", &masks, GLCNN_MALFORMED_DATA, "export.json: is not JSON");
+}
+
 int main(int argc, char **argv)
 {
     CU_TestInfo tests[] = {
         UNIT_TEST(cvat_segmentation_mask),
         UNIT_TEST(roboflow_masks),
         UNIT_TEST(voc_lists),
+        UNIT_TEST(label_studio_brush),
+        UNIT_TEST(brush_beside_the_list_of_tasks),
+        UNIT_TEST(brush_is_refused),
         UNIT_TEST(colours_are_given),
         UNIT_TEST(few_pixels_may_have_other_colours),
         UNIT_TEST(soft_edges_are_no_classes),

@@ -1,8 +1,8 @@
 /* Fuzz target of libFuzzer: a letter, and any bytes that become one file of pictures with numbers or
  * masks: a for labels of .npy, z for an .npz, v for a CSV of images, l for a CSV that names pictures, m
  * for a mask, c for the names of its classes, q and k for their colours and values, r for a mask of colours; of
- * outlines y for the labels of YOLO, j for the file of COCO, s for labelme's; of keypoints p for the labels of YOLO, i for
- * the file of COCO. "make fuzz" runs it.
+ * outlines y for the labels of YOLO, j for the file of COCO, s for labelme's, b and t for a mask and the tasks of
+ * Label Studio's brush; of keypoints p for the labels of YOLO, i for the file of COCO. "make fuzz" runs it.
  *
  * What fails has a message. What succeeds has finite numbers, as many of each picture, and classes of
  * pixels that there are.
@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "tests/fuzz/folder.h"
+#include "tests/fuzz/letter.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +33,8 @@ static const struct kind {
              {'y', "outlines", "labels/a.txt", GLCNN_DATA_TARGETS_MASKS},
              {'j', "polygons", "a.json", GLCNN_DATA_TARGETS_MASKS},
              {'s', "shapes", "a.json", GLCNN_DATA_TARGETS_MASKS},
+             {'b', "brush", "task-1-annotation-2-by-1-tag-a-0.png", GLCNN_DATA_TARGETS_MASKS},
+             {'t', "tasks", "tasks.json", GLCNN_DATA_TARGETS_MASKS},
              {'p', "pose", "labels/a.txt", GLCNN_DATA_TARGETS_NUMBERS},
              {'i', "points", "a.json", GLCNN_DATA_TARGETS_NUMBERS}};
 
@@ -42,26 +45,31 @@ static const char head[] =
 
 static const char pose[] = "names: [a]\nkpt_shape: [2, 3]\n", colours[] = "a:0,0,0::\nb:1,2,3::\n";
 
-static const struct root_file files[] = {{"arrays/images.npy", head, sizeof head - 1},
-                                         {"list/images/a.png", picture, sizeof picture},
-                                         {"list/b.png", picture, sizeof picture},
-                                         {"masks/images/a.png", picture, sizeof picture},
-                                         {"masks/images/b.png", picture, sizeof picture},
-                                         {"masks/masks/b.png", picture, sizeof picture},
-                                         {"named/images/b.png", picture, sizeof picture},
-                                         {"named/masks/b.png", picture, sizeof picture},
-                                         {"coloured/images/b.png", picture, sizeof picture},
-                                         {"coloured/masks/b.png", picture, sizeof picture},
-                                         {"map/a.png", picture, sizeof picture},
-                                         {"map/labelmap.txt", colours, sizeof colours - 1},
-                                         {"values/b.png", picture, sizeof picture},
-                                         {"values/b_mask.png", picture, sizeof picture},
-                                         {"outlines/images/a.png", picture, sizeof picture},
-                                         {"polygons/a.png", picture, sizeof picture},
-                                         {"shapes/a.png", picture, sizeof picture},
-                                         {"pose/images/a.png", picture, sizeof picture},
-                                         {"pose/data.yaml", pose, sizeof pose - 1},
-                                         {"points/a.png", picture, sizeof picture}};
+static const struct root_file files[] = {
+    {"arrays/images.npy", head, sizeof head - 1},
+    {"list/images/a.png", picture, sizeof picture},
+    {"list/b.png", picture, sizeof picture},
+    {"masks/images/a.png", picture, sizeof picture},
+    {"masks/images/b.png", picture, sizeof picture},
+    {"masks/masks/b.png", picture, sizeof picture},
+    {"named/images/b.png", picture, sizeof picture},
+    {"named/masks/b.png", picture, sizeof picture},
+    {"coloured/images/b.png", picture, sizeof picture},
+    {"coloured/masks/b.png", picture, sizeof picture},
+    {"map/a.png", picture, sizeof picture},
+    {"map/labelmap.txt", colours, sizeof colours - 1},
+    {"values/b.png", picture, sizeof picture},
+    {"values/b_mask.png", picture, sizeof picture},
+    {"outlines/images/a.png", picture, sizeof picture},
+    {"polygons/a.png", picture, sizeof picture},
+    {"shapes/a.png", picture, sizeof picture},
+    {"brush/1.png", picture, sizeof picture},
+    {"tasks/a.png", picture, sizeof picture},
+    {"tasks/1.png", picture, sizeof picture},
+    {"tasks/task-1-annotation-2-by-1-tag-a-0.png", picture, sizeof picture},
+    {"pose/images/a.png", picture, sizeof picture},
+    {"pose/data.yaml", pose, sizeof pose - 1},
+    {"points/a.png", picture, sizeof picture}};
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
