@@ -42,6 +42,9 @@
  *                 and counted; a message tells of those that are not hidden
  *                 (glcnn_dataset_decision). Pictures of formats that are not read, as GIF, HEIC and
  *                 AVIF, are skipped like broken ones; one note for each class has their number.
+ *                 Or a CSV names the pictures, the only one in their folder, or beside that ("images", or train beside train.csv), and
+ *                 its first line the columns, as below: the class is the only other one, or that called label,
+ *                 labels, class, classes, y, target or targets.
  *   .npy, .npz    images [N][C][H][W], [N][H][W][C], [N][H][W] or [N][F]; labels [N] or [N][1],
  *                 whole numbers. Of rank 4 the channels are first where the last two extents are
  *                 the same and the first differs, last where the first two are the same and the
@@ -90,7 +93,7 @@
  *             pictures a CSV in their folder, the only one there (a part's folder, where there are
  *             parts): its first line names the columns, one of which is file, filename, file_name,
  *             image, picture or path, the picture's path from that folder or from its folder
- *             "images"; the other columns are the numbers, but for those that number the rows. A
+ *             "images", or from one of the list's name; the other columns are the numbers, but for those that number the rows. A
  *             picture of no line is left out with a note, as is a line whose picture is broken; a
  *             picture of two lines, or that is not there, and a field that is no finite number are
  *             errors.

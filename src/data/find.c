@@ -160,14 +160,14 @@ bool path_is_csv(const char *path)
     return word_has_ending(path, ".csv") || word_has_ending(path, ".csv.gz");
 }
 
-static glcnn_status refuse_list(const char *path, const struct list_look *look, char *error)
+static glcnn_status refuse_list(const char *path, char *error)
 {
-    return fail_with(error, GLCNN_MALFORMED_DATA,
-                     "%.250s: names pictures, with %s for each: %s; expected a folder of pictures "
-                     "for each class, or targets that are numbers (--task regress)",
-                     path, look->has_numbers ? "numbers" : "a label",
-                     look->has_numbers ? "such a list is read where targets are numbers"
-                                       : "classes are not read from such a list");
+    return fail_with(
+        error, GLCNN_MALFORMED_DATA,
+        "%.250s: names pictures, with numbers for each: such a list is read where targets "
+        "are numbers (--task regress); expected a class of each, in a column called label "
+        "or class, or a folder of pictures for each class",
+        path);
 }
 
 /* Of a labelled table; the images of a CSV may be pictures. */
@@ -177,11 +177,12 @@ static glcnn_status add_labelled(glcnn_dataset *set, glcnn_data_part part, const
     struct list_look look = {.names_pictures = false};
     if (path_is_csv(path) && list_look_at(path, &look, error) == GLCNN_OUT_OF_MEMORY)
         return GLCNN_OUT_OF_MEMORY; /* what else fails is told by who reads it */
-    if (set->parameters.targets != GLCNN_DATA_TARGETS_NUMBERS)
-        return look.has_pictures ? refuse_list(path, &look, error)
-                                 : add_table(set, part, path, true, error);
-    return look.names_pictures ? set_add_list(set, part, path, error)
-                               : add_table(set, part, path, true, error);
+    const bool has_numbers = set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS;
+    if (!has_numbers && look.has_numbers && !look.may_be_classes)
+        return refuse_list(path, error);
+    return (has_numbers ? look.names_pictures : look.has_pictures)
+               ? set_add_list(set, part, path, error)
+               : add_table(set, part, path, true, error);
 }
 
 /* ---- Names in a folder ---- */
@@ -265,6 +266,20 @@ static glcnn_status refuse_two(const char *path, const struct found *found, char
 static glcnn_status add_whole(glcnn_dataset *set, glcnn_data_part part, const char *path,
                               char *error);
 
+/* train.csv may be a list of the pictures in train. */
+static bool is_list_of_folder(const char *path, const struct found *found)
+{
+    char error[GLCNN_ERROR_LENGTH];
+    struct list_look look = {.names_pictures = false};
+    char *table = found->folders == 1 && found->tables == 1 && path_is_csv(found->table)
+                      ? path_join(path, found->table)
+                      : NULL;
+    const bool is_list =
+        table && list_look_at(table, &look, error) == GLCNN_SUCCESS && look.has_pictures;
+    free(table);
+    return is_list;
+}
+
 /* Adds the part if it is there; *any becomes true then. */
 static glcnn_status add_part(glcnn_dataset *set, glcnn_data_part part, const char *path,
                              const struct listing *listing, bool *any, char *error)
@@ -273,14 +288,15 @@ static glcnn_status add_part(glcnn_dataset *set, glcnn_data_part part, const cha
     glcnn_status status = look_for(path, listing, &part, &found, error);
     if (status != GLCNN_SUCCESS || !found.name)
         return status;
-    if (found.other)
+    const bool is_list = is_list_of_folder(path, &found);
+    if (found.other && !is_list)
         return refuse_two(path, &found, error);
     *any = true;
-    char *whole = path_join(path, found.name);
+    char *whole = path_join(path, is_list ? found.table : found.name);
     if (!whole)
         return fail_no_memory(error, path);
-    status =
-        found.folders ? add_whole(set, part, whole, error) : add_labelled(set, part, whole, error);
+    status = found.folders && !is_list ? add_whole(set, part, whole, error)
+                                       : add_labelled(set, part, whole, error);
     free(whole);
     return status;
 }

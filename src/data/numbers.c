@@ -1,4 +1,4 @@
-/* Numbers as targets, and the tables of text that have them for pictures. */
+/* Numbers as targets, and the tables of text that have these, or classes, for pictures. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,7 +68,8 @@ struct list {
     const char *path;
     char *folder;          /* that the list is in */
     size_t picture, count; /* columns: the picture's, all */
-    enum column *kinds;    /* of them; COLUMN_VALUE: a number */
+    enum column *kinds;    /* of them; COLUMN_VALUE: a number, or what is no class */
+    size_t label; /* the column of classes; `count`: there is none, or it is not clear which */
     uint32_t numbers;
     uint32_t order[GLCNN_DATA_MAX_NUMBERS]; /* of each column of numbers: which number it is */
     float values[GLCNN_DATA_MAX_NUMBERS];
@@ -107,6 +108,25 @@ static size_t find_pictures(char *const *fields, size_t count)
     return i;
 }
 
+static bool is_called_label(const char *name)
+{
+    return word_is_labels(name, strlen(name));
+}
+
+/* The only column that is not left out, or else the only one of a label's name. */
+static size_t find_label(const struct list *l, char *const *fields)
+{
+    size_t found = l->count;
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->kinds[i] != COLUMN_VALUE || (l->numbers > 1 && !is_called_label(fields[i])))
+            continue;
+        if (found < l->count)
+            return l->count;
+        found = i;
+    }
+    return found;
+}
+
 /* What the names of columns are: COLUMN_VALUE is a number. */
 static bool find_kinds(struct list *l, const struct csv_lines *csv)
 {
@@ -118,6 +138,7 @@ static bool find_kinds(struct list *l, const struct csv_lines *csv)
         l->kinds[i] = is_other ? COLUMN_OTHER : COLUMN_VALUE;
         l->numbers += !is_other;
     }
+    l->label = l->kinds ? find_label(l, csv->fields) : csv->count;
     return l->kinds;
 }
 
@@ -168,6 +189,28 @@ static glcnn_status take_names(struct list *l, struct csv_lines *csv)
     return status;
 }
 
+static bool has_classes(const struct list *l)
+{
+    return l->set->parameters.targets == GLCNN_DATA_TARGETS_CLASSES;
+}
+
+/* Columns beside that of the classes are not read. */
+static glcnn_status take_label(const struct list *l, struct csv_lines *csv)
+{
+    char message[GLCNN_ERROR_LENGTH];
+    if (l->label == l->count)
+        return CSV_MALFORMED(csv,
+                             ": has %u columns beside \"%.60s\", and it is not clear which is the "
+                             "class; expected one, or one called label or class",
+                             CSV_WHERE(csv), l->numbers, csv->fields[l->picture]);
+    snprintf(message, sizeof message,
+             "%.250s: the class is the column \"%.60s\"; columns that are not read: %u", l->path,
+             csv->fields[l->label], l->numbers - 1);
+    if (l->numbers > 1)
+        set_decide(l->set, message);
+    return GLCNN_SUCCESS;
+}
+
 static glcnn_status take_first_line(struct list *l, struct csv_lines *csv)
 {
     glcnn_status status = csv_next(csv);
@@ -175,6 +218,8 @@ static glcnn_status take_first_line(struct list *l, struct csv_lines *csv)
         return status;
     if (!find_kinds(l, csv))
         return fail_no_memory(csv->reading->error, l->path);
+    if (has_classes(l))
+        return take_label(l, csv);
     if (l->numbers == 0 || l->numbers > GLCNN_DATA_MAX_NUMBERS)
         return CSV_MALFORMED(csv, ": has %u columns of numbers beside \"%.60s\"; expected 1 to %d",
                              CSV_WHERE(csv), l->numbers, csv->fields[l->picture],
@@ -190,17 +235,33 @@ static bool is_there(char *path)
     return false;
 }
 
-/* From the list's folder, or from "images" in it; NULL: it is not there. To be released with
- * free(). */
+/* Where pictures may be: the list's folder, "images" in it, and that of the list's name: train of train.csv. NULL: not
+ * enough memory; to be released with free(). */
+enum { PLACES = 3 };
+static char *place_of(const struct list *l, int place)
+{
+    const char *slash = strrchr(l->path, '/'), *name = slash ? slash + 1 : l->path;
+    char *stem = strndup(name, strcspn(name, ".")), *path = NULL;
+    if (stem)
+        path = place == 0 ? strdup(l->folder) : path_join(l->folder, place == 1 ? "images" : stem);
+    free(stem);
+    return path;
+}
+
+/* NULL: it is not there. To be released with free(). */
 static char *find_picture(const struct list *l, const char *name)
 {
-    char *path = *name == '/' ? strdup(name) : path_join(l->folder, name);
-    if (is_there(path))
-        return path;
-    char *images = path_join(l->folder, "images");
-    path = images ? path_join(images, name) : NULL;
-    free(images);
-    return is_there(path) ? path : NULL;
+    char *path = *name == '/' ? strdup(name) : NULL;
+    if (*name == '/')
+        return is_there(path) ? path : NULL;
+    for (int i = 0; i < PLACES; i++) {
+        char *place = place_of(l, i);
+        path = place ? path_join(place, name) : NULL;
+        free(place);
+        if (is_there(path))
+            return path;
+    }
+    return NULL;
 }
 
 static glcnn_status take_numbers(struct list *l, struct csv_lines *csv)
@@ -212,6 +273,19 @@ static glcnn_status take_numbers(struct list *l, struct csv_lines *csv)
             return CSV_MALFORMED(csv, ", field %zu: \"%.60s\" is not a finite number",
                                  CSV_WHERE(csv), i + 1, csv->fields[i]);
     return GLCNN_SUCCESS;
+}
+
+static glcnn_status add_labelled(struct list *l, const char *path, const struct csv_lines *csv)
+{
+    uint32_t label;
+    char *error = csv->reading->error;
+    const char *name = csv->fields[l->label];
+    if (!*name)
+        return CSV_MALFORMED(csv, ", field %zu: is empty; expected a class", CSV_WHERE(csv),
+                             l->label + 1);
+    glcnn_status status = names_add(&l->set->names, name, strlen(name), l->path, &label, error);
+    return status == GLCNN_SUCCESS ? set_add_picture(l->set, l->part, path, label, false, error)
+                                   : status;
 }
 
 /* A broken picture has been noted. */
@@ -242,10 +316,14 @@ static glcnn_status take_line(struct list *l, struct csv_lines *csv)
     if (status == GLCNN_SUCCESS && l->pictures.count == before)
         status = CSV_MALFORMED(csv, ": names the picture \"%.100s\" a second time", CSV_WHERE(csv),
                                name);
-    if (status == GLCNN_SUCCESS)
-        status = take_numbers(l, csv);
-    if (status == GLCNN_SUCCESS)
-        status = add_picture(l, path, error);
+    if (status == GLCNN_SUCCESS && has_classes(l)) {
+        status = add_labelled(l, path, csv);
+    } else {
+        if (status == GLCNN_SUCCESS)
+            status = take_numbers(l, csv);
+        if (status == GLCNN_SUCCESS)
+            status = add_picture(l, path, error);
+    }
     free(path);
     return status;
 }
@@ -295,11 +373,13 @@ static glcnn_status tell_unnamed(struct list *l, char *error)
 {
     struct unnamed unnamed = {.count = 0};
     char message[GLCNN_ERROR_LENGTH];
-    char *images = path_join(l->folder, "images");
-    glcnn_status status = find_unnamed(l, l->folder, &unnamed, error);
-    if (status == GLCNN_SUCCESS && images && path_is_folder(images))
-        status = find_unnamed(l, images, &unnamed, error);
-    free(images);
+    glcnn_status status = GLCNN_SUCCESS;
+    for (int i = 0; i < PLACES && status == GLCNN_SUCCESS; i++) {
+        char *place = place_of(l, i);
+        if (place && path_is_folder(place))
+            status = find_unnamed(l, place, &unnamed, error);
+        free(place);
+    }
     if (status != GLCNN_SUCCESS || unnamed.count == 0)
         return status;
     snprintf(message, sizeof message,
@@ -333,15 +413,6 @@ struct looking {
     struct list_look *look;
 };
 
-/* Is the first number called a label? */
-static bool is_called_label(const struct list *l, char *const *fields)
-{
-    size_t i = 0;
-    while (i < l->count && l->kinds[i] != COLUMN_VALUE)
-        i++;
-    return i < l->count && word_is_labels(fields[i], strlen(fields[i]));
-}
-
 static void look_at_line(const struct list *l, char *const *fields, struct list_look *look)
 {
     float value;
@@ -369,7 +440,7 @@ static glcnn_status look(struct csv_lines *csv, void *user)
     if (status != GLCNN_SUCCESS || l->picture == l->count)
         return status;
     looking->look->names_pictures = true;
-    looking->look->may_be_classes = l->numbers == 1 && is_called_label(l, csv->fields);
+    looking->look->may_be_classes = l->numbers == 1 && is_called_label(csv->fields[l->label]);
     status = csv_next(csv);
     if (status == GLCNN_SUCCESS && csv->count == l->count)
         look_at_line(l, csv->fields, looking->look);

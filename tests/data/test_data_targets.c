@@ -468,12 +468,63 @@ static void lists_of_pictures_are_no_classes(void)
     data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA,
                  "names pictures, with numbers for each: such a list is read where targets are");
     data_refuses("nolist/list.csv", NULL, GLCNN_MALFORMED_DATA, "(--task regress)");
-    data_write_text("nolist/list.csv", "file,kind\na.png,cat\n");
-    data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA, "with a label for each: classes are not");
+    data_write_text("nolist/list.csv", "file,kind,colour\na.png,cat,red\n");
+    data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA,
+                 "line 1: has 2 columns beside \"file\", and it is not clear which is the class");
+    data_write_text("nolist/list.csv", "file,kind\na.png,\n");
+    data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA,
+                 "line 2, field 2: is empty; expected a class");
+    data_write_text("nolist/list.csv", "file,kind\na.png,cat\na.png,cat\n");
+    data_refuses("nolist", NULL, GLCNN_MALFORMED_DATA,
+                 "line 3: names the picture \"a.png\" a second");
     /* Names of rows, beside values of images. */
     data_write_text("rows.csv", "file,label,v0,v1\nx.png,1,0.5,2\ny.png,0,1,2\n");
     glcnn_dataset *data = data_open("rows.csv", NULL);
     CU_ASSERT_STRING_EQUAL(glcnn_dataset_info(data)->format, "csv");
+    glcnn_dataset_destroy(&data);
+}
+
+/* A class of each picture; as its numbers they are read where these are asked for. */
+static void lists_of_pictures_and_classes(void)
+{
+    static const char *const pictures[] = {"a", "b", "c", "d"};
+    char name[64];
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        const char *const folders[] = {"kinds/images", "kinds_beside", "kinds_parts/train"};
+        for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+            snprintf(name, sizeof name, "%s/%s.png", folders[k], pictures[i]);
+            write_picture(name, 8, 8);
+        }
+    }
+    write_picture("kinds_parts/test/e.png", 8, 8);
+    data_write_text("kinds/labels.csv", "id,image,label,source\n0,b.png,pear,me\n1,a.png,apple,me\n"
+                                        "2,d.png,pear,you\n");
+    expect_guess("kinds", GLCNN_DATA_TARGETS_CLASSES);
+    glcnn_dataset *data = data_open("kinds", NULL);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "apple pear");
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 3);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 0), 1);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TRAINING, 1), 0);
+    CU_ASSERT(data_says(data, glcnn_dataset_decision,
+                        "the class is the column \"label\"; columns that are not read: 1"));
+    CU_ASSERT(data_says(data, glcnn_dataset_note,
+                        "names 1 picture of the folder in no line, of which c.png is the first"));
+    glcnn_dataset_destroy(&data);
+    data_write_text("kinds_beside/list.csv", "file,class\na.png,10\nb.png,2\nc.png,2\nd.png,10\n");
+    expect_guess("kinds_beside", GLCNN_DATA_TARGETS_CLASSES);
+    data = data_open("kinds_beside", NULL);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "2 10");
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 4);
+    glcnn_dataset_destroy(&data);
+    /* As Kaggle has them: a list and a folder of each part. */
+    data_write_text("kinds_parts/train.csv", "file,kind\na.png,x\nb.png,y\nc.png,x\nd.png,y\n");
+    data_write_text("kinds_parts/test.csv", "file,kind\ne.png,y\n");
+    expect_guess("kinds_parts", GLCNN_DATA_TARGETS_CLASSES);
+    data = data_open("kinds_parts", NULL);
+    CU_ASSERT_STRING_EQUAL(data_describe_classes(data), "x y");
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TRAINING], 4);
+    CU_ASSERT_EQUAL(glcnn_dataset_info(data)->counts[GLCNN_DATA_PART_TEST], 1);
+    CU_ASSERT_EQUAL(glcnn_dataset_label(data, GLCNN_DATA_PART_TEST, 0), 1);
     glcnn_dataset_destroy(&data);
 }
 
@@ -784,6 +835,7 @@ static CU_TestInfo tests[] = {UNIT_TEST(rows_of_arrays_are_numbers),
                               UNIT_TEST(masks_are_refused_or_left_out),
                               UNIT_TEST(lists_of_pictures_look_like_numbers),
                               UNIT_TEST(lists_of_pictures_are_no_classes),
+                              UNIT_TEST(lists_of_pictures_and_classes),
                               UNIT_TEST(files_beside_pictures_tell_masks_from_boxes),
                               UNIT_TEST(a_mask_that_changes_has_another_digest),
                               UNIT_TEST(arrays_and_functions_stand_for_files),
