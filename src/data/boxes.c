@@ -65,6 +65,16 @@ void boxes_tell_outline(glcnn_dataset *set, const char *path)
     outlined->count = 1;
 }
 
+void boxes_tell_points(glcnn_dataset *set, const char *path)
+{
+    struct tally *pointed = &set->boxes.pointed;
+    snprintf(pointed->first, sizeof pointed->first,
+             "%.200s: objects have keypoints, and their boxes are learned; --task keypoints learns "
+             "the keypoints",
+             path);
+    pointed->count = 1;
+}
+
 /* ---- Pictures ---- */
 
 static struct glcnn_data_box *append(struct boxes *b)

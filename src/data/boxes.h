@@ -26,6 +26,7 @@ struct boxes {
     struct tally empty;       /* boxes outside of their picture, or without size */
     struct tally unmatched;   /* annotations without picture, names without file */
     struct tally outlined;    /* boxes around outlines */
+    struct tally pointed;     /* boxes of objects with keypoints */
     struct tally bare;        /* boxes without an outline, where these are wanted */
     struct tally several;     /* pictures of several objects with keypoints */
 };
@@ -110,6 +111,9 @@ glcnn_status boxes_take_lists(struct glcnn_dataset *set, const char *folder, con
 
 /* Says once that boxes are around outlines, which have pixels too. */
 void boxes_tell_outline(struct glcnn_dataset *set, const char *path);
+
+/* The same of objects with keypoints. */
+void boxes_tell_points(struct glcnn_dataset *set, const char *path);
 
 /* The readers of `pairs`. */
 glcnn_status yolo_read(struct glcnn_dataset *set, struct annotation *a, char *error);

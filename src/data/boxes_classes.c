@@ -155,6 +155,7 @@ static glcnn_status check_training(glcnn_dataset *set, char *error)
 void boxes_tell(glcnn_dataset *set)
 {
     tally_tell(set, &set->boxes.outlined, false);
+    tally_tell(set, &set->boxes.pointed, false);
     tally_tell(set, &set->boxes.unboxed, false);
     tally_tell(set, &set->boxes.several, false);
     tally_tell(set, &set->boxes.bare, true);

@@ -646,6 +646,9 @@ static glcnn_status read_object(struct coco *c, uint32_t number, struct raw_box 
     read_outline(c, json, box);
     if (c->set->parameters.targets == GLCNN_DATA_TARGETS_NUMBERS)
         status = read_keypoints(c, number, category->keypoints, box, error);
+    else if (c->set->parameters.targets == GLCNN_DATA_TARGETS_BOXES &&
+             cJSON_GetArraySize(member(json, "keypoints")) > 0)
+        boxes_tell_points(c->set, c->path);
     box->is_crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
     return status == GLCNN_SUCCESS ? names_add(&c->set->names, category->name,
                                                strlen(category->name), c->path, &box->label, error)

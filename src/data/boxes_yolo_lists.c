@@ -397,6 +397,8 @@ static glcnn_status take_keypoints(const struct place *p, const char *path, stru
     const uint32_t count = yaml->keypoint_shape[0], names = yaml->keypoints.count;
     set->boxes.keypoint_count = count;
     set->boxes.keypoint_fields = yaml->keypoint_shape[1];
+    if (count > 0 && set->parameters.targets == GLCNN_DATA_TARGETS_BOXES)
+        boxes_tell_points(set, path);
     if (set->parameters.targets != GLCNN_DATA_TARGETS_NUMBERS || names == 0)
         return GLCNN_SUCCESS;
     if (names != count)
