@@ -3,6 +3,7 @@
 #include "tests/data_files.h"
 
 #include <cjson/cJSON.h>
+#include <glcnn/anomaly.h>
 #include <glcnn/task.h>
 #include <glcnn/train.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct export
     const char *open; /* what is opened below the folder; NULL: that itself */
     const char *format, *classes;
     const char *parts[GLCNN_DATA_PARTS];
+    const char *points;   /* coordinates of keypoints; NULL: it has none */
     const char *decision; /* what one says; NULL: none is asked for */
     const char *note;     /* NULL: there is none */
 };
@@ -29,6 +31,12 @@ struct export
 static uint32_t grey(uint32_t x, uint32_t y, uint32_t c)
 {
     return (x * 7 + y * 13 + c) % 256;
+}
+
+static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y, (void)c;
+    return x < 10 ? 0 : 255;
 }
 
 static const char *write_folder(const char *folder, const struct file *files)
@@ -244,6 +252,7 @@ static uint32_t count_pictures(const char *part)
 static void note_trained(const char *path, const uint32_t parts[GLCNN_DATA_PARTS],
                          const char *classes, const char *task)
 {
+    const char *kind = task && strcmp(task, "keypoints") == 0 ? "coordinates" : "classes";
     char tests[64] = "";
     uint32_t class_count = 1, validation = parts[GLCNN_DATA_PART_VALIDATION];
     struct trained *t = &trained[trained_count++];
@@ -257,8 +266,8 @@ static void note_trained(const char *path, const uint32_t parts[GLCNN_DATA_PARTS
     }
     if (parts[GLCNN_DATA_PART_TEST] > 0)
         snprintf(tests, sizeof tests, " %u to test with,", parts[GLCNN_DATA_PART_TEST]);
-    snprintf(t->said, sizeof t->said, " to train with, %u to validate with,%s %u classes\n",
-             validation, tests, class_count);
+    snprintf(t->said, sizeof t->said, " to train with, %u to validate with,%s %u %s\n", validation,
+             tests, class_count, kind);
 }
 
 static void train_later(const struct export *e)
@@ -273,6 +282,8 @@ static void train_later(const struct export *e)
     for (int i = 0; i < GLCNN_DATA_PARTS; i++)
         parts[i] = count_pictures(e->parts[i]);
     note_trained(path, parts, e->classes, NULL);
+    if (e->points)
+        note_trained(path, parts, e->points, "keypoints");
 }
 
 /* Whether a training said what the folder has. */
@@ -389,18 +400,25 @@ static const char script[] =
     "                        augment='none', progress=False, on_event=lambda e: notes.append(e.text or ''))\n"
     "    print(''.join(notes) + '\\nclasses ' + ' '.join(found.network.classes) + '\\nend')\n";
 
+/* One of those that have numpy. */
+#define PYTHON "python=python3; python3 -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; "
+
+static bool has_python(void)
+{
+    return system(PYTHON "$python -c 'import numpy' 2>/dev/null") == 0;
+}
+
 static void folders_train_in_python(void)
 {
     static char printed[1 << 20];
     static char command[1 << 16];
     size_t used;
-    if (trained_count == 0 || system("python3 -c 'import numpy' 2>/dev/null || "
-                                     "/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+    if (trained_count == 0 || !has_python())
         return;
     data_write_text("script.py", script);
     used = (size_t)snprintf(
         command, sizeof command,
-        "python=python3; python3 -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; "
+        PYTHON
         "cp -R src/python/glcnn '%s' && $python src/python/generate.py include '%s/glcnn' && "
         "PYTHONDONTWRITEBYTECODE=1 GLCNN_LIBRARY='%s' PYTHONPATH='%s' $python '%s' '%s'",
         data_folder(), data_folder(), build_folder, data_folder(), data_path("script.py"),
@@ -421,6 +439,114 @@ static void folders_train_in_python(void)
         CU_ASSERT_TRUE(strlen(at) > strlen(classes) && strcmp(end - strlen(classes), classes) == 0);
         at = end + strlen("\nend\n");
     }
+}
+
+/* ---- By glcnn anomaly ---- */
+
+/* MVTec AD's object and one of VisA, of normal pictures to learn from, and of each kind to test COPIES; the latter has
+ * https://github.com/amazon-science/spot-diff's split_csv/1cls.csv beside it. */
+static const char *const objects[] = {"many/bottle", "many/visa/candle"};
+enum { OBJECTS = sizeof objects / sizeof *objects };
+
+static void write_objects(void)
+{
+    static char list[8192] = "object,split,label,image,mask\n";
+    const struct data_png normal = {.width = 20, .height = 10, .value = grey},
+                          defect = {.width = 20, .height = 10, .value = halves};
+    static const struct {
+        const char *mvtec, *visa, *line;
+        bool is_normal;
+    } kinds[] = {{"train/good", "Normal/l", "train,normal", true},
+                 {"test/good", "Normal/t", "test,normal", true},
+                 {"test/broken", "Anomaly/b", "test,anomaly", false}};
+    char path[128], image[96];
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int i = 0; i < COPIES; i++) {
+            const struct data_png *png = kinds[k].is_normal ? &normal : &defect;
+            snprintf(path, sizeof path, "%s/%s/%d.png", objects[0], kinds[k].mvtec, i);
+            data_write_png(path, png);
+            snprintf(image, sizeof image, "candle/Data/Images/%s%d.png", kinds[k].visa, i);
+            snprintf(path, sizeof path, "many/visa/%s", image);
+            data_write_png(path, png);
+            snprintf(list + strlen(list), sizeof list - strlen(list), "candle,%s,%s,\n",
+                     kinds[k].line, image);
+        }
+    for (int i = 0; i < COPIES; i++) {
+        snprintf(path, sizeof path, "%s/ground_truth/broken/%d_mask.png", objects[0], i);
+        data_write_png(path, &defect);
+        snprintf(path, sizeof path, "%s/Data/Masks/Anomaly/b%d.png", objects[1], i);
+        data_write_png(path, &defect);
+    }
+    data_write_text("many/visa/split_csv/1cls.csv", list);
+}
+
+static void objects_are_learned_by_c(void)
+{
+    char error[GLCNN_ERROR_LENGTH] = "", net[300];
+    if (!unit_is_check())
+        return;
+    write_objects();
+    snprintf(net, sizeof net, "%s", data_path("by_c.safetensors"));
+    for (int i = 0; i < OBJECTS; i++) {
+        glcnn_anomaly *anomaly = NULL;
+        const struct glcnn_anomaly_score *score = NULL;
+        const char *path = data_path(objects[i]);
+        CU_ASSERT_EQUAL(glcnn_anomaly_fit(NULL, net, path, NULL, &anomaly, error), GLCNN_SUCCESS);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(anomaly);
+        CU_ASSERT_EQUAL(glcnn_anomaly_info(anomaly)->fitted + glcnn_anomaly_info(anomaly)->held_out,
+                        COPIES);
+        CU_ASSERT_EQUAL(glcnn_anomaly_begin(anomaly, &path, 1, error), GLCNN_SUCCESS);
+        while (glcnn_anomaly_next(anomaly, &score, error) == GLCNN_SUCCESS && score)
+            CU_ASSERT(score->is_finite);
+        CU_ASSERT_EQUAL(glcnn_anomaly_summarise(anomaly)->normal_count, COPIES);
+        CU_ASSERT_EQUAL(glcnn_anomaly_summarise(anomaly)->defect_count, COPIES);
+        glcnn_anomaly_destroy(&anomaly);
+    }
+}
+
+static void objects_are_learned_by_the_tool(void)
+{
+    static char log[65536];
+    char command[2048], bank[300], net[300];
+    if (!unit_is_check())
+        return;
+    snprintf(net, sizeof net, "%s", data_path("by_c.safetensors"));
+    snprintf(bank, sizeof bank, "%s", data_path("bank.safetensors"));
+    for (int i = 0; i < OBJECTS; i++) {
+        const char *path = data_path(objects[i]);
+        snprintf(command, sizeof command,
+                 "'%s/glcnn' anomaly fit '%s' --model '%s' --out '%s' --force 2>&1 && "
+                 "'%s/glcnn' anomaly score '%s' '%s' 2>&1",
+                 build_folder, path, net, bank, build_folder, bank, path);
+        CU_ASSERT_TRUE(run_command(command, log, sizeof log));
+        CU_ASSERT_PTR_NOT_NULL(strstr(log, "patches of 7 pictures"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(log, "of 10 anomalous pictures, "));
+        CU_ASSERT_PTR_NOT_NULL(strstr(log, "of 10 normal ones"));
+    }
+}
+
+static const char anomaly_script[] =
+    "import glcnn.anomaly, sys\n"
+    "for path in sys.argv[2:]:\n"
+    "    bank = glcnn.anomaly.fit(sys.argv[1], path)\n"
+    "    print(len(list(bank.score(path))), bank.summary.normal, bank.summary.defects)\n";
+
+static void objects_are_learned_in_python(void)
+{
+    static char printed[65536];
+    char command[2048], net[300];
+    if (!unit_is_check() || !has_python())
+        return;
+    data_write_text("anomaly.py", anomaly_script);
+    snprintf(net, sizeof net, "%s", data_path("by_c.safetensors"));
+    snprintf(command, sizeof command,
+             PYTHON
+             "PYTHONDONTWRITEBYTECODE=1 GLCNN_LIBRARY='%s' PYTHONPATH='%s' $python '%s' '%s' "
+             "'%s' '%s' 2>/dev/null",
+             build_folder, data_folder(), data_path("anomaly.py"), net, data_path(objects[0]),
+             data_path(objects[1]));
+    CU_ASSERT_TRUE(run_command(command, printed, sizeof printed));
+    CU_ASSERT_STRING_EQUAL(printed, "20 10 10\n20 10 10\n");
 }
 
 /* Reads the folder, whose targets are found without being asked for. */
@@ -508,7 +634,10 @@ static void ultralytics(void)
                    {"data.yaml", "kpt_shape: [2, 3]\n" BOTH}},
          .format = "yolo",
          .classes = "cat dog",
-         .parts = {A "; " B}},
+         .parts = {A "; " B},
+         .points = "0_x 0_y 1_x 1_y",
+         .decision =
+             "objects have keypoints, and their boxes are learned; --task keypoints learns"},
         {.folder = "capitals",
          .files = {{"images/a.png", NULL}, {"labels/a.TXT", CAT}, {"DATA.YAML", BOTH}},
          .format = "yolo",
@@ -739,6 +868,21 @@ static void coco(void)
          .format = "coco",
          .classes = "cat",
          .parts = {A}},
+        /* person_keypoints_val2017.json has boxes of persons too. */
+        {.folder = "keypoints",
+         .files = {{"train/a.png", NULL},
+                   {"annotations/cat_keypoints_train.json",
+                    COCO(
+                        "a.png",
+                        OBJECT(BOX ", \"num_keypoints\": 2, \"keypoints\": [6,3,2, 14,7,1, 0,0,0]"),
+                        "{\"id\": 1, \"name\": \"cat\", \"keypoints\": [\"nose\", \"tail\", "
+                        "\"paw\"], \"skeleton\": [[1, 2]]}")}},
+         .format = "coco",
+         .classes = "cat",
+         .parts = {A},
+         .points = "nose_x nose_y tail_x tail_y paw_x paw_y",
+         .decision =
+             "objects have keypoints, and their boxes are learned; --task keypoints learns"},
         /* https://docs.cvat.ai/docs/dataset_management/formats/format-coco/: images/<subset>/ */
         {.folder = "subset",
          .files = {{"images/default/a.png", NULL},
@@ -1013,12 +1157,6 @@ static void refusals_say_why(void)
 
 /* ---- Masks, classes and boxes ---- */
 
-static uint32_t halves(uint32_t x, uint32_t y, uint32_t c)
-{
-    (void)y, (void)c;
-    return x < 10 ? 0 : 255;
-}
-
 static void write_masks(const char *folder, const char *names)
 {
     char path[256];
@@ -1110,6 +1248,86 @@ static void what_fits_two_things_is_a_question(void)
     expect_guess("no_pictures_beside", GLCNN_DATA_TARGETS_CLASSES);
 }
 
+/* Colours of CVAT's labelmap.txt: a cat in the right half of a picture. */
+static uint32_t coloured(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y;
+    return x < 10 ? 0 : c == 0 ? 128 : c == 1 ? 0 : 64;
+}
+
+static uint32_t two_values(uint32_t x, uint32_t y, uint32_t c)
+{
+    (void)y, (void)c;
+    return x >= 10;
+}
+
+/* CVAT's Segmentation mask 1.1, and Roboflow's masks. */
+static void coloured_masks_train(void)
+{
+    static const uint32_t parts[GLCNN_DATA_PARTS] = {COPIES},
+                          both[GLCNN_DATA_PARTS] = {COPIES, COPIES};
+    char path[128];
+    for (char name = 'a'; name <= 'j'; name++) {
+        snprintf(path, sizeof path, "many/cvat_masks/SegmentationClass/%c.png", name);
+        data_write_png(path, &(struct data_png){
+                                 .width = 20, .height = 10, .colour_type = 2, .value = coloured});
+        snprintf(path, sizeof path, "many/cvat_masks/SegmentationObject/%c.png", name);
+        data_write_png(path, &(struct data_png){
+                                 .width = 20, .height = 10, .colour_type = 2, .value = coloured});
+        for (int part = 0; part < 2; part++) {
+            snprintf(path, sizeof path, "many/roboflow_masks/%s/%c_mask.png",
+                     part ? "valid" : "train", name);
+            data_write_png(path,
+                           &(struct data_png){.width = 20, .height = 10, .value = two_values});
+        }
+    }
+    write_pictures("many/cvat_masks/JPEGImages", "abcdefghij");
+    data_write_text("many/cvat_masks/labelmap.txt", "# label:color_rgb:parts:actions\n"
+                                                    "background:0,0,0::\ncat:128,0,64::\n");
+    data_write_text("many/cvat_masks/ImageSets/Segmentation/default.txt",
+                    "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n");
+    note_trained("many/cvat_masks", parts, "background cat", NULL);
+    write_pictures("many/roboflow_masks/train", "abcdefghij");
+    write_pictures("many/roboflow_masks/valid", "abcdefghij");
+    data_write_text("many/roboflow_masks/train/_classes.csv",
+                    "Pixel Value, Class\n0, background\n1, cat\n");
+    data_write_text("many/roboflow_masks/valid/_classes.csv",
+                    "Pixel Value, Class\n0, background\n1, cat\n");
+    note_trained("many/roboflow_masks", both, "background cat", NULL);
+}
+
+/* Label Studio's brush: two strokes of each picture. */
+static void brush_trains(void)
+{
+    static const uint32_t parts[GLCNN_DATA_PARTS] = {COPIES};
+    char path[128];
+    for (int task = 1; task <= COPIES; task++) {
+        snprintf(path, sizeof path, "many/brush/images/%d.png", task);
+        data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = grey});
+        for (int stroke = 0; stroke < 2; stroke++) {
+            snprintf(path, sizeof path, "many/brush/task-%d-annotation-%d-by-1-tag-cat-%d.png",
+                     task, task + 20, stroke);
+            data_write_png(path, &(struct data_png){.width = 20, .height = 10, .value = halves});
+        }
+    }
+    note_trained("many/brush", parts, "background cat", NULL);
+}
+
+/* A class of each picture, as lists of competitions have it. */
+static void lists_train(void)
+{
+    static const uint32_t parts[GLCNN_DATA_PARTS] = {COPIES, COPIES};
+    write_pictures("many/list/train", "abcdefghij");
+    write_pictures("many/list/val", "abcdefghij");
+    data_write_text("many/list/train.csv",
+                    "image,label\na.png,pear\nb.png,apple\nc.png,pear\nd.png,apple\ne.png,pear\n"
+                    "f.png,apple\ng.png,pear\nh.png,apple\ni.png,pear\nj.png,apple\n");
+    data_write_text("many/list/val.csv",
+                    "image,label\na.png,pear\nb.png,apple\nc.png,pear\nd.png,apple\ne.png,pear\n"
+                    "f.png,apple\ng.png,pear\nh.png,apple\ni.png,pear\nj.png,apple\n");
+    note_trained("many/list", parts, "apple pear", NULL);
+}
+
 /* Masks, classes, and what fits two things, with the option that the question names. */
 static void other_folders_train(void)
 {
@@ -1129,6 +1347,9 @@ static void other_folders_train(void)
         data_write_text(name, VOC("", "cat", ""));
     note_trained("many/voc2012", parts, "cat", "detect");
     note_trained("many/voc2012", parts, "0 255", "segment");
+    coloured_masks_train();
+    brush_trains();
+    lists_train();
 }
 
 int main(int argc, char **argv)
@@ -1157,6 +1378,9 @@ int main(int argc, char **argv)
         UNIT_TEST(folders_train_by_c),
         UNIT_TEST(folders_train_by_the_tool),
         UNIT_TEST(folders_train_in_python),
+        UNIT_TEST(objects_are_learned_by_c),
+        UNIT_TEST(objects_are_learned_by_the_tool),
+        UNIT_TEST(objects_are_learned_in_python),
         CU_TEST_INFO_NULL,
     };
     int status = unit_run("data exports", tests, argc, argv);
